@@ -1,0 +1,110 @@
+"""Derive every random number of a run from what it is for: (seed, chain, draw, use).
+
+A key is two 32-bit words. Nothing is split and carried in run order, so a draw's numbers are the same whether it is
+made alone, after an interruption, or in another process. The same arithmetic runs on the host (NumPy) and inside
+compiled programs (JAX).
+
+The block cipher is written out here, unrolled, because JAX's own threefry lowers to a loop on CPU, which would cost
+more than a leapfrog step of a small model.
+
+**Source**: Salmon, Moraes, Dror & Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3"; Threefry-2x32-20, the
+generator that JAX uses.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .errors import OptionError
+
+# What a chain's numbers are for. Folded into the chain's key, so that streams never meet.
+USE_DRAW = 0
+USE_TUNE = 1
+USE_START = 2
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = np.uint32(0x1BD11BDA)
+
+
+def threefry(key: tuple[Any, Any], counter: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Encrypt two words of counter with two words of key; uint32 scalars or arrays, NumPy or JAX.
+
+    With JAX, key words are scalars and counters have any one shape.
+    """
+    if isinstance(counter[1], jax.Array):
+        key = tuple(jnp.broadcast_to(word, counter[1].shape) for word in key)
+        return _rounds(key, counter, jax.lax.add, _rotate_traced, jax.lax.bitwise_xor)
+    return _rounds(key, counter, np.add, _rotate, np.bitwise_xor)
+
+
+def _rounds(key: Any, counter: Any, add: Any, rotate: Any, xor: Any) -> tuple[Any, Any]:
+    like = key[0]
+    schedule = (key[0], key[1], xor(xor(key[0], key[1]), _constant(_PARITY, like)))
+    x, y = add(counter[0], schedule[0]), add(counter[1], schedule[1])
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x = add(x, y)
+            y = xor(rotate(y, rotation), x)
+        x = add(x, schedule[(group + 1) % 3])
+        y = add(y, add(schedule[(group + 2) % 3], _constant(np.uint32(group + 1), like)))
+    return x, y
+
+
+def _constant(value: np.uint32, like: Any) -> Any:
+    return jax.lax.full_like(like, value) if isinstance(like, jax.Array) else value
+
+
+def _rotate(word: Any, count: int) -> Any:
+    return (word << np.uint32(count)) | (word >> np.uint32(32 - count))
+
+
+def _rotate_traced(word: jax.Array, count: int) -> jax.Array:
+    # The operations of `jax.lax` trace several times faster than the operators, and there are hundreds of them.
+    left = jax.lax.shift_left(word, jax.lax.full_like(word, count))
+    right = jax.lax.shift_right_logical(word, jax.lax.full_like(word, 32 - count))
+    return jax.lax.bitwise_or(left, right)
+
+
+def fold(key: Any, number: Any) -> Any:
+    """Derive the key of item `number` (uint32 scalar) from `key`, shape `(2,)`; on the host or in a program."""
+    if isinstance(number, jax.Array):
+        zero = jax.lax.full_like(number, 0)
+        return jnp.stack(threefry((key[0], key[1]), (zero, number)))
+    with np.errstate(over="ignore"):  # wrapping around is what the cipher means
+        return np.stack(threefry((key[0], key[1]), (np.uint32(0), number)))
+
+
+def chain_key(seed: int, chain: int) -> np.ndarray:
+    """The key of one chain, shape `(2,)` uint32, from the run's seed and the chain's number.
+
+    **Raises** `OptionError` for a seed outside [0, 2**64).
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
+        raise OptionError(f"seed must be an integer in [0, 2**64), got {seed!r}.")
+    root = np.array([int(seed) >> 32, int(seed) & 0xFFFFFFFF], np.uint32)
+    return fold(root, np.uint32(chain))
+
+
+def generator(key: np.ndarray, use: int, number: int) -> np.random.Generator:
+    """A NumPy generator for host-side work (starting points), at `number` of stream `use` of a chain's key."""
+    words = fold(fold(key, np.uint32(use)), np.uint32(number))
+    return np.random.Generator(np.random.Philox(key=int(words[0]) << 32 | int(words[1])))
+
+
+def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
+    """Uniform numbers in (0, 1), never 0 nor 1, at counters `(first, second)` of a key; shape of the counters."""
+    words = threefry((key[0], key[1]), (jnp.asarray(first), jnp.asarray(second)))
+    if dtype == jnp.float32:
+        return ((words[0] >> np.uint32(9)).astype(dtype) + np.float32(0.5)) * np.float32(2.0**-23)
+    high = (words[0] >> np.uint32(5)).astype(dtype) * 2.0**-27
+    low = (words[1] >> np.uint32(6)).astype(dtype) * 2.0**-53
+    return high + low + 2.0**-54
+
+
+def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
+    """Standard normal numbers, shape `(size,)`, at stream `stream` of a key, by the inverse distribution function."""
+    counters = jnp.arange(size, dtype=jnp.uint32)
+    u = uniform(key, counters, jnp.full_like(counters, stream), dtype)
+    return np.sqrt(2.0).astype(dtype) * jax.lax.erf_inv(2 * u - 1)

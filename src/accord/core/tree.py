@@ -1,0 +1,24 @@
+"""Treat pytrees as wholes."""
+
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+T = TypeVar("T")
+
+
+def where(condition: Any, new: T, old: T) -> T:
+    """Leaf by leaf, `new` where the scalar `condition` holds, else `old`."""
+    return jax.tree.map(lambda a, b: jax.lax.select(condition, jnp.asarray(a), jnp.asarray(b)), new, old)
+
+
+def to_numpy(tree: T) -> T:
+    """The same tree with every array on the host."""
+    return jax.tree.map(np.asarray, tree)
+
+
+def shapes(tree: T) -> T:
+    """The same tree with every array replaced by its shape and dtype."""
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), leaf.dtype), tree)
