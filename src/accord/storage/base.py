@@ -1,0 +1,175 @@
+"""State what a store of draws promises: immutable segments, each pairing draws with the state that follows
+them.
+
+A store is a frozen value that a user writes down (`Memory()`, `RunFolder("run")`). Creating or loading gives
+an `AbstractRun`, the open handle that a driver appends to. Nothing is ever changed in place, so a run that is
+cut off anywhere is a shorter run, never a wrong one.
+"""
+
+import abc
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from ..core.errors import StorageError
+from .manifest import Manifest
+
+Phase = Literal["warmup", "sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """The draws `start` to `stop` of one phase of one chain, and the state the chain had after the last of
+    them.
+
+    **Fields**
+    - `chain`: zero-based chain number.
+    - `phase`: `"warmup"` or `"sample"`; each counts its draws from zero.
+    - `start`, `stop`: kept draws, half open.
+    - `arrays`: name to array of shape `(stop - start, ...)`; names such as `"position"`, `"site/theta"`,
+      `"stat/lp"`. A phase whose draws are not kept has none.
+    - `end_state`: name to array of any shape: all that the next segment needs.
+
+    Only booleans, integers, reals and complex numbers are stored. Two segments are equal when they are the
+    same object; compare their arrays with NumPy.
+    """
+
+    chain: int
+    phase: Phase
+    start: int
+    stop: int
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    end_state: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+class AbstractStore(abc.ABC):
+    """Where the draws of a run go. A frozen value: it may be shared, compared and used again."""
+
+    @property
+    @abc.abstractmethod
+    def location(self) -> str | None:
+        """The path of the run, or None where it lives in memory."""
+
+    @abc.abstractmethod
+    def create(self, manifest: Manifest) -> "AbstractRun":
+        """Begin a new run that `manifest` describes. Raises `StorageError` if one is there already."""
+
+    @abc.abstractmethod
+    def load(self) -> "AbstractRun":
+        """Open the run that is there, to read it or to append. Raises `StorageError` if there is none."""
+
+
+class AbstractRun(abc.ABC):
+    """One open run. Threads may append at the same time, each for chains of its own."""
+
+    @property
+    @abc.abstractmethod
+    def location(self) -> str | None:
+        """The path of the run, or None where it lives in memory."""
+
+    @property
+    @abc.abstractmethod
+    def manifest(self) -> Manifest:
+        """What was run, as written when the run was created."""
+
+    @property
+    @abc.abstractmethod
+    def problems(self) -> list[str]:
+        """Sentences on what was found damaged, missing or foreign; none of that is ever returned as draws."""
+
+    @property
+    @abc.abstractmethod
+    def records(self) -> dict[str, object]:
+        """Everything given to `record`, by name."""
+
+    @abc.abstractmethod
+    def append(self, segment: Segment) -> None:
+        """Commit a segment: when this returns, it survives the death of the process.
+
+        Raises `StorageError` if the segment does not follow the last one of its chain, holds something that
+        is not an array of numbers, or cannot be written; what was committed before stays.
+        """
+
+    @abc.abstractmethod
+    def segments(self, chain: int) -> list[Segment]:
+        """Every valid segment of a chain in order, warm-up first; the longest prefix whose links all hold."""
+
+    @abc.abstractmethod
+    def last(self, chain: int) -> Segment | None:
+        """The last valid segment of a chain, from which it can go on; None before the first."""
+
+    @abc.abstractmethod
+    def stored(self, chain: int) -> dict[Phase, int]:
+        """How many draws of each phase are committed for a chain."""
+
+    @abc.abstractmethod
+    def record(self, name: str, value: object) -> None:
+        """Keep a small JSON value (notices, timings, tuning) under `name`, in place of an earlier one.
+
+        As in all JSON, keys come back as strings and tuples as lists. Raises `StorageError` for what JSON
+        cannot hold.
+        """
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """End writing; reading goes on. Closing twice is harmless."""
+
+
+def join(segments: Sequence[Segment], phase: Phase) -> dict[str, np.ndarray]:
+    """Concatenate the arrays of one phase along the draws; empty where the phase kept none.
+
+    Raises `StorageError` if the segments do not hold the same names.
+    """
+    parts = [segment for segment in segments if segment.phase == phase and segment.arrays]
+    if not parts:
+        return {}
+    names = list(parts[0].arrays)
+    for part in parts:
+        if set(part.arrays) != set(names):
+            raise StorageError(
+                f"chain {part.chain}: the {phase} draws {part.start} to {part.stop} hold "
+                f"{sorted(part.arrays)}, but those before hold {sorted(names)}. They come from "
+                "different models; use a new store."
+            )
+    return {name: np.concatenate([part.arrays[name] for part in parts]) for name in names}
+
+
+def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase, int]) -> None:
+    """Raise `StorageError` unless `segment` holds arrays of numbers and follows what `stored` counts."""
+    where = f"chain {segment.chain}, {segment.phase} draws {segment.start} to {segment.stop}"
+    if segment.phase not in get_args(Phase):
+        raise StorageError(f"{where}: the phase must be 'warmup' or 'sample', got {segment.phase!r}.")
+    if segment.chain not in chains:
+        raise StorageError(f"{where}: the manifest of this run names the chains {list(chains)}.")
+    if segment.phase == "warmup" and stored["sample"] > 0:
+        raise StorageError(f"{where}: the chain has {stored['sample']} sample draws, so its warm-up is over.")
+    if segment.start != stored[segment.phase] or segment.stop < segment.start:
+        raise StorageError(
+            f"{where}: {stored[segment.phase]} draws are stored, so the next segment must start there and "
+            "not stop before. Another process may be writing to the same run."
+        )
+    for name, value in {**segment.arrays, **segment.end_state}.items():
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufc":
+            found = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+            raise StorageError(
+                f"{where}: {name!r} must be a NumPy array of numbers or booleans, got {found}."
+            )
+    for name, value in segment.arrays.items():
+        if value.ndim == 0 or value.shape[0] != len(segment):
+            raise StorageError(
+                f"{where}: {name!r} has shape {value.shape}, but its first axis must be {len(segment)} draws."
+            )
+
+
+def check_record_name(name: str) -> None:
+    """Raise `StorageError` unless a record's name can be part of a file name everywhere."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+        raise StorageError(
+            f"a record's name must be lower-case letters, digits and underscores, 64 at most; got {name!r}."
+        )

@@ -1,0 +1,103 @@
+"""Keep the segments of a run in the memory of this process."""
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.errors import StorageError
+from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
+from .manifest import Manifest, to_json
+
+
+@dataclass(frozen=True)
+class Memory(AbstractStore):
+    """Hold the draws in memory: the fastest store, gone with the process. `RunFolder` keeps them."""
+
+    @property
+    def location(self) -> None:
+        return None
+
+    def create(self, manifest: Manifest) -> "MemoryRun":
+        """Begin a run with nothing in it."""
+        return MemoryRun(manifest)
+
+    def load(self) -> "MemoryRun":
+        """Raise `StorageError`: memory outlives no run."""
+        raise StorageError(
+            "Memory() keeps no run to load. Sample with store=RunFolder(path), and load or resume that path."
+        )
+
+
+class MemoryRun(AbstractRun):
+    """A run in memory. See `AbstractRun` for the contract; arrays are copied in and handed out read-only."""
+
+    def __init__(self, manifest: Manifest):
+        self._manifest = manifest
+        self._chains = tuple(manifest.chains)
+        self._segments: dict[int, list[Segment]] = {chain: [] for chain in self._chains}
+        self._records: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def location(self) -> None:
+        return None
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._manifest
+
+    @property
+    def problems(self) -> list[str]:
+        return []
+
+    @property
+    def records(self) -> dict[str, object]:
+        with self._lock:
+            return {name: json.loads(text) for name, text in self._records.items()}
+
+    def append(self, segment: Segment) -> None:
+        with self._lock:
+            if self._closed:
+                raise StorageError("the run is closed; nothing can be appended.")
+            check_segment(segment, self._chains, self._stored(segment.chain))
+            frozen = replace(segment, arrays=_frozen(segment.arrays), end_state=_frozen(segment.end_state))
+            self._segments[segment.chain].append(frozen)
+
+    def segments(self, chain: int) -> list[Segment]:
+        with self._lock:
+            return list(self._segments.get(chain, ()))
+
+    def last(self, chain: int) -> Segment | None:
+        return next(reversed(self.segments(chain)), None)
+
+    def stored(self, chain: int) -> dict[Phase, int]:
+        with self._lock:
+            return self._stored(chain)
+
+    def _stored(self, chain: int) -> dict[Phase, int]:
+        counts: dict[Phase, int] = {"warmup": 0, "sample": 0}
+        counts.update({segment.phase: segment.stop for segment in self._segments.get(chain, ())})
+        return counts
+
+    def record(self, name: str, value: object) -> None:
+        check_record_name(name)
+        text = to_json(value)
+        with self._lock:
+            self._records[name] = text
+
+    def close(self) -> None:
+        self._closed = True
+
+
+def _frozen(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Copy, so that a caller may reuse its buffers, and lock, so that no reader changes what was drawn."""
+    copies: dict[str, np.ndarray] = {}
+    for name, value in arrays.items():
+        copy = np.array(value)
+        copy.flags.writeable = False
+        copies[name] = copy
+    return copies

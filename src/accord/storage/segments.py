@@ -1,0 +1,146 @@
+"""Write one segment as bytes that vouch for themselves, and read them back only if every bit is right.
+
+A segment is an uncompressed zip of `.npy` members, as `np.savez` would write it, with a JSON member that
+names the arrays and links the segment to the one before it. The archive's comment is the sha256 of everything
+ahead of it, so that damage is found before any parser sees the bytes. Members are named by number: the names
+of sites are data and never become paths. Times are fixed, so that the same draws give the same bytes wherever
+they were made.
+"""
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import StorageError
+from .base import Segment
+from .manifest import to_json
+
+MAX_ELEMENTS = 2**31
+_HEADER = "header.json"
+_DIGEST_SIZE = 64
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold
+_PAST_HEADER = (
+    16_384  # npy headers are some hundred bytes; literal_eval of a longer one costs time and memory
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """What ties a segment to its run: the run's id, its place, and the digest of what comes before."""
+
+    run_id: str
+    index: int
+    previous: str
+
+
+def encode(segment: Segment, link: Link) -> tuple[bytes, str]:
+    """The bytes of a segment, and their digest, which the next segment takes as its `previous`."""
+    header = {
+        "run_id": link.run_id,
+        "index": link.index,
+        "previous": link.previous,
+        "chain": segment.chain,
+        "phase": segment.phase,
+        "start": segment.start,
+        "stop": segment.stop,
+        "arrays": list(segment.arrays),
+        "end_state": list(segment.end_state),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), to_json(header))
+        for number, value in enumerate([*segment.arrays.values(), *segment.end_state.values()]):
+            member = io.BytesIO()
+            np.save(member, value, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(_member(number), _EPOCH), member.getbuffer())
+        # The comment must be there when the end record is written, since that holds its length.
+        archive.comment = b"0" * _DIGEST_SIZE
+    body = buffer.getbuffer()[:-_DIGEST_SIZE]
+    digest = hashlib.sha256(body).hexdigest()
+    return b"".join((body, digest.encode())), digest
+
+
+def decode(data: bytes) -> tuple[Segment, Link, str]:
+    """Read a segment, its link and its digest. Raises `StorageError`, and nothing else, for other bytes."""
+    body, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise StorageError("its content does not match its sha256")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            segment, link = _read(archive)
+    # A digest proves that nothing broke on the way, not that accord wrote the file; and the parsers of zip
+    # and npy answer bytes made to mislead them with any of a dozen exceptions.
+    except Exception as error:
+        raise StorageError(f"it is not a segment ({error})") from error
+    return segment, link, digest.decode()
+
+
+def _read(archive: zipfile.ZipFile) -> tuple[Segment, Link]:
+    members = {info.filename: info for info in archive.infolist()}
+    if len(members) != len(archive.infolist()):
+        raise ValueError("a member is there twice")
+    for info in members.values():
+        if (
+            info.compress_type != zipfile.ZIP_STORED
+            or info.file_size != info.compress_size
+            or info.flag_bits & 1
+        ):
+            raise ValueError(f"{info.filename!r} is compressed or encrypted")
+    header = json.loads(archive.read(_HEADER))
+    names, states = _names(header, "arrays"), _names(header, "end_state")
+    if len(members) != 1 + len(names) + len(states):
+        raise ValueError("the header names other arrays than there are")
+    values = [_array(archive, members[_member(number)]) for number in range(len(names) + len(states))]
+    start, stop = _count(header, "start"), _count(header, "stop")
+    segment = Segment(
+        chain=_count(header, "chain"),
+        phase=header["phase"],
+        start=start,
+        stop=stop,
+        arrays=dict(zip(names, values[: len(names)], strict=True)),
+        end_state=dict(zip(states, values[len(names) :], strict=True)),
+    )
+    return segment, Link(str(header["run_id"]), _count(header, "index"), str(header["previous"]))
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+    """Read one `.npy` member, after checking that its header promises exactly the bytes that follow."""
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, _, dtype = readers[version](member, max_header_size=_PAST_HEADER)
+        size = info.file_size - member.tell()
+    count = math.prod(shape)
+    if dtype.kind not in "biufc" or any(length < 0 for length in shape):
+        raise ValueError(f"{info.filename!r} holds {dtype} of shape {shape}")
+    if count > MAX_ELEMENTS or count * dtype.itemsize != size:
+        raise ValueError(f"{info.filename!r} promises {count} elements of {dtype} in {size} bytes")
+    value = np.load(io.BytesIO(archive.read(info)), allow_pickle=False)
+    value.flags.writeable = False
+    return value
+
+
+def _names(header: dict[str, Any], key: str) -> list[str]:
+    names = header[key]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{key!r} is no list of names")
+    if len(set(names)) != len(names):
+        raise ValueError(f"{key!r} names an array twice")
+    return names
+
+
+def _count(header: dict[str, Any], key: str) -> int:
+    value = header[key]
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{key!r} is {value!r}, not a count")
+    return value
+
+
+def _member(number: int) -> str:
+    return f"array-{number:06d}.npy"
