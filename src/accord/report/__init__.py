@@ -1,0 +1,27 @@
+"""Tell users what happened: progress, notices, summaries, and the draws as ArviZ knows them."""
+
+from .arviz import to_arviz, to_tree
+from .diagnostics import e_bfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, r_hat
+from .notices import examine
+from .progress import AbstractProgress, NoProgress, RichProgress
+from .sketch import sketch
+from .summary import Summary, summarise
+
+__all__ = [
+    "AbstractProgress",
+    "NoProgress",
+    "RichProgress",
+    "Summary",
+    "e_bfmi",
+    "ess_bulk",
+    "ess_mean",
+    "ess_tail",
+    "examine",
+    "mcse_mean",
+    "mcse_sd",
+    "r_hat",
+    "sketch",
+    "summarise",
+    "to_arviz",
+    "to_tree",
+]

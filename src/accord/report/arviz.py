@@ -1,0 +1,169 @@
+"""Hand draws to ArviZ and xarray by their conventions; the only module that imports either."""
+
+import importlib
+import importlib.metadata
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import DataError
+from .diagnostics import ess_bulk
+from .labels import Coords, Dims, Sites
+
+if TYPE_CHECKING:
+    from xarray import DataTree, Variable
+
+_SAMPLE_DIMS = ("chain", "draw")
+
+
+def to_tree(
+    sites: Sites,
+    stats: Sites,
+    *,
+    chains: Sequence[int] | None = None,
+    warmup: tuple[Sites, Sites] | None = None,
+    observed_data: Sites | None = None,
+    constant_data: Sites | None = None,
+    dims: Dims | None = None,
+    coords: Coords | None = None,
+    attrs: Mapping[str, object] | None = None,
+) -> "DataTree":
+    """Arrange a run in ArviZ's groups: posterior, sample_stats, warmup_*, observed_data, constant_data.
+
+    - `sites`, `stats`: name to draws, shape `(chain, draw, *event)`; `warmup`: the same two of the warm-up.
+    - `chains`: zero-based chain numbers, the chain coordinate; 0, 1, ... by default.
+    - `dims`: name of a site or of data to the names of its leading event axes; the others are
+      `<name>_dim_<axis>`.
+    - `coords`: dim to labels; a dim without them is numbered from zero.
+    - `attrs`: of the root; what is not a string or a number is written as JSON.
+
+    Names that xarray cannot hold are changed, and the variable's `site` attribute keeps the old one: `/`
+    becomes `.`, and a site called like a dim gets a trailing underscore. Raises `DataError` if a dim has two
+    sizes in a group.
+    """
+    from xarray import DataTree
+
+    names, labels = dims or {}, coords or {}
+    groups: dict[str, tuple[Sites, bool]] = {"posterior": (sites, True), "sample_stats": (stats, True)}
+    if warmup is not None:
+        groups |= {"warmup_posterior": (warmup[0], True), "warmup_sample_stats": (warmup[1], True)}
+    groups |= {"observed_data": (observed_data or {}, False), "constant_data": (constant_data or {}, False)}
+    datasets = {
+        group: _dataset(values, sampled, chains, names, labels)
+        for group, (values, sampled) in groups.items()
+        if values or group == "posterior"
+    }
+    tree = DataTree.from_dict(datasets)
+    tree.attrs = {name: _attribute(value) for name, value in (attrs or {}).items()}
+    return tree
+
+
+def to_arviz(tree: "DataTree") -> Any:
+    """The tree itself, or `InferenceData` where the installed `arviz` is 0.x, which reads nothing else."""
+    try:
+        if not importlib.metadata.version("arviz").startswith("0."):
+            return tree
+        with warnings.catch_warnings():
+            # ArviZ 0.x announces 1.0 by a FutureWarning when it is imported; it says nothing about this run.
+            warnings.filterwarnings("ignore", category=FutureWarning, module="arviz")
+            inference_data = importlib.import_module("arviz").InferenceData
+        return inference_data.from_datatree(tree)
+    except (ImportError, AttributeError):
+        # Not installed, broken, or older than from_datatree: no ArviZ of the user's can want an
+        # InferenceData.
+        return tree
+
+
+def judge(draws: np.ndarray) -> dict[str, np.ndarray]:
+    """R-hat, bulk and tail ESS and Monte Carlo error of the mean by `arviz-stats`, which takes a second to import.
+
+    - `draws`: shape `(chain, draw, k)`. Each result has shape `(k,)`; NaN for a column that cannot be judged: constant,
+      not finite, or of fewer than 4 draws.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its dependencies, on import
+        stats = importlib.import_module("arviz_stats.base").array_stats
+    can_judge = np.isfinite(ess_bulk(draws))
+    usable = np.asarray(draws, np.float64)[:, :, can_judge]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+
+    def filled(values: Any) -> np.ndarray:
+        result = np.full(draws.shape[2], np.nan)
+        result[can_judge] = values
+        return result
+
+    if not can_judge.any():
+        return {name: filled([]) for name in ("ess_bulk", "ess_tail", "r_hat", "mcse_mean")}
+    has_chains = draws.shape[0] > 1  # R-hat compares chains
+    return {
+        "ess_bulk": filled(stats.ess(usable, method="bulk", **axes)),
+        "ess_tail": filled(stats.ess(usable, method="tail", prob=(0.05, 0.95), **axes)),
+        "r_hat": filled(stats.rhat(usable, **axes)) if has_chains else np.full(draws.shape[2], np.nan),
+        "mcse_mean": filled(stats.mcse(usable, method="mean", **axes)),
+    }
+
+
+def _dataset(values: Sites, sampled: bool, chains: Sequence[int] | None, dims: Dims, coords: Coords) -> Any:
+    from xarray import Dataset
+
+    leading = _SAMPLE_DIMS if sampled else ()
+    variables: dict[str, Variable] = {}
+    sizes: dict[str, tuple[int, str]] = {}
+    axes = {name: _axes(name, np.shape(value), leading, dims) for name, value in values.items()}
+    taken = {*_SAMPLE_DIMS, *(dim for names in axes.values() for dim in names)}
+    for name, value in values.items():
+        for dim, size in zip(axes[name], np.shape(value), strict=True):
+            other, owner = sizes.setdefault(dim, (size, name))
+            if other != size:
+                raise DataError(
+                    f"the dim {dim!r} has size {other} in {owner!r} and {size} in {name!r}. "
+                    "Give their plates different names."
+                )
+        variables[_variable_name(name, {*taken, *variables})] = _variable(name, axes[name], value)
+    return Dataset(variables, {dim: _labels(dim, size, chains, coords) for dim, (size, _) in sizes.items()})
+
+
+def _axes(name: str, shape: tuple[int, ...], leading: tuple[str, ...], dims: Dims) -> tuple[str, ...]:
+    """Name every axis; a name that comes twice, or is ArviZ's own, gives way to the numbered one."""
+    given = list(dims.get(name, ()))
+    found = list(leading)
+    for axis in range(len(shape) - len(leading)):
+        dim = given[axis].replace("/", ".") if axis < len(given) else ""
+        found.append(
+            f"{name.replace('/', '.')}_dim_{axis}" if not dim or dim in (*_SAMPLE_DIMS, *found) else dim
+        )
+    return tuple(found)
+
+
+def _variable(name: str, axes: tuple[str, ...], value: np.ndarray) -> "Variable":
+    from xarray import Variable
+
+    return Variable(axes, np.asarray(value), {"site": name})
+
+
+def _variable_name(name: str, taken: set[str]) -> str:
+    name = name.replace("/", ".")
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _labels(dim: str, size: int, chains: Sequence[int] | None, coords: Coords) -> np.ndarray:
+    if dim == "chain" and chains is not None:
+        if len(chains) != size:
+            raise DataError(f"{len(chains)} chain numbers were given for draws of {size} chains.")
+        return np.asarray(chains, np.int64)
+    labels = coords.get(dim)
+    if dim in _SAMPLE_DIMS or labels is None or len(labels) != size:
+        return np.arange(size)
+    return np.asarray(labels)
+
+
+def _attribute(value: object) -> str | int | float:
+    """What NetCDF and Zarr can both hold."""
+    if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    return json.dumps(value, default=str)

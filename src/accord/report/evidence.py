@@ -1,0 +1,106 @@
+"""Hold what the rules of `notices` look at, and pick the scalars they have time to judge."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .diagnostics import average_ranks
+from .labels import Coords, Dims, Sites, columns, scalar_labels
+
+# Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
+# scalars.
+BUDGET = 2**22
+_BLOCK = 2**18  # elements ranked at once
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A run as the rules see it. Arrays have shape `(chain, draw, ...)`; see `examine` for the rest."""
+
+    sites: Sites
+    stats: Sites
+    chains: Sequence[int]
+    dims: Dims
+    coords: Coords
+    max_tree_depth: int | None
+    target_accept: float | None
+    complete: bool
+    requested: int | None
+
+    @property
+    def num_draws(self) -> int:
+        """Draws per chain."""
+        arrays = [*self.sites.values(), *self.stats.values()]
+        return arrays[0].shape[1] if arrays else 0
+
+    @property
+    def num_scalars(self) -> int:
+        """Scalars of all sites together."""
+        return sum(_width(draws) for draws in self.sites.values())
+
+    @property
+    def num_judged(self) -> int:
+        """How many of them are looked at."""
+        return min(
+            self.num_scalars, max(len(self.sites), BUDGET // max(1, len(self.chains) * self.num_draws))
+        )
+
+    def label(self, name: str, scalar: int) -> str:
+        """The quoted name of one scalar of a site."""
+        shape = self.sites[name].shape[2:]
+        return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
+
+    def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
+        quotas = _quotas({name: _width(draws) for name, draws in self.sites.items()}, self.num_judged)
+        for name, quota in quotas.items():
+            draws = columns(self.sites[name])
+            whole = quota == draws.shape[2]
+            scalars = np.linspace(0, draws.shape[2] - 1, quota).round().astype(int)
+            yield name, scalars, draws if whole else draws[:, :, scalars]
+
+    def judged(self, statistic: Callable[[np.ndarray], np.ndarray]) -> list[tuple[float, str, int]]:
+        """The values of a diagnostic, each with its site and scalar; NaN is left out, infinity is not."""
+        return [
+            (float(value), name, int(scalar))
+            for name, scalars, draws in self.picked()
+            for scalar, value in zip(scalars, statistic(draws), strict=True)
+            if not np.isnan(value)
+        ]
+
+    def best_separation(self, flags: np.ndarray) -> tuple[float, str, int]:
+        """The scalar whose ranks best tell flagged draws from the others, with its site and its score.
+
+        The score is the probability that a flagged draw exceeds another one (Mann & Whitney 1947), less a
+        half.
+
+        - `flags`: shape `(chain, draw)`, with both values in it.
+        """
+        best = (0.0, "", 0)
+        flags = flags.ravel()
+        num_flagged, num_others = flags.sum(), (~flags).sum()
+        step = max(1, _BLOCK // flags.size)
+        for name, scalars, draws in self.picked():
+            for start in range(0, len(scalars), step):
+                pooled = draws[:, :, start : start + step].reshape(flags.size, -1).T.astype(np.float64)
+                ranks = average_ranks(np.where(np.isfinite(pooled), pooled, 0.0))[:, flags].mean(axis=1)
+                scores = (ranks - 0.5 * (num_flagged + 1)) / num_others - 0.5
+                winner = int(np.argmax(np.abs(scores)))
+                # The margin keeps the first of two sites that say the same, as `tau` and `log_tau`.
+                if abs(scores[winner]) > abs(best[0]) + 1e-9:
+                    best = (float(scores[winner]), name, int(scalars[start + winner]))
+        return best
+
+
+def _quotas(widths: dict[str, int], total: int) -> dict[str, int]:
+    """Share `total` scalars among sites, the smallest first, so that a large one crowds none out."""
+    quotas: dict[str, int] = {}
+    for done, name in enumerate(sorted(widths, key=lambda name: widths[name])):
+        quotas[name] = min(widths[name], max(1, total // (len(widths) - done)))
+        total -= quotas[name]
+    return {name: quotas[name] for name in widths if quotas[name]}
+
+
+def _width(draws: np.ndarray) -> int:
+    return int(np.prod(draws.shape[2:], dtype=int))

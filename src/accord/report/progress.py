@@ -1,0 +1,256 @@
+"""Show how far each chain is, live in a terminal or notebook, and as a sparse line elsewhere."""
+
+import abc
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_LIVE_PERIOD = 0.1  # seconds between redraws, which cost some milliseconds each
+_LINE_PERIOD = 5.0  # seconds between lines where nothing can be redrawn
+_SHARE = (
+    0.02  # of the time, at most, is spent on drawing: many chains on a slow terminal are redrawn more rarely
+)
+_BAR_WIDTH = 24  # characters
+
+
+class AbstractProgress(abc.ABC):
+    """What a driver tells while it runs. It changes no number: no method returns anything."""
+
+    @abc.abstractmethod
+    def start(self, chains: Sequence[int], totals: Mapping[str, int]) -> None:
+        """Begin to show `chains`, each with `totals` draws by phase, in order."""
+
+    @abc.abstractmethod
+    def update(
+        self,
+        chain: int,
+        phase: str,
+        done: int,
+        total: int,
+        *,
+        step_size: float | None = None,
+        divergences: int = 0,
+        steps_per_draw: float | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        """Take the news of one chain; may be called from any thread, and draws in that thread, though seldom.
+
+        - `chain`: zero-based number; `phase`: `"warmup"` or `"sample"`; `done`, `total`: draws of that phase.
+        - `step_size`: of the integrator, None if there is none; `divergences`: since sampling began.
+        - `steps_per_draw`: mean leapfrog steps, None if unknown; `seconds`: since the chain began.
+        """
+
+    @abc.abstractmethod
+    def message(self, text: str) -> None:
+        """Show a line that stays, such as a notice."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """Show the last state and give the terminal back. Harmless twice, and before `start`."""
+
+
+class NoProgress(AbstractProgress):
+    """Show nothing."""
+
+    def start(self, chains: Sequence[int], totals: Mapping[str, int]) -> None:
+        """Do nothing."""
+
+    def update(
+        self,
+        chain: int,
+        phase: str,
+        done: int,
+        total: int,
+        *,
+        step_size: float | None = None,
+        divergences: int = 0,
+        steps_per_draw: float | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        """Do nothing."""
+
+    def message(self, text: str) -> None:
+        """Do nothing."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The last news of one chain; see `AbstractProgress.update`."""
+
+    chain: int
+    phase: str
+    done: int
+    total: int
+    step_size: float | None = None
+    divergences: int = 0
+    steps_per_draw: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class RichProgress(AbstractProgress):
+    """Show a table with a row per chain by `rich`: bar, draws, divergences, step size, steps per draw, time
+    left.
+
+    Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, so that
+    a log stays short. Unlike most of accord it changes as it goes, since a terminal does; use one for each
+    run.
+
+    **Fields**
+    - `console`: where to draw; standard error by default, so that standard output stays the program's.
+    """
+
+    console: "Console | None" = None
+    _rows: dict[int, _Row] = field(default_factory=dict, init=False)
+    _totals: dict[str, int] = field(default_factory=dict, init=False)
+    _live: Any = field(default=None, init=False)
+    _shown: float = field(default=0.0, init=False)
+    _period: float = field(default=0.0, init=False)
+    _running: bool = field(default=False, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
+
+    def start(self, chains: Sequence[int], totals: Mapping[str, int]) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.stop()
+        with self._lock:
+            self.console = self.console or Console(stderr=True)
+            self._totals = {phase: total for phase, total in totals.items() if total > 0}
+            phase, total = next(iter(self._totals.items()), ("sample", 0))
+            self._rows = {chain: _Row(chain, phase, 0, total) for chain in chains}
+            self._running = True
+            self._shown = time.monotonic()
+            self._period = _LIVE_PERIOD if self._is_live else _LINE_PERIOD
+            if self._is_live:
+                # Only callers draw, since a refreshing thread of rich's own would compete with the chains; and
+                # the program's own streams stay as they are.
+                self._live = Live(
+                    self._table(),
+                    console=self.console,
+                    auto_refresh=False,
+                    redirect_stdout=False,
+                    redirect_stderr=False,
+                )
+                self._live.start(refresh=True)
+
+    def update(
+        self,
+        chain: int,
+        phase: str,
+        done: int,
+        total: int,
+        *,
+        step_size: float | None = None,
+        divergences: int = 0,
+        steps_per_draw: float | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        row = _Row(chain, phase, done, total, step_size, divergences, steps_per_draw, seconds)
+        with self._lock:
+            if not self._running:
+                return
+            self._rows[chain] = row
+            begun = time.monotonic()
+            if begun - self._shown >= self._period:
+                self._draw()
+                self._shown = time.monotonic()
+                self._period = max(self._period, (self._shown - begun) / _SHARE)
+
+    def message(self, text: str) -> None:
+        with self._lock:
+            if self.console is None:
+                sys.stderr.write(f"{text}\n")
+            else:
+                self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        with self._lock:
+            if not self._running:
+                return
+            self._running = False
+            try:
+                self._draw()
+            finally:
+                if self._live is not None:
+                    self._live.stop()
+                    self._live = None
+
+    @property
+    def _is_live(self) -> bool:
+        return self.console is not None and (self.console.is_terminal or self.console.is_jupyter)
+
+    def _draw(self) -> None:
+        if self._live is not None:
+            self._live.update(self._table(), refresh=True)
+        elif self.console is not None:
+            self.console.print(self._sentence(), markup=False, highlight=False, soft_wrap=True)
+
+    def _table(self) -> "RenderableType":
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        table.add_column("chain", justify="right")
+        table.add_column("phase", min_width=6)
+        table.add_column("", min_width=_BAR_WIDTH)
+        for head in ("draws", "divergences", "step size", "steps/draw", "left"):
+            table.add_column(head, justify="right")
+        for row in self._rows.values():
+            table.add_row(
+                str(row.chain),
+                row.phase,
+                ProgressBar(total=max(row.total, 1), completed=row.done, width=_BAR_WIDTH),
+                f"{row.done}/{row.total}",
+                str(row.divergences),
+                _number(row.step_size, ".3g"),
+                _number(row.steps_per_draw, ".1f"),
+                _duration(self._seconds_left(row)),
+            )
+        return table
+
+    def _sentence(self) -> str:
+        """All chains in one line: the slowest sets the pace."""
+        rows = self._rows.values()
+        parts = ", ".join(f"{row.chain}: {row.phase} {row.done}/{row.total}" for row in rows)
+        divergences = sum(row.divergences for row in rows)
+        left = [self._seconds_left(row) for row in rows]
+        known = [seconds for seconds in left if seconds is not None]
+        end = (
+            f"; {_duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
+        )
+        return f"chain {parts}; {divergences} divergences{end}"
+
+    def _seconds_left(self, row: _Row) -> float | None:
+        """Time left at the mean pace so far, all phases together; None before the first draw."""
+        phases = list(self._totals)
+        if row.phase not in phases:
+            return None
+        before = sum(self._totals[phase] for phase in phases[: phases.index(row.phase)])
+        done, total = before + row.done, sum(self._totals.values())
+        return row.seconds / done * max(total - done, 0) if done > 0 else None
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _duration(seconds: float | None) -> str:
+    """Seconds as `42s`, `3m10s` or `2h05m`."""
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"

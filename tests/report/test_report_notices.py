@@ -1,0 +1,234 @@
+"""Check that each rule speaks when it should, says its number, and is silent otherwise."""
+
+import numpy as np
+import pytest
+
+from accord.report import evidence as evidence_module
+from accord.report import examine
+
+
+def good_run(num_chains: int = 4, num_draws: int = 1000) -> dict[str, dict[str, np.ndarray]]:
+    """Independent draws with the statistics of a healthy sampler."""
+    rng = np.random.default_rng(0)
+    shape = (num_chains, num_draws)
+    sites = {
+        "mu": rng.normal(size=shape),
+        "tau": np.exp(rng.normal(size=shape)),
+        "theta": rng.normal(size=(*shape, 3)),
+        "corr": np.broadcast_to(np.eye(2), (*shape, 2, 2)).copy(),
+        "count": rng.poisson(2.0, shape),
+    }
+    stats = {
+        "lp": rng.normal(size=shape),
+        "energy": rng.normal(size=shape),
+        "diverging": np.zeros(shape, bool),
+        "non_finite": np.zeros(shape, np.int32),
+        "n_steps": np.full(shape, 7),
+        "tree_depth": np.full(shape, 3),
+        "acceptance_rate": np.full(shape, 0.9),
+        "step_size": np.full(shape, 0.5),
+    }
+    return {"sites": sites, "stats": stats}
+
+
+OPTIONS = {
+    "max_tree_depth": 10,
+    "target_accept": 0.8,
+    "dims": {"theta": ["school"]},
+    "coords": {"school": ["A", "B", "C"]},
+}
+
+
+def look(run, **options):
+    return examine(run["sites"], run["stats"], **{**OPTIONS, **options})
+
+
+def test_a_good_run_has_no_notices():
+    assert look(good_run()) == []
+
+
+def diverging(run):
+    run["stats"]["diverging"] = run["sites"]["tau"] < np.quantile(run["sites"]["tau"], 37 / 4000)
+
+
+def diverging_anywhere(run):
+    run["stats"]["diverging"][:, ::100] = True
+
+
+def diverging_large(run):
+    run["stats"]["diverging"] = run["sites"]["theta"][:, :, 1] > 2.2
+
+
+def apart(run):
+    run["sites"]["theta"][2, :, 1] += 5.0
+
+
+def slightly_apart(run):
+    run["sites"]["theta"][2, :, 1] += 0.4
+
+
+def slow(run):
+    walk = np.cumsum(np.random.default_rng(1).normal(size=(4, 1000)), axis=1)
+    run["sites"]["mu"] = walk
+
+
+def few_in_the_tail(run):
+    # Far values come only in the middle of each chain, as when it enters a neck once.
+    run["sites"]["mu"] *= np.exp(-np.square(np.linspace(-6, 6, 1000))) + 0.1
+
+
+def stuck(run):
+    for name in run["sites"]:
+        run["sites"][name][2] = run["sites"][name][2, :1]
+
+
+def stuck_in_one_site(run):
+    run["sites"]["theta"][1, :, 2] = 0.5
+
+
+def saturated(run):
+    run["stats"]["tree_depth"][0, :500] = 10
+
+
+def rarely_saturated(run):
+    run["stats"]["tree_depth"][0, :2] = 10
+
+
+def low_energy(run):
+    run["stats"]["energy"][2] = np.cumsum(run["stats"]["energy"][2])
+
+
+def not_finite(run):
+    run["stats"]["non_finite"][1, 5] = 3
+    run["stats"]["non_finite"][3, 7:9] = 1
+
+
+def not_a_number(run):
+    run["sites"]["tau"][0, :4] = np.nan
+
+
+# what happens to the run: (severity, code, words of the message, words of the remedy)
+RULES = {
+    diverging: ("warning", "divergences", "37 of 4000 draws diverged (0.9%), most with small", "above 0.8"),
+    diverging_anywhere: ("warning", "divergences", "40 of 4000 draws diverged (1.0%).", "reparameterise"),
+    diverging_large: ("warning", "divergences", "most with large 'theta[B]'", "what depends on 'theta[B]'"),
+    apart: ("error", "r_hat", "R-hat is above 1.01 for 1 of 6 scalars, worst", "several modes"),
+    slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
+    slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 scalars, lowest", "times as many draws"),
+    few_in_the_tail: ("warning", "ess_tail", "Tail ESS is below 400", "times as many draws"),
+    stuck: ("error", "constant_chains", "Chain 2 did not move in 1000 draws.", "infer.check"),
+    stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 scalars, such as 'theta[C]'.", "init"),
+    saturated: ("warning", "tree_depth", "500 of 4000 draws (12.5%) reached max_tree_depth 10", "rescale"),
+    rarely_saturated: ("info", "tree_depth", "2 of 4000 draws (less than 0.1%)", "max_tree_depth"),
+    low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "reparameterise"),
+    not_finite: ("warning", "non_finite", "not finite 5 times (3 in chain 1, 2 in chain 3)", "infer.explain"),
+    not_a_number: ("error", "non_finite_draws", "4 of 4000 values of 'tau' are not finite", "infer.check"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", RULES, ids=lambda damage: damage.__name__)
+def test_a_rule_speaks_with_its_number_its_sites_and_a_remedy(damage):
+    severity, code, message, remedy = RULES[damage]
+    run = good_run()
+    damage(run)
+    found = {notice.code: notice for notice in look(run)}
+    assert code in found
+    assert found[code].severity == severity
+    assert message in found[code].message
+    assert remedy in found[code].remedy
+
+
+def test_chains_are_called_by_their_numbers():
+    run = good_run()
+    stuck(run)
+    not_finite(run)
+    found = {notice.code: notice for notice in look(run, chains=[3, 5, 7, 9])}
+    assert "Chain 7 did" in found["constant_chains"].message
+    assert "3 in chain 5, 2 in chain 9" in found["non_finite"].message
+
+
+def test_chains_that_never_left_one_common_start_are_found():
+    run = good_run()
+    for name in run["sites"]:
+        run["sites"][name][:] = 1
+    assert [notice.message for notice in look(run)] == ["Chains 0, 1, 2, 3 did not move in 1000 draws."]
+
+
+def test_an_indicator_that_one_chain_never_changes_is_not_a_stuck_chain():
+    run = good_run()
+    run["sites"]["is_large"] = (run["sites"]["mu"] > 2.5).astype(np.float64)
+    run["sites"]["is_large"][1] = 0.0
+    assert "constant_chains" not in {notice.code for notice in look(run)}
+
+
+def test_chains_stuck_in_different_places_have_a_boundless_r_hat():
+    run = good_run()
+    run["sites"]["mu"] = np.broadcast_to(np.arange(4.0)[:, None], (4, 1000))
+    found = {notice.code: notice for notice in look(run)}
+    assert found["r_hat"].severity == "error"
+    assert "for 'mu'" in found["r_hat"].message
+    assert len(found["r_hat"].message) < 80
+
+
+def test_an_incomplete_run_is_an_error():
+    (notice,) = look(good_run(), complete=False, requested=3000)
+    assert (notice.severity, notice.code) == ("error", "incomplete")
+    assert "1000 of 3000 draws" in notice.message
+    assert "resume" in notice.remedy
+
+
+def test_notices_come_worst_first():
+    run = good_run()
+    for damage in (diverging, apart, rarely_saturated, slow):
+        damage(run)
+    severities = [notice.severity for notice in look(run)]
+    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+    assert len(set(severities)) == 3
+
+
+def test_one_chain_is_information():
+    found = look(good_run(num_chains=1))
+    assert [(notice.severity, notice.code) for notice in found] == [("info", "single_chain")]
+
+
+@pytest.mark.parametrize("num_chains", [1, 2, 4])
+@pytest.mark.parametrize("num_draws", [0, 1, 2, 3, 4, 5, 10])
+@pytest.mark.parametrize("value", [None, 0.0, np.nan, np.inf])
+def test_a_short_or_broken_run_is_told_so_and_nothing_fails(num_chains, num_draws, value):
+    run = good_run(num_chains, num_draws)
+    if value is not None:
+        run = {
+            kind: {name: np.full_like(v, value) if v.dtype.kind == "f" else v for name, v in values.items()}
+            for kind, values in run.items()
+        }
+    found = {notice.code: notice for notice in look(run)}
+    assert "too_few_draws" in found
+    assert found["too_few_draws"].severity == ("warning" if num_draws else "error")
+
+
+def test_nothing_at_all_is_too_few_draws():
+    assert [notice.code for notice in examine({}, {})] == ["too_few_draws"]
+
+
+def test_absent_statistics_and_options_are_passed_over():
+    run = good_run()
+    assert examine(run["sites"], {}) == []
+    saturated(run)
+    diverging(run)
+    (notice,) = examine(run["sites"], run["stats"])
+    assert "smaller steps" in notice.remedy
+
+
+def test_many_chains_are_asked_for_no_more_than_a_total():
+    assert look(good_run(num_chains=40, num_draws=100)) == []
+
+
+def test_a_large_posterior_is_judged_on_a_part_of_every_site(monkeypatch):
+    monkeypatch.setattr(evidence_module, "BUDGET", 4000 * 20)
+    run = good_run()
+    run["sites"]["large"] = np.random.default_rng(3).normal(size=(4, 1000, 50))
+    run["sites"]["mu"][2] += 5.0
+    run["sites"]["large"][1, :, 49] += 5.0
+    found = {notice.code: notice for notice in look(run)}
+    assert "judged on about 20 of 60 scalars" in found["judged_in_part"].message
+    assert "2 of 16 scalars" in found["r_hat"].message  # the constants of corr have no R-hat

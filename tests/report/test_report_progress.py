@@ -1,0 +1,174 @@
+"""Check that progress is shown cheaply, and that showing it never gets in the way."""
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+from accord.report import NoProgress, RichProgress
+from accord.report import progress as progress_module
+from accord.report.progress import _duration
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress_module, "time", clock)
+    return clock
+
+
+def shown_on(terminal: bool) -> tuple[RichProgress, io.StringIO]:
+    file = io.StringIO()
+    return RichProgress(Console(file=file, force_terminal=terminal, width=110, force_jupyter=False)), file
+
+
+def run(progress) -> None:
+    progress.start([0, 3], {"warmup": 10, "sample": 20})
+    progress.update(0, "warmup", 5, 10)
+    progress.update(3, "sample", 5, 20, step_size=0.25, divergences=2, steps_per_draw=7.0, seconds=3.0)
+    progress.message("a [notice] that stays")
+    progress.stop()
+
+
+def test_no_progress_shows_nothing(capsys):
+    run(NoProgress())
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_terminal_gets_a_row_for_each_chain():
+    progress, file = shown_on(terminal=True)
+    run(progress)
+    text = file.getvalue()
+    for words in ("chain", "warmup", "5/10", "5/20", "0.25", "7.0", "3s", "a [notice] that stays"):
+        assert words in text
+    assert "\x1b[?25h" in text  # the cursor is back
+
+
+def test_a_log_gets_a_line_every_few_seconds(clock):
+    progress, file = shown_on(terminal=False)
+    progress.start([0, 1], {"warmup": 100, "sample": 100})
+    for step in range(1, 101):
+        clock.now += 0.11
+        progress.update(0, "warmup", step, 100, seconds=clock.now)
+        progress.update(1, "warmup", step, 100, seconds=clock.now)
+    progress.stop()
+    lines = file.getvalue().splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("chain 0: warmup 46/100, 1: warmup 45/100; 0 divergences; 17s left")
+    assert lines[-1] == "chain 0: warmup 100/100, 1: warmup 100/100; 0 divergences; 11s left"
+    assert "\x1b" not in file.getvalue()
+
+
+def test_a_terminal_is_drawn_at_most_ten_times_a_second(clock, monkeypatch):
+    progress, _ = shown_on(terminal=True)
+    drawn = []
+    monkeypatch.setattr(RichProgress, "_draw", lambda self: drawn.append(clock.now))
+    progress.start([0], {"sample": 1000})
+    for step in range(1000):
+        clock.now += 0.001
+        progress.update(0, "sample", step, 1000)
+    assert len(drawn) <= 10
+    progress.stop()
+
+
+def test_a_slow_terminal_is_drawn_more_rarely(clock, monkeypatch):
+    progress, _ = shown_on(terminal=True)
+    drawn = []
+
+    def draw(self):
+        clock.now += 0.05
+        drawn.append(clock.now)
+
+    monkeypatch.setattr(RichProgress, "_draw", draw)
+    progress.start([0], {"sample": 1000})
+    for step in range(10_000):
+        clock.now += 0.001
+        progress.update(0, "sample", step, 10_000)
+    assert len(drawn) <= 5
+    progress.stop()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_stopping_is_harmless_at_any_time(terminal):
+    progress, file = shown_on(terminal)
+    progress.stop()
+    progress.update(0, "sample", 1, 2)
+    progress.start([0], {"sample": 2})
+    progress.start([1], {"sample": 2})
+    progress.stop()
+    size = len(file.getvalue())
+    progress.stop()
+    progress.update(1, "sample", 2, 2)
+    assert len(file.getvalue()) == size
+
+
+def test_the_terminal_is_given_back_when_drawing_fails(monkeypatch):
+    progress, file = shown_on(terminal=True)
+    progress.start([0], {"sample": 2})
+
+    def fail(self):
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RichProgress, "_table", fail)
+        with pytest.raises(RuntimeError):
+            progress.stop()
+    assert "\x1b[?25h" in file.getvalue()
+    progress.stop()
+
+
+def test_the_streams_of_the_program_are_left_alone(capsys):
+    progress, file = shown_on(terminal=True)
+    progress.start([0], {"sample": 2})
+    print("the program's own")
+    progress.stop()
+    assert capsys.readouterr().out == "the program's own\n"
+    assert "own" not in file.getvalue()
+
+
+def test_a_message_before_the_start_is_not_lost(capsys):
+    RichProgress().message("early")
+    assert capsys.readouterr().err == "early\n"
+
+
+def test_threads_may_all_report():
+    progress, file = shown_on(terminal=False)
+    chains = list(range(8))
+    progress.start(chains, {"sample": 100})
+
+    def report(chain: int) -> None:
+        for step in range(101):
+            progress.update(chain, "sample", step, 100)
+
+    threads = [threading.Thread(target=report, args=(chain,)) for chain in chains]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    progress.stop()
+    assert file.getvalue().count("100/100") == 8
+
+
+def test_a_run_without_warm_up_or_draws_can_be_shown():
+    progress, file = shown_on(terminal=True)
+    progress.start([0], {"warmup": 0, "sample": 0})
+    progress.stop()
+    assert "0/0" in file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, ""), (0.4, "0s"), (59.6, "1m00s"), (190.0, "3m10s"), (7500.0, "2h05m")]
+)
+def test_a_duration_is_short(seconds, text):
+    assert _duration(seconds) == text
