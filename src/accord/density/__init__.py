@@ -1,0 +1,13 @@
+"""Evaluate the log density of a model over vectors of unconstrained numbers."""
+
+from .layout import Entry, Layout, SiteTable
+from .logdensity import LogDensity
+from .tracing import describe
+
+__all__ = [
+    "Entry",
+    "Layout",
+    "LogDensity",
+    "SiteTable",
+    "describe",
+]

@@ -1,0 +1,65 @@
+"""Judge what tracing found: whether there is a posterior, and whether what is observed are numbers."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from ..core.errors import ModelError, SiteError
+from ..distributions import ImproperUniform, constraints
+from ..distributions.wrappers import Masked
+from ..language import Site
+from .layout import Entry
+
+
+def check_proper(sites: Iterable[Site]) -> None:
+    """Raise `ModelError` where a flat prior on an infinite set meets no data at all: there is no posterior."""
+    sites = tuple(sites)
+    if any(site.is_observed or site.kind == "factor" for site in sites):
+        return
+    for site in sites:
+        nodes = jax.tree.leaves(site.distribution, is_leaf=lambda node: isinstance(node, ImproperUniform))
+        if any(isinstance(node, ImproperUniform) and not _is_bounded(node.constraint) for node in nodes):
+            raise ModelError(
+                f"site {site.name!r} (at {site.where}) has an improper prior, and the model observes nothing: the "
+                "posterior does not integrate to one. Observe data, add a factor, or give the site a proper prior."
+            )
+
+
+def check_finite(entry: Entry, value: np.ndarray) -> None:
+    """Raise `SiteError` if any of a site's observed values is NaN or infinite."""
+    count = int(np.count_nonzero(~np.isfinite(value)))
+    if count:
+        raise SiteError(non_finite_message(entry, count, int(np.count_nonzero(np.isnan(value)))))
+
+
+def non_finite_message(entry: Entry, count: int, num_nan: int | None = None) -> str:
+    """Say how many observed values of a site cannot be used, and what to do."""
+    what = {None: "NaN or infinite", count: "NaN", 0: "infinite"}.get(num_nan, f"NaN ({num_nan}) or infinite")
+    total = int(np.prod(entry.shape))
+    return (
+        f"site {entry.name!r}: {count} of {total} observed values are {what}. Leave them out by "
+        f"`with handlers.mask(mask=jnp.isfinite({entry.name})):` around the site, or drop them from the data."
+    )
+
+
+def may_be_hidden(site: Site) -> bool:
+    """Whether something may hide observed values, so that they cannot be judged without running the model."""
+
+    def is_mask(node: Any) -> bool:
+        return isinstance(node, Masked)
+
+    return site.mask is not None or any(map(is_mask, jax.tree.leaves(site.distribution, is_leaf=is_mask)))
+
+
+def _is_bounded(constraint: constraints.Constraint) -> bool:
+    match constraint:
+        case constraints.independent():
+            return _is_bounded(constraint.base)
+        case constraints.interval() | constraints.open_interval():
+            bounds = (constraint.lower, constraint.upper)
+            return all(isinstance(bound, Tracer) or bool(np.all(np.isfinite(bound))) for bound in bounds)
+        case _:
+            return constraint == constraints.simplex

@@ -1,0 +1,182 @@
+"""Separate the arrays among a model's arguments, which are traced, from the rest, which is fixed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.tree_util as jtu
+import numpy as np
+from jax.core import Tracer
+
+from ..core.errors import DataError, suggest
+from ..core.notice import Notice
+from ..core.precision import Precision, float_dtype
+from ..language import Model
+from ..language.effects import AbstractValues
+
+# The rounding that single precision may do to data, in units of the data's own standard deviation, before a notice.
+ROUNDING_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Named:
+    """Stands in a model's tree where the array of this name was."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """A model with a `Named` in the place of each of its arrays."""
+
+    model: Model
+
+    def fill(self, data: Mapping[str, Any]) -> Model:
+        """The model with these arrays, by name."""
+        return jax.tree.map(lambda leaf: data[leaf.name] if isinstance(leaf, Named) else leaf, self.model)
+
+
+def split(model: Model, precision: Precision) -> tuple[Template, dict[str, Any], tuple[Notice, ...]]:
+    """Take the arrays out of a model: a template, the arrays by name in the run's dtypes, and what to tell about them.
+
+    Arrays, lists of numbers and Python floats are data. Ints, bools, strings, functions and all other objects stay.
+    An argument's name is its own (`X`), with a path into a tree (`X/key`); that of a conditioned site, `condition/x`.
+
+    **Raises** `DataError` for arrays that are not numbers.
+    """
+    data: dict[str, Any] = {}
+    notices: list[Notice] = []
+
+    def take(path: tuple[Any, ...], leaf: Any) -> Any:
+        name = _unique(_name(model, path), data)
+        if not _is_array(leaf, name):
+            return leaf.item() if isinstance(leaf, (np.integer, np.bool_)) else leaf
+        data[name] = convert(name, leaf, precision)
+        notices.extend(_loss_of_precision(name, leaf, data[name], precision))
+        return Named(name)
+
+    template = Template(jtu.tree_map_with_path(take, model, is_leaf=_is_list_of_numbers))
+    return template, data, tuple(notices)
+
+
+def convert(name: str, value: Any, precision: Precision) -> Any:
+    """An array in NumPy and in the run's dtype: floats in its precision, ints in its width, bools as they are.
+
+    A value that is being traced by JAX stays as it is: its trace has settled the dtype.
+
+    **Raises** `DataError` for strings, objects and dates, and for ints that do not fit.
+    """
+    if isinstance(value, Tracer) or _is_key(value):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DataError(
+            f"argument {name!r}: the rows have different lengths. Give an array, or a list of arrays."
+        ) from error
+    width = 64 if precision == "float64" else 32
+    if array.dtype.kind == "b":
+        return np.array(array)
+    if array.dtype.kind in "iu":
+        limits = np.iinfo(f"int{width}")
+        if array.size and (array.min() < limits.min or array.max() > limits.max):
+            raise DataError(
+                f"argument {name!r}: some integers do not fit int{width}. Scale them, or pass them as floats."
+            )
+        return np.array(array, f"int{width}")
+    if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
+        return np.array(array, float_dtype(precision))
+    if array.dtype.kind == "c":
+        return np.array(array, f"complex{2 * width}")
+    raise DataError(
+        f"argument {name!r}: found {type(value).__name__} of dtype {array.dtype}, which is not numbers. Convert it "
+        "first, for instance by `np.asarray(x, float)`; labels for `coords=` can be a list of strings."
+    )
+
+
+def check_names(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Raise `DataError` for a name that is not among the known data."""
+    for name in given:
+        if name not in known:
+            raise DataError(
+                f"there is no data named {name!r}.{suggest(name, known)} "
+                f"The names are {', '.join(map(repr, known)) or 'none'}."
+            )
+
+
+def _is_array(leaf: Any, name: str) -> bool:
+    if isinstance(leaf, (np.bool_, np.integer, type)):
+        return False
+    if hasattr(leaf, "columns") and hasattr(leaf, "__array__"):
+        raise DataError(
+            f"argument {name!r}: a table ({type(leaf).__name__}) is not one array. Pass its columns, for instance "
+            "`{c: table[c].to_numpy() for c in table}`."
+        )
+    return isinstance(leaf, (float, complex)) or hasattr(leaf, "__array__") or _is_list_of_numbers(leaf)
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(v, (bool, int, float, complex, np.generic)) or _is_row(v) for v in value)
+
+
+def _is_row(value: Any) -> bool:
+    return _is_list_of_numbers(list(value) if isinstance(value, tuple) else value)
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def _name(model: Model, path: tuple[Any, ...]) -> str:
+    """`X/key` for an argument; `condition/x`, `mask/mask` and so on for what handlers hold."""
+    words = [str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path]
+    if words[0] == "arguments":
+        return "/".join(words[1:])
+    handler = model.handlers[int(words[1])]
+    word = type(handler).__name__.lower()
+    return "/".join([word, *(words[3:] if isinstance(handler, AbstractValues) else words[2:])])
+
+
+def _unique(name: str, taken: Mapping[str, Any]) -> str:
+    return (
+        name
+        if name not in taken
+        else next(f"{name}#{n}" for n in range(2, len(taken) + 3) if f"{name}#{n}" not in taken)
+    )
+
+
+def _loss_of_precision(name: str, given: Any, array: Any, precision: Precision) -> list[Notice]:
+    if isinstance(given, Tracer) or _is_key(given) or array.dtype.kind != "f":
+        return []
+    if precision == "float64":
+        if isinstance(given, jax.Array) and given.dtype != np.float64:
+            return [
+                Notice(
+                    "warning",
+                    "float32-data",
+                    f"Argument {name!r} is a JAX array of {given.dtype} in a float64 run: its other digits are lost.",
+                    "Pass the NumPy array that it was made from.",
+                )
+            ]
+        return []
+    exact = np.asarray(given, np.float64)
+    finite = exact[np.isfinite(exact)]
+    spread = finite.std() if finite.size else 0.0
+    worst = np.abs(finite - finite.astype(array.dtype)).max(initial=0.0)
+    # A constant has no spread to lose; its standard deviation is rounding of its own.
+    is_constant = spread <= 1e-12 * np.abs(finite).max(initial=0.0)
+    if is_constant or worst <= ROUNDING_TOLERANCE * spread:
+        return []
+    return [
+        Notice(
+            "warning",
+            "data-exceeds-precision",
+            f"Argument {name!r} does not fit float32: rounding moves entries by up to {worst:.2g}, and their standard "
+            f"deviation is {spread:.2g}.",
+            'Subtract its mean, or run with precision="float64".',
+        )
+    ]

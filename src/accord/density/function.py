@@ -1,0 +1,79 @@
+"""Evaluate a user's own log density over a pytree of unconstrained arrays."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.tree_util as jtu
+import numpy as np
+
+from ..core import precision as precision_scope
+from ..core.errors import DataError
+from ..core.precision import Precision
+from .layout import Entry, Layout
+from .program import AbstractProgram, pieces_of
+
+TERM = "log_density"
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionProgram(AbstractProgram):
+    """A function and the structure of the tree it takes; a leaf's name is its path, `a/b`, or `x` for a bare array."""
+
+    name: str
+    function: Callable[[Any], Any]
+    structure: Any
+    layout: Layout
+    precision: Precision
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @staticmethod
+    def from_function(
+        function: Callable[[Any], Any], example: Any, precision: Precision
+    ) -> "FunctionProgram":
+        """Check the example and the function's shape without evaluating it."""
+        dtype = precision_scope.float_dtype(precision)
+        paths, structure = jtu.tree_flatten_with_path(example)
+        entries: list[Entry] = []
+        for path, leaf in paths:
+            name = (
+                "/".join(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)
+                or "x"
+            )
+            shape = np.shape(leaf)
+            if np.asarray(leaf).dtype.kind not in "fiu":
+                raise DataError(f"from_function: leaf {name!r} of the example is {leaf!r}, not real numbers.")
+            start = entries[-1].stop if entries else 0
+            dims = tuple(f"{name}_dim_{axis}" for axis in range(len(shape)))
+            entries.append(
+                Entry(name, "latent", shape, str(dtype), dims, start, start + int(np.prod(shape)), shape)
+            )
+        if not entries:
+            raise DataError("from_function: the example has no array; give one array for each unknown.")
+        with precision_scope.scope(precision):
+            abstract = [jax.ShapeDtypeStruct(entry.shape, dtype) for entry in entries]
+            result = jax.eval_shape(function, jtu.tree_unflatten(structure, abstract))
+        if getattr(result, "shape", None) != ():
+            raise DataError(
+                f"from_function: the function must return one number, shape (); it returned {result}."
+            )
+        name = getattr(function, "__name__", type(function).__name__)
+        return FunctionProgram(name, function, structure, Layout(tuple(entries)), precision)
+
+    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """The function's value as the only term."""
+        del data
+        leaves = list(pieces_of(position, self.layout.entries).values())
+        return {TERM: jnp.asarray(self.function(jtu.tree_unflatten(self.structure, leaves)))}
+
+    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """The leaves by name."""
+        del data
+        return pieces_of(position, self.layout.entries)
+
+    def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """The leaves as they are."""
+        del data
+        return {name: jnp.asarray(value, jnp.result_type(float)) for name, value in values.items()}

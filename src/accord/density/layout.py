@@ -1,0 +1,168 @@
+"""Describe how a vector of unconstrained numbers and the sites of a model correspond."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError, SiteError
+from ..language import Site
+from ..language.site import Frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A site as the draws hold it.
+
+    **Fields**
+    - `name`, `kind` ("latent", "deterministic" or "observed").
+    - `shape`, `dtype`, `dims`: of the value in the model's space; one dim name for each axis.
+    - `start`, `stop`: the slice of the position that holds a latent site; 0 and 0 for the others.
+    - `unconstrained_shape`: shape of that slice; `()` for the others.
+    - `distribution`: name of the distribution's class, or empty.
+    - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
+    """
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    dims: tuple[str, ...]
+    start: int = 0
+    stop: int = 0
+    unconstrained_shape: tuple[int, ...] = ()
+    distribution: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All sites in the model's order, with the labels of the dims that have any. Hashable, and equal by value."""
+
+    sites: tuple[Entry, ...]
+    labels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+
+    @property
+    def dim(self) -> int:
+        """Length of a position."""
+        return max((entry.stop for entry in self.entries), default=0)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The latent sites, in the order of the position."""
+        return tuple(entry for entry in self.sites if entry.kind == "latent")
+
+    @property
+    def deterministics(self) -> tuple[Entry, ...]:
+        """The deterministic sites."""
+        return tuple(entry for entry in self.sites if entry.kind == "deterministic")
+
+    @property
+    def observed(self) -> tuple[Entry, ...]:
+        """The observed sites; they are not among the draws."""
+        return tuple(entry for entry in self.sites if entry.kind == "observed")
+
+    @property
+    def drawn(self) -> tuple[Entry, ...]:
+        """What a draw holds: latent and deterministic sites, in the model's order."""
+        return tuple(entry for entry in self.sites if entry.kind in ("latent", "deterministic"))
+
+    @property
+    def coords(self) -> "dict[str, NDArray[Any]]":
+        """Labels of every dim of the draws and of the observed sites; 0, 1, ... where the model gave none."""
+        given = dict(self.labels)
+        sizes = {
+            dim: size
+            for entry in (*self.drawn, *self.observed)
+            for dim, size in zip(entry.dims, entry.shape, strict=True)
+        }
+        return {dim: np.array(given[dim]) if dim in given else np.arange(size) for dim, size in sizes.items()}
+
+    def __getitem__(self, name: str) -> Entry:
+        for entry in self.sites:
+            if entry.name == name:
+                return entry
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class SiteTable:
+    """The sites of a model as a table that prints."""
+
+    rows: tuple[Entry, ...]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        header = ("site", "kind", "shape", "dims", "distribution")
+        cells = [(r.name, r.kind, str(r.shape), ", ".join(r.dims), r.distribution) for r in self.rows]
+        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        lines = [
+            "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+            for row in (header, *cells)
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Name each axis of a site's value: by the plate that it follows, else `{site}_dim_{axis}`.
+
+    The batch axes of a deterministic site are not known: they are the rightmost place where all plates around it fit.
+    """
+    if site.distribution is not None:
+        num_event = len(site.distribution.event_shape)
+    else:
+        num_event = next((n for n in range(len(shape) + 1) if _fit(site.plates, shape, n)), len(shape))
+    names = {frame.dim: frame.name for frame in site.plates}
+    num_batch = len(shape) - num_event
+    return tuple(names.get(axis - num_batch, f"{site.name}_dim_{axis}") for axis in range(len(shape)))
+
+
+def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """The labels that plates gave to their dims.
+
+    **Raises** `SiteError` when two plates of one name differ in size or labels, or a plate has the name of a site.
+    """
+    frames: dict[str, Frame] = {}
+    names = {site.name for site in sites}
+    for site in sites:
+        for frame in site.plates:
+            known = frames.setdefault(frame.name, frame)
+            if known.size != frame.size or known.coords != frame.coords:
+                raise SiteError(
+                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has size {frame.size} here and "
+                    f"{known.size} before, or other coords. Give different plates different names."
+                )
+            if frame.name in names:
+                raise SiteError(
+                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has the name of a site, and "
+                    f"would be both a dimension and a variable of the draws. Rename it, say to '{frame.name}_plate'."
+                )
+    return tuple((name, frame.coords) for name, frame in frames.items() if frame.coords is not None)
+
+
+def check_dims(entries: tuple[Entry, ...]) -> None:
+    """Raise `ModelError` if a dim stands for two sizes, which would leave draws without one set of coords."""
+    sizes: dict[str, int] = {}
+    for entry in entries:
+        for dim, size in zip(entry.dims, entry.shape, strict=True):
+            if sizes.setdefault(dim, size) != size:
+                raise ModelError(
+                    f"site {entry.name!r}: the dim {dim!r} has size {size} here and {sizes[dim]} elsewhere. "
+                    "Rename the plate."
+                )
+
+
+def _fit(plates: tuple[Frame, ...], shape: tuple[int, ...], num_event: int) -> bool:
+    axes = [(len(shape) - num_event + frame.dim, frame.size) for frame in plates]
+    return all(axis >= 0 and shape[axis] == size for axis, size in axes)

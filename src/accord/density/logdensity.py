@@ -1,0 +1,171 @@
+"""Turn a model, or a function, into a log density over vectors of unconstrained numbers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from ..core.errors import DataError, SiteError, suggest
+from ..core.notice import Notice
+from ..core.precision import Precision
+from ..language import Model
+from .checks import non_finite_message
+from .data import check_names, convert
+from .function import FunctionProgram
+from .layout import Layout
+from .program import AbstractProgram, ModelProgram
+
+
+class LogDensity(eqx.Module):
+    """The log density of the latent sites of a model given its data, at positions of shape `(dim,)`.
+
+    A position holds every latent site in the layout's order, mapped to the whole real line; the log density includes
+    the Jacobian of that map. All methods can be used under `jit`, `grad` and `vmap`, and compute in its dtype.
+    The data are leaves of this pytree: under `jit`, new data of the same shape compile nothing.
+
+    **Fields**
+    - `data`: the traced arrays among the model's arguments and conditions, by name (`X`, `X/key`, `condition/x`).
+    - `program`: how to evaluate it.
+    - `notices`: what tracing the model gave reason to say.
+    """
+
+    data: dict[str, Any]
+    program: AbstractProgram = eqx.field(static=True)
+    notices: tuple[Notice, ...] = eqx.field(static=True, default=())
+
+    @staticmethod
+    def from_model(model: Model, precision: Precision = "float64") -> "LogDensity":
+        """Trace `model` once, in the scope of `precision`, without computing anything.
+
+        **Raises** `DataError` for arguments that are not numbers; `SiteError` for a site that does not fit, is
+        discrete, or observes NaN; `ModelError` for a model without latent sites, with a Python branch on one, or
+        without data to make its prior proper.
+        """
+        program, data, notices = ModelProgram.from_model(model, precision)
+        return LogDensity(data, program, notices)
+
+    @staticmethod
+    def from_function(
+        function: Callable[[Any], Any], example: Any, precision: Precision = "float64"
+    ) -> "LogDensity":
+        """The log density that `function` computes from a pytree of arrays, all unconstrained.
+
+        **Arguments**
+        - `function`: from a pytree like `example` to a log density, shape `()`.
+        - `example`: gives structure and shapes; its numbers are not used.
+
+        **Raises** `DataError` when `example` holds anything but numbers or `function` does not return one number.
+        """
+        return LogDensity({}, FunctionProgram.from_function(function, example, precision))
+
+    @property
+    def layout(self) -> Layout:
+        """Where each site is in a position, and its shape, dims and coords."""
+        return self.program.layout
+
+    @property
+    def dim(self) -> int:
+        """Length of a position."""
+        return self.layout.dim
+
+    @property
+    def constants(self) -> Mapping[str, np.ndarray]:
+        """Arguments that are constants of the program because the model needs their values while it is traced."""
+        return self.program.constants
+
+    def __call__(self, position: Float[Array, " dim"]) -> Float[Array, ""]:
+        """Log density at `position`, with respect to the unconstrained numbers."""
+        position = self._checked(position)
+        terms = iter(self.program.terms(position, self.data).values())
+        log_density = next(terms)
+        for term in terms:
+            log_density = log_density + term
+        return log_density.astype(position.dtype)
+
+    def value_and_grad(self, position: Float[Array, " dim"]) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
+        """Log density and its gradient at `position`."""
+        return jax.value_and_grad(self.__call__)(self._checked(position))
+
+    def constrain(self, position: Float[Array, " dim"]) -> dict[str, Array]:
+        """Values of the latent and deterministic sites at `position`, in the model's order."""
+        return self.program.values(self._checked(position), self.data)
+
+    def unconstrain(self, values: Mapping[str, Any]) -> Float[Array, " dim"]:
+        """The position at which the latent sites have these values.
+
+        **Raises** `DataError` for missing, unknown or wrongly shaped values, and for those outside of a site's support.
+        """
+        latents = {entry.name: entry for entry in self.layout.entries}
+        for name in values:
+            if name not in latents:
+                raise DataError(f"unconstrain: there is no latent site {name!r}.{suggest(name, latents)}")
+        for name, entry in latents.items():
+            if name not in values:
+                raise DataError(
+                    f"unconstrain: the value of site {name!r} is missing; its shape is {entry.shape}."
+                )
+            if np.shape(values[name]) != entry.shape:
+                raise DataError(
+                    f"unconstrain: site {name!r} has shape {entry.shape}, got {np.shape(values[name])}."
+                )
+        pieces = self.program.positions(values, self.data)
+        for name, piece in pieces.items():
+            if not isinstance(piece, Tracer) and not np.all(np.isfinite(piece)):
+                raise DataError(
+                    f"unconstrain: the value of site {name!r} is not inside of its support: {values[name]!r}."
+                )
+        return jnp.concatenate([jnp.ravel(pieces[name]) for name in latents])
+
+    def site_terms(self, position: Float[Array, " dim"]) -> dict[str, Float[Array, ""]]:
+        """What each site adds to the log density, Jacobians included: they sum to it."""
+        return self.program.terms(self._checked(position), self.data)
+
+    def observed_nan_counts(self, position: Float[Array, " dim"]) -> dict[str, Array]:
+        """By observed site, int32 of shape `()`: how many values are NaN or infinite, not hidden by a mask.
+
+        Only of sites whose values the model computes or masks; where they are data unchanged, they have been checked.
+        """
+        return self.program.non_finite(self._checked(position), self.data)
+
+    def check_observed(self, counts: Mapping[str, Any]) -> None:
+        """Raise `SiteError` for the first site of which `observed_nan_counts` counted any."""
+        for name, count in counts.items():
+            if int(count):
+                raise SiteError(non_finite_message(self.layout[name], int(count)))
+
+    def with_data(self, data: Mapping[str, Any]) -> "LogDensity":
+        """The same density with other data for the names given.
+
+        Where the shapes are as before and no constant changes, nothing is traced again.
+
+        **Raises** `DataError` for unknown names and values that are not numbers; `SiteError` as `from_model` does.
+        """
+        check_names(data, {**self.data, **self.constants})
+        new = {name: convert(name, value, self.program.precision) for name, value in data.items()}
+        is_same_program = all(
+            name in self.data and (value.shape, value.dtype) == (self.data[name].shape, self.data[name].dtype)
+            for name, value in new.items()
+        )
+        if not is_same_program:
+            program, arrays, notices = self.program.rebuilt({**self.data, **self.constants, **new})
+            return LogDensity(arrays, program, notices)
+        self.program.check({**self.data, **new})
+        return LogDensity({**self.data, **new}, self.program, self.notices)
+
+    # By identity, so that `jax.jit(density.value_and_grad)` works though data has no hash.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def _checked(self, position: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        position = jnp.asarray(position)
+        if position.shape != (self.dim,):
+            raise DataError(f"a position of this density has shape ({self.dim},), got {position.shape}.")
+        return position

@@ -1,0 +1,75 @@
+"""Reduce each site of a model to its one number in the log density, with masks and scale."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.errors import SiteError
+from ..distributions import AbstractDistribution
+from ..language import Site
+
+
+def term(site: Site) -> jax.Array | None:
+    """What a site adds to the log density, shape `()`: sum(mask * scale * log_prob) + log_det; `None` for nothing.
+
+    One sum for each site, and no operation that a mask, scale or Jacobian would need where there is none.
+    """
+    entries = _log_prob(site) if site.kind == "sample" else site.value if site.kind == "factor" else None
+    if site.kind == "deterministic" or site.is_intervened:
+        return None
+    if entries is not None and site.scale is not None:
+        entries = entries * site.scale
+    if entries is not None and site.mask is not None:
+        entries = jnp.where(jnp.asarray(site.mask), entries, jnp.zeros_like(entries))
+    parts = [part for part in (entries, site.log_det) if part is not None]
+    if not parts:
+        return None
+    if len(parts) == 2 and jnp.shape(parts[0]) == jnp.shape(parts[1]):
+        return total(parts[0] + parts[1])
+    return sum(map(total, parts[1:]), start=total(parts[0]))
+
+
+def total(entries: Any) -> jax.Array:
+    """Sum of all entries of an array, shape `()`."""
+    entries = jnp.asarray(entries)
+    return jax.lax.reduce_sum(entries, tuple(range(entries.ndim))) if entries.ndim else entries
+
+
+def num_non_finite(site: Site) -> jax.Array:
+    """Number of observed entries, int32 of shape `()`, that are NaN or infinite and are not hidden by a mask.
+
+    A distribution's own mask is seen by its log probability, which is finite where the mask hides the value.
+    """
+    value = jnp.asarray(site.value)
+    batch = len(site.batch_shape)
+    is_bad = jnp.any(~jnp.isfinite(value), axis=tuple(range(batch, value.ndim)))
+    if site.mask is not None:
+        is_bad = is_bad & site.mask
+    if site.distribution is not None:
+        is_bad = is_bad & ~jnp.isfinite(site.distribution.log_prob(value))
+    return total(is_bad.astype(jnp.int32))
+
+
+def _log_prob(site: Site) -> jax.Array | None:
+    distribution, value = site.distribution, site.value
+    if distribution is None or site.mask is False:
+        return None
+    if site.mask is not None and site.log_det is None:
+        # The value too is replaced under the mask: zero times the gradient of a NaN would be NaN.
+        value = jnp.where(
+            _over_event(site.mask, distribution), value, distribution.support.feasible_like(value)
+        )
+    entries = distribution.log_prob(value)
+    if entries.shape != site.batch_shape:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): log_prob of {type(distribution).__name__} has shape "
+            f"{entries.shape}, but the batch shape is {site.batch_shape}. `log_prob` must return "
+            "one number for each entry of the batch."
+        )
+    return entries
+
+
+def _over_event(mask: Any, distribution: AbstractDistribution) -> jax.Array:
+    mask = jnp.asarray(mask)
+    return mask.reshape(mask.shape + (1,) * len(distribution.event_shape))

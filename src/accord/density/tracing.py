@@ -1,0 +1,277 @@
+"""Find out, without computing anything, which sites a model has and which of its arguments can be traced.
+
+The model runs once on abstract values. Where it needs the number behind an argument (`y[~jnp.isnan(y)]`,
+`int(g.max()) + 1`), that argument becomes a constant of the program, with a notice.
+"""
+
+import contextlib
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..bijectors import AbstractBijector
+from ..core import precision as precision_scope
+from ..core.errors import ModelError, SiteError
+from ..core.notice import Notice
+from ..core.precision import Precision
+from ..distributions import biject_to
+from ..language import AbstractHandler, Model, Site
+from ..language.shapes import shape_of
+from .checks import check_proper, may_be_hidden
+from .data import Template, split
+from .layout import Entry, Layout, SiteTable, check_dims, dims_of, labels_of
+
+# What JAX raises where Python needs a number that is only traced.
+NEEDS_VALUE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+# Where the frames of a traceback are not the user's.
+_LIBRARIES = (
+    *(str(Path(str(module.__file__)).parent) for module in (jax, eqx, np)),
+    str(Path(__file__).parents[1]),
+    "<",
+)
+
+
+class Choose(AbstractHandler):
+    """Let the density say what value each latent site has, whatever seeds there are inside."""
+
+    value_of: Callable[[Site], Site] = eqx.field(static=True)
+
+    def process(self, site: Site) -> Site:
+        """Name the chooser; only sites that nobody gave a value ask it."""
+        return replace(site, choose=self.value_of) if site.is_latent else site
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout."""
+
+    template: Template
+    data: dict[str, Any]
+    constants: dict[str, Any]
+    layout: Layout
+    notices: tuple[Notice, ...]
+
+
+def discover(model: Model, precision: Precision) -> Discovery:
+    """Trace a model in the scope of `precision`.
+
+    **Raises** `DataError` for arguments that are not numbers; `SiteError` and `ModelError` for what is wrong with the
+    model itself, among it a Python branch on a latent value. The model's own exceptions pass through.
+    """
+    template, data, notices = split(model, precision)
+    with precision_scope.scope(precision):
+        layout, constants = _with_fewest_constants(template, data, precision)
+    notices += tuple(_constant_notice(name) for name in constants)
+    traced = {name: value for name, value in data.items() if name not in constants}
+    return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices)
+
+
+def describe(model: Model) -> SiteTable:
+    """A table of a model's sites, by tracing it once."""
+    return SiteTable(discover(model, "float64").layout.sites)
+
+
+@contextlib.contextmanager
+def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
+    """Compute at once whatever depends on constants alone; without any, everything is traced."""
+    if not constants:
+        yield
+        return
+    with jax.ensure_compile_time_eval():
+        yield
+
+
+def sites_of(model: Model, value_of: Callable[[Site], Site]) -> dict[str, Site]:
+    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled."""
+    _, sites = model.run(Choose(value_of))
+    return {name: site for name, site in sites.items() if not site.is_hidden}
+
+
+def bijector_of(site: Site) -> AbstractBijector:
+    """The map from unconstrained numbers to the support of a latent site.
+
+    **Raises** `SiteError` for a discrete site.
+    """
+    distribution = site.distribution
+    if distribution is None or distribution.support.is_discrete:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {type(distribution).__name__} is discrete, and a latent site must "
+            "be continuous here: enumeration is not in this release. Sum the site out, for instance with "
+            "`dist.MixtureSameFamily`, or observe it with `obs=`."
+        )
+    return biject_to(distribution.support)
+
+
+def user_line(error: BaseException) -> str:
+    """File, line and text of the innermost frame of a traceback that is the user's own."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_LIBRARIES)]
+    return f"{frames[-1].filename}:{frames[-1].lineno} `{frames[-1].line}`" if frames else "unknown place"
+
+
+def _with_fewest_constants(
+    template: Template, data: Mapping[str, Any], precision: Precision
+) -> tuple[Layout, tuple[str, ...]]:
+    """The layout, and the arguments that must be constants for the model to be traced at all."""
+    try:
+        return _trace(template, data, (), precision, []), ()
+    except Exception as error:
+        if not _needs_value(error):
+            raise
+    for name in data:
+        layout = _attempt(template, data, (name,), precision)
+        if layout is not None:
+            return layout, (name,)
+    constants = tuple(data)
+    try:
+        layout = _trace(template, data, constants, precision, [])
+    except Exception as error:
+        if not _needs_value(error):
+            raise
+        raise _branch_on_latent(template, data, precision, error) from error
+    for name in data:
+        fewer = tuple(other for other in constants if other != name)
+        smaller = _attempt(template, data, fewer, precision)
+        if smaller is not None:
+            layout, constants = smaller, fewer
+    return layout, constants
+
+
+def _attempt(
+    template: Template,
+    data: Mapping[str, Any],
+    constants: tuple[str, ...],
+    precision: Precision,
+    seen: list[str] | None = None,
+    known: str = "",
+) -> Layout | None:
+    """The layout, or `None` where Python still needs the number behind a traced value."""
+    try:
+        return _trace(template, data, constants, precision, [] if seen is None else seen, known)
+    except Exception as error:
+        if not _needs_value(error):
+            raise
+        return None
+
+
+def _needs_value(error: Exception) -> bool:
+    """Whether JAX says that a number is missing; for shapes it says so by a `TypeError` like any other."""
+    return isinstance(error, NEEDS_VALUE) or (
+        isinstance(error, TypeError) and "concrete values of integer" in str(error)
+    )
+
+
+def _trace(
+    template: Template,
+    data: Mapping[str, Any],
+    constants: tuple[str, ...],
+    precision: Precision,
+    seen: list[str],
+    known: str = "",
+) -> Layout:
+    """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
+
+    The names of latent sites are appended to `seen` as they are visited, for when the model does not come to its end.
+    """
+    found: list[Layout] = []
+    dtype = precision_scope.float_dtype(precision)
+
+    def look(origin: jax.Array, traced: dict[str, Any]) -> None:
+        fixed = {name: jnp.asarray(data[name]) for name in constants}
+        shapes: dict[str, tuple[int, ...]] = {}
+
+        def value_of(site: Site) -> Site:
+            seen.append(site.name)
+            bijector = bijector_of(site)
+            event = () if site.distribution is None else tuple(site.distribution.event_shape)
+            shapes[site.name] = tuple(bijector.inverse_shape((*site.batch_shape, *event)))
+            zero = np.zeros((), dtype) if site.name == known else origin
+            return replace(site, value=bijector.forward(jnp.broadcast_to(zero, shapes[site.name])))
+
+        sites = sites_of(template.fill({**traced, **fixed}), value_of)
+        names = {id(value): name for name, value in {**traced, **fixed}.items()}
+        check_proper(sites.values())
+        found.append(_layout(list(sites.values()), shapes, names))
+
+    abstract = {name: value for name, value in data.items() if name not in constants}
+    with jax.ensure_compile_time_eval() if constants or known else contextlib.nullcontext():
+        jax.eval_shape(look, jax.ShapeDtypeStruct((), dtype), abstract)
+    return found[0]
+
+
+def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:
+    entries: list[Entry] = []
+    start = 0
+    for site in sites:
+        is_latent = site.name in shapes
+        if site.kind == "factor":
+            kind = "factor"
+        elif site.kind == "deterministic":
+            kind = "deterministic"
+        elif site.is_intervened:
+            kind = "intervened"
+        else:
+            kind = "latent" if is_latent else "observed"
+        shape = shape_of(site.value)
+        unconstrained = shapes.get(site.name, ())
+        stop = start + int(np.prod(unconstrained)) if is_latent else start
+        entries.append(
+            Entry(
+                name=site.name,
+                kind=kind,
+                shape=shape,
+                dtype=str(jnp.result_type(site.value)),
+                dims=dims_of(site, shape),
+                start=start if is_latent else 0,
+                stop=stop if is_latent else 0,
+                unconstrained_shape=unconstrained,
+                distribution="" if site.distribution is None else type(site.distribution).__name__,
+                source=names.get(id(site.value), "")
+                if kind == "observed" and not may_be_hidden(site)
+                else "",
+            )
+        )
+        start = stop
+    labels = labels_of(sites)
+    check_dims(tuple(entries))
+    return Layout(tuple(entries), labels)
+
+
+def _branch_on_latent(
+    template: Template, data: Mapping[str, Any], precision: Precision, error: Exception
+) -> ModelError:
+    """Say that Python code depends on a latent value, and on which, by knowing one value at a time."""
+    seen: list[str] = []
+    everything = tuple(data)
+    _attempt(template, data, everything, precision, seen)
+    guilty = [
+        n for n in tuple(seen) if _attempt(template, data, everything, precision, [], known=n) is not None
+    ]
+    which = f"site {guilty[0]!r}" if guilty else f"the latent sites ({', '.join(map(repr, seen))})"
+    return ModelError(
+        f"the model's Python code needs a number that depends on the value of {which}, at {user_line(error)}. The "
+        "model is traced once for all values, so it cannot branch, index or loop by one: use `jnp.where` or "
+        "`jax.lax.cond` in place of `if`, and keep conversions such as `float()` or `np.asarray()` off latent values."
+    )
+
+
+def _constant_notice(name: str) -> Notice:
+    return Notice(
+        "info",
+        "constant-argument",
+        f"The model needs the values of {name!r} while it is traced, so it is a constant of the program: new data will "
+        "compile again.",
+        f"To avoid that, compute what depends on {name!r} (sizes, selections) outside of the model and pass it.",
+    )

@@ -1,0 +1,15 @@
+"""Offer the handlers of the language under `accord.handlers`."""
+
+from .language.handlers import block, condition, do, mask, replay, scale, seed, substitute, trace
+
+__all__ = [
+    "block",
+    "condition",
+    "do",
+    "mask",
+    "replay",
+    "scale",
+    "seed",
+    "substitute",
+    "trace",
+]

@@ -1,0 +1,21 @@
+"""Write a model as a Python function of statements, and change what the statements mean."""
+
+from . import handlers
+from .interpreter import AbstractHandler
+from .model import Model, ModelFunction, model
+from .plate import plate
+from .primitives import deterministic, factor, sample
+from .site import Site
+
+__all__ = [
+    "AbstractHandler",
+    "Model",
+    "ModelFunction",
+    "Site",
+    "deterministic",
+    "factor",
+    "handlers",
+    "model",
+    "plate",
+    "sample",
+]

@@ -1,0 +1,174 @@
+"""Run a model: show each of its sites to a stack of handlers, innermost first.
+
+A site is a value. Every handler on the stack may return a changed copy: a plate adds a dimension, `condition` sets the
+value, a log density says how to choose a value that nobody gave. Then the site is settled: its shape is checked and
+its value chosen. That is the whole language.
+
+The stack is an immutable tuple in a context variable, so threads and tasks never see each other's handlers.
+"""
+
+import abc
+import inspect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+from jax.extend.core import get_opaque_trace_state
+
+from ..core.errors import ModelError, SiteError
+from .shapes import settle
+from .site import Site
+
+_HERE = str(Path(__file__).parent)
+
+
+class AbstractHandler(eqx.Module):
+    """What stands on the stack: a rule that changes the sites visited inside of it."""
+
+    @abc.abstractmethod
+    def process(self, site: Site) -> Site:
+        """The site as the handlers further out shall see it."""
+
+    def check(self, sites: Mapping[str, Site]) -> None:
+        """Raise `SiteError` if the handler names a site that is not among all those of the function it was put on."""
+        del sites
+
+
+class Recorder(AbstractHandler):
+    """Keep every site in the order of visits; `sites` belongs to one run and is its only mutable part."""
+
+    sites: dict[str, Site] = eqx.field(static=True)
+
+    def process(self, site: Site) -> Site:
+        """Refuse a second site of the same name; `visit` stores the site once it is settled."""
+        if site.name in self.sites:
+            raise SiteError(
+                f"site {site.name!r} is defined twice: at {self.sites[site.name].where} and at {site.where}. "
+                "Names must be unique in a model; in a loop, put the index into the name or use a plate."
+            )
+        self.sites[site.name] = site
+        return site
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A handler on the stack, with the thread and the JAX transformation in which it was entered."""
+
+    handler: AbstractHandler
+    thread: int
+    transformation: Any
+
+
+_STACK: ContextVar[tuple[_Entry, ...]] = ContextVar("accord_handlers", default=())
+
+
+def visit(site: Site) -> Site:
+    """Pass a site down the stack, settle it, and return it with its value.
+
+    **Raises** `ModelError` outside of any model; `SiteError` for a site that does not fit (see `settle`), has a name
+    already taken, or is visited from another thread or under a JAX transformation of the user's own.
+    """
+    stack = _STACK.get()
+    if not stack:
+        raise ModelError(
+            f"site {site.name!r} was visited outside of any model (at {site.where}). Put the statement in a function "
+            "decorated with `@ac.model` and pass its call to `infer.sample`. A thread that a model starts does not "
+            "belong to the model."
+        )
+    recorders: list[Recorder] = []
+    thread, transformation = threading.get_ident(), get_opaque_trace_state()
+    for entry in reversed(stack):
+        _check_same_run(site, entry, thread, transformation)
+        site = entry.handler.process(site)
+        if isinstance(entry.handler, Recorder):
+            recorders.append(entry.handler)
+        if site.is_hidden:
+            break
+    site = settle(site)
+    for recorder in recorders:
+        recorder.sites[site.name] = site
+    return site
+
+
+def run(
+    function: Callable[..., Any],
+    handlers: Sequence[AbstractHandler],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[Any, dict[str, Site]]:
+    """Call `function` inside of `handlers` (innermost first); return its value and all its sites, settled."""
+    sites: dict[str, Site] = {}
+    inside = tuple(_entry(handler) for handler in (*reversed(handlers), Recorder(sites)))
+    token = _STACK.set((*_STACK.get(), *inside))
+    try:
+        value = function(*args, **kwargs)
+    finally:
+        _STACK.reset(token)
+    for handler in handlers:
+        handler.check(sites)
+    return value, sites
+
+
+def run_alone(
+    function: Callable[..., Any],
+    handlers: Sequence[AbstractHandler],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[Any, dict[str, Site]]:
+    """Do as `run`, unseen by a model that may be running around: its sites are not that model's sites."""
+    token = _STACK.set(())
+    try:
+        return run(function, handlers, args, kwargs)
+    finally:
+        _STACK.reset(token)
+
+
+def enter(handler: AbstractHandler) -> None:
+    """Put a handler on the stack of the running model; for `with` statements."""
+    _STACK.set((*_STACK.get(), _entry(handler)))
+
+
+def leave() -> None:
+    """Take the innermost handler off the stack."""
+    _STACK.set(_STACK.get()[:-1])
+
+
+def is_running() -> bool:
+    """Whether some model is running here."""
+    return bool(_STACK.get())
+
+
+def handlers_around() -> tuple[AbstractHandler, ...]:
+    """The handlers of the running model, outermost first."""
+    return tuple(entry.handler for entry in _STACK.get())
+
+
+def caller() -> str:
+    """File and line of the nearest statement that is not this package's own."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
+
+
+def _entry(handler: AbstractHandler) -> _Entry:
+    return _Entry(handler, threading.get_ident(), get_opaque_trace_state())
+
+
+def _check_same_run(site: Site, entry: _Entry, thread: int, transformation: Any) -> None:
+    """Refuse a site that the run cannot follow: its value would be lost, or shared where it should be separate."""
+    if entry.thread != thread:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}) was visited by a thread that is not the one running the model. "
+            "Sites must be visited by the model itself, in order: compute in threads, sample in the model."
+        )
+    if entry.transformation != transformation:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}) was visited inside a JAX transformation that the model applied "
+            "itself (jit, vmap, grad, scan, cond or the like), so the model around it would not see its value. Sample "
+            "outside of the transformation: `with ac.plate(...)` in place of vmap, a Python loop in place of scan."
+        )

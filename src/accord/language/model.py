@@ -1,0 +1,184 @@
+"""Bind data to a function of statements: a model is a value."""
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+
+from ..core.errors import DataError, ModelError, suggest
+from .effects import Condition, Do
+from .interpreter import AbstractHandler, is_running, run_alone
+from .site import Site
+
+if TYPE_CHECKING:
+    from ..density import LogDensity, SiteTable
+
+
+def model(function: Callable[..., Any]) -> "ModelFunction":
+    """Make a function of statements (`ac.sample`, `ac.plate`, ...) into a model; calling it binds its data.
+
+    ```python
+    @ac.model
+    def coin(y):
+        p = ac.sample("p", dist.Beta(1, 1))
+        with ac.plate("toss", y.shape[0]):
+            ac.sample("y", dist.Bernoulli(p), obs=y)
+
+    draws = infer.sample(coin(y))
+    ```
+    """
+    return ModelFunction(function)
+
+
+@dataclass(frozen=True)
+class ModelFunction:
+    """A decorated function: call it with data to get a `Model`. `function` is the plain function."""
+
+    function: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def __doc__(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.function.__doc__
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        return self.function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "Model":
+        """Bind arguments to the function's signature; the one place that takes keywords of any name.
+
+        **Raises** `DataError` for missing and unknown arguments; `ModelError` inside a running model.
+        """
+        _refuse_inside_a_model(self.name)
+        signature = inspect.signature(self.function)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise DataError(_why_not_bound(self.name, signature, args, kwargs, error)) from None
+        bound.apply_defaults()
+        return Model(self, dict(bound.arguments))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By name where the module holds it, since pickle would find this object in place of the plain function.
+        module, name = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
+        if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
+            return _find, (module, name)
+        return ModelFunction, (self.function,)
+
+
+class Model(eqx.Module):
+    """A function of statements with its data bound, and the handlers put on it. Frozen: to change is to build.
+
+    **Fields**
+    - `source`: the decorated function.
+    - `arguments`: mapping from argument name to the value as given.
+    - `handlers`: innermost first.
+    """
+
+    source: ModelFunction = eqx.field(static=True)
+    arguments: dict[str, Any]
+    handlers: tuple[AbstractHandler, ...] = ()
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The plain function."""
+        return self.source.function
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.source.name
+
+    def __call__(self) -> Any:
+        """Run the function inside of its handlers and return its value; `handlers.seed(model, key)()` simulates.
+
+        **Raises** `ModelError` inside a running model.
+        """
+        _refuse_inside_a_model(self.name)
+        return self.run()[0]
+
+    def condition(self, values: Mapping[str, Any]) -> "Model":
+        """Observe sample sites to have `values`, by site name; a site conditioned before gets the new value.
+
+        The sites keep their log density. A name that is no sample site is an error when the model runs.
+        """
+        return self.inside_of(Condition.of(values))
+
+    def do(self, values: Mapping[str, Any]) -> "Model":
+        """Set sample sites to `values`, by site name, as an intervention: what chose them before has no say.
+
+        The sites lose their log density (Pearl, 2009, Causality, section 3.2).
+        """
+        return self.inside_of(Do.of(values))
+
+    def inside_of(self, handler: AbstractHandler) -> "Model":
+        """The model with one more handler around it; values join those of a handler of their kind that is outermost."""
+        inner = self.handlers
+        for kind in (Condition, Do):  # so that each site has one value among the data
+            if inner and isinstance(handler, kind) and isinstance(inner[-1], kind):
+                inner, handler = inner[:-1], kind({**inner[-1].values, **handler.values})
+        return Model(self.source, self.arguments, (*inner, handler))
+
+    def log_density(self) -> "LogDensity":
+        """The log density of the latent sites given the data, over unconstrained vectors."""
+        # The one import that goes up: the method is on the model because that is where a user looks for it.
+        from ..density import LogDensity
+
+        return LogDensity.from_model(self)
+
+    def sites(self) -> "SiteTable":
+        """A table of the sites in the model's order: name, kind, shape, dims, distribution."""
+        from ..density import describe
+
+        return describe(self)
+
+    def run(self, *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
+        """Run the function inside of its handlers and these (innermost first); return its value and all its sites."""
+        signature = inspect.signature(self.function)
+        bound = inspect.BoundArguments(signature, dict(self.arguments))
+        return run_alone(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)
+
+
+def _refuse_inside_a_model(name: str) -> None:
+    if is_running():
+        raise ModelError(
+            f"the model {name!r} was called inside a running model. `ac.submodel`, which will do that, is not in this "
+            f"release: call the plain function, `{name}.function(...)`; its sites then join the model around it."
+        )
+
+
+def _why_not_bound(
+    name: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: TypeError,
+) -> str:
+    parameters = signature.parameters
+    positional = [
+        p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    given = {*positional[: len(args)], *kwargs}
+    required = [
+        p.name
+        for p in parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    missing = [n for n in required if n not in given]
+    unknown = [n for n in kwargs if n not in parameters]
+    free = [n for n in parameters if n not in given]
+    found = [f"missing argument {n!r}." for n in missing]
+    found += [f"unknown argument {n!r}.{suggest(n, free)}" for n in unknown]
+    return f"model {name!r}: {' '.join(found) or f'{error}.'} It takes {signature}."
+
+
+def _find(module: str, name: str) -> ModelFunction:
+    return getattr(__import__(module, fromlist=[name]), name)

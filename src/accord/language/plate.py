@@ -1,0 +1,91 @@
+"""Say that the entries of a batch dimension are independent given what is outside of it."""
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jax.core import Tracer
+
+from ..core.errors import ModelError, OptionError, SiteError
+from .interpreter import AbstractHandler, caller, enter, handlers_around, leave
+from .site import Frame, Site
+
+
+def plate(name: str, size: int, *, dim: int | None = None, coords: Sequence[Any] | None = None) -> "Plate":
+    """Repeat the statements inside of a `with` as `size` independent copies, along one batch dimension.
+
+    Sample sites inside get the dimension; the draws carry its name and `coords`. `with` gives the indices
+    `0 ... size - 1`, shape `(size,)`.
+
+    **Arguments**
+    - `name`: of the dimension in the results; different from every site's name.
+    - `size`: number of copies, at least 0.
+    - `dim`: the batch dimension, counted from the right (-1, -2, ...); by default the first free one.
+    - `coords`: `size` labels for the results; by default 0, 1, ...
+
+    **Raises** `OptionError` for a size, dim or coords that cannot be; `ModelError` outside of a model, or for a name or
+    dim that a plate around it has taken.
+    """
+    if not isinstance(name, str):
+        raise OptionError(f"plate: the name must be a string, got {name!r}. Write `ac.plate(name, size)`.")
+    try:
+        size = operator.index(size)
+    except TypeError as error:
+        if _is_traced_integer(size):
+            raise  # a traced number: the density makes the argument that it came from a constant
+        raise OptionError(f"plate {name!r}: the size must be an integer, got {size!r}.") from error
+    if size < 0:
+        raise OptionError(f"plate {name!r}: the size must be at least 0, got {size}.")
+    if dim is not None and (not isinstance(dim, int) or dim >= 0):
+        raise OptionError(f"plate {name!r}: dim counts from the right, -1, -2, ...; got {dim!r}.")
+    labels = None if coords is None else tuple(np.asarray(coords).tolist())
+    if labels is not None and len(labels) != size:
+        raise OptionError(
+            f"plate {name!r}: coords has {len(labels)} labels for size {size}. Give one for each entry."
+        )
+    return Plate(name, size, dim, labels)
+
+
+class Plate(AbstractHandler):
+    """A plate that can be entered any number of times; without a `dim` it takes the first free one each time."""
+
+    name: str
+    size: int
+    dim: int | None = None
+    coords: tuple[Any, ...] | None = None
+
+    def process(self, site: Site) -> Site:
+        """Add the plate's dimension to the site."""
+        frame = Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords)
+        return replace(site, plates=(*site.plates, frame))
+
+    def __enter__(self) -> np.ndarray:
+        around = handlers_around()
+        if not around:
+            raise ModelError(
+                f"plate {self.name!r} was entered outside of any model (at {caller()}). Write it in a function "
+                "decorated with `@ac.model`."
+            )
+        plates = {other.dim: other for other in around if isinstance(other, Plate)}
+        dim = self.dim
+        if dim is None:
+            dim = next(d for d in range(-1, -len(plates) - 2, -1) if d not in plates)
+        if any(other.name == self.name for other in plates.values()):
+            raise SiteError(f"plate {self.name!r} (at {caller()}) is inside of a plate of the same name.")
+        if dim in plates:
+            raise SiteError(
+                f"plate {self.name!r} (at {caller()}): dim {dim} is taken by the plate {plates[dim].name!r} around it. "
+                "Give another dim, or leave it out to get the first free one."
+            )
+        enter(Plate(self.name, self.size, dim, self.coords))
+        # NumPy, so that indices nobody uses leave no operation in the program.
+        return np.arange(self.size)
+
+    def __exit__(self, *_: object) -> None:
+        leave()
+
+
+def _is_traced_integer(size: Any) -> bool:
+    return isinstance(size, Tracer) and not size.shape and np.issubdtype(size.dtype, np.integer)

@@ -1,0 +1,78 @@
+"""Write the statements of a model: sample a value, name a computed one, add to the log density."""
+
+from typing import Any
+
+from ..core.errors import ModelError, SiteError
+from ..distributions import AbstractDistribution
+from .interpreter import caller, visit
+from .model import Model, ModelFunction
+from .shapes import as_array
+from .site import Site
+
+
+def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any = None) -> Any:
+    """Draw the value of the site `name` from `distribution`, or observe it to be `obs`; return the value.
+
+    The batch shape is the distribution's, broadcast with the plates around the statement.
+
+    **Arguments**
+    - `name`: unique in the model.
+    - `distribution`: of `accord.distributions`.
+    - `obs`: data, of exactly the batch and event shape of the site; `None` makes the site latent.
+
+    **Raises** `SiteError` where name, distribution or shapes do not fit; `ModelError` outside of a model, or when given
+    a model: it is `infer.sample` that draws from a posterior.
+    """
+    if isinstance(name, (Model, ModelFunction)):
+        raise ModelError(
+            f"ac.sample is a statement inside a model, and was given the model {name.name!r}. To draw from its "
+            "posterior, call `infer.sample(model, ...)`."
+        )
+    _check_name("sample", name)
+    where = caller()
+    if isinstance(distribution, (Model, ModelFunction)):
+        raise ModelError(
+            f"site {name!r} (at {where}): a model cannot be sampled inside a model; `ac.submodel`, which will do that, "
+            f"is not in this release. Call the plain function, `{distribution.name}.function(...)`: its sites join "
+            "this model."
+        )
+    if not isinstance(distribution, AbstractDistribution):
+        raise SiteError(
+            f"site {name!r} (at {where}): expected a distribution, got {_describe(distribution)}. "
+            'Write `ac.sample("x", dist.Normal(0, 1))`.'
+        )
+    value = None if obs is None else as_array(obs, name)
+    site = Site("sample", name, distribution, value, is_observed=obs is not None, where=where)
+    return visit(site).value
+
+
+def deterministic(name: str, value: Any) -> Any:
+    """Record `value` under `name` among the draws, and return it. It has no part in the log density.
+
+    **Raises** `SiteError` for a name already taken.
+    """
+    _check_name("deterministic", name)
+    return visit(Site("deterministic", name, value=value, where=caller())).value
+
+
+def factor(name: str, log_factor: Any) -> None:
+    """Add `log_factor` to the log density: a number, or one for each entry of the plates around the statement.
+
+    Outside of plates an array of any shape is summed.
+
+    **Raises** `SiteError` when the shape is not that of the plates.
+    """
+    _check_name("factor", name)
+    visit(Site("factor", name, value=log_factor, where=caller()))
+
+
+def _check_name(statement: str, name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise SiteError(
+            f"ac.{statement} (at {caller()}): the first argument is the site's name, a string that is not empty; "
+            f"got {_describe(name)}."
+        )
+
+
+def _describe(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"{type(value).__name__} {value!r}"

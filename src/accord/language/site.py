@@ -1,0 +1,75 @@
+"""Define what is known about one site of a model while it is visited."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Array
+
+from ..distributions import AbstractDistribution
+
+Kind = Literal["sample", "deterministic", "factor"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...)."""
+
+    name: str
+    size: int
+    dim: int
+    coords: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """One visited statement of a model; handlers return changed copies of it.
+
+    **Fields**
+    - `kind`: `"sample"`, `"deterministic"` or `"factor"`.
+    - `name`: unique within the model.
+    - `distribution`: of a sample site; its batch shape is a suffix of `batch_shape` once the site is settled.
+    - `value`: shape batch + event for a sample site, any shape for the others; `None` until somebody chose it.
+    - `is_observed`: the value is data, by `obs=` or `condition`.
+    - `is_intervened`: the value was set by `do`; the site has no log density.
+    - `is_hidden`: `block` keeps the site from the handlers outside of it.
+    - `plates`: the plates around the site, innermost first.
+    - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
+    - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
+    - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
+    - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
+    - `where`: file and line of the statement.
+    """
+
+    kind: Kind
+    name: str
+    distribution: AbstractDistribution | None = None
+    value: Any = None
+    is_observed: bool = False
+    is_intervened: bool = False
+    is_hidden: bool = False
+    plates: tuple[Frame, ...] = ()
+    mask: Array | np.ndarray | bool | None = None
+    scale: Array | np.ndarray | float | None = None
+    choose: "Callable[[Site], Site] | None" = None
+    log_det: Array | None = None
+    where: str = ""
+
+    @property
+    def plate_shape(self) -> tuple[int, ...]:
+        """The batch shape that the plates alone make: 1 where no plate took the dimension."""
+        sizes = {frame.dim: frame.size for frame in self.plates}
+        return tuple(sizes.get(dim, 1) for dim in range(min(sizes, default=0), 0))
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """Of a settled sample site: its distribution's batch shape broadcast with the plates'."""
+        if self.distribution is None:
+            return self.plate_shape
+        return np.broadcast_shapes(self.distribution.batch_shape, self.plate_shape)
+
+    @property
+    def is_latent(self) -> bool:
+        """Nobody gave the value: inference is to find it."""
+        return self.kind == "sample" and self.value is None
