@@ -1,0 +1,37 @@
+"""Say at which warm-up draws the metric is learnt anew, and from which draws.
+
+Each update uses the latter half of the draws made so far: the chain's way in from its start is forgotten, and the
+window grows as fast as the run. Early updates come often, because the first metrics are the worst and their
+trajectories the longest; they cost nothing, being done on the host. All indices are fixed before the run, so that
+adaptation does not depend on how the run is cut into blocks.
+"""
+
+from dataclasses import dataclass
+
+_EARLY_SPACING = 10
+_GROWTH = 1.15
+_SETTLE = 0.15  # last part of warm-up, in which only the step size is tuned
+
+
+@dataclass(frozen=True)
+class MetricUpdate:
+    """Learn the metric when draw `at` begins, from draws `start` to `at - 1` (zero-based)."""
+
+    at: int
+    start: int
+
+
+def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
+    """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
+    if num_warmup < 20:
+        return ()
+    last = num_warmup - max(int(_SETTLE * num_warmup), 5)
+    indices, at = [], _EARLY_SPACING
+    while at < last:
+        indices.append(at)
+        at = max(at + _EARLY_SPACING, int(at * _GROWTH))
+    # An update just before the last one would be thrown away at once.
+    if indices and last - indices[-1] < _EARLY_SPACING // 2:
+        indices.pop()
+    indices.append(last)
+    return tuple(MetricUpdate(at, at // 2) for at in indices)

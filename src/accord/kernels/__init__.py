@@ -1,0 +1,9 @@
+"""Move chains: kernels as resumable machines of one gradient a step, assembled from small parts."""
+
+from .base import AbstractKernel as AbstractKernel
+from .base import Info as Info
+from .base import Point as Point
+from .base import Tuning as Tuning
+from .hmc import HMC as HMC
+from .metric import Metric as Metric
+from .nuts import NUTS as NUTS

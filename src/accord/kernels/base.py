@@ -1,0 +1,138 @@
+"""State what a kernel is: a machine that evaluates one gradient at each advance and says when a draw is complete."""
+
+import abc
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from .integrator import Target
+from .metric import Metric
+
+T = TypeVar("T")
+
+# What an advance is for. A start point and the search for a step size use the program that draws.
+EVALUATE = 0  # evaluate the gradient where the state stands, and move there
+PROBE = 1  # take one step to see how well the step size fits, and do not move
+DRAW = 2  # go on with the trajectory of the current draw
+
+DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given up (Stan's constant)
+
+
+class Point(eqx.Module):
+    """Where a chain stands: `position` and `gradient` of shape `(dim,)`, unconstrained; `log_density` of shape `()`."""
+
+    position: Float[Array, " dim"]
+    log_density: Float[Array, ""]
+    gradient: Float[Array, " dim"]
+
+
+class Tuning(eqx.Module):
+    """What warm-up learns: `step_size`, shape `()`, in whitened units; and the metric."""
+
+    step_size: Float[Array, ""]
+    metric: Metric
+
+
+class Info(eqx.Module):
+    """What one advance reports. All of shape `()`; the fields after `is_complete` have meaning only when it is true.
+
+    **Fields**
+    - `is_complete`: the draw (or evaluation, or probe) is finished; `state.point` is its result.
+    - `acceptance`: mean over the trajectory of min(1, exp(-energy error)); in [0, 1].
+    - `balanced`: the same of 2 min(1, r) / (1 + r) with r = exp(-energy error), which does not change when start and
+      end are exchanged.
+    - `energy`: the Hamiltonian at the start of the trajectory.
+    - `num_steps`: gradient evaluations of this trajectory.
+    - `depth`: doublings of the tree (NUTS), or 0.
+    - `is_divergent`: the trajectory ended in an energy error above 1000, all numbers being finite.
+    - `is_non_finite`: it ended in a log density of NaN or +inf, or a gradient that is not finite.
+    """
+
+    is_complete: Bool[Array, ""]
+    acceptance: Float[Array, ""]
+    balanced: Float[Array, ""]
+    energy: Float[Array, ""]
+    num_steps: Int[Array, ""]
+    depth: Int[Array, ""]
+    is_divergent: Bool[Array, ""]
+    is_non_finite: Bool[Array, ""]
+
+
+class AbstractState(eqx.Module):
+    """What a kernel needs for its next advance; `point` is the last complete draw once a trajectory has ended."""
+
+    point: eqx.AbstractVar[Point]
+    is_fresh: eqx.AbstractVar[Bool[Array, ""]]
+
+
+Rarely = Callable[[Any, Callable[[], T], T], T]
+"""`rarely(predicate, branch, otherwise)`: `branch()` where the predicate holds, else `otherwise`; evaluated only if some
+lane needs it."""
+
+
+def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
+    """Evaluate `branch` only when the predicate holds: the form for one lane."""
+    return jax.lax.cond(predicate, branch, lambda: otherwise)
+
+
+def rarely_in_lanes(axis: str) -> Rarely:
+    """The form for several lanes under a `vmap` that names its axis.
+
+    A sum over the axis gives one predicate for all lanes, so that the condition stays a branch; a batched predicate
+    would turn it into a select that always evaluates both sides.
+    """
+
+    def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
+        is_needed = jax.lax.psum(predicate.astype(jnp.int32), axis) > 0
+        result = jax.lax.cond(is_needed, branch, lambda: otherwise)
+        return jax.tree.map(lambda new, old: jnp.where(predicate, new, old), result, otherwise)
+
+    return rarely
+
+
+class AbstractKernel(eqx.Module):
+    """A Markov kernel as a resumable state machine.
+
+    **Contract**
+    - `init(position)` computes nothing: the first advance, in mode `EVALUATE`, evaluates the density there.
+    - `advance` evaluates `target` exactly once, whatever it does. Stopping between any two advances and going on later
+      gives the same numbers.
+    - All random numbers come from `key`, which identifies the draw, and from counters kept in the state.
+    - A log density of NaN, or a gradient that is not finite, has weight zero: it ends the trajectory and is reported,
+      and the chain never moves there.
+    """
+
+    target_accept: eqx.AbstractVar[float]
+
+    @abc.abstractmethod
+    def init(self, position: Float[Array, " dim"]) -> AbstractState:
+        """The state of a chain that stands at `position`, shape `(dim,)`, unconstrained, not yet evaluated."""
+
+    @abc.abstractmethod
+    def advance(
+        self,
+        key: UInt32[Array, " 2"],
+        target: Target,
+        state: Any,
+        tuning: Tuning,
+        mode: Int[Array, ""],
+        rarely: Rarely = rarely,
+    ) -> tuple[Any, Info]:
+        """Evaluate one gradient; return the next state and what happened."""
+
+
+def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array, Array]:
+    """Log weight of a point of a trajectory (minus its energy error), whether it diverged, whether it is not finite.
+
+    A gradient that is not finite has already made the momentum so, hence one sum sees them all. A log density of -inf
+    is a finite statement (the point is impossible): it counts as a divergence.
+    """
+    kinetic = 0.5 * jnp.sum(momentum * momentum)
+    is_non_finite = ~jnp.isfinite(kinetic) & (log_density != -jnp.inf) | ~(log_density < jnp.inf)
+    log_weight = energy_start - (kinetic - log_density)
+    log_weight = jnp.where(is_non_finite | jnp.isnan(log_weight), -jnp.inf, log_weight)
+    return log_weight, (log_weight < -DIVERGENCE) & ~is_non_finite, is_non_finite

@@ -1,0 +1,124 @@
+"""Draw with Hamiltonian Monte Carlo: trajectories of a random length, accepted by the Metropolis rule."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from ..core import keys
+from ..core.errors import OptionError
+from ..core.options import checks_fields
+from ..core.tree import where
+from .base import (
+    DRAW,
+    EVALUATE,
+    AbstractKernel,
+    AbstractState,
+    Info,
+    Point,
+    Rarely,
+    Tuning,
+    rarely,
+    weight_of_step,
+)
+from .integrator import PhasePoint, Target, leapfrog
+
+# Streams of random numbers within one draw.
+_MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
+
+
+class HMCState(AbstractState):
+    """A chain between two gradients: `end` is where the trajectory has come to."""
+
+    point: Point
+    is_fresh: Bool[Array, ""]
+    end: PhasePoint
+    energy: Float[Array, ""]
+    length: Int[Array, ""]
+    num_steps: Int[Array, ""]
+
+
+@checks_fields
+class HMC(AbstractKernel):
+    """Hamiltonian Monte Carlo with a jittered trajectory length.
+
+    The length of each trajectory is uniform on (0, 2 `trajectory_length`), drawn before the momentum, so that no
+    period of the posterior can resonate with it. Prefer `NUTS`, which finds the length by itself, unless the posterior
+    is close to normal or you know the length you want.
+
+    **Fields**
+    - `trajectory_length`: mean integration time, in whitened units (a standard normal has period 2 pi); > 0.
+    - `target_accept`: mean acceptance probability that the step size is tuned to; in (0, 1).
+    - `max_steps`: most gradients a draw; >= 1.
+
+    **Source**: Duane et al. (1987), Phys. Lett. B 195, 216-222; Neal (2011), section 5.4.2 for the jitter.
+    """
+
+    trajectory_length: float = eqx.field(static=True, default=1.5707963267948966, kw_only=True)
+    target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)
+    max_steps: int = eqx.field(static=True, default=1000, kw_only=True)
+
+    def __check_init__(self) -> None:
+        if not 0.0 < self.target_accept < 1.0:
+            raise OptionError(f"HMC: target_accept must lie in (0, 1), got {self.target_accept!r}.")
+        if not 0.0 < self.trajectory_length < float("inf"):
+            raise OptionError(f"HMC: trajectory_length must be positive, got {self.trajectory_length!r}.")
+        if isinstance(self.max_steps, bool) or not isinstance(self.max_steps, int) or self.max_steps < 1:
+            raise OptionError(f"HMC: max_steps must be an integer of at least 1, got {self.max_steps!r}.")
+
+    def init(self, position: Float[Array, " dim"]) -> HMCState:
+        """See `AbstractKernel.init`."""
+        zero, count, row = jnp.zeros((), position.dtype), jnp.zeros((), jnp.int32), jnp.zeros_like(position)
+        end = PhasePoint(position, row, row, row, zero)
+        return HMCState(Point(position, zero, row), jnp.ones((), bool), end, zero, count, count)
+
+    def advance(
+        self,
+        key: UInt32[Array, " 2"],
+        target: Target,
+        state: HMCState,
+        tuning: Tuning,
+        mode: Int[Array, ""],
+        rarely: Rarely = rarely,
+    ) -> tuple[HMCState, Info]:
+        """See `AbstractKernel.advance`."""
+        point = state.point
+        dim, dtype = point.position.shape[0], point.position.dtype
+        zero = jnp.uint32(0)
+
+        def refresh() -> tuple[Array, Array, Array]:
+            u = keys.uniform(key, zero, jnp.uint32(_LENGTH), dtype)
+            length = jnp.ceil(2 * self.trajectory_length * u / tuning.step_size)
+            length = jnp.clip(length, 1, self.max_steps).astype(jnp.int32)
+            return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient), length
+
+        nothing = jnp.zeros(dim, dtype)
+        momentum, force, length = rarely(state.is_fresh, refresh, (nothing, nothing, state.length))
+        start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
+        end = where(state.is_fresh, start, state.end)
+        energy = jnp.where(
+            state.is_fresh, 0.5 * jnp.sum(momentum * momentum) - point.log_density, state.energy
+        )
+        num_steps = jnp.where(state.is_fresh, 0, state.num_steps) + 1
+
+        step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
+        end = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
+        weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
+        ratio = jnp.exp(jnp.minimum(weight, 0))
+        is_complete = is_divergent | is_non_finite | (num_steps >= length) | (mode != DRAW)
+        u_accept = keys.uniform(key, zero, jnp.uint32(_ACCEPT), dtype)
+        is_accepted = is_complete & (mode == DRAW) & ~is_divergent & ~is_non_finite & (u_accept < ratio)
+        new = Point(end.position, end.log_density, end.gradient)
+        point = where(is_accepted | (mode == EVALUATE), new, point)
+        # Only the end is a candidate, so only its energy error says how well the step size fits.
+        balanced = 2 * ratio / (1 + jnp.exp(weight))
+        info = Info(
+            is_complete=is_complete,
+            acceptance=ratio,
+            balanced=balanced,
+            energy=energy,
+            num_steps=num_steps,
+            depth=jnp.zeros((), jnp.int32),
+            is_divergent=is_divergent,
+            is_non_finite=is_non_finite,
+        )
+        return HMCState(point, is_complete, end, energy, length, num_steps), info

@@ -1,0 +1,56 @@
+"""Measure momentum in whitened space, where the posterior is as near to a standard normal as was learnt.
+
+Positions stay in unconstrained space; momenta and the gradients that push them live in whitened space, where the mass
+matrix is the identity. The metric is an affine map x = A y with A = diag(scale) B, B symmetric. It enters a compiled
+program as data, so that learning it, or choosing between its forms, compiles nothing.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+
+class Metric(eqx.Module):
+    """The map from whitened to unconstrained space.
+
+    **Fields**
+    - `scale`: positive, shape `(dim,)`: unconstrained units per whitened unit.
+    - `factor`: directions that are not of unit size after scaling, orthonormal columns, shape `(dim, rank)`.
+    - `stretch`: how much longer each direction is than one, minus one; shape `(rank,)`, > -1.
+    - `is_diagonal`: shape `()`; True when `factor` and `stretch` are not to be used.
+
+    B = I + factor diag(stretch) factor'. The inverse mass matrix is A A'.
+    """
+
+    scale: Any
+    factor: Any
+    stretch: Any
+    is_diagonal: Any
+
+    @staticmethod
+    def diagonal(scale: np.ndarray, rank: int) -> "Metric":
+        """A diagonal metric padded to `rank` unused directions; host-side, NumPy."""
+        scale = np.asarray(scale)
+        dim = scale.shape[0]
+        return Metric(scale, np.zeros((dim, rank), scale.dtype), np.zeros(rank, scale.dtype), np.bool_(True))
+
+    def push(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Map a whitened direction to unconstrained space: A y."""
+        return self.scale * self._stretch(y)
+
+    def pull(self, gradient: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Map an unconstrained gradient to whitened space: A' g."""
+        return self._stretch(self.scale * gradient)
+
+    def _stretch(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        if self.factor.shape[-1] == 0:
+            return y
+
+        def along(y: Array) -> Array:
+            return y + jnp.sum(self.factor * (self.stretch * jnp.sum(self.factor * y[:, None], 0)), 1)
+
+        return jax.lax.cond(self.is_diagonal, lambda y: y, along, y)
