@@ -1,0 +1,1 @@
+"""Drive chains through compiled programs, and keep what they draw."""

@@ -1,0 +1,84 @@
+"""Keep compiled programs: in this process, and in JAX's persistent cache for the next one."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import jax
+from jax.experimental.compilation_cache import compilation_cache
+
+T = TypeVar("T")
+
+SWITCH = "ACCORD_COMPILATION_CACHE"
+"""Environment variable: a folder for the persistent cache, or `off`."""
+
+
+class ProgramCache(Generic[T]):
+    """A bounded mapping that builds what it lacks, once, however many threads ask for it at the same time."""
+
+    def __init__(self, max_size: int):
+        self._max_size = max_size
+        self._lock = threading.Lock()
+        self._futures: OrderedDict[Hashable, Future[T]] = OrderedDict()
+
+    def get(self, key: Hashable, build: Callable[[], T]) -> tuple[T, bool]:
+        """What is kept under `key`, and whether it was there; `build()` makes it otherwise.
+
+        If building fails, its error goes to every thread that waits, and nothing is kept.
+        """
+        while True:
+            with self._lock:
+                future = self._futures.get(key)
+                is_hit = future is not None
+                if future is None:
+                    future = self._futures[key] = Future()
+                    while len(self._futures) > self._max_size:
+                        self._futures.popitem(last=False)
+                self._futures.move_to_end(key)
+            if not is_hit:
+                self._fill(key, future, build)
+            try:
+                return future.result(), is_hit
+            except CancelledError:
+                continue  # the thread that was building was interrupted
+
+    def _fill(self, key: Hashable, future: "Future[T]", build: Callable[[], T]) -> None:
+        try:
+            future.set_result(build())
+        except BaseException as error:
+            with self._lock:
+                self._futures.pop(key, None)
+            if isinstance(error, Exception):
+                future.set_exception(error)
+            else:  # an interrupt belongs to the thread that it reached
+                future.cancel()
+                raise
+
+
+def persist() -> str | None:
+    """Let JAX keep compiled programs on disk, unless the user has chosen a folder; return the folder in use.
+
+    The one global setting that a run changes. The folder is private to the user, since compiled programs are code. The
+    threshold on compile time goes with it: the programs of small models compile in about a second, and are the ones
+    that are run most often.
+    """
+    folder = jax.config.jax_compilation_cache_dir
+    choice = os.environ.get(SWITCH, "")
+    if folder is not None or choice.lower() in ("off", "0", "false"):
+        return folder
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    path = Path(choice) if choice else home / "accord" / "programs"
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.chmod(0o700)
+    except OSError:
+        return None  # a read-only home costs a compilation, not the run
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_compilation_cache_dir", str(path))
+    # JAX decides at its first compilation whether there is a cache, and would not look again.
+    compilation_cache.reset_cache()
+    return str(path)

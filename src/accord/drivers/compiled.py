@@ -1,0 +1,162 @@
+"""Trace a log density once, and compile the programs that run it."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+import numpy as np
+
+from ..adaptation import fisher
+from ..core.precision import Precision, float_dtype, scope
+from ..core.tree import shapes
+from ..density import LogDensity
+from ..executors import gather
+from ..kernels.base import AbstractKernel
+from . import program
+from .cache import ProgramCache
+
+_MAX_PROGRAMS = 32
+
+_cache: ProgramCache[tuple[Any, Any]] = ProgramCache(_MAX_PROGRAMS)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a run, bound to its data.
+
+    **Fields**
+    - `advance(chain, metric, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
+    - `sites(positions, count) -> {site: rows}`: see `program.sites_program`.
+    - `seconds`: spent in `"trace"` and `"compile"`.
+    - `is_cached`: whether this process had compiled them before.
+    """
+
+    advance: Callable[..., Any]
+    sites: Callable[..., dict[str, Any]]
+    seconds: dict[str, float]
+    is_cached: bool
+
+
+def compile_programs(
+    target: LogDensity, kernel: AbstractKernel, precision: Precision, lanes: int
+) -> Programs:
+    """Compile both programs, or find them in the cache.
+
+    Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
+    to something else, and one written anew with the same operations to the same. Arrays that a model closes over are
+    arguments of the program, like its data.
+    """
+    began = time.perf_counter()
+    dim, dtype = target.dim, float_dtype(precision)
+    position = jax.ShapeDtypeStruct((dim,), dtype)
+    data = shapes(target.data)
+
+    def evaluate(data: Any, position: Any) -> Any:
+        return target.with_data(data).value_and_grad(position)
+
+    def constrain(data: Any, position: Any) -> Any:
+        return target.with_data(data).constrain(position)
+
+    gradient, constrained = (
+        jax.make_jaxpr(evaluate)(data, position),
+        jax.make_jaxpr(constrain)(data, position),
+    )
+    names = tuple(jax.eval_shape(constrain, data, position))
+    consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
+    # How far a program goes is an argument of it, and so is the acceptance to aim at.
+    program_kernel = replace(kernel, target_accept=0.8)
+    key = (
+        _text(gradient),
+        _text(constrained),
+        names,
+        repr(shapes((consts, site_consts))),
+        program_kernel,
+        precision,
+        lanes,
+        jax.default_backend(),
+    )
+
+    def build() -> tuple[Any, Any]:
+        run = program.advance_program(program_kernel, dim, dtype, lanes)
+
+        def advance(consts: Any, data: Any, *rest: Any) -> Any:
+            return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+
+        def sites(consts: Any, data: Any, positions: Any, count: Any) -> Any:
+            def constrain(position: Any) -> dict[str, Any]:
+                return dict(zip(names, _call(constrained, consts, data, position), strict=True))
+
+            return program.sites_program(constrain, dim)(positions, count)
+
+        rows = jax.ShapeDtypeStruct((program.rows_for(dim), dim), dtype)
+        arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
+        lowered = (
+            jax.jit(advance).lower(shapes(consts), data, *arguments),
+            jax.jit(sites).lower(shapes(site_consts), data, rows, jax.ShapeDtypeStruct((), jnp.int32)),
+        )
+        nonlocal traced
+        traced = time.perf_counter()
+
+        def compiling(lowered: Any) -> Callable[[], Any]:
+            def compile() -> Any:
+                with scope(precision):
+                    return _compile(lowered)
+
+            return compile
+
+        first, second = gather([compiling(each) for each in lowered])
+        return first, second
+
+    traced = time.perf_counter()
+    (advance, sites), is_cached = _cache.get(key, build)
+    done = time.perf_counter()
+    on_device = jax.device_put((consts, site_consts, target.data))
+    return Programs(
+        lambda *rest: advance(on_device[0], on_device[2], *rest),
+        lambda *rest: sites(on_device[1], on_device[2], *rest),
+        {"trace": traced - began, "compile": done - traced},
+        is_cached,
+    )
+
+
+def _advance_arguments(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Any:
+    zero = np.zeros(dim, dtype)
+    count = np.int32(0)
+    arguments = (
+        program.start_state(kernel, zero),
+        fisher.initial_metric(zero),
+        np.zeros(2, np.uint32),
+        np.zeros(2, np.uint32),
+        program.Limits(count, count, count, np.zeros((), dtype)),
+    )
+    if lanes == 1:
+        return shapes(arguments)
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((lanes, *leaf.shape), leaf.dtype), arguments)
+
+
+def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:
+    function = jax.extend.core.jaxpr_as_fun(jax.extend.core.ClosedJaxpr(closed.jaxpr, consts))
+    return function(*jax.tree.leaves(data), position)
+
+
+def _compile(lowered: Any) -> Any:
+    """Compile with what halves the compiler's work on CPU for the same speed, where this XLA has that option."""
+    if jax.default_backend() != "cpu":
+        return lowered.compile()
+    try:
+        return lowered.compile(compiler_options={"xla_cpu_use_fusion_emitters": False})
+    except jax.errors.JaxRuntimeError as error:
+        if "xla_cpu_use_fusion_emitters" not in str(error):
+            raise
+        return lowered.compile()
+
+
+def _text(closed: Any) -> str:
+    """The program in words. Addresses differ from trace to trace; only of callbacks do they say what is run."""
+    text = str(closed.jaxpr)
+    return text if "callback" in text else re.sub(r" at 0x[0-9a-f]+", "", text)

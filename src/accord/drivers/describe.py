@@ -1,0 +1,57 @@
+"""Describe a run before it begins, so that it can be read without the model and told from any other."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..density import LogDensity
+from ..executors import available_cores
+from ..kernels import AbstractKernel
+from ..storage import Manifest
+
+
+def describe(density: LogDensity, sampler: AbstractKernel, settings: Mapping[str, Any]) -> Manifest:
+    """The manifest of a run; `settings` are the arguments of `infer.sample` that a manifest names."""
+    layout = density.layout
+    sites = [
+        {
+            "name": entry.name,
+            "kind": entry.kind,
+            "shape": list(entry.shape),
+            "dtype": entry.dtype,
+            "dims": list(entry.dims),
+            "source": entry.source,
+        }
+        for entry in layout.sites
+    ]
+    return Manifest.new(
+        {
+            "model": density.program.name,
+            "target": {"kind": "log density", "dim": density.dim},
+            "sampler": {"name": type(sampler).__name__, **vars_of(sampler)},
+            **settings,
+            "layout": {
+                "dim": density.dim,
+                "sites": sites,
+                "coords": {name: values.tolist() for name, values in layout.coords.items()},
+            },
+            "data_hashes": {name: _digest(array) for name, array in density.data.items()},
+            "platform": jax.default_backend(),
+            "nproc": int(os.environ.get("NPROC") or available_cores()),
+        }
+    )
+
+
+def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
+    """The options of a sampler by name."""
+    return {name: getattr(sampler, name) for name in type(sampler).__dataclass_fields__}
+
+
+def _digest(array: Any) -> str:
+    array = np.ascontiguousarray(array)
+    header = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(header + array.tobytes()).hexdigest()

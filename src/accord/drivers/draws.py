@@ -1,0 +1,124 @@
+"""Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import OptionError, suggest
+from ..core.notice import Notice
+
+if TYPE_CHECKING:
+    from ..report.summary import Summary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Draws(Mapping[str, np.ndarray]):
+    """The draws of a run: a mapping from site to array of shape `(chain, draw, *site)`.
+
+    **Fields**
+    - `sites`: latent and deterministic sites in the model's order.
+    - `stats`: per draw, shape `(chain, draw)`, by ArviZ's names: `lp` (log density in unconstrained space), `energy`,
+      `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`.
+    - `notices`: what to know before using the draws, the most severe first.
+    - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (the longest chain's) and `total`.
+    - `work`: gradient evaluations by phase, of all chains.
+    - `tuning`: what warm-up learnt, by chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`, its
+      diagonal in unconstrained space.
+    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, where they are kept.
+    - `complete`: whether every draw that was asked for is there.
+    - `chains`: the number of each chain.
+    - `dims`, `coords`: names of the dimensions of each site, and labels along them.
+    - `data`: the model's arguments, while the model is at hand; `observed` maps each observed site to the one of
+      them that it is, or to an empty string.
+    - `manifest`: how the run was made. `location`: the folder it is stored in, or None. `problems`: what was found
+      damaged or missing there.
+    """
+
+    sites: dict[str, np.ndarray]
+    stats: dict[str, np.ndarray]
+    notices: tuple[Notice, ...]
+    timings: dict[str, float]
+    work: dict[str, int]
+    tuning: dict[str, np.ndarray]
+    warmup: dict[str, np.ndarray]
+    complete: bool
+    chains: tuple[int, ...]
+    dims: dict[str, tuple[str, ...]]
+    coords: dict[str, np.ndarray]
+    data: dict[str, Any]
+    observed: dict[str, str]
+    manifest: Mapping[str, Any]
+    location: str | None
+    problems: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            return self.sites[name]
+        except KeyError:
+            raise OptionError(
+                f"there is no site {name!r} in these draws.{suggest(name, self.sites)} There are: {', '.join(self.sites)}."
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sites
+
+    @property
+    def num_draws(self) -> int:
+        """Kept draws per chain."""
+        return self.stats["lp"].shape[1]
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name}{list(array.shape[2:]) or ''}" for name, array in self.sites.items())
+        state = "" if self.complete else ", incomplete"
+        return f"<Draws of {self.manifest['model']}: {len(self.chains)} chains x {self.num_draws} draws{state}; {shapes}>"
+
+    def summary(self) -> "Summary":
+        """A table of mean, sd, quantiles, effective sample sizes, R-hat and Monte Carlo errors of every scalar."""
+        from ..report.summary import summarise  # ArviZ takes a second to import
+
+        return summarise(self.sites, dims=self.dims, coords=self.coords)
+
+    def to_arviz(self) -> Any:
+        """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions."""
+        from ..report.arviz import to_arviz
+
+        return to_arviz(self._tree())
+
+    def to_netcdf(self, path: str | Path) -> Path:
+        """Write the run to a NetCDF file that ArviZ reads; needs the `netcdf` extra."""
+        from ..storage import to_netcdf
+
+        return to_netcdf(self._tree(), path)
+
+    def to_zarr(self, path: str | Path) -> Path:
+        """Write the run to a Zarr folder that ArviZ and xarray read."""
+        from ..storage import to_zarr
+
+        return to_zarr(self._tree(), path)
+
+    def _tree(self) -> Any:
+        from ..report.arviz import to_tree
+
+        warmup = {name: values for name, values in self.warmup.items() if name != "position"}
+        sources = {source: name for name, source in self.observed.items() if source in self.data}
+        observed = {name: self.data[source] for source, name in sources.items()}
+        return to_tree(
+            self.sites,
+            self.stats,
+            chains=self.chains,
+            warmup=({"position": self.warmup["position"]}, warmup) if self.warmup["position"].size else None,
+            observed_data=observed,
+            constant_data={name: value for name, value in self.data.items() if name not in sources},
+            dims=self.dims,
+            coords=self.coords,
+            attrs={name: self.manifest[name] for name in self.manifest if name != "layout"},
+        )

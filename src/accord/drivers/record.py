@@ -1,0 +1,117 @@
+"""Translate between a run on disk and a run in hand: manifests, segments and records."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.notice import Notice
+from ..storage import AbstractRun, Segment, join
+from .chain import Piece
+from .draws import Draws
+from .program import STAT_DTYPES
+
+STEP_SIZE, SCALE, FACTOR, STRETCH, IS_DIAGONAL = (
+    "state.step_size.step_size",
+    "metric.scale",
+    "metric.factor",
+    "metric.stretch",
+    "metric.is_diagonal",
+)
+
+
+def to_segment(piece: Piece, thinning: int) -> Segment:
+    """The segment of a piece: every `thinning`-th draw of the sample phase, the first included; all of warm-up."""
+    step = thinning if piece.phase == "sample" else 1
+    first = -piece.start % step
+    arrays = {name: np.ascontiguousarray(array[first::step]) for name, array in piece.arrays.items()}
+    state = _flatten({"state": piece.end_state, "metric": piece.metric})
+    state["num_gradients"] = np.asarray(piece.num_gradients)
+    start, stop = -(-piece.start // step), -(-piece.stop // step)
+    return Segment(piece.chain, piece.phase, start, stop, arrays, state)
+
+
+def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
+    """Read every valid segment of `run`; after an interruption, chains are cut to the shortest.
+
+    `data` are the arguments of the model, where it is at hand.
+    """
+    manifest, records = run.manifest, run.records
+    chains = tuple(manifest["chains"])
+    segments = {chain: run.segments(chain) for chain in chains}
+    kept = [join(segments[chain], "sample") for chain in chains]
+    warm = [join(segments[chain], "warmup") for chain in chains]
+    layout: dict[str, Any] = manifest["layout"]
+    drawn = [site for site in layout["sites"] if site["kind"] != "observed"]
+    sites = {
+        site["name"]: _stack([a.get(f"site/{site['name']}") for a in kept], tuple(site["shape"]), site["dtype"])
+        for site in drawn
+    }
+    stats = {
+        name: _stack([a.get(f"stat/{name}") for a in kept], (), dtype) for name, dtype in STAT_DTYPES.items()
+    }
+    warmup = {"position": _stack([a.get("position") for a in warm], (layout["dim"],), manifest["precision"])}
+    warmup |= {
+        name: _stack([a.get(f"stat/{name}") for a in warm], (), dtype) for name, dtype in STAT_DTYPES.items()
+    }
+    num_draws = int(manifest["draws"])
+    complete = all(len(a.get("stat/lp", ())) == num_draws for a in kept) and not run.problems
+    return Draws(
+        sites=sites,
+        stats=stats,
+        notices=tuple(Notice(**each) for each in records.get("notices", ())),
+        timings=dict(records.get("timings", {})),
+        work={phase: _work(segments, phase) for phase in ("warmup", "sample")},
+        tuning=_tuning([segments[chain] for chain in chains], layout["dim"]),
+        warmup=warmup,
+        complete=complete,
+        chains=chains,
+        dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
+        coords={name: np.asarray(values) for name, values in layout["coords"].items()},
+        data=dict(data or {}),
+        observed={site["name"]: site["source"] for site in layout["sites"] if site["kind"] == "observed"},
+        manifest=manifest,
+        location=run.location,
+        problems=tuple(run.problems),
+    )
+
+
+def notice_records(notices: tuple[Notice, ...]) -> list[dict[str, str]]:
+    """Notices as JSON."""
+    return [dict(severity=n.severity, code=n.code, message=n.message, remedy=n.remedy) for n in notices]
+
+
+def _stack(parts: list[np.ndarray | None], shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    arrays = [np.zeros((0, *shape), dtype) if part is None else part for part in parts]
+    shortest = min(len(array) for array in arrays)
+    return np.stack([array[:shortest] for array in arrays])
+
+
+def _work(segments: dict[int, list[Segment]], phase: str) -> int:
+    return sum(
+        int(segment.end_state["num_gradients"])
+        for each in segments.values()
+        for segment in each
+        if segment.phase == phase
+    )
+
+
+def _tuning(segments: list[list[Segment]], dim: int) -> dict[str, np.ndarray]:
+    """Step size and diagonal of the inverse mass matrix, by chain; NaN for a chain that has made no segment."""
+    step_size, inverse_mass = np.full(len(segments), np.nan), np.full((len(segments), dim), np.nan)
+    is_dense = np.zeros(len(segments), bool)
+    for row, each in enumerate(segments):
+        if not each:
+            continue
+        state = each[-1].end_state
+        step_size[row] = state[STEP_SIZE]
+        factor, stretch, scale = state[FACTOR], state[STRETCH], state[SCALE]
+        inverse_mass[row] = scale**2 * (1 + (factor**2) @ ((1 + stretch) ** 2 - 1))
+        is_dense[row] = not state[IS_DIAGONAL]
+    return {"step_size": step_size, "inverse_mass": inverse_mass, "is_dense": is_dense}
+
+
+def _flatten(tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}

@@ -1,0 +1,131 @@
+"""Hold promise P7: a run compiles two programs, and what may change without them compiles nothing."""
+
+import subprocess
+import sys
+import textwrap
+from contextlib import contextmanager
+
+import jax
+import numpy as np
+from models import SCHOOLS_SIGMA, SCHOOLS_Y, eight_schools, line, regression
+
+from accord import infer
+
+RUN = dict(draws=30, warmup=30, chains=2, progress=False, quiet=True)
+EVENT = "/jax/core/compile/backend_compile_duration"
+
+
+@contextmanager
+def counting():
+    """Count backend compilations of any kind, in any thread."""
+    names = []
+
+    def listen(name, seconds, **details):
+        if name == EVENT:
+            names.append(details.get("fun_name", ""))
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        yield names
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+
+
+def fresh_model(center):
+    """A model that no other test has compiled."""
+    import accord as ac
+    import accord.distributions as dist
+
+    @ac.model
+    def model(y):
+        m = ac.sample("m", dist.Normal(center, 3.25))
+        with ac.plate("row", y.shape[0]):
+            ac.sample("y", dist.StudentT(4.5, m, 1.75), obs=y)
+
+    return model
+
+
+def test_a_call_compiles_two_programs_and_nothing_else():
+    model = fresh_model(0.125)
+    with counting() as compiled:
+        infer.sample(model(np.arange(5.0)), **RUN)
+    assert len(compiled) == 2, compiled
+
+
+def test_what_may_change_compiles_nothing():
+    infer.sample(regression(), **RUN)
+    changes = (
+        dict(seed=9),
+        dict(draws=70),
+        dict(warmup=45),
+        dict(chains=3),
+        dict(thinning=3),
+        dict(executor=infer.Serial()),
+        dict(sampler=infer.NUTS(target_accept=0.9)),
+    )
+    x = np.linspace(-1, 1, 50)
+    with counting() as compiled:
+        for change in changes:
+            infer.sample(regression(), **{**RUN, **change})
+        infer.sample(line(x, y=3 * x), **RUN)
+    assert compiled == []
+
+
+def test_new_observations_by_condition_compile_nothing():
+    model = eight_schools(SCHOOLS_SIGMA)
+    infer.sample(model.condition({"y": SCHOOLS_Y}), **RUN)
+    with counting() as compiled:
+        infer.sample(model.condition({"y": SCHOOLS_Y[::-1].copy()}), **RUN)
+    assert compiled == []
+
+
+def test_a_changed_global_is_seen():
+    """A cache by the function's name or identity would go on with the old value."""
+    import accord as ac
+    import accord.distributions as dist
+
+    where = {"center": 0.0}
+
+    @ac.model
+    def model(y):
+        m = ac.sample("m", dist.Normal(where["center"], 0.01))
+        with ac.plate("row", y.shape[0]):
+            ac.sample("y", dist.Normal(m, 10.0), obs=y)
+
+    before = infer.sample(model(np.zeros(3)), **RUN)["m"].mean()
+    where["center"] = 5.0
+    after = infer.sample(model(np.zeros(3)), **RUN)["m"].mean()
+    assert abs(before) < 0.1
+    assert abs(after - 5) < 0.1
+
+
+def test_a_second_process_finds_the_programs_on_disk(tmp_path):
+    script = textwrap.dedent(
+        """
+        import jax, numpy as np
+        hits = []
+        jax.monitoring.register_event_listener(lambda name, **_: hits.append(name) if "cache_hit" in name else None)
+        import accord as ac, accord.distributions as dist
+        from accord import infer
+
+        @ac.model
+        def model(y):
+            m = ac.sample("m", dist.Normal(0, 3))
+            with ac.plate("row", y.shape[0]):
+                ac.sample("y", dist.Normal(m, 2), obs=y)
+
+        infer.sample(model(np.arange(4.0)), draws=20, warmup=20, chains=1, progress=False, quiet=True)
+        print(len(hits))
+        """
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PATH": "/usr/bin:/bin", "ACCORD_COMPILATION_CACHE": str(tmp_path), "HOME": str(tmp_path)},
+        )
+        for _ in range(2)
+    ]
+    assert [int(run.stdout) for run in runs] == [0, 2]

@@ -1,0 +1,47 @@
+"""Hold promise P8 as far as this release goes: Ctrl-C keeps what was drawn."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from models import regression
+
+from accord import infer
+
+
+def interrupt_after(seconds):
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize("executor", [infer.Serial(), infer.Threads(2)], ids=["serial", "threads"])
+def test_ctrl_c_returns_the_draws_that_were_made(executor):
+    options = dict(warmup=50, chains=2, executor=executor, progress=False, quiet=True)
+    infer.sample(regression(), draws=10, **options)
+    began = time.monotonic()
+    interrupt_after(2.0)
+    draws = infer.sample(regression(), draws=2_000_000, **options)
+    assert time.monotonic() - began < 10
+    assert not draws.complete
+    assert [notice.severity for notice in draws.notices if notice.code == "incomplete"] == ["error"]
+    if isinstance(executor, infer.Threads):
+        kept = draws.num_draws
+        assert kept > 0
+        whole = infer.sample(regression(), draws=min(kept, 500), **options)
+        np.testing.assert_array_equal(draws["a"][:, :500], whole["a"][:, :500])
+
+
+def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
+    infer.sample(regression(), draws=10, warmup=50, chains=2, progress=False, quiet=True)
+    interrupt_after(1.5)
+    store = infer.RunFolder(tmp_path / "run")
+    draws = infer.sample(regression(), draws=2_000_000, warmup=50, chains=2, store=store, progress=False, quiet=True)
+    again = infer.load(tmp_path / "run")
+    assert not again.complete
+    np.testing.assert_equal(again.sites, draws.sites)
+    assert [notice.code for notice in again.notices] == [notice.code for notice in draws.notices]
