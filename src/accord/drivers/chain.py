@@ -28,6 +28,7 @@ Start = Callable[[np.random.Generator, int], np.ndarray]
 _BLOCK_SECONDS = 0.5  # a block returns about this often, for progress and interruption
 _FIRST_BLOCK = 2000  # gradients; before anything is known of their cost
 _MAX_STARTS = 100
+_NUM_STARTS = 10  # finite starting points are chosen from
 
 
 class StartFailedError(Exception):
@@ -169,22 +170,35 @@ def _begin(plan: Plan, number: int, updates: tuple[MetricUpdate, ...]) -> _Chain
 
 
 def _find_starts(plan: Plan, chains: list[_Chain]) -> None:
-    """Evaluate starting points, with the program that draws, until each chain stands on one that is finite."""
-    pending = list(chains)
-    for attempt in range(1, _MAX_STARTS + 1):
-        budgets = [int(chain in pending) for chain in chains]
-        _run_block(plan, chains, [chain.last + 1 for chain in chains], budgets)
-        for chain in list(pending):
-            point = chain.state.kernel.point
-            if np.isfinite(point.log_density) and np.all(np.isfinite(point.gradient)):
-                chain.metric = fisher.initial_metric(np.asarray(point.gradient))
-                pending.remove(chain)
-            elif attempt < _MAX_STARTS:
+    """Evaluate starting points with the program that draws, and give each chain the best of its first finite ones.
+
+    A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends
+    before the chain has found its way in. The best of ten is still dispersed, and costs ten gradients.
+    """
+    best: dict[int, ChainState] = {}
+    for attempt in range(_MAX_STARTS):
+        if attempt >= _NUM_STARTS and len(best) == len(chains):
+            break
+        if attempt:
+            for chain in chains:
                 generator = keys.generator(chain.key, keys.USE_START, attempt)
                 chain.state = start_state(plan.kernel, plan.start(generator, attempt).astype(plan.dtype))
-        if not pending:
-            return
-    raise StartFailedError(pending[0].number, np.asarray(pending[0].state.kernel.point.position))
+        _run_block(plan, chains, [chain.last + 1 for chain in chains], [1] * len(chains))
+        for lane, chain in enumerate(chains):
+            is_better = lane not in best or _log_density(chain.state) > _log_density(best[lane])
+            if np.isfinite(_log_density(chain.state)) and is_better and (attempt < _NUM_STARTS or lane not in best):
+                best[lane] = chain.state
+    for lane, chain in enumerate(chains):
+        if lane not in best:
+            raise StartFailedError(chain.number, np.asarray(chain.state.kernel.point.position))
+        chain.state = best[lane]
+        chain.metric = fisher.initial_metric(np.asarray(chain.state.kernel.point.gradient))
+
+
+def _log_density(state: ChainState) -> float:
+    """That of where the chain stands; -inf where a derivative is not finite, since no trajectory leaves such a point."""
+    point = state.kernel.point
+    return float(point.log_density) if np.all(np.isfinite(point.gradient)) else -np.inf
 
 
 def _run_block(plan: Plan, chains: list[_Chain], stops: list[int], budgets: list[int]) -> None:
