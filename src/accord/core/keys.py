@@ -98,9 +98,10 @@ def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
     words = threefry((key[0], key[1]), (jnp.asarray(first), jnp.asarray(second)))
     if dtype == jnp.float32:
         return ((words[0] >> np.uint32(9)).astype(dtype) + np.float32(0.5)) * np.float32(2.0**-23)
-    high = (words[0] >> np.uint32(5)).astype(dtype) * 2.0**-27
-    low = (words[1] >> np.uint32(6)).astype(dtype) * 2.0**-53
-    return high + low + 2.0**-54
+    # 52 bits and the middle of their cell: with 53, the last cell's middle would round to one.
+    high = (words[0] >> np.uint32(6)).astype(dtype) * 2.0**-26
+    low = (words[1] >> np.uint32(6)).astype(dtype) * 2.0**-52
+    return high + low + 2.0**-53
 
 
 def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:

@@ -47,6 +47,7 @@ STAT_DTYPES = {
 STATS = tuple(STAT_DTYPES)
 
 _LANES = "lanes"
+_MAX_UNROLLED = 16
 
 
 class ChainState(eqx.Module):
@@ -81,12 +82,28 @@ class Block(eqx.Module):
     """What a block returns beside the next state.
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained, and `stats`, shape `(rows, len(STATS))`;
-    the first `state.draw - start` rows are the block's draws. `num_gradients`, shape `()`.
+    the first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
     """
 
     positions: Float[Array, "rows dim"]
     gradients: Float[Array, "rows dim"]
     stats: Float[Array, "rows stat"]
+    num_gradients: Int[Array, ""]
+
+
+class _Row(eqx.Module):
+    """The draw in progress, as a row of a block."""
+
+    position: Float[Array, " dim"]
+    gradient: Float[Array, " dim"]
+    stats: Float[Array, " stat"]
+
+
+class _Lane(eqx.Module):
+    """What one lane carries from step to step."""
+
+    chain: ChainState
+    item_key: UInt32[Array, " 2"]
     num_gradients: Int[Array, ""]
 
 
@@ -108,51 +125,40 @@ def start_state(kernel: AbstractKernel, position: np.ndarray) -> ChainState:
 def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Callable[..., Any]:
     """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
-    `evaluate(position)` gives log density and gradient; `key` is the chain's, `item_key` that of what it is at. With `lanes` above one, every argument but `evaluate` has a
-    leading axis of that size.
+    `evaluate(position)` gives log density and gradient; `key` is the chain's, `item_key` that of what it is at. With
+    `lanes` above one, every argument but `evaluate` has a leading axis of that size.
     """
     rows = rows_for(dim)
 
     def run(
         evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
-    ) -> Any:
-        block = Block(
-            jnp.zeros((rows, dim), dtype),
-            jnp.zeros((rows, dim), dtype),
-            jnp.zeros((rows, len(STATS)), dtype),
-            jnp.zeros((), jnp.int32),
-        )
+    ) -> tuple[ChainState, Block]:
+        first_draw = chain.draw
 
-        if lanes == 1:
+        def step(lane: _Lane, rarely: Rarely, metric: Metric, key: Array, limits: Limits) -> tuple[_Lane, _Row]:
+            return _step(kernel, evaluate, lane, metric, key, limits, rarely)
 
-            def is_active(carry: tuple[ChainState, Block, Array]) -> Array:
-                return _is_active(carry[0], carry[1], limits)
+        def step_active(lane: _Lane, metric: Metric, key: Array, limits: Limits, first: Array) -> Any:
+            new, row = step(lane, rarely_in_lanes(_LANES), metric, key, limits)
+            active = _is_active(lane, limits)
+            # A lane that waits for others writes to the spare row.
+            return where(active, new, lane), row, jnp.where(active, lane.chain.draw - first, rows)
 
-            def step(carry: tuple[ChainState, Block, Array]) -> tuple[ChainState, Block, Array]:
-                return _step(kernel, evaluate, carry, metric, key, limits, first_draw, rarely)
+        def body(carry: tuple[_Lane, _Row]) -> tuple[_Lane, _Row]:
+            lane, buffers = carry
+            if lanes == 1:
+                new, row = step(lane, rarely, metric, key, limits)
+                return new, _put(buffers, row, lane.chain.draw - first_draw)
+            mapped = jax.vmap(step_active, axis_name=_LANES)
+            new, row, index = mapped(lane, metric, key, limits, first_draw)
+            return new, _put_lanes(buffers, row, index, lanes)
 
-            first_draw = chain.draw
-            carry = (chain, block, item_key)
-            return jax.lax.while_loop(is_active, step, carry)[:2]
-
-        block = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes, *leaf.shape)), block)
-        first_draws = chain.draw
-        in_lanes = rarely_in_lanes(_LANES)
-
-        def any_active(carry: Any) -> Array:
-            return jnp.any(jax.vmap(_is_active)(carry[0], carry[1], limits))
-
-        def step_lane(carry: Any, metric: Metric, key: Array, limits: Limits, first_draw: Array) -> Any:
-            active = _is_active(carry[0], carry[1], limits)
-            return where(
-                active, _step(kernel, evaluate, carry, metric, key, limits, first_draw, in_lanes), carry
-            )
-
-        def step_all(carry: Any) -> Any:
-            return jax.vmap(step_lane, axis_name=_LANES)(carry, metric, key, limits, first_draws)
-
-        carry = (chain, block, item_key)
-        return jax.lax.while_loop(any_active, step_all, carry)[:2]
+        leading = (rows,) if lanes == 1 else (lanes, rows + 1)
+        widths = (dim, dim, len(STATS))
+        buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
+        lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
+        lane, buffers = jax.lax.while_loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
+        return lane.chain, Block(buffers.position, buffers.gradient, buffers.stats, lane.num_gradients)
 
     return run
 
@@ -181,43 +187,32 @@ def sites_program(constrain: Callable[[Array], dict[str, Array]], dim: int) -> C
     return run
 
 
-def _is_active(chain: ChainState, block: Block, limits: Limits) -> Bool[Array, ""]:
-    return (chain.draw < limits.stop) & (block.num_gradients < limits.max_gradients)
+def _is_active(lane: _Lane, limits: Limits) -> Bool[Array, "..."]:
+    return (lane.chain.draw < limits.stop) & (lane.num_gradients < limits.max_gradients)
 
 
 def _step(
     kernel: AbstractKernel,
     evaluate: Target,
-    carry: tuple[ChainState, Block, UInt32[Array, " 2"]],
+    lane: _Lane,
     metric: Metric,
     key: UInt32[Array, " 2"],
     limits: Limits,
-    first_draw: Int[Array, ""],
     rarely: Rarely,
-) -> tuple[ChainState, Block, UInt32[Array, " 2"]]:
+) -> tuple[_Lane, _Row]:
     """Advance once, and account for a draw, evaluation or probe if that completes it."""
-    chain, block, item_key = carry
-    step_size = chain.step_size.step_size
-    state, info = kernel.advance(
-        item_key, evaluate, chain.kernel, Tuning(step_size, metric), chain.mode, rarely
-    )
-    # The row of the draw in progress is written at every step, and stands once the draw is complete. Writing it under
-    # a condition would copy the whole buffer.
-    row = chain.draw - first_draw
-    block = Block(
-        _put(block.positions, state.point.position, row),
-        _put(block.gradients, state.point.gradient, row),
-        _put(block.stats, _stats(state.point.log_density, info, step_size), row),
-        block.num_gradients + 1,
-    )
-    chain = eqx.tree_at(lambda c: c.kernel, chain, state)
+    chain = lane.chain
+    tuning = Tuning(chain.step_size.step_size, metric)
+    state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
+    stats = _stats(state.point.log_density, info, tuning.step_size)
+    row = _Row(state.point.position, state.point.gradient, stats)
 
     def finish() -> tuple[StepSizeState, Array, Array, Array, Array]:
         return _finish(chain, info, key, limits)
 
-    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, item_key)
+    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key)
     adapted, mode, draw, num_tuning, item_key = rarely(info.is_complete, finish, unchanged)
-    return ChainState(state, adapted, mode, draw, num_tuning), block, item_key
+    return _Lane(ChainState(state, adapted, mode, draw, num_tuning), item_key, lane.num_gradients + 1), row
 
 
 def _finish(
@@ -259,5 +254,27 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
     return jnp.stack([column.astype(step_size.dtype) for column in columns])
 
 
-def _put(rows: Array, value: Array, index: Array) -> Array:
-    return jax.lax.dynamic_update_index_in_dim(rows, value, index, 0)
+def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
+    """Write the row of the draw in progress; it stands once the draw is complete.
+
+    Writing it only then, under a condition, would copy the whole buffer.
+    """
+
+    def put(buffer: Array, value: Array) -> Array:
+        return jax.lax.dynamic_update_index_in_dim(buffer, value, index, 0)
+
+    return jax.tree.map(put, buffers, row)
+
+
+def _put_lanes(buffers: _Row, row: _Row, index: Array, lanes: int) -> _Row:
+    """The same for every lane at its own index; a few lanes one after the other, since a scatter is slow on CPU."""
+    if lanes > _MAX_UNROLLED:
+        return jax.tree.map(lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row)
+
+    def put(buffer: Array, value: Array) -> Array:
+        for lane in range(lanes):
+            start = (jnp.int32(lane), index[lane], jnp.int32(0))
+            buffer = jax.lax.dynamic_update_slice(buffer, value[lane][None, None], start)
+        return buffer
+
+    return jax.tree.map(put, buffers, row)

@@ -11,9 +11,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 
+# Up to this dimension all levels are tested at once and those that do not end are masked: a loop over the few that do
+# would cost more than the arithmetic it saves.
+_MAX_BATCHED_DIM = 64
+
+
 def is_turning(first: Array, last: Array, total: Array) -> Array:
     """Whether the summed momentum `total` (..., dim) no longer points along both ends, each (..., dim)."""
-    along = jnp.minimum(jnp.sum(first * total, -1), jnp.sum(last * total, -1))
+    if total.ndim == 1 and total.shape[0] > _MAX_BATCHED_DIM:
+        along = jnp.minimum(jnp.dot(first, total), jnp.dot(last, total))
+    else:
+        along = jnp.minimum(jnp.sum(first * total, -1), jnp.sum(last * total, -1))
     return ~(along > 0)
 
 
@@ -47,22 +55,39 @@ class Checkpoints(eqx.Module):
         return Checkpoints(put(self.first, momentum), put(self.total, total), put(self.before, before))
 
     def is_turning(self, leaf: Int[Array, ""], momentum: Array, total: Array) -> Bool[Array, ""]:
-        """Whether any balanced subtree that ends at odd leaf `leaf` turns back, in itself or across its halves.
-
-        All levels are tested at once and those that do not end here are masked, because a loop over the few that do
-        costs more than the arithmetic it saves.
-        """
+        """Whether any balanced subtree that ends at odd leaf `leaf` turns back, in itself or across its halves."""
         last_level = jax.lax.population_count(leaf >> 1)
-        num_levels = jax.lax.population_count((~leaf & (leaf + 1)) - 1)
+        first_level = last_level - jax.lax.population_count((~leaf & (leaf + 1)) - 1) + 1
+        if self.first.shape[1] > _MAX_BATCHED_DIM:
+            return self._is_turning_at_some(first_level, last_level, momentum, total)
         level = jnp.arange(self.first.shape[0] - 1)
-        is_ending = (level > last_level - num_levels) & (level <= last_level)
-        first, up_to, before = self.first[:-1], self.total[:-1], self.before[1:]
-        whole = total - up_to + first
-        turns = is_turning(first, momentum, whole)
         # The right half of the subtree at a level begins at the edge one level up.
-        middle, up_to_middle = self.first[1:], self.total[1:]
-        right = total - up_to_middle + middle
-        turns_left = is_turning(first, middle, whole - right + middle)
-        turns_right = is_turning(before, momentum, right + before)
-        has_halves = level < last_level
-        return jnp.any(is_ending & (turns | has_halves & (turns_left | turns_right)))
+        lower = Checkpoints(self.first[:-1], self.total[:-1], self.before[:-1])
+        upper = Checkpoints(self.first[1:], self.total[1:], self.before[1:])
+        turns = _turns(lower, upper, level < last_level, momentum, total)
+        return jnp.any((level >= first_level) & (level <= last_level) & turns)
+
+    def _is_turning_at_some(self, first_level: Array, last_level: Array, momentum: Array, total: Array) -> Array:
+        """One level after the other, from the smallest subtree, which is the likeliest to have been tested before."""
+
+        def edge(level: Array) -> Checkpoints:
+            return jax.tree.map(lambda rows: jax.lax.dynamic_index_in_dim(rows, level, keepdims=False), self)
+
+        def test(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            level, _ = carry
+            return level - 1, _turns(edge(level), edge(level + 1), level < last_level, momentum, total)
+
+        def goes_on(carry: tuple[Array, Array]) -> Array:
+            return (carry[0] >= first_level) & ~carry[1]
+
+        return jax.lax.while_loop(goes_on, test, (last_level, jnp.zeros((), bool)))[1]
+
+
+def _turns(lower: Checkpoints, upper: Checkpoints, has_halves: Array, momentum: Array, total: Array) -> Array:
+    """Whether the subtree from the edge `lower` to now turns; `upper` is where its right half begins, if it has halves."""
+    whole = total - lower.total + lower.first
+    right = total - upper.total + upper.first
+    turns = is_turning(lower.first, momentum, whole)
+    turns_left = is_turning(lower.first, upper.first, whole - right + upper.first)
+    turns_right = is_turning(upper.before, momentum, right + upper.before)
+    return turns | has_halves & (turns_left | turns_right)
