@@ -34,7 +34,7 @@ def initial_metric(gradient: np.ndarray) -> Metric:
 
 
 def learn_metric(positions: np.ndarray, gradients: np.ndarray, previous: Metric) -> Metric:
-    """The metric for draws and their gradients, each `(draw, dim)`, unconstrained; `previous` fills what they leave open.
+    """The metric for draws and their gradients, each `(draw, dim)`, unconstrained; `previous` fills what they leave.
 
     Draws that repeat their predecessor (the chain did not move) carry no news of their own and are left out. The dense
     form is taken only when it whitens draws it has not seen better than the diagonal one does.

@@ -6,6 +6,8 @@ Runs inside the compiled program, once for every completed draw or probe.
 their algorithm 4 with Stan's threshold.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -38,9 +40,10 @@ class StepSizeState(eqx.Module):
     @staticmethod
     def start(step_size: float, dtype: np.dtype) -> "StepSizeState":
         """Begin a search at `step_size`; host-side, NumPy."""
-        zero, step = np.zeros((), dtype), np.asarray(step_size, dtype)
-        anchor = np.asarray(np.log(step) + _ANCHOR, dtype)
-        return StepSizeState(step, zero, zero, zero, anchor, np.int32(0), np.int32(0))
+        step = np.asarray(step_size, dtype)
+        numbers: list[Any] = [step, *[np.zeros((), dtype)] * 3, np.asarray(np.log(step) + _ANCHOR, dtype)]
+        counts: list[Any] = [np.int32(0)] * 2
+        return StepSizeState(*numbers, *counts)
 
 
 def probe(state: StepSizeState, acceptance: Array) -> tuple[StepSizeState, Array]:

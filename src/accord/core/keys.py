@@ -34,7 +34,7 @@ def threefry(key: tuple[Any, Any], counter: tuple[Any, Any]) -> tuple[Any, Any]:
     With JAX, key words are scalars and counters have any one shape.
     """
     if isinstance(counter[1], jax.Array):
-        key = tuple(jnp.broadcast_to(word, counter[1].shape) for word in key)
+        key = (jnp.broadcast_to(key[0], counter[1].shape), jnp.broadcast_to(key[1], counter[1].shape))
         return _rounds(key, counter, jax.lax.add, _rotate_traced, jax.lax.bitwise_xor)
     return _rounds(key, counter, np.add, _rotate, np.bitwise_xor)
 

@@ -66,7 +66,7 @@ def persist() -> str | None:
     threshold on compile time goes with it: the programs of small models compile in about a second, and are the ones
     that are run most often.
     """
-    folder = jax.config.jax_compilation_cache_dir
+    folder: str | None = getattr(jax.config, "jax_compilation_cache_dir", None)  # set dynamically by JAX
     choice = os.environ.get(SWITCH, "")
     if folder is not None or choice.lower() in ("off", "0", "false"):
         return folder

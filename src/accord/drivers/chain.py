@@ -4,6 +4,7 @@ This is the one loop. It runs compiled blocks, learns metrics between them at fi
 knows neither who runs it nor where the draws go.
 """
 
+import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,9 @@ from ..adaptation.schedule import MetricUpdate, metric_updates
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
 from ..core.tree import to_numpy
-from ..kernels.base import EVALUATE, PROBE, AbstractKernel
+from ..kernels.base import PROBE, AbstractKernel
 from ..kernels.metric import Metric
+from ..storage import Phase
 from .program import STAT_DTYPES, STATS, ChainState, Limits, item_key, start_state
 
 Start = Callable[[np.random.Generator, int], np.ndarray]
@@ -43,9 +45,9 @@ class StartFailedError(Exception):
 class Plan:
     """What every chain of a run is to do.
 
-    **Fields**: `kernel`; `num_warmup` and `num_draws`, counts before thinning; `seed`; `lanes`; `segment`, the number
-    of draws after which a segment ends; `thinning`, for those who keep the draws; `dtype`; `start`; and the two compiled programs, `advance(chain, metric, key,
-    item_key, limits)` and `sites(positions, count)`.
+    **Fields**: `kernel`; `num_warmup` and `num_draws`, counts before thinning; `seed`; `lanes`; `segment`, the count of
+    draws after which a segment ends; `thinning`, for those who keep the draws; `dtype`; `start`; and the two compiled
+    programs, `advance(chain, metric, key, item_key, limits)` and `sites(positions, count)`.
     """
 
     kernel: AbstractKernel
@@ -66,7 +68,7 @@ class Progress:
     """What a chain has done so far: draws of the current phase, and totals since it began."""
 
     chain: int
-    phase: str
+    phase: Phase
     num_draws: int
     num_divergent: int
     num_gradients: int
@@ -78,7 +80,7 @@ class Piece:
     """Consecutive draws of one phase of one chain, before thinning, and the state after them; NumPy arrays."""
 
     chain: int
-    phase: str
+    phase: Phase
     start: int
     stop: int
     arrays: dict[str, np.ndarray]
@@ -186,7 +188,11 @@ def _find_starts(plan: Plan, chains: list[_Chain]) -> None:
         _run_block(plan, chains, [chain.last + 1 for chain in chains], [1] * len(chains))
         for lane, chain in enumerate(chains):
             is_better = lane not in best or _log_density(chain.state) > _log_density(best[lane])
-            if np.isfinite(_log_density(chain.state)) and is_better and (attempt < _NUM_STARTS or lane not in best):
+            if (
+                np.isfinite(_log_density(chain.state))
+                and is_better
+                and (attempt < _NUM_STARTS or lane not in best)
+            ):
                 best[lane] = chain.state
     for lane, chain in enumerate(chains):
         if lane not in best:
@@ -196,19 +202,15 @@ def _find_starts(plan: Plan, chains: list[_Chain]) -> None:
 
 
 def _log_density(state: ChainState) -> float:
-    """That of where the chain stands; -inf where a derivative is not finite, since no trajectory leaves such a point."""
+    """That of where the chain stands; -inf where a derivative is not finite: no trajectory leaves such a point."""
     point = state.kernel.point
     return float(point.log_density) if np.all(np.isfinite(point.gradient)) else -np.inf
 
 
 def _run_block(plan: Plan, chains: list[_Chain], stops: list[int], budgets: list[int]) -> None:
+    target = plan.kernel.target_accept
     limits = [
-        Limits(
-            np.int32(stop),
-            np.int32(budget),
-            np.int32(plan.num_warmup),
-            np.asarray(plan.kernel.target_accept, plan.dtype),
-        )
+        Limits.at(stop, budget, plan.num_warmup, target, plan.dtype)
         for stop, budget in zip(stops, budgets, strict=True)
     ]
     arguments = [
@@ -245,7 +247,7 @@ def _pack(trees: list[Any]) -> Any:
 def _unpack(tree: Any, lanes: int) -> list[Any]:
     if lanes == 1:
         return [tree]
-    return [jax.tree.map(lambda leaf: leaf[lane], tree) for lane in range(lanes)]
+    return [jax.tree.map(operator.itemgetter(lane), tree) for lane in range(lanes)]
 
 
 def _end_of_block(chain: _Chain) -> Iterator[Progress | Piece]:
@@ -256,7 +258,7 @@ def _end_of_block(chain: _Chain) -> Iterator[Progress | Piece]:
         chain.num_applied += 1
     in_warmup = draw <= plan.num_warmup and chain.piece_start < plan.num_warmup
     offset = 0 if in_warmup else plan.num_warmup
-    phase = "warmup" if in_warmup else "sample"
+    phase: Phase = "warmup" if in_warmup else "sample"
     step_size = float(chain.state.step_size.step_size)
     yield Progress(chain.number, phase, draw - offset, chain.num_divergent, chain.num_gradients, step_size)
     is_boundary = (draw - offset) % plan.segment == 0 or draw in (plan.num_warmup, chain.last)
@@ -281,7 +283,7 @@ def _update_metric(chain: _Chain, update: MetricUpdate) -> None:
 def _piece(chain: _Chain) -> Piece:
     """Gather the blocks since the last piece, with their sites once warm-up is over."""
     plan, blocks = chain.plan, chain.blocks
-    phase = "warmup" if chain.piece_start < plan.num_warmup else "sample"
+    phase: Phase = "warmup" if chain.piece_start < plan.num_warmup else "sample"
     offset = 0 if phase == "warmup" else plan.num_warmup
     positions, stats = (np.concatenate([block[name] for block in blocks]) for name in ("position", "stats"))
     arrays = {"position": positions}

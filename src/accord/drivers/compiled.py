@@ -126,13 +126,12 @@ def compile_programs(
 
 def _advance_arguments(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Any:
     zero = np.zeros(dim, dtype)
-    count = np.int32(0)
     arguments = (
         program.start_state(kernel, zero),
         fisher.initial_metric(zero),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        program.Limits(count, count, count, np.zeros((), dtype)),
+        program.Limits.at(0, 0, 0, 0.0, dtype),
     )
     if lanes == 1:
         return shapes(arguments)

@@ -59,7 +59,8 @@ class Draws(Mapping[str, np.ndarray]):
             return self.sites[name]
         except KeyError:
             raise OptionError(
-                f"there is no site {name!r} in these draws.{suggest(name, self.sites)} There are: {', '.join(self.sites)}."
+                f"there is no site {name!r} in these draws.{suggest(name, self.sites)} "
+                f"There are: {', '.join(self.sites)}."
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +80,8 @@ class Draws(Mapping[str, np.ndarray]):
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}{list(array.shape[2:]) or ''}" for name, array in self.sites.items())
         state = "" if self.complete else ", incomplete"
-        return f"<Draws of {self.manifest['model']}: {len(self.chains)} chains x {self.num_draws} draws{state}; {shapes}>"
+        size = f"{len(self.chains)} chains x {self.num_draws} draws{state}"
+        return f"<Draws of {self.manifest['model']}: {size}; {shapes}>"
 
     def summary(self) -> "Summary":
         """A table of mean, sd, quantiles, effective sample sizes, R-hat and Monte Carlo errors of every scalar."""
@@ -93,17 +95,17 @@ class Draws(Mapping[str, np.ndarray]):
 
         return to_arviz(self._tree())
 
-    def to_netcdf(self, path: str | Path) -> Path:
+    def to_netcdf(self, path: str | Path) -> None:
         """Write the run to a NetCDF file that ArviZ reads; needs the `netcdf` extra."""
         from ..storage import to_netcdf
 
-        return to_netcdf(self._tree(), path)
+        to_netcdf(self._tree(), path)
 
-    def to_zarr(self, path: str | Path) -> Path:
+    def to_zarr(self, path: str | Path) -> None:
         """Write the run to a Zarr folder that ArviZ and xarray read."""
         from ..storage import to_zarr
 
-        return to_zarr(self._tree(), path)
+        to_zarr(self._tree(), path)
 
     def _tree(self) -> Any:
         from ..report.arviz import to_tree

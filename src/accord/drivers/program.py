@@ -69,20 +69,29 @@ class ChainState(eqx.Module):
 
 
 class Limits(eqx.Module):
-    """How far a block may go: `stop` (total draws), `max_gradients`, `num_warmup` (draws), all of shape `()`; and the
-    `target_accept` of step size adaptation."""
+    """How far a block may go, all of shape `()`.
+
+    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation.
+    """
 
     stop: Int[Array, ""]
     max_gradients: Int[Array, ""]
     num_warmup: Int[Array, ""]
     target_accept: Float[Array, ""]
 
+    @staticmethod
+    def at(stop: int, max_gradients: int, num_warmup: int, target_accept: float, dtype: np.dtype) -> "Limits":
+        """As a program takes them; host-side, NumPy."""
+        as_int: Any = np.int32
+        as_float: Any = np.dtype(dtype).type
+        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), as_float(target_accept))
+
 
 class Block(eqx.Module):
     """What a block returns beside the next state.
 
-    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained, and `stats`, shape `(rows, len(STATS))`;
-    the first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
+    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`. The
+    first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
     """
 
     positions: Float[Array, "rows dim"]
@@ -117,9 +126,10 @@ def start_state(kernel: AbstractKernel, position: np.ndarray) -> ChainState:
     shapes = jax.eval_shape(kernel.init, jax.ShapeDtypeStruct(position.shape, position.dtype))
     state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
     state = eqx.tree_at(lambda s: (s.point.position, s.is_fresh), state, (position, np.ones((), bool)))
-    count = np.int32(0)
+    count: Any = np.int32(0)
     step = StepSizeState.start(1.0, position.dtype)
-    return ChainState(state, step, np.int32(EVALUATE), count, count)
+    mode: Any = np.int32(EVALUATE)
+    return ChainState(state, step, mode, count, count)
 
 
 def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Callable[..., Any]:
@@ -135,7 +145,9 @@ def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: in
     ) -> tuple[ChainState, Block]:
         first_draw = chain.draw
 
-        def step(lane: _Lane, rarely: Rarely, metric: Metric, key: Array, limits: Limits) -> tuple[_Lane, _Row]:
+        def step(
+            lane: _Lane, rarely: Rarely, metric: Metric, key: Array, limits: Limits
+        ) -> tuple[_Lane, _Row]:
             return _step(kernel, evaluate, lane, metric, key, limits, rarely)
 
         def step_active(lane: _Lane, metric: Metric, key: Array, limits: Limits, first: Array) -> Any:
@@ -157,7 +169,9 @@ def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: in
         widths = (dim, dim, len(STATS))
         buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
         lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
-        lane, buffers = jax.lax.while_loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
+        lane, buffers = jax.lax.while_loop(
+            lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers)
+        )
         return lane.chain, Block(buffers.position, buffers.gradient, buffers.stats, lane.num_gradients)
 
     return run
@@ -269,7 +283,9 @@ def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
 def _put_lanes(buffers: _Row, row: _Row, index: Array, lanes: int) -> _Row:
     """The same for every lane at its own index; a few lanes one after the other, since a scatter is slow on CPU."""
     if lanes > _MAX_UNROLLED:
-        return jax.tree.map(lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row)
+        return jax.tree.map(
+            lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row
+        )
 
     def put(buffer: Array, value: Array) -> Array:
         for lane in range(lanes):

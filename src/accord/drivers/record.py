@@ -37,7 +37,8 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
 
     `data` are the arguments of the model, where it is at hand.
     """
-    manifest, records = run.manifest, run.records
+    manifest = run.manifest
+    records: dict[str, Any] = dict(run.records)
     chains = tuple(manifest["chains"])
     segments = {chain: run.segments(chain) for chain in chains}
     kept = [join(segments[chain], "sample") for chain in chains]
@@ -45,7 +46,9 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
     layout: dict[str, Any] = manifest["layout"]
     drawn = [site for site in layout["sites"] if site["kind"] != "observed"]
     sites = {
-        site["name"]: _stack([a.get(f"site/{site['name']}") for a in kept], tuple(site["shape"]), site["dtype"])
+        site["name"]: _stack(
+            [a.get(f"site/{site['name']}") for a in kept], tuple(site["shape"]), site["dtype"]
+        )
         for site in drawn
     }
     stats = {

@@ -243,7 +243,7 @@ def _finish(
         complete=draws.complete,
         requested=run.manifest["draws"],
     )
-    notices = tuple([*found, *density.notices])
+    notices = (*found, *density.notices)
     timings = {**timings, "total": time.perf_counter() - began}
     run.record("notices", notice_records(notices))
     run.record("timings", timings)

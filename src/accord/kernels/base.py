@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import equinox as eqx
 import jax
@@ -69,9 +69,12 @@ class AbstractState(eqx.Module):
     is_fresh: eqx.AbstractVar[Bool[Array, ""]]
 
 
-Rarely = Callable[[Any, Callable[[], T], T], T]
-"""`rarely(predicate, branch, otherwise)`: `branch()` where the predicate holds, else `otherwise`; evaluated only if some
-lane needs it."""
+class Rarely(Protocol):
+    """A condition that is rarely true: `branch()` is evaluated only if some lane needs it."""
+
+    def __call__(self, predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
+        """`branch()` where the predicate holds, else `otherwise`."""
+        ...
 
 
 def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:

@@ -224,8 +224,8 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     momentum, force, bits = rarely(is_fresh, refresh, (nothing, nothing, tree.directions))
     zero, count = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
     energy = 0.5 * jnp.sum(momentum * momentum) - point.log_density
-    pair = (jnp.stack([v, v]) for v in (point.position, momentum, force))
-    new = Tree(*pair, momentum, zero, energy, count, bits, count, zero, zero)
+    positions, momenta, forces = (jnp.stack([v, v]) for v in (point.position, momentum, force))
+    new = Tree(positions, momenta, forces, momentum, zero, energy, count, bits, count, zero, zero)
     return where(is_fresh, new, tree)
 
 

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-
 # Up to this dimension all levels are tested at once and those that do not end are masked: a loop over the few that do
 # would cost more than the arithmetic it saves.
 _MAX_BATCHED_DIM = 64
@@ -67,7 +66,9 @@ class Checkpoints(eqx.Module):
         turns = _turns(lower, upper, level < last_level, momentum, total)
         return jnp.any((level >= first_level) & (level <= last_level) & turns)
 
-    def _is_turning_at_some(self, first_level: Array, last_level: Array, momentum: Array, total: Array) -> Array:
+    def _is_turning_at_some(
+        self, first_level: Array, last_level: Array, momentum: Array, total: Array
+    ) -> Array:
         """One level after the other, from the smallest subtree, which is the likeliest to have been tested before."""
 
         def edge(level: Array) -> Checkpoints:
@@ -84,7 +85,7 @@ class Checkpoints(eqx.Module):
 
 
 def _turns(lower: Checkpoints, upper: Checkpoints, has_halves: Array, momentum: Array, total: Array) -> Array:
-    """Whether the subtree from the edge `lower` to now turns; `upper` is where its right half begins, if it has halves."""
+    """Whether the subtree from the edge `lower` to now turns; `upper` is where its right half begins, if it has one."""
     whole = total - lower.total + lower.first
     right = total - upper.total + upper.first
     turns = is_turning(lower.first, momentum, whole)

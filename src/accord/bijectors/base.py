@@ -1,0 +1,66 @@
+"""State what a bijector is: a smooth one-to-one map to a constrained space, with its log determinant."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+
+from .arrays import value_hash
+
+
+class AbstractBijector(eqx.Module):
+    """A frozen, one-to-one, differentiable map `y = f(x)`: `x` is unconstrained, `y` constrained.
+
+    A bijector computes nothing ahead and keeps nothing: parameters are stored as given and may be tracers.
+
+    **Class variables**
+    - `domain_event_dim`, `codomain_event_dim`: how many trailing axes of `x` and `y` form one event; 0 for
+      elementwise maps.
+    """
+
+    domain_event_dim: ClassVar[int] = 0
+    codomain_event_dim: ClassVar[int] = 0
+
+    @abstractmethod
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        """Map to constrained space.
+
+        **Arguments**: `x`, any real array, shape `batch + domain event`. Python numbers and integers are converted.
+
+        **Returns** `y`, shape `batch + codomain event`, and log|det dy/dx|, shape `batch`. Neither is NaN for
+        finite `x`, however large; `y` may round to the edge of its space.
+        """
+
+    @abstractmethod
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        """Map to unconstrained space.
+
+        **Arguments**: `y`, shape `batch + codomain event`, inside the constrained space.
+
+        **Returns** `x`, shape `batch + domain event`, and log|det dx/dy|, shape `batch`.
+        """
+
+    def __hash__(self) -> int:
+        return value_hash(self)
+
+    def forward(self, x: Any) -> jax.Array:
+        """Map to constrained space, without the log determinant."""
+        return self.forward_and_log_det(x)[0]
+
+    def inverse(self, y: Any) -> jax.Array:
+        """Map to unconstrained space, without the log determinant."""
+        return self.inverse_and_log_det(y)[0]
+
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of `y` for an `x` of this whole shape (batch and event)."""
+        return tuple(shape)
+
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of `x` for a `y` of this whole shape (batch and event)."""
+        return tuple(shape)
+
+
+def sum_trailing(log_det: jax.Array, count: int) -> jax.Array:
+    """Sum the last `count` axes: from elementwise log derivatives to a log determinant per event."""
+    return log_det.sum(axis=tuple(range(-count, 0))) if count else log_det

@@ -1,0 +1,187 @@
+"""Define the commands: what each takes, in what order it does it, and what it prints.
+
+What can be wrong with the request is found before anything is traced. An error that accord raises on purpose is printed
+as one message and ends with status 2; any other comes from the user's own code, and keeps its traceback.
+"""
+
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from .. import infer
+from ..core.errors import AccordError, OptionError, suggest
+from ..core.precision import Precision
+from ..kernels import AbstractKernel
+from ..language import Model, ModelFunction
+from . import examples
+from .data import read_data
+from .source import import_model
+
+app = typer.Typer(
+    help="Draw from the posteriors of models written as Python functions.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+_SAMPLERS = {"nuts": infer.NUTS, "hmc": infer.HMC}
+_INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
+
+# Options that `sample` and `example` share.
+Out = Annotated[Path | None, typer.Option(help="Folder for the run; runs/MODEL-N if not given.")]
+DrawCount = Annotated[int, typer.Option("--draws", help="Draws to keep, per chain.")]
+WarmupCount = Annotated[int | None, typer.Option("--warmup", help="Draws to learn from and drop, per chain.")]
+ChainCount = Annotated[int, typer.Option("--chains", help="Number of chains.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor notices.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; `arguments` are those of the process if not given. Ends in `SystemExit`."""
+    try:
+        app(arguments)
+    except AccordError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _accord(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"accord {importlib.metadata.version('accord')}")
+        raise typer.Exit
+
+
+@app.command("sample", no_args_is_help=True)
+def sample_command(
+    model: Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="Python file, and the model in it.")],
+    data: Annotated[
+        Path | None, typer.Option(help="JSON, CSV, NPZ or Parquet file with the model's arguments by name.")
+    ] = None,
+    out: Out = None,
+    draws: DrawCount = 1000,
+    warmup: WarmupCount = None,
+    chains: ChainCount = 4,
+    seed: Seed = 0,
+    thinning: Annotated[int, typer.Option(help="Keep every n-th draw.")] = 1,
+    precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    sampler: Annotated[str, typer.Option(help="nuts or hmc.")] = "nuts",
+    target_accept: Annotated[
+        float | None, typer.Option(help="Acceptance rate that the step size is tuned to.")
+    ] = None,
+    max_tree_depth: Annotated[
+        int | None, typer.Option(help="Of NUTS: most doublings of a trajectory.")
+    ] = None,
+    trajectory_length: Annotated[
+        float | None, typer.Option(help="Of HMC: mean integration time, in whitened units.")
+    ] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Of HMC: most gradients a draw.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw from the posterior of a model, store the run, and print a summary."""
+    kernel = _sampler(
+        sampler,
+        {
+            "target_accept": target_accept,
+            "max_tree_depth": max_tree_depth,
+            "trajectory_length": trajectory_length,
+            "max_steps": max_steps,
+        },
+    )
+    with import_model(model) as function:
+        target = _bind(function, data)
+        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, quiet)
+
+
+@app.command("summary", no_args_is_help=True)
+def summary_command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")],
+) -> None:
+    """Print the summary and the notices of a stored run; its model is not needed."""
+    draws = infer.load(run)
+    typer.echo(repr(draws))
+    typer.echo(str(draws.summary()))
+    for notice in draws.notices:
+        typer.echo(str(notice))
+    for problem in draws.problems:
+        typer.echo(f"damage: {problem}", err=True)
+
+
+@app.command("example")
+def example_command(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; see --list.")] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the examples.")] = False,
+    out: Out = None,
+    draws: DrawCount = 1000,
+    warmup: WarmupCount = None,
+    chains: ChainCount = 4,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Run a model that comes with accord, on real data."""
+    if name is None or list_them:
+        for each in examples.find_all():
+            typer.echo(f"{each.name:24}{each.title}")
+        return
+    example = examples.find(name)
+    typer.echo(f"{example.title}\n{example.model}\n")
+    with examples.imported(example) as function:
+        target = _bind(function, example.data)
+        _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", quiet)
+
+
+def _sampler(name: str, options: dict[str, float | int | None]) -> AbstractKernel:
+    """The sampler with the options that were given; it refuses those that it does not have."""
+    if name not in _SAMPLERS:
+        raise OptionError(f"--sampler must be nuts or hmc, got {name!r}.{suggest(name, _SAMPLERS)}")
+    return _SAMPLERS[name](**{option: value for option, value in options.items() if value is not None})
+
+
+def _bind(function: ModelFunction, path: Path | None) -> Model:
+    """Match data to the model's arguments by name; `DataError` lists what is missing and what is unknown."""
+    return function(**({} if path is None else read_data(path)))
+
+
+def _sample(
+    target: Model,
+    sampler: AbstractKernel,
+    out: Path | None,
+    draws: int,
+    warmup: int | None,
+    chains: int,
+    seed: int,
+    thinning: int,
+    precision: str,
+    quiet: bool,
+) -> None:
+    """Run, print the summary, and say where the run is and how to read it again."""
+    folder = _next_folder(target.name) if out is None else out
+    found = infer.sample(
+        target,
+        sampler,
+        draws=draws,
+        warmup=warmup,
+        chains=chains,
+        seed=seed,
+        thinning=thinning,
+        precision=cast(Precision, precision),
+        store=infer.RunFolder(folder),
+        quiet=quiet,
+    )
+    typer.echo(str(found.summary()))
+    typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
+    typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
+    if not found.complete:
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _next_folder(name: str) -> Path:
+    number = 1
+    while (folder := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return folder

@@ -1,0 +1,72 @@
+"""Import a model from a Python file, as `python FILE` would run it."""
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from ..core.errors import OptionError, suggest
+from ..language import ModelFunction
+
+
+@contextmanager
+def import_model(source: str) -> Iterator[ModelFunction]:
+    """The model that `source`, `FILE` or `FILE:NAME`, says; the file's folder can be imported from meanwhile.
+
+    **Raises** `OptionError` when there is no such file, or no one model in it; what the file itself raises passes
+    through.
+    """
+    path, name = _split(source)
+    if not path.is_file():
+        raise OptionError(
+            f"there is no file {str(path)!r}. Give a Python file with a model, as FILE or FILE:NAME."
+        )
+    with _imported(path) as module:
+        yield _choose(module, path, name)
+
+
+def _split(source: str) -> tuple[Path, str]:
+    """`FILE:NAME` at its last colon; one that belongs to the path, as in `C:/models.py`, stays there."""
+    file, colon, name = source.rpartition(":")
+    if colon and file and (name.isidentifier() or not name) and not Path(source).is_file():
+        return Path(file), name
+    return Path(source), ""
+
+
+@contextmanager
+def _imported(path: Path) -> Iterator[ModuleType]:
+    name = f"accord_model_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise OptionError(f"{str(path)!r} is not a Python file: its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    folder = str(path.resolve().parent)
+    # Entered for as long as the model is used: it may import, and pickle looks for its module.
+    sys.path.insert(0, folder)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        del sys.modules[name]
+        if folder in sys.path:
+            sys.path.remove(folder)
+
+
+def _choose(module: ModuleType, path: Path, name: str) -> ModelFunction:
+    models = {key: value for key, value in vars(module).items() if isinstance(value, ModelFunction)}
+    if name:
+        if name not in models:
+            listed = ", ".join(models) or "none"
+            raise OptionError(f"{path} has no model {name!r}.{suggest(name, models)} Its models: {listed}.")
+        return models[name]
+    own = [key for key, value in models.items() if value.function.__module__ == module.__name__]
+    if not own:
+        raise OptionError(f"{path} defines no model: decorate a function with `@ac.model`.")
+    if len(own) > 1:
+        raise OptionError(
+            f"{path} defines {len(own)} models: {', '.join(own)}. Name one, as {path}:{own[0]}."
+        )
+    return models[own[0]]
