@@ -65,7 +65,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a chain has done so far: draws of the current phase, and totals since it began."""
+    """What a chain has done so far: draws of the current phase, gradients since it began, divergences after warm-up."""
 
     chain: int
     phase: Phase
@@ -231,10 +231,11 @@ def _run_block(plan: Plan, chains: list[_Chain], stops: list[int], budgets: list
                 "gradient": result.gradients[:count],
                 "stats": result.stats[:count],
             }
-            chain.num_divergent += int(rows["stats"][:, STATS.index("diverging")].sum())
             chain.blocks.append(rows)
             if first < plan.num_warmup:
                 chain.window.append(rows)
+            else:  # those of warm-up are its way of finding the step size
+                chain.num_divergent += int(rows["stats"][:, STATS.index("diverging")].sum())
 
 
 def _pack(trees: list[Any]) -> Any:
