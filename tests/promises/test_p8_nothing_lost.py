@@ -10,6 +10,7 @@ import pytest
 from models import regression
 
 from accord import infer
+from accord.drivers.cache import ProgramCache
 
 
 def interrupt_after(seconds):
@@ -45,3 +46,15 @@ def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
     assert not again.complete
     np.testing.assert_equal(again.sites, draws.sites)
     assert [notice.code for notice in again.notices] == [notice.code for notice in draws.notices]
+
+
+def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
+    monkeypatch.setattr("accord.drivers.compiled._compile", lambda lowered: time.sleep(20))
+    monkeypatch.setattr("accord.drivers.compiled._cache", ProgramCache(1))
+    interrupt_after(1.5)
+    began = time.monotonic()
+    draws = infer.sample(regression(), draws=10, chains=2, progress=False, quiet=True)
+    assert time.monotonic() - began < 10
+    assert not draws.complete
+    assert draws["a"].shape == (2, 0)
+    assert "incomplete" in [notice.code for notice in draws.notices]
