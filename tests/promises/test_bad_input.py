@@ -164,6 +164,13 @@ def test_an_unknown_site_of_the_draws_suggests_the_nearest():
         draws["mm"]
 
 
+def test_a_run_that_never_started_leaves_its_folder_free(tmp_path):
+    store = infer.RunFolder(tmp_path / "run")
+    with pytest.raises(InitializationError):
+        sample(outside(np.array([1.0, -2.0, 3.0])), store=store)
+    assert sample(outside(Y), store=store).complete
+
+
 def test_an_exception_in_the_model_reaches_the_user_as_it_is():
     with pytest.raises(ZeroDivisionError, match="of the user's own"):
         sample(raises(Y))

@@ -116,13 +116,13 @@ RULES = {
     slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
     slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 scalars, lowest", "times as many draws"),
     few_in_the_tail: ("warning", "ess_tail", "Tail ESS is below 400", "times as many draws"),
-    stuck: ("error", "constant_chains", "Chain 2 did not move in 1000 draws.", "infer.check"),
-    stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 scalars, such as 'theta[C]'.", "init"),
+    stuck: ("error", "constant_chains", "Chain 2 did not move in 1000 draws.", "draws.stats"),
+    stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 scalars, such as 'theta[C]'.", "draws.stats"),
     saturated: ("warning", "tree_depth", "500 of 4000 draws (12.5%) reached max_tree_depth 10", "rescale"),
     rarely_saturated: ("info", "tree_depth", "2 of 4000 draws (less than 0.1%)", "max_tree_depth"),
     low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "reparameterise"),
-    not_finite: ("warning", "non_finite", "not finite 5 times (3 in chain 1, 2 in chain 3)", "infer.explain"),
-    not_a_number: ("error", "non_finite_draws", "4 of 4000 values of 'tau' are not finite", "infer.check"),
+    not_finite: ("warning", "non_finite", "not finite 5 times (3 in chain 1, 2 in chain 3)", "exp, log"),
+    not_a_number: ("error", "non_finite_draws", "4 of 4000 values of 'tau' are not finite", "overflows"),
 }  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def test_an_incomplete_run_is_an_error():
     (notice,) = look(good_run(), complete=False, requested=3000)
     assert (notice.severity, notice.code) == ("error", "incomplete")
     assert "1000 of 3000 draws" in notice.message
-    assert "resume" in notice.remedy
+    assert "whole run" in notice.remedy
 
 
 def test_notices_come_worst_first():

@@ -218,7 +218,7 @@ def test_a_run_is_for_its_owner_only(folder, manifest, make_segment):
 
 def test_a_run_is_never_overwritten(folder, manifest):
     folder.create(manifest)
-    with pytest.raises(StorageError, match=r"already holds a run.*infer\.resume"):
+    with pytest.raises(StorageError, match=r"already holds a run.*infer\.load"):
         folder.create(manifest)
 
 

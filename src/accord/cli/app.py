@@ -4,7 +4,6 @@ What can be wrong with the request is found before anything is traced. An error 
 as one message and ends with status 2; any other comes from the user's own code, and keeps its traceback.
 """
 
-import importlib.metadata
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Annotated, cast
 
 import typer
 
-from .. import infer
+from .. import __version__, infer
 from ..core.errors import AccordError, OptionError, suggest
 from ..core.precision import Precision
 from ..kernels import AbstractKernel
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @app.callback(invoke_without_command=True)
 def _accord(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
-        typer.echo(f"accord {importlib.metadata.version('accord')}")
+        typer.echo(f"accord {__version__}")
         raise typer.Exit
 
 

@@ -65,6 +65,5 @@ class ImproperUniform(AbstractDistribution):
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         del key, sample_shape
         raise DistributionError(
-            "ImproperUniform has no draws: it does not integrate to one. Give starting points with `init=`, or use a "
-            "proper prior."
+            "ImproperUniform has no draws: it does not integrate to one. Draw from a proper prior instead."
         )

@@ -112,6 +112,15 @@ class _Chain:
         return int(self.state.draw)
 
     @property
+    def phase(self) -> Phase:
+        """That of the piece in progress."""
+        return "warmup" if self.piece_start < self.plan.num_warmup else "sample"
+
+    @property
+    def phase_start(self) -> int:
+        return 0 if self.phase == "warmup" else self.plan.num_warmup
+
+    @property
     def last(self) -> int:
         return self.plan.num_warmup + self.plan.num_draws
 
@@ -144,8 +153,10 @@ def run_chains(
     chains = [_begin(plan, number, updates) for number in numbers]
     for number in range(plan.lanes - len(chains)):  # idle lanes repeat a chain; nothing of them is kept
         chains.append(_begin(plan, numbers[number % len(numbers)], updates))
-    _find_starts(plan, chains)
     kept = chains[: len(numbers)]
+    for chain in kept:
+        yield _progress(chain)
+    _find_starts(plan, chains)
     budget = _FIRST_BLOCK
     while any(chain.draw < chain.last for chain in kept) and not is_stopped():
         began = time.perf_counter()
@@ -257,14 +268,16 @@ def _end_of_block(chain: _Chain) -> Iterator[Progress | Piece]:
     if chain.num_applied < len(chain.updates) and draw == chain.updates[chain.num_applied].at:
         _update_metric(chain, chain.updates[chain.num_applied])
         chain.num_applied += 1
-    in_warmup = draw <= plan.num_warmup and chain.piece_start < plan.num_warmup
-    offset = 0 if in_warmup else plan.num_warmup
-    phase: Phase = "warmup" if in_warmup else "sample"
-    step_size = float(chain.state.step_size.step_size)
-    yield Progress(chain.number, phase, draw - offset, chain.num_divergent, chain.num_gradients, step_size)
-    is_boundary = (draw - offset) % plan.segment == 0 or draw in (plan.num_warmup, chain.last)
+    yield _progress(chain)
+    is_boundary = (draw - chain.phase_start) % plan.segment == 0 or draw in (plan.num_warmup, chain.last)
     if is_boundary and chain.blocks:
         yield _piece(chain)
+
+
+def _progress(chain: _Chain) -> Progress:
+    step_size = float(chain.state.step_size.step_size)
+    done = chain.draw - chain.phase_start
+    return Progress(chain.number, chain.phase, done, chain.num_divergent, chain.num_gradients, step_size)
 
 
 def _update_metric(chain: _Chain, update: MetricUpdate) -> None:
@@ -284,8 +297,7 @@ def _update_metric(chain: _Chain, update: MetricUpdate) -> None:
 def _piece(chain: _Chain) -> Piece:
     """Gather the blocks since the last piece, with their sites once warm-up is over."""
     plan, blocks = chain.plan, chain.blocks
-    phase: Phase = "warmup" if chain.piece_start < plan.num_warmup else "sample"
-    offset = 0 if phase == "warmup" else plan.num_warmup
+    phase, offset = chain.phase, chain.phase_start
     positions, stats = (np.concatenate([block[name] for block in blocks]) for name in ("position", "stats"))
     arrays = {"position": positions}
     arrays |= {

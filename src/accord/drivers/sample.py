@@ -121,7 +121,11 @@ def sample(
         except _InterruptedError:
             pass
         except StartFailedError as failure:
+            run.close()
             raise explain_start(density, failure) from None
+        except BaseException:
+            run.close()
+            raise
         finally:
             display.stop()
         return _finish(run, density, sampler, timings, began, quiet)
@@ -188,11 +192,14 @@ class _Clock:
 
     def __init__(self, began: float):
         self._began = began
+        self._begins: dict[int, float] = {}
         self._ends: dict[tuple[int, str], float] = {}
 
     def see(self, item: Progress | Piece) -> None:
         """Note that a chain was at work in a phase now."""
-        self._ends[item.chain, item.phase] = time.perf_counter()
+        now = time.perf_counter()
+        self._begins.setdefault(item.chain, now)
+        self._ends[item.chain, item.phase] = now
 
     @property
     def elapsed(self) -> float:
@@ -201,10 +208,11 @@ class _Clock:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Chains that wait for a core count the time of those before them in their warm-up."""
-        warm = max((end for (_, phase), end in self._ends.items() if phase == "warmup"), default=self._began)
-        last = max(self._ends.values(), default=self._began)
-        return {"warmup": warm - self._began, "sampling": max(last - warm, 0.0)}
+        """By phase; not the time that a chain waited for a core."""
+        warm = {chain: self._ends.get((chain, "warmup"), begin) for chain, begin in self._begins.items()}
+        warmup = [warm[chain] - begin for chain, begin in self._begins.items()]
+        sampling = [self._ends.get((chain, "sample"), end) - end for chain, end in warm.items()]
+        return {"warmup": max(warmup, default=0.0), "sampling": max(sampling, default=0.0)}
 
 
 def _show(display: AbstractProgress, item: Progress, plan: Plan, clock: _Clock) -> None:

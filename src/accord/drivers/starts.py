@@ -10,7 +10,7 @@ from .chain import StartFailedError
 
 def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError:
     """The error to raise: it names the sites that are not finite at the last point tried, and what to do."""
-    position = failure.position.astype(failure.position.dtype)
+    position = failure.position
     terms = {name: float(term) for name, term in jax.jit(density.site_terms)(position).items()}
     density.check_observed(jax.jit(density.observed_nan_counts)(position))
     values = jax.jit(density.constrain)(position)

@@ -61,7 +61,7 @@ def _incomplete(run: Evidence) -> Iterator[Notice]:
             "error",
             "incomplete",
             f"The run stopped after {run.num_draws}{asked} draws per chain.",
-            "Go on by infer.resume, or treat these draws as a look ahead.",
+            "Treat these draws as a look ahead, and take a whole run before using them.",
         )
 
 
@@ -108,7 +108,7 @@ def _constant_chains(run: Evidence) -> Iterator[Notice]:
         message = f"{where} did not move in {share}, such as {run.label(*stuck[0])}."
     else:
         return
-    remedy = "Look at their step size and acceptance rate, start elsewhere by `init`, and run infer.check."
+    remedy = "Look at their step size and acceptance rate in `draws.stats`, and at the model where they stand."
     yield Notice("error", "constant_chains", message, remedy)
 
 
@@ -120,7 +120,7 @@ def _non_finite_draws(run: Evidence) -> Iterator[Notice]:
                 "error",
                 "non_finite_draws",
                 f"{bad} of {draws.size} values of {name!r} are not finite.",
-                f"Find where {name!r} overflows; infer.check reports it for the data given.",
+                f"Find where {name!r} overflows, divides by zero or takes the logarithm of nothing.",
             )
 
 
@@ -133,7 +133,7 @@ def _non_finite_evaluations(run: Evidence) -> Iterator[Notice]:
             "warning",
             "non_finite",
             f"The log density or gradient was not finite {counts.sum():.0f} times ({', '.join(by_chain)}).",
-            "`draws.failures` has the points; infer.explain names the site, the value and the derivative.",
+            "Look for exp, log, sqrt and division in the model, and for `where` around one that fails on the other side.",
         )
 
 

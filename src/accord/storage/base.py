@@ -118,7 +118,10 @@ class AbstractRun(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """End writing; reading goes on. Closing twice is harmless."""
+        """End writing; reading goes on. Closing twice is harmless.
+
+        A run into which nothing was written leaves no trace, so that the next one may take its place.
+        """
 
 
 def join(segments: Sequence[Segment], phase: Phase) -> dict[str, np.ndarray]:

@@ -33,7 +33,7 @@ def commit(path: Path, data: bytes) -> None:
     except OSError as error:
         raise StorageError(
             f"cannot write {path} ({error.strerror or error}). What was committed before is safe: free the "
-            "disk or mend the folder, then go on with infer.resume."
+            "disk or mend the folder, then sample again into another path."
         ) from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -46,8 +46,8 @@ class RunFolder(AbstractStore):
         folder = Path(self.path)
         if (folder / _MANIFEST).exists():
             raise StorageError(
-                f"{folder} already holds a run. Go on with it by infer.resume({str(folder)!r}, target), "
-                f"read it by infer.load({str(folder)!r}), or give this run another path."
+                f"{folder} already holds a run. Read it by infer.load({str(folder)!r}), or give this run "
+                "another path."
             )
         if folder.exists() and not folder.is_dir():
             raise StorageError(f"{folder} is a file; a run needs a folder. Give another path.")
@@ -183,7 +183,12 @@ class RunFolderRun(AbstractRun):
         write_json(self._folder / f"record-{name}.json", value)
 
     def close(self) -> None:
+        is_empty = not self._closed and not self.records and all(chain.count == 0 for chain in self._chains.values())
         self._closed = True
+        if is_empty and not any(self._folder.glob("chain-*")):
+            (self._folder / _MANIFEST).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # something else is in the folder, which stays
+                self._folder.rmdir()
 
     def _count(self, chain: int) -> int:
         if chain not in self._chains:

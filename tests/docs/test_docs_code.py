@@ -1,0 +1,33 @@
+"""Run the code in the documents, block after block, as a reader would."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_the_code_of_a_document_runs(document, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / document).read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "document"}
+    for match in BLOCK.finditer(text):
+        line = text[: match.start(1)].count("\n")
+        # Blank lines before the code make tracebacks show the document's own line numbers.
+        exec(compile("\n" * line + match[1], str(document), "exec"), names)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_the_links_of_a_document_lead_somewhere(document):
+    for target in LINK.findall((ROOT / document).read_text(encoding="utf-8")):
+        assert ((ROOT / document).parent / target).exists(), target
+
+
+def test_the_getting_started_page_has_code_to_run():
+    text = (ROOT / "docs" / "getting_started.md").read_text(encoding="utf-8")
+    assert len(BLOCK.findall(text)) > 8
