@@ -110,9 +110,9 @@ class MultivariateNormal(AbstractDistribution):
         # The precision reversed in both axes factors as L L'; the inverse of L, reversed and transposed, is the
         # lower factor of the covariance. This takes one factorization and one solve.
         reversed_factor = jnp.linalg.cholesky(jnp.flip(matrix, (-2, -1)))
-        upper = jnp.flip(reversed_factor, (-2, -1)).mT
+        lower = jnp.flip(reversed_factor, (-2, -1)).mT
         identity = jnp.broadcast_to(jnp.eye(matrix.shape[-1], dtype=matrix.dtype), matrix.shape)
-        return _solve(upper, identity)
+        return _solve(lower, identity)
 
 
 def _solve(factor: jax.Array, right: jax.Array) -> jax.Array:
@@ -136,9 +136,8 @@ def _by_columns(function: Any, vectors: jax.Array, matrix_shape: Shape) -> jax.A
     order = (*own, len(outer), *shared)
     moved = jnp.transpose(vectors, order)
     # Matrix batch axes of length 1 that the vectors repeat are shared too; the matrices keep them as length 1.
-    columns = moved.reshape((*batch, size, -1)) if len(own) == len(batch) else None
-    if columns is None:
-        columns = moved.reshape((*(n if i + extra in own else 1 for i, n in enumerate(batch)), size, -1))
+    kept = (size_i if i + extra in own else 1 for i, size_i in enumerate(batch))
+    columns = moved.reshape((*kept, size, -1))
     result = function(columns).reshape(moved.shape)
     return jnp.transpose(result, np.argsort(order).tolist())
 

@@ -121,15 +121,12 @@ def rows_for(dim: int) -> int:
     return int(min(256, max(8, 2 ** int(np.log2(2**20 / dim)))))
 
 
-def start_state(kernel: AbstractKernel, position: np.ndarray) -> ChainState:
+def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     """The state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side: nothing is compiled or run."""
-    shapes = jax.eval_shape(kernel.init, jax.ShapeDtypeStruct(position.shape, position.dtype))
-    state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-    state = eqx.tree_at(lambda s: (s.point.position, s.is_fresh), state, (position, np.ones((), bool)))
     count: Any = np.int32(0)
     step = StepSizeState.start(1.0, position.dtype)
     mode: Any = np.int32(EVALUATE)
-    return ChainState(state, step, mode, count, count)
+    return ChainState(kernel.init(position), step, mode, count, count)
 
 
 def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Callable[..., Any]:

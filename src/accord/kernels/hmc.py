@@ -1,7 +1,10 @@
 """Draw with Hamiltonian Monte Carlo: trajectories of a random length, accepted by the Metropolis rule."""
 
+from typing import Any
+
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
@@ -67,9 +70,12 @@ class HMC(AbstractKernel):
 
     def init(self, position: Float[Array, " dim"]) -> HMCState:
         """See `AbstractKernel.init`."""
-        zero, count, row = jnp.zeros((), position.dtype), jnp.zeros((), jnp.int32), jnp.zeros_like(position)
+        zero: Any = np.zeros((), position.dtype)
+        count: Any = np.zeros((), np.int32)
+        row: Any = np.zeros(position.shape, position.dtype)
+        is_fresh: Any = np.ones((), bool)
         end = PhasePoint(position, row, row, row, zero)
-        return HMCState(Point(position, zero, row), jnp.ones((), bool), end, zero, count, count)
+        return HMCState(Point(position, zero, row), is_fresh, end, zero, count, count)
 
     def advance(
         self,

@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
@@ -101,13 +102,18 @@ class NUTS(AbstractKernel):
     def init(self, position: Float[Array, " dim"]) -> NUTSState:
         """See `AbstractKernel.init`."""
         dim, dtype = position.shape[0], position.dtype
-        zero, count, row = jnp.zeros((), dtype), jnp.zeros((), jnp.int32), jnp.zeros(dim, dtype)
+        # Zeros of NumPy: a starting point is made on the host, and nothing is to be compiled for it.
+        zero: Any = np.zeros((), dtype)
+        count: Any = np.zeros((), np.int32)
+        row: Any = np.zeros(dim, dtype)
+        pair: Any = np.zeros((2, dim), dtype)
+        bits: Any = np.zeros((), np.uint32)
+        is_fresh: Any = np.ones((), bool)
         point = Point(position, zero, row)
-        pair = jnp.zeros((2, dim), dtype)
-        tree = Tree(pair, pair, pair, row, zero, zero, count, jnp.zeros((), jnp.uint32), count, zero, zero)
+        tree = Tree(pair, pair, pair, row, zero, zero, count, bits, count, zero, zero)
         edges = Checkpoints.empty(self.max_tree_depth, dim, dtype)
         subtree = Subtree(count, point, zero, row, row, row, row, edges)
-        return NUTSState(point, jnp.ones((), bool), tree, subtree)
+        return NUTSState(point, is_fresh, tree, subtree)
 
     def advance(
         self,

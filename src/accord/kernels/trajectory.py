@@ -5,9 +5,12 @@ criterion on summed momenta; Stan 2.21 for the two tests across subtrees. The ch
 those of Phan, Pradhan & Jankowiak (2019), arXiv:1912.11554, with one more row array for Stan's tests.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 # Up to this dimension all levels are tested at once and those that do not end are masked: a loop over the few that do
@@ -40,7 +43,7 @@ class Checkpoints(eqx.Module):
     @staticmethod
     def empty(depth: int, dim: int, dtype: jnp.dtype) -> "Checkpoints":
         """No edges yet. One row more than levels: leaves that are no edge write there."""
-        rows = jnp.zeros((depth + 1, dim), dtype)
+        rows: Any = np.zeros((depth + 1, dim), dtype)
         return Checkpoints(rows, rows, rows)
 
     def record(self, leaf: Int[Array, ""], momentum: Array, total: Array, before: Array) -> "Checkpoints":

@@ -1,0 +1,47 @@
+"""State a law once and test it for every line of a table."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+
+def each(table: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test for every entry of a table, given as its first argument; functions without arguments are called first.
+
+    Entries are built inside the test, so that one which cannot be built fails alone, under its own name.
+    """
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        name = next(iter(inspect.signature(test).parameters))
+
+        @functools.wraps(test)
+        def run(**arguments: Any) -> None:
+            entry = arguments.pop(name)
+            is_factory = inspect.isfunction(entry) and not inspect.signature(entry).parameters
+            test(**{name: entry() if is_factory else entry}, **arguments)
+
+        return pytest.mark.parametrize(name, list(table.values()), ids=list(table))(run)
+
+    return decorate
+
+
+def assert_close(actual: Any, expected: Any, rtol: float = 1e-12, atol: float = 1e-12) -> None:
+    """Compare two pytrees of arrays in shape and value; NaN equals NaN."""
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(
+            np.asarray(a), np.asarray(b), rtol=rtol, atol=atol, strict=True
+        ),
+        actual,
+        expected,
+    )
+
+
+def assert_finite(tree: Any) -> None:
+    """Every number of a pytree is finite."""
+    for leaf in jax.tree.leaves(tree):
+        assert np.isfinite(np.asarray(leaf)).all(), leaf
