@@ -1,4 +1,4 @@
-"""Show that the learnt metric makes an ill-conditioned regression cheap, where a diagonal of variances leaves it dear."""
+"""Show that the learnt metric makes an ill-conditioned regression cheap, which a diagonal of variances leaves dear."""
 
 import numpy as np
 from posteriors import model_of

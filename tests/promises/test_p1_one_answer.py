@@ -76,7 +76,9 @@ def test_lanes_are_a_class_of_their_own_in_which_the_same_holds(model):
 def test_lanes_draw_from_the_same_posterior(serial, model):
     """Bits may differ between widths, streams of random numbers do not: the first draws are equal to rounding."""
     together = infer.sample(model, chains=4, lanes=2, **RUN)
-    np.testing.assert_allclose(together.warmup["position"][:, :5], serial.warmup["position"][:, :5], rtol=1e-6)
+    np.testing.assert_allclose(
+        together.warmup["position"][:, :5], serial.warmup["position"][:, :5], rtol=1e-6
+    )
 
 
 def test_thinning_keeps_every_nth_of_the_same_draws(model):

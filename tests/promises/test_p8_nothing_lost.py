@@ -41,7 +41,9 @@ def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
     infer.sample(regression(), draws=10, warmup=50, chains=2, progress=False, quiet=True)
     interrupt_after(1.5)
     store = infer.RunFolder(tmp_path / "run")
-    draws = infer.sample(regression(), draws=2_000_000, warmup=50, chains=2, store=store, progress=False, quiet=True)
+    draws = infer.sample(
+        regression(), draws=2_000_000, warmup=50, chains=2, store=store, progress=False, quiet=True
+    )
     again = infer.load(tmp_path / "run")
     assert not again.complete
     np.testing.assert_equal(again.sites, draws.sites)

@@ -1,5 +1,6 @@
 """Hold promise P9: threads of one process may build, trace and run different models at once."""
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -43,10 +44,8 @@ def test_a_failed_build_is_tried_again():
         raise ValueError("no")
 
     for _ in range(2):
-        try:
+        with contextlib.suppress(ValueError):
             cache.get("key", fail)
-        except ValueError:
-            pass
     assert cache.get("key", lambda: 1) == (1, False)
 
 

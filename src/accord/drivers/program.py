@@ -90,8 +90,8 @@ class Limits(eqx.Module):
 class Block(eqx.Module):
     """What a block returns beside the next state.
 
-    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`. The
-    first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
+    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
+    The first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
     """
 
     positions: Float[Array, "rows dim"]

@@ -30,7 +30,8 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
             for entry in density.layout.entries
             if not np.all(np.isfinite(gradient[entry.start : entry.stop]))
         ]
-        listed = f"the log density is finite but its derivative by {', '.join(map(repr, names)) or 'the position'} is not"
+        by = ", ".join(map(repr, names)) or "the position"
+        listed = f"the log density is finite but its derivative by {by} is not"
         remedy = "Look for `where` around a function that is not finite on the side not taken, and for 0/0 or sqrt(0)."
     return InitializationError(
         f"chain {failure.chain}: no starting point with a finite log density and gradient in "

@@ -108,7 +108,9 @@ def _constant_chains(run: Evidence) -> Iterator[Notice]:
         message = f"{where} did not move in {share}, such as {run.label(*stuck[0])}."
     else:
         return
-    remedy = "Look at their step size and acceptance rate in `draws.stats`, and at the model where they stand."
+    remedy = (
+        "Look at their step size and acceptance rate in `draws.stats`, and at the model where they stand."
+    )
     yield Notice("error", "constant_chains", message, remedy)
 
 
@@ -133,7 +135,7 @@ def _non_finite_evaluations(run: Evidence) -> Iterator[Notice]:
             "warning",
             "non_finite",
             f"The log density or gradient was not finite {counts.sum():.0f} times ({', '.join(by_chain)}).",
-            "Look for exp, log, sqrt and division in the model, and for `where` around one that fails on the other side.",
+            "Look for exp, log, sqrt and division in the model, and for `where` around one that fails elsewhere.",
         )
 
 

@@ -183,7 +183,9 @@ class RunFolderRun(AbstractRun):
         write_json(self._folder / f"record-{name}.json", value)
 
     def close(self) -> None:
-        is_empty = not self._closed and not self.records and all(chain.count == 0 for chain in self._chains.values())
+        is_empty = (
+            not self._closed and not self.records and all(chain.count == 0 for chain in self._chains.values())
+        )
         self._closed = True
         if is_empty and not any(self._folder.glob("chain-*")):
             (self._folder / _MANIFEST).unlink(missing_ok=True)
