@@ -18,6 +18,7 @@ MAX_DENSE_DIM = 64
 _RIDGE = 1e-5  # added to the sums (not means) of squares of whitened draws and gradients
 _GAIN = 0.75  # held-out divergence, as a fraction of the diagonal's, below which the dense form is taken
 _SCALE_RANGE = (1e-10, 1e10)
+_LARGEST = 1e60  # the geometric mean multiplies up to four of them
 
 
 def rank_for(dim: int) -> int:
@@ -47,10 +48,15 @@ def learn_metric(positions: np.ndarray, gradients: np.ndarray, previous: Metric)
         return previous
     scale = _diagonal(x, g, np.asarray(previous.scale, np.float64))
     rank = previous.factor.shape[1]
-    if rank and _dense_is_better(x, g, scale):
+    if rank and _can_be_squared(x / scale, g * scale) and _dense_is_better(x, g, scale):
         factor, stretch = _dense(x / scale, g * scale)
         return Metric(scale.astype(dtype), factor.astype(dtype), stretch.astype(dtype), np.bool_(False))
     return Metric.diagonal(scale.astype(dtype), rank)
+
+
+def _can_be_squared(x: np.ndarray, g: np.ndarray) -> bool:
+    """Whether sums of products of whitened draws and gradients stay finite; far from the posterior they may not."""
+    return bool(np.all(np.abs(x) < _LARGEST) and np.all(np.abs(g) < _LARGEST))
 
 
 def _diagonal(x: np.ndarray, g: np.ndarray, previous: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ as one message and ends with status 2; any other comes from the user's own code,
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -134,7 +134,7 @@ def example_command(
         _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", quiet)
 
 
-def _sampler(name: str, options: dict[str, float | int | None]) -> AbstractKernel:
+def _sampler(name: str, options: dict[str, Any]) -> AbstractKernel:
     """The sampler with the options that were given; it refuses those that it does not have."""
     if name not in _SAMPLERS:
         raise OptionError(f"--sampler must be nuts or hmc, got {name!r}.{suggest(name, _SAMPLERS)}")

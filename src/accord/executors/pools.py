@@ -1,6 +1,6 @@
 """Keep linear algebra on one thread while a run lasts.
 
-The order in which a threaded BLAS adds depends on its number of threads, and with it the last bits of a Cholesky factor.
+The order in which a threaded BLAS adds depends on its number of threads, and with it the last bits of its results.
 """
 
 import threading
