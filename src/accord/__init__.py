@@ -10,5 +10,6 @@ from .language import factor as factor
 from .language import model as model
 from .language import plate as plate
 from .language import sample as sample
+from .language import static as static
 
 __version__ = "0.1.0"

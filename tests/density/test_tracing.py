@@ -385,3 +385,35 @@ def test_nothing_is_compiled_while_a_model_is_traced():
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
     assert compiled == []
+
+
+@ac.model
+def grouped(y, groups):
+    num_groups = int(groups.max()) + 1
+    with ac.plate("group", num_groups):
+        m = ac.sample("m", dist.Normal(0.0, 1.0))
+    ac.sample("y", dist.Normal(m[groups], 1.0), obs=y)
+
+
+def test_a_marked_argument_is_a_constant_without_a_notice():
+    y, groups = np.array([1.0, 2.0, 3.0]), np.array([0, 1, 1])
+    marked, plain = (grouped(y, mark(groups)).log_density() for mark in (ac.static, lambda value: value))
+    assert list(marked.data) == ["y"]
+    assert list(marked.constants) == ["groups"]
+    assert [notice.code for notice in marked.notices] == []
+    assert [notice.code for notice in plain.notices] == ["constant-argument"]
+    np.testing.assert_allclose(marked(np.zeros(2)), plain(np.zeros(2)))
+    more = marked.with_data({"groups": np.array([0, 1, 2])})
+    assert more.dim == 3
+    assert [notice.code for notice in more.notices] == []
+
+
+def test_a_marked_value_reaches_the_model_as_it_was_given():
+    @ac.model
+    def model(scale):
+        assert isinstance(scale, float)
+        ac.sample("m", dist.Normal(0.0, scale))
+
+    density = model(ac.static(2.0)).log_density()
+    assert density.data == {}
+    assert float(density(np.zeros(1))) == pytest.approx(-np.log(2.0) - 0.5 * np.log(2 * np.pi))

@@ -15,6 +15,7 @@ from ..core.notice import Notice
 from ..core.precision import Precision, float_dtype
 from ..language import Model
 from ..language.effects import AbstractValues
+from ..language.static import Static, unmarked
 
 # The rounding that single precision may do to data, in units of the data's own standard deviation, before a notice.
 ROUNDING_TOLERANCE = 1e-3
@@ -25,6 +26,7 @@ class Named:
     """Stands in a model's tree where the array of this name was."""
 
     name: str
+    is_static: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,19 @@ class Template:
     def fill(self, data: Mapping[str, Any]) -> Model:
         """The model with these arrays, by name."""
         return jax.tree.map(lambda leaf: data[leaf.name] if isinstance(leaf, Named) else leaf, self.model)
+
+    def marked(self, data: Mapping[str, Any]) -> Model:
+        """The same, with the marks that `ac.static` put on arguments."""
+        return self.fill(
+            {name: Static(value) if name in self.fixed else value for name, value in data.items()}
+        )
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The names of arrays that were marked by `ac.static`."""
+        return tuple(
+            leaf.name for leaf in jax.tree.leaves(self.model) if isinstance(leaf, Named) and leaf.is_static
+        )
 
 
 def split(model: Model, precision: Precision) -> tuple[Template, dict[str, Any], tuple[Notice, ...]]:
@@ -51,11 +66,12 @@ def split(model: Model, precision: Precision) -> tuple[Template, dict[str, Any],
 
     def take(path: tuple[Any, ...], leaf: Any) -> Any:
         name = _unique(_name(model, path), data)
-        if not _is_array(leaf, name):
+        is_static, leaf = isinstance(leaf, Static), unmarked(leaf)
+        if not _is_array(leaf, name) or (is_static and isinstance(leaf, (float, complex))):
             return leaf.item() if isinstance(leaf, (np.integer, np.bool_)) else leaf
         data[name] = convert(name, leaf, precision)
         notices.extend(_loss_of_precision(name, leaf, data[name], precision))
-        return Named(name)
+        return Named(name, is_static)
 
     template = Template(jtu.tree_map_with_path(take, model, is_leaf=_is_list_of_numbers))
     return template, data, tuple(notices)

@@ -153,7 +153,7 @@ class ModelProgram(AbstractProgram):
         self, data: Mapping[str, Any]
     ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
         """Trace the model again with this data."""
-        return ModelProgram.from_model(self.template.fill(data), self.precision)
+        return ModelProgram.from_model(self.template.marked(data), self.precision)
 
     def _sites(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, Site]:
         pieces = pieces_of(position, self.layout.entries)

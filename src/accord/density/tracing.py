@@ -74,7 +74,7 @@ def discover(model: Model, precision: Precision) -> Discovery:
     template, data, notices = split(model, precision)
     with precision_scope.scope(precision):
         layout, constants = _with_fewest_constants(template, data, precision)
-    notices += tuple(_constant_notice(name) for name in constants)
+    notices += tuple(_constant_notice(name) for name in constants if name not in template.fixed)
     traced = {name: value for name, value in data.items() if name not in constants}
     return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices)
 
@@ -125,15 +125,16 @@ def _with_fewest_constants(
     template: Template, data: Mapping[str, Any], precision: Precision
 ) -> tuple[Layout, tuple[str, ...]]:
     """The layout, and the arguments that must be constants for the model to be traced at all."""
+    fixed = template.fixed
     try:
-        return _trace(template, data, (), precision, []), ()
+        return _trace(template, data, fixed, precision, []), fixed
     except Exception as error:
         if not _needs_value(error):
             raise
     for name in data:
-        layout = _attempt(template, data, (name,), precision)
+        layout = _attempt(template, data, (*fixed, name), precision)
         if layout is not None:
-            return layout, (name,)
+            return layout, (*fixed, name)
     constants = tuple(data)
     try:
         layout = _trace(template, data, constants, precision, [])
@@ -141,7 +142,7 @@ def _with_fewest_constants(
         if not _needs_value(error):
             raise
         raise _branch_on_latent(template, data, precision, error) from error
-    for name in data:
+    for name in (name for name in data if name not in fixed):
         fewer = tuple(other for other in constants if other != name)
         smaller = _attempt(template, data, fewer, precision)
         if smaller is not None:

@@ -6,6 +6,7 @@ from .model import Model, ModelFunction, model
 from .plate import plate
 from .primitives import deterministic, factor, sample
 from .site import Site
+from .static import static
 
 __all__ = [
     "AbstractHandler",
@@ -18,4 +19,5 @@ __all__ = [
     "model",
     "plate",
     "sample",
+    "static",
 ]

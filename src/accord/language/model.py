@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
+import jax
 
 from ..core.errors import DataError, ModelError, suggest
 from .effects import Condition, Do
 from .interpreter import AbstractHandler, is_running, run_alone
 from .site import Site
+from .static import unmarked
 
 if TYPE_CHECKING:
     from ..density import LogDensity, SiteTable
@@ -143,7 +145,8 @@ class Model(eqx.Module):
     def run(self, *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         """Run the function inside of its handlers and these (innermost first); return its value and all its sites."""
         signature = inspect.signature(self.function)
-        bound = inspect.BoundArguments(signature, dict(self.arguments))
+        arguments = {name: jax.tree.map(unmarked, value) for name, value in self.arguments.items()}
+        bound = inspect.BoundArguments(signature, arguments)
         return run_alone(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)
 
 

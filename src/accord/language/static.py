@@ -1,0 +1,28 @@
+"""Mark an argument of a model as fixed: part of the program rather than data of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    """A value that is marked. Not a pytree: whoever takes arguments apart meets it whole."""
+
+    value: Any
+
+
+def static(value: Any) -> Any:
+    """Mark an argument of a model, or a part of one, as a constant of the compiled program.
+
+    Arrays and floats among a model's arguments are traced: the model sees no numbers, and new data of the same shape
+    compile nothing. A marked one keeps its numbers, so that Python may use them (`range(int(n.max()))`), and other
+    numbers compile anew. Integers, booleans, strings and None are constants without it.
+
+    `model(x, groups=ac.static(groups))`
+    """
+    return Static(value)
+
+
+def unmarked(leaf: Any) -> Any:
+    """The value behind a mark, or the value itself."""
+    return leaf.value if isinstance(leaf, Static) else leaf
