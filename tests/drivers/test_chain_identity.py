@@ -1,0 +1,250 @@
+"""Hold that a chain is a function of its number and the plan, whoever runs it, beside whom and in what portions."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from accord.core.precision import scope
+from accord.drivers import chain as chains
+from accord.drivers.chain import Piece, Plan, Progress, StartFailedError, run_chains
+from accord.drivers.program import advance_program
+from accord.executors import AbstractExecutor, Job, Serial, Threads
+from accord.kernels import HMC, NUTS, AbstractKernel
+
+DIM, SEGMENT, NUM_WARMUP, NUM_DRAWS = 3, 16, 60, 40
+
+KERNELS: dict[str, Callable[[], AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC}
+
+
+def _evaluate(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """A correlated posterior with a soft wall: no two chains adapt alike."""
+
+    def log_density(x: jax.Array) -> jax.Array:
+        return -0.5 * jnp.sum((x - 0.9 * jnp.roll(x, 1)) ** 2) - jnp.exp(x[0])
+
+    return jax.value_and_grad(log_density)(x)
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def kernel(request: pytest.FixtureRequest) -> AbstractKernel:
+    return KERNELS[request.param]()
+
+
+@pytest.fixture(scope="module")
+def plans(kernel: AbstractKernel) -> dict[int, Plan]:
+    """Plans that differ in lanes alone."""
+    with scope("float64"):
+        return {lanes: _plan(kernel, lanes) for lanes in (1, 4)}
+
+
+@pytest.fixture(scope="module")
+def expected(plans: dict[int, Plan]) -> dict[int, dict[int, dict[str, np.ndarray]]]:
+    """By lanes and chain: what chains 0 to 3 draw, run in groups one after the other."""
+    return {lanes: _run(plan, range(4)) for lanes, plan in plans.items()}
+
+
+@pytest.mark.parametrize(
+    "executor", [Serial(), Threads(2), Threads(4)], ids=["serial", "2 threads", "4 threads"]
+)
+def test_an_executor_changes_no_bit(plans: Any, expected: Any, executor: AbstractExecutor) -> None:
+    _assert_same(_run(plans[1], range(4), executor), expected[1])
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_chain_alone_is_that_chain_among_others(plans: Any, expected: Any, number: int) -> None:
+    _assert_same(_run(plans[1], [number]), {number: expected[1][number]})
+
+
+@pytest.mark.parametrize("numbers", [[2, 0, 3, 1], [3, 1], [2]], ids=str)
+def test_lanes_permuted_or_padded_change_no_bit(plans: Any, expected: Any, numbers: list[int]) -> None:
+    _assert_same(_run(plans[4], numbers), {number: expected[4][number] for number in numbers})
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.parametrize(("seconds", "first"), [(1e-9, 1), (1e-3, 100), (10.0, 2**30)])
+def test_blocks_of_any_size_change_no_bit(
+    plans: Any, expected: Any, lanes: int, seconds: float, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chains, "_BLOCK_SECONDS", seconds)
+    monkeypatch.setattr(chains, "_FIRST_BLOCK", first)
+    _assert_same(_run(plans[lanes], range(4)), expected[lanes])
+
+
+def test_the_draws_that_two_widths_have_in_common_are_equal_to_rounding(expected: Any) -> None:
+    for number in range(4):
+        one, four = (expected[lanes][number]["warmup/position"][:10] for lanes in (1, 4))
+        np.testing.assert_allclose(four, one, rtol=1e-8, atol=1e-10)
+
+
+def test_chains_and_seeds_differ(plans: Any, expected: Any) -> None:
+    firsts = {tuple(expected[1][number]["warmup/position"][0]) for number in range(4)}
+    assert len(firsts) == 4
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_pieces_follow_each_other_and_end_at_fixed_draws(plans: Any, lanes: int) -> None:
+    pieces = [item for item in _items(plans[lanes], [0, 1]) if isinstance(item, Piece)]
+    for number in (0, 1):
+        mine = [piece for piece in pieces if piece.chain == number]
+        bounds = [(piece.phase, piece.start, piece.stop) for piece in mine]
+        ends = [*range(0, NUM_WARMUP, SEGMENT), NUM_WARMUP]
+        warmup = [("warmup", a, b) for a, b in itertools.pairwise(ends)]
+        assert bounds == [*warmup, ("sample", 0, 16), ("sample", 16, 32), ("sample", 32, 40)]
+        for piece in mine:
+            assert {len(array) for array in piece.arrays.values()} == {piece.stop - piece.start}
+            offset = NUM_WARMUP if piece.phase == "sample" else 0
+            assert int(piece.end_state.draw) == piece.stop + offset
+            np.testing.assert_array_equal(piece.end_state.kernel.point.position, piece.arrays["position"][-1])
+        num_steps = sum(int(piece.arrays["stat/n_steps"].sum()) for piece in mine)
+        num_gradients = sum(piece.num_gradients for piece in mine)
+        # A chain is given one of several starts, and remembers the evaluation of that one alone.
+        others = chains._NUM_STARTS - 1
+        assert num_gradients == num_steps + int(mine[-1].end_state.num_tuning) + others
+
+
+def test_the_metric_and_the_step_size_rest_while_sampling(plans: Any) -> None:
+    pieces = [item for item in _items(plans[1], [0]) if isinstance(item, Piece) and item.phase == "sample"]
+    steps = np.concatenate([piece.arrays["stat/step_size"] for piece in pieces])
+    assert len(np.unique(steps)) == 1
+    for piece in pieces:
+        jax.tree.map(np.testing.assert_array_equal, piece.metric, pieces[0].metric)
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_stopping_yields_a_beginning_of_the_whole(
+    plans: Any, expected: Any, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chains, "_BLOCK_SECONDS", 1e-9)
+    monkeypatch.setattr(chains, "_FIRST_BLOCK", 20)
+    for after in (1, 5, 30):
+        asked = iter(range(1000))
+        with scope("float64"):
+            items = list(run_chains(plans[lanes], [0, 1][:lanes], lambda a=asked, n=after: next(a) >= n))
+        for number, arrays in _gather(items).items():
+            for name, array in arrays.items():
+                np.testing.assert_array_equal(
+                    array, expected[lanes][number][name][: len(array)], err_msg=name
+                )
+
+
+@pytest.mark.parametrize("num_warmup", [0, 1, 7, 19, 20, 21, 37])
+def test_a_warm_up_of_any_length_leads_to_the_draws_asked_for(plans: Any, num_warmup: int) -> None:
+    plan = _replace(plans[1], num_warmup=num_warmup, num_draws=5)
+    arrays = _run(plan, [0])[0]
+    assert len(arrays["sample/position"]) == 5
+    assert len(arrays.get("warmup/position", ())) == num_warmup
+    assert np.all(arrays["sample/stat/step_size"] > 0) and np.all(np.isfinite(arrays["sample/position"]))
+
+
+def test_starts_are_tried_until_one_is_finite(kernel: AbstractKernel) -> None:
+    tried: list[int] = []
+
+    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
+        tried.append(attempt)
+        return np.concatenate([[1.0 if attempt < 13 else -1.0], generator.uniform(-2, 2, 2)])
+
+    with scope("float64"):
+        plan = _replace(_plan(kernel, 1, _half_plane), start=start)
+    arrays = _run(plan, [0])[0]
+    assert tried == list(range(14))
+    assert np.all(arrays["sample/position"][:, 0] < 0)
+
+
+def test_a_chain_starts_where_it_would_alone_however_long_others_search(kernel: AbstractKernel) -> None:
+    tried = []
+
+    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
+        tried.append(attempt)
+        return generator.uniform(-2, 2, 3) + np.array([1.8, 0.0, 0.0])
+
+    with scope("float64"):
+        plan = _replace(_plan(kernel, 4, _half_plane), start=start, num_warmup=10, num_draws=2)
+    together = _run(plan, range(4))
+    assert max(tried) > chains._NUM_STARTS  # at least one chain searched on when others had their start
+    for number in range(4):
+        _assert_same(_run(plan, [number]), {number: together[number]})
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_chain_that_finds_no_start_says_where_it_looked(kernel: AbstractKernel, lanes: int) -> None:
+    with scope("float64"):
+        plan = _plan(kernel, lanes, lambda x: (jnp.sum(x) * jnp.nan, x))
+    with pytest.raises(StartFailedError, match="chain 7: no finite starting point in 100 tries") as caught:
+        _run(plan, [7])
+    assert caught.value.position.shape == (DIM,) and np.all(np.isfinite(caught.value.position))
+
+
+def _half_plane(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The same posterior, undefined on one side."""
+    value, gradient = _evaluate(x)
+    return jnp.where(x[0] < 0, value, jnp.nan), gradient
+
+
+def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], Any] = _evaluate) -> Plan:
+    run = advance_program(kernel, DIM, np.dtype(float), lanes)
+    return Plan(
+        kernel=kernel,
+        num_warmup=NUM_WARMUP,
+        num_draws=NUM_DRAWS,
+        seed=11,
+        lanes=lanes,
+        segment=SEGMENT,
+        thinning=1,
+        dtype=np.dtype(float),
+        start=lambda generator, attempt: generator.uniform(-2, 2, DIM),
+        advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
+        sites=lambda positions, count: {"twice": 2 * positions},
+    )
+
+
+def _replace(plan: Plan, **changes: Any) -> Plan:
+    return Plan(**{**vars(plan), **changes})
+
+
+def _items(
+    plan: Plan, numbers: Sequence[int], executor: AbstractExecutor | None = None
+) -> list[Progress | Piece]:
+    """What the chains yield, run in groups as wide as the plan has lanes."""
+
+    def job(group: Sequence[int]) -> Job[Progress | Piece]:
+        def items() -> Iterator[Progress | Piece]:
+            with scope("float64"):
+                yield from run_chains(plan, group, lambda: False)
+
+        return items
+
+    groups = [numbers[i : i + plan.lanes] for i in range(0, len(numbers), plan.lanes)]
+    return list((executor or Serial()).stream([job(group) for group in groups]))
+
+
+def _run(
+    plan: Plan, numbers: Sequence[int], executor: AbstractExecutor | None = None
+) -> dict[int, dict[str, np.ndarray]]:
+    return _gather(_items(plan, numbers, executor))
+
+
+def _gather(items: list[Progress | Piece]) -> dict[int, dict[str, np.ndarray]]:
+    """By chain: every array of every phase, and what the chain ended with."""
+    gathered: dict[int, dict[str, np.ndarray]] = {}
+    pieces = [item for item in items if isinstance(item, Piece)]
+    for number in {piece.chain for piece in pieces}:
+        mine = [piece for piece in pieces if piece.chain == number]
+        names = {(piece.phase, name) for piece in mine for name in piece.arrays}
+        gathered[number] = {
+            f"{phase}/{name}": np.concatenate([p.arrays[name] for p in mine if p.phase == phase])
+            for phase, name in names
+        }
+    return gathered
+
+
+def _assert_same(found: dict[int, dict[str, np.ndarray]], expected: dict[int, dict[str, np.ndarray]]) -> None:
+    assert found.keys() == expected.keys()
+    for number, arrays in expected.items():
+        assert found[number].keys() == arrays.keys()
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[number][name], array, err_msg=f"chain {number}: {name}")

@@ -1,0 +1,116 @@
+"""Drive a kernel through the compiled program of a run, from states and with limits that a test chooses."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from accord.core import keys
+from accord.core.tree import to_numpy
+from accord.drivers.program import STAT_DTYPES, ChainState, Limits, advance_program, item_key, start_state
+from accord.kernels import AbstractKernel, Metric
+from accord.kernels.base import DRAW
+from accord.kernels.integrator import Target
+
+Program = Callable[..., Any]
+
+
+def compile_program(kernel: AbstractKernel, evaluate: Target, dim: int, lanes: int = 1) -> Program:
+    """The program of a run, jitted: `(chain, metric, key, item_key, limits) -> (chain, block)`."""
+    return partial(compile_family(kernel, lambda position, data: evaluate(position), dim, lanes), ())
+
+
+def compile_family(
+    kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any], dim: int, lanes: int = 1
+) -> Program:
+    """The same for targets that differ in their data alone, which is the first argument of the program."""
+    run = advance_program(kernel, dim, np.dtype(float), lanes)
+    return jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest))
+
+
+def standing_at(
+    kernel: AbstractKernel, evaluate: Target, position: np.ndarray, step_size: float
+) -> ChainState:
+    """A chain about to make draw 0 from `position`, already evaluated, with a step size that is fixed."""
+    log_density, gradient = to_numpy(evaluate(position))
+    chain = start_state(kernel, position)
+    return eqx.tree_at(
+        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.step_size.step_size, c.mode),
+        chain,
+        (log_density, gradient, np.asarray(step_size), np.int32(DRAW)),
+    )
+
+
+def run_draws(
+    program: Program,
+    chain: ChainState,
+    metric: Metric,
+    key: np.ndarray,
+    stop: int,
+    budget: int = 2**30,
+) -> tuple[ChainState, dict[str, np.ndarray]]:
+    """Run one chain to draw `stop` in blocks of at most `budget` gradients."""
+    (chain,), (result,) = run_lanes(program, [chain], metric, [key], stop, budget)
+    return chain, result
+
+
+def run_lanes(
+    program: Program,
+    chains: Sequence[ChainState],
+    metric: Metric,
+    chain_keys: Sequence[np.ndarray],
+    stop: int,
+    budget: int = 2**30,
+) -> tuple[list[ChainState], list[dict[str, np.ndarray]]]:
+    """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
+    chains, lanes = list(chains), len(chains)
+    limits = Limits(np.int32(stop), np.int32(budget), np.int32(0), np.float64(0.8))
+    kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
+    while any(int(chain.draw) < stop for chain in chains):
+        trees = [
+            (chain, metric, key, item_key(key, chain), limits)
+            for chain, key in zip(chains, chain_keys, strict=True)
+        ]
+        packed = jax.tree.map(lambda *leaves: np.stack(leaves), *trees) if lanes > 1 else trees[0]
+        new, block = to_numpy(program(*packed))
+        for lane in range(lanes):
+            end, rows = (jax.tree.map(lambda a, i=lane: a[i], t) if lanes > 1 else t for t in (new, block))
+            count = int(end.draw) - int(chains[lane].draw)
+            kept[lane].append({"position": rows.positions[:count], "gradient": rows.gradients[:count]})
+            kept[lane][-1] |= {
+                name: rows.stats[:count, i].astype(dtype)
+                for i, (name, dtype) in enumerate(STAT_DTYPES.items())
+            }
+            chains[lane] = end
+    return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
+
+
+def transform_of(metric: Metric) -> np.ndarray:
+    """The matrix of a metric's map from whitened to unconstrained space."""
+    scale = np.asarray(metric.scale)
+    if metric.is_diagonal:
+        return np.diag(scale)
+    factor = np.asarray(metric.factor)
+    return scale[:, None] * (np.eye(len(scale)) + (factor * metric.stretch) @ factor.T)
+
+
+def dense_metric(dim: int, seed: int = 0) -> Metric:
+    """A metric that rotates and stretches, unlike any posterior here; full rank."""
+    generator = np.random.default_rng(seed)
+    factor = np.linalg.qr(generator.standard_normal((dim, dim)))[0]
+    return Metric(
+        np.exp(generator.uniform(-0.5, 0.5, dim)), factor, generator.uniform(-0.4, 0.6, dim), np.bool_(False)
+    )
+
+
+def diagonal_metric(dim: int, rank: int = 0) -> Metric:
+    """The identity."""
+    return Metric.diagonal(np.ones(dim), rank)
+
+
+def draw_key(seed: int, chain: int, draw: int) -> np.ndarray:
+    """The key of one draw, as `drivers.program.item_key` derives it."""
+    return keys.fold(keys.fold(keys.chain_key(seed, chain), np.uint32(keys.USE_DRAW)), np.uint32(draw))

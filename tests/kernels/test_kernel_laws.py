@@ -1,0 +1,250 @@
+"""State what every kernel must obey, as a table of kernels under a list of laws."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from kernel_targets import CORRELATED, normal
+from machine import (
+    compile_family,
+    compile_program,
+    dense_metric,
+    diagonal_metric,
+    run_draws,
+    run_lanes,
+    standing_at,
+)
+
+from accord.core import keys
+from accord.drivers.program import Limits, advance_program, start_state
+from accord.kernels import HMC, NUTS, AbstractKernel, Tuning
+from accord.kernels.base import DRAW, EVALUATE, PROBE
+
+KERNELS: dict[str, Callable[[], AbstractKernel]] = {
+    "NUTS": lambda: NUTS(max_tree_depth=6),
+    "HMC": lambda: HMC(max_steps=40),
+}
+
+each_kernel = pytest.mark.parametrize("name", KERNELS)
+
+
+@each_kernel
+def test_an_advance_holds_the_target_once_and_not_in_a_branch(name: str) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+
+    def advance(position: jax.Array, mode: jax.Array) -> Any:
+        tuning = Tuning(jnp.asarray(0.1), dense_metric(3))
+        return kernel.advance(
+            jnp.zeros(2, jnp.uint32), _marked(case.evaluate), kernel.init(position), tuning, mode
+        )
+
+    jaxpr = jax.make_jaxpr(advance)(np.zeros(3), np.int32(DRAW))
+    assert list(_paths_to_target(jaxpr.jaxpr)) == [()]
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+@each_kernel
+def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    count = np.int32(1)
+    arguments = (
+        start_state(kernel, np.zeros(3)),
+        dense_metric(3),
+        np.zeros(2, np.uint32),
+        np.zeros(2, np.uint32),
+        Limits(count, count, count, np.float64(0.8)),
+    )
+    if lanes > 1:
+        arguments = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)
+    run = advance_program(kernel, 3, np.dtype(float), lanes)
+    jaxpr = jax.make_jaxpr(lambda *a: run(_marked(case.evaluate), *a))(*arguments)
+    assert list(_paths_to_target(jaxpr.jaxpr)) == [("while",)]
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+@each_kernel
+def test_stopping_anywhere_and_going_on_changes_no_bit(name: str, lanes: int) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    program = compile_program(kernel, case.evaluate, 3, lanes)
+    start = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 0.3)
+    chain_keys = [keys.chain_key(3, chain) for chain in range(lanes)]
+    runs = [
+        run_lanes(program, [start] * lanes, dense_metric(3), chain_keys, 40, budget)[1]
+        for budget in (1, 7, 1000)
+    ]
+    for other in runs[1:]:
+        jax.tree.map(np.testing.assert_array_equal, other, runs[0])
+    assert len(np.unique(runs[0][0]["n_steps"])) > 2
+
+
+@each_kernel
+def test_an_evaluation_moves_nothing_and_knows_the_density(name: str) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    position = np.array([0.5, -1.0, 0.2])
+    advance = _advance(kernel, lambda x, data: case.evaluate(x))
+    state, info = advance(jax.jit(kernel.init)(position), np.int32(EVALUATE), 0.5, ())
+    value, gradient = case.numpy(position)
+    np.testing.assert_array_equal(state.point.position, position)
+    np.testing.assert_allclose(state.point.log_density, value, rtol=1e-14)
+    np.testing.assert_allclose(state.point.gradient, gradient, rtol=1e-14)
+    assert info.is_complete and state.is_fresh
+    assert not info.is_divergent and not info.is_non_finite
+
+
+@each_kernel
+def test_a_probe_takes_one_step_and_does_not_move(name: str) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    at = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 1.0).kernel
+    advance, acceptances = _advance(kernel, lambda x, data: case.evaluate(x)), []
+    for step_size in (1e-3, 1.0, 1e3):
+        state, info = advance(at, np.int32(PROBE), step_size, ())
+        jax.tree.map(np.testing.assert_array_equal, state.point, at.point)
+        assert info.is_complete and state.is_fresh and info.num_steps == 1
+        acceptances.append(float(info.acceptance))
+    assert acceptances[0] > 0.999 and acceptances[2] < 1e-6
+
+
+BARRIERS = {
+    # log density beyond the barrier, factor on its gradient there, whether that counts as a divergence
+    "log density NaN": (np.nan, 1.0, False),
+    "log density +inf": (np.inf, 1.0, False),
+    "gradient NaN": (0.0, np.nan, False),
+    "gradient inf": (0.0, np.inf, False),
+    "log density and gradient NaN": (np.nan, np.nan, False),
+    "log density +inf and gradient NaN": (np.inf, np.nan, False),
+    "log density -inf": (-np.inf, 1.0, True),
+    "log density -inf, gradient zero": (-np.inf, 0.0, True),
+    "log density -inf and gradient NaN": (-np.inf, np.nan, True),
+}
+
+
+def _behind_barrier(x: jax.Array, barrier: tuple[float, float]) -> tuple[jax.Array, jax.Array]:
+    """A standard normal, with numbers of no use where the first coordinate is above 1."""
+    added, factor = barrier
+    is_beyond, log_density = x[0] > 1, -0.5 * jnp.sum(x * x)
+    return jnp.where(is_beyond, log_density + added, log_density), jnp.where(is_beyond, -x * factor, -x)
+
+
+@pytest.fixture(scope="module", params=[(name, lanes) for name in KERNELS for lanes in (1, 2)], ids=str)
+def barred(request: pytest.FixtureRequest) -> tuple[AbstractKernel, int, Any]:
+    """A kernel, a number of lanes, and its program for any barrier: one to compile for all rows of the table."""
+    name, lanes = request.param
+    return KERNELS[name](), lanes, compile_family(KERNELS[name](), _behind_barrier, 2, lanes)
+
+
+@pytest.mark.parametrize("barrier", BARRIERS)
+def test_a_chain_never_moves_to_a_point_that_is_no_number(
+    barred: tuple[AbstractKernel, int, Any], barrier: str
+) -> None:
+    kernel, lanes, family = barred
+    added, factor, is_divergence = BARRIERS[barrier]
+    program = partial(family, (added, factor))
+    start = standing_at(kernel, lambda x: _behind_barrier(x, (0.0, 1.0)), np.array([0.5, 0.3]), 0.5)
+    chain_keys = [keys.chain_key(0, chain) for chain in range(lanes)]
+    for result in run_lanes(program, [start] * lanes, diagonal_metric(2, 2), chain_keys, 200)[1]:
+        assert np.all(result["position"][:, 0] <= 1)
+        for field in ("position", "gradient", "lp", "energy", "acceptance_rate"):
+            assert np.all(np.isfinite(result[field])), field
+        ended, other = ("diverging", "non_finite") if is_divergence else ("non_finite", "diverging")
+        assert np.mean(result[ended]) > 0.1
+        assert not np.any(result[other])
+        np.testing.assert_allclose(result["lp"], -0.5 * np.sum(result["position"] ** 2, 1), rtol=1e-12)
+        assert len(np.unique(result["position"][:, 0])) > 50
+
+
+@each_kernel
+def test_evaluating_at_a_point_that_is_no_number_says_so(name: str) -> None:
+    kernel = KERNELS[name]()
+    advance = _advance(kernel, lambda x, data: (jnp.sum(x) * 0 + data[0], x * 0 + data[1]))
+    for value, gradient in ((np.nan, 0.0), (np.inf, 0.0), (0.0, np.nan), (0.0, np.inf)):
+        state, info = advance(jax.jit(kernel.init)(np.ones(2)), np.int32(EVALUATE), 0.5, (value, gradient))
+        assert info.is_non_finite and not info.is_divergent
+        np.testing.assert_array_equal(state.point.log_density, value)
+        np.testing.assert_array_equal(state.point.gradient, np.full(2, gradient))
+
+
+@each_kernel
+def test_a_gradient_of_1e300_ends_the_trajectory_without_harm(name: str) -> None:
+    kernel = KERNELS[name]()
+
+    def evaluate(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return -0.5 * jnp.sum(x * x), jnp.where(x[0] > 0.5, -1e300, -x)
+
+    start = standing_at(kernel, jax.jit(evaluate), np.array([0.4, 0.3]), 0.5)
+    program = compile_program(kernel, evaluate, 2)
+    _, result = run_draws(program, start, diagonal_metric(2, 2), keys.chain_key(0, 0), 100)
+    assert np.all(result["position"][:, 0] <= 0.5) and np.all(np.isfinite(result["acceptance_rate"]))
+    assert np.any(result["diverging"] | result["non_finite"])
+
+
+@each_kernel
+def test_the_length_of_a_trajectory_is_bounded(name: str) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    start = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 1e-6)
+    program = compile_program(kernel, case.evaluate, 3)
+    _, result = run_draws(program, start, diagonal_metric(3, 3), keys.chain_key(0, 0), 5)
+    assert np.max(result["n_steps"]) == {"NUTS": 2**6 - 1, "HMC": 40}[name]
+
+
+@each_kernel
+def test_statistics_of_a_draw_are_those_of_its_trajectory(name: str) -> None:
+    kernel, case = KERNELS[name](), normal(CORRELATED)
+    start = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 0.4)
+    program = compile_program(kernel, case.evaluate, 3)
+    _, result = run_draws(program, start, dense_metric(3), keys.chain_key(1, 0), 200)
+    values, gradients = zip(*map(case.numpy, result["position"]), strict=True)
+    np.testing.assert_allclose(result["lp"], values, rtol=1e-12)
+    np.testing.assert_allclose(result["gradient"], gradients, rtol=1e-12)
+    # Energy is that of the start: log density there, and a momentum which is chi-square with 3 degrees of freedom.
+    kinetic = result["energy"][1:] + result["lp"][:-1]
+    assert np.all(kinetic > 0)
+    assert abs(np.mean(kinetic) - 1.5) < 4 * np.sqrt(1.5 / 199)  # false alarm 6e-5
+    assert np.all((result["acceptance_rate"] >= 0) & (result["acceptance_rate"] <= 1))
+    depths = result["tree_depth"]
+    if name == "NUTS":
+        full = 2.0**depths - 1
+        assert np.all((result["n_steps"] >= full) & (result["n_steps"] <= 2 * full + 1))
+    else:
+        assert not np.any(depths)
+
+
+def _advance(kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any]) -> Callable[..., Any]:
+    """One advance, jitted, with a metric that is not the identity: `(state, mode, step_size, data)`."""
+
+    @jax.jit
+    def advance(state: Any, mode: Any, step_size: Any, data: Any) -> Any:
+        tuning = Tuning(jnp.asarray(step_size), dense_metric(state.point.position.shape[0]))
+        return kernel.advance(jnp.zeros(2, jnp.uint32), lambda x: evaluate(x, data), state, tuning, mode)
+
+    return advance
+
+
+def _marked(evaluate: Callable[[jax.Array], Any]) -> Callable[[jax.Array], Any]:
+    """The same target as a call that can be found in a traced program."""
+
+    def marked_target(position: jax.Array) -> Any:
+        return evaluate(position)
+
+    return jax.jit(marked_target)
+
+
+def _paths_to_target(jaxpr: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """For each call of the target, the loops and branches around it."""
+    for equation in jaxpr.eqns:
+        if equation.params.get("name") == "marked_target":
+            yield path
+            continue
+        primitive = equation.primitive.name
+        inside = (*path, primitive) if primitive in ("while", "scan", "cond") else path
+        for leaf in jax.tree.leaves(equation.params, is_leaf=_is_jaxpr):
+            if _is_jaxpr(leaf):
+                yield from _paths_to_target(getattr(leaf, "jaxpr", leaf), inside)
+
+
+def _is_jaxpr(value: Any) -> bool:
+    return isinstance(value, jax.extend.core.Jaxpr | jax.extend.core.ClosedJaxpr)

@@ -1,0 +1,91 @@
+"""Run chains of any length, keep means of batches only, and say how far an average is from the truth.
+
+Batches are long beside the autocorrelation of every target here and many, so that their spread gives the Monte Carlo
+error without an estimate of autocorrelations: error² = variance of batch means / number of batches, and the effective
+number of draws is the variance of the quantity over error².
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from accord.core.precision import scope
+from accord.drivers.chain import Piece, Plan, run_chains
+from accord.drivers.program import advance_program, rows_for
+from accord.kernels import AbstractKernel
+
+Quantities = Callable[[np.ndarray], np.ndarray]
+"""From positions, shape `(draw, dim)`, to the quantities whose averages are wanted, shape `(draw, quantity)`."""
+
+
+@dataclass(frozen=True)
+class Average:
+    """Averages over draws; every field has shape `(quantity,)`.
+
+    **Fields**: `mean`; `error`, its Monte Carlo standard error; `effective`, the number of independent draws that
+    would have the same error. `num_gradients`, shape `()`, without warm-up.
+    """
+
+    mean: np.ndarray
+    error: np.ndarray
+    effective: np.ndarray
+    num_gradients: int
+
+    def score(self, truth: np.ndarray) -> np.ndarray:
+        """How many errors each average is from the truth."""
+        return (self.mean - truth) / self.error
+
+
+def plan_for(
+    kernel: AbstractKernel,
+    log_density: Callable[[jax.Array], jax.Array],
+    dim: int,
+    *,
+    num_draws: int,
+    lanes: int,
+    seed: int = 0,
+    num_warmup: int = 500,
+) -> Plan:
+    """What `infer.sample` would run, without a store."""
+    run = advance_program(kernel, dim, np.dtype(float), lanes)
+    return Plan(
+        kernel=kernel,
+        num_warmup=num_warmup,
+        num_draws=num_draws,
+        seed=seed,
+        lanes=lanes,
+        segment=rows_for(dim),
+        thinning=1,
+        dtype=np.dtype(float),
+        start=lambda generator, attempt: generator.uniform(-2, 2, dim),
+        advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
+        sites=lambda positions, count: {},
+    )
+
+
+def average(plan: Plan, num_chains: int, quantities: Quantities, batch: int) -> Average:
+    """Average over the draws of `num_chains` chains, a multiple of the plan's lanes, in batches of `batch` pieces."""
+    num_gradients, count = 0, 0
+    batches: list[np.ndarray] = []
+    total = square = np.zeros(())
+    with scope("float64"):
+        for first in range(0, num_chains, plan.lanes):
+            pending: dict[int, list[np.ndarray]] = {}
+            for item in run_chains(plan, range(first, first + plan.lanes), lambda: False):
+                if not isinstance(item, Piece) or item.phase == "warmup":
+                    continue
+                num_gradients += item.num_gradients
+                values = quantities(item.arrays["position"])
+                total, square, count = total + values.sum(0), square + (values**2).sum(0), count + len(values)
+                mine = pending.setdefault(item.chain, [])
+                mine.append(values.mean(0))
+                if len(mine) == batch:
+                    batches.append(np.mean(mine, axis=0))
+                    mine.clear()
+    means = np.stack(batches)
+    mean = means.mean(0)
+    error = means.std(0, ddof=1) / np.sqrt(len(means))
+    variance = square / count - (total / count) ** 2
+    return Average(mean, error, variance / error**2, num_gradients)
