@@ -50,6 +50,27 @@ def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
     assert [notice.code for notice in again.notices] == [notice.code for notice in draws.notices]
 
 
+def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path):
+    folder = tmp_path / "run"
+    infer.sample(
+        regression(),
+        draws=600,
+        warmup=50,
+        chains=2,
+        store=infer.RunFolder(folder),
+        progress=False,
+        quiet=True,
+    )
+    # As if the process had died before the end of its second chain.
+    for name in ("record-notices.json", "record-timings.json"):
+        (folder / name).unlink()
+    max((folder / "chain-0001").iterdir()).unlink()
+    draws = infer.load(folder)
+    assert not draws.complete
+    assert 0 < draws.num_draws < 600
+    assert next(notice.code for notice in draws.notices) == "incomplete"
+
+
 def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
     monkeypatch.setattr("accord.drivers.compiled._compile", lambda lowered: time.sleep(20))
     monkeypatch.setattr("accord.drivers.compiled._cache", ProgramCache(1))

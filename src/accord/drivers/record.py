@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from ..core.notice import Notice
+from ..report import examine
 from ..storage import AbstractRun, Segment, join
 from .chain import Piece
 from .draws import Draws
@@ -77,6 +78,22 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
         manifest=manifest,
         location=run.location,
         problems=tuple(run.problems),
+    )
+
+
+def judge(draws: Draws) -> list[Notice]:
+    """What `report.examine` finds in a run, by the options that its manifest names."""
+    sampler: dict[str, Any] = draws.manifest["sampler"]
+    return examine(
+        draws.sites,
+        draws.stats,
+        chains=draws.chains,
+        dims=draws.dims,
+        coords=draws.coords,
+        max_tree_depth=sampler.get("max_tree_depth"),
+        target_accept=sampler.get("target_accept"),
+        complete=draws.complete,
+        requested=draws.manifest["draws"],
     )
 
 

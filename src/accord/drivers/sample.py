@@ -19,7 +19,7 @@ from ..executors import AbstractExecutor, Job, Serial, Threads
 from ..executors.pools import one_blas_thread
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
-from ..report import AbstractProgress, NoProgress, RichProgress, examine
+from ..report import AbstractProgress, NoProgress, RichProgress
 from ..storage import AbstractRun, AbstractStore, Memory
 from . import cache
 from .chain import Piece, Plan, Progress, Start, StartFailedError, run_chains
@@ -27,7 +27,7 @@ from .compiled import Programs, compile_programs
 from .describe import describe
 from .draws import Draws
 from .program import rows_for
-from .record import assemble, notice_records, to_segment
+from .record import assemble, judge, notice_records, to_segment
 from .starts import explain_start
 
 DEFAULT_WARMUP = 500
@@ -128,7 +128,7 @@ def sample(
             raise
         finally:
             display.stop()
-        return _finish(run, density, sampler, timings, began, quiet)
+        return _finish(run, density, timings, began, quiet)
 
 
 class _InterruptedError(Exception):
@@ -233,25 +233,13 @@ def _show(display: AbstractProgress, item: Progress, plan: Plan, clock: _Clock) 
 def _finish(
     run: AbstractRun,
     density: LogDensity,
-    sampler: AbstractKernel,
     timings: dict[str, float],
     began: float,
     quiet: bool,
 ) -> Draws:
     """Judge the run, write what was found beside the draws, and say it."""
     draws = assemble(run, density.data)
-    found = examine(
-        draws.sites,
-        draws.stats,
-        chains=draws.chains,
-        dims=draws.dims,
-        coords=draws.coords,
-        max_tree_depth=getattr(sampler, "max_tree_depth", None),
-        target_accept=sampler.target_accept,
-        complete=draws.complete,
-        requested=run.manifest["draws"],
-    )
-    notices = (*found, *density.notices)
+    notices = (*judge(draws), *density.notices)
     timings = {**timings, "total": time.perf_counter() - began}
     run.record("notices", notice_records(notices))
     run.record("timings", timings)

@@ -1,0 +1,154 @@
+"""Measure what a step of NUTS costs beyond its gradient, on one core.
+
+    python benchmarks/overhead.py [--models a,b]
+
+Both sides are loops inside one compiled program of one process: the bare one takes value and gradient of the same flat
+density and does nothing else; accord's is the very program that `infer.sample` runs, from the state and the metric that
+a default warm-up leaves. They take turns, and the fastest of seven counts for each, in seconds of the core's time: what
+other programs take of it does not count.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+if hasattr(os, "sched_setaffinity"):  # before JAX counts the cores
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+os.environ["ACCORD_COMPILATION_CACHE"] = "off"
+
+import jax
+import jax.numpy as jnp
+
+from accord.core.precision import scope
+from accord.density import LogDensity
+from accord.drivers.chain import Piece, Plan, run_chains
+from accord.drivers.compiled import compile_programs
+from accord.drivers.program import Limits, item_key, rows_for
+from accord.kernels import NUTS
+from problems import MODELS, model_of
+
+NUM_WARMUP = 500
+NUM_ROUNDS = 7
+SECONDS = 0.1  # that a round lasts
+AIM = 1.3  # for gradients of 20 microseconds and more
+FROM = 20e-6
+FOREVER = np.int32(2**30)
+
+OPTIONS = {"as accord compiles": {"xla_cpu_use_fusion_emitters": False}, "XLA's defaults": {}}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds per gradient: `bare`, by how it was compiled, and `step`, of accord; `is_dense`, its metric."""
+
+    bare: dict[str, float]
+    step: float
+    is_dense: bool
+    mean_steps: float
+
+    @property
+    def ratio(self) -> float:
+        """Of a step to the faster of the bare gradients."""
+        return self.step / min(self.bare.values())
+
+
+def main() -> None:
+    """Print a table of all models."""
+    parser = argparse.ArgumentParser(description="Measure what a step of NUTS costs beyond its gradient.")
+    parser.add_argument("--models", default=",".join(MODELS), help="separated by commas")
+    models = parser.parse_args().models.split(",")
+    names = "".join(f" {name} |" for name in ("model", *(f"gradient, {way}" for way in OPTIONS)))
+    print(f"|{names} step | extra | ratio | aim {AIM} from {FROM * 1e6:.0f} µs | metric | steps a draw |")
+    print("|" + "---|" * (len(OPTIONS) + 7))
+    for name in models:
+        cost = measure(LogDensity.from_model(model_of(name), "float64"))
+        gradient = min(cost.bare.values())
+        verdict = "" if gradient < FROM else "met" if cost.ratio <= AIM else "**missed**"
+        bare = "".join(f" {seconds * 1e6:.2f} |" for seconds in cost.bare.values())
+        print(
+            f"| {name} |{bare} {cost.step * 1e6:.2f} | {(cost.step - gradient) * 1e6:.2f} | {cost.ratio:.2f} | "
+            f"{verdict} | {'dense' if cost.is_dense else 'diagonal'} | {cost.mean_steps:.1f} |",
+            flush=True,
+        )
+
+
+def measure(density: LogDensity) -> Cost:
+    """Time both loops; see the module."""
+    kernel = NUTS()
+    with scope("float64"):
+        programs = compile_programs(density, kernel, "float64", 1)
+        plan = Plan(
+            kernel=kernel,
+            num_warmup=NUM_WARMUP,
+            num_draws=100,
+            seed=0,
+            lanes=1,
+            segment=rows_for(density.dim),
+            thinning=1,
+            dtype=np.dtype(float),
+            start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),
+            advance=programs.advance,
+            sites=programs.sites,
+        )
+        pieces = [item for item in run_chains(plan, [0], lambda: False) if isinstance(item, Piece)]
+        state, metric = pieces[-1].end_state, pieces[-1].metric
+        key = np.zeros(2, np.uint32)
+        position = np.asarray(state.kernel.point.position)
+        loops: dict[str, Callable[[int], None]] = {}
+        for way, options in OPTIONS.items():
+            loops[way] = _bare_loop(density, position, options)
+
+        def step(count: int) -> None:
+            limits = Limits(FOREVER, np.int32(count), np.int32(NUM_WARMUP), np.float64(kernel.target_accept))
+            jax.block_until_ready(programs.advance(state, metric, key, item_key(key, state), limits))
+
+        loops["step"] = step
+        seconds = _fastest(loops)
+    steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in pieces if piece.phase == "sample"])
+    bare = {way: seconds[way] for way in OPTIONS}
+    return Cost(bare, seconds["step"], not bool(metric.is_diagonal), float(steps.mean()))
+
+
+def _bare_loop(density: LogDensity, position: np.ndarray, options: dict[str, bool]) -> Callable[[int], None]:
+    """Compile a loop of `count` gradients, each of a position that depends on the last, and bind it to the data."""
+
+    def loop(data, position, shift, count):
+        def body(_, carry):
+            position, total = carry
+            value, gradient = density.with_data(data).value_and_grad(position)
+            return position + shift * gradient, total + value
+
+        return jax.lax.fori_loop(0, count, body, (position, jnp.zeros(())))
+
+    # The shift is 0, and an argument, so that the compiler cannot know it and move the gradient out of the loop.
+    arguments = (density.data, position, np.float64(0), np.int32(0))
+    lowered = jax.jit(loop).lower(
+        *jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
+    )
+    compiled = lowered.compile(compiler_options=options)
+    data = jax.device_put(density.data)
+
+    def run(count: int) -> None:
+        jax.block_until_ready(compiled(data, position, np.float64(0), np.int32(count)))
+
+    return run
+
+
+def _fastest(loops: dict[str, Callable[[int], None]]) -> dict[str, float]:
+    """Seconds per iteration of each loop, the fastest of several rounds in which they take turns."""
+    best, counts = dict.fromkeys(loops, np.inf), dict.fromkeys(loops, 100)
+    for _ in range(NUM_ROUNDS + 1):  # the first finds out how many iterations fill a round
+        for name, run in loops.items():
+            began = time.process_time()
+            run(counts[name])
+            best[name] = min(best[name], (time.process_time() - began) / counts[name])
+        counts = {name: max(100, int(SECONDS / best[name])) for name in loops}
+    return best
+
+
+if __name__ == "__main__":
+    main()

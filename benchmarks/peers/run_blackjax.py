@@ -1,0 +1,55 @@
+"""Run BlackJAX's NUTS after its window adaptation, as one vectorised program, on NumPyro's density."""
+
+import blackjax
+import jax
+import numpy as np
+from blackjax.adaptation.base import get_filter_adapt_info_fn
+from numpyro.infer.util import initialize_model
+
+import models_numpyro
+from worker import CHAINS, Options, Result, measure, start_jax
+
+NUM_WARMUP = NUM_DRAWS = 1000
+
+
+def prepare(options: Options):
+    """See `worker.measure`."""
+    compiling = start_jax()
+    model = getattr(models_numpyro, options.model)
+
+    def run() -> Result:
+        key_init, key_run = jax.random.split(jax.random.PRNGKey(options.seed))
+        start, potential, postprocess, _ = initialize_model(
+            jax.random.split(key_init, CHAINS), model, model_kwargs=options.data
+        )
+
+        def log_density(position):
+            return -potential(position)
+
+        keep = get_filter_adapt_info_fn(info_keys={"num_integration_steps"})
+        warmup = blackjax.window_adaptation(blackjax.nuts, log_density, adaptation_info_fn=keep)
+
+        def chain(key, position):
+            key_warmup, key_sample = jax.random.split(key)
+            (state, parameters), info = warmup.run(key_warmup, position, NUM_WARMUP)
+            step = blackjax.nuts(log_density, **parameters).step
+
+            def draw(state, key):
+                state, info = step(key, state)
+                return state, (state.position, info.num_integration_steps)
+
+            keys = jax.random.split(key_sample, NUM_DRAWS)
+            _, (positions, num_steps) = jax.lax.scan(draw, state, keys)
+            return positions, info.info.num_integration_steps, num_steps
+
+        positions, warm, steps = jax.jit(jax.vmap(chain))(jax.random.split(key_run, CHAINS), start.z)
+        sites = jax.jit(jax.vmap(jax.vmap(postprocess)))(positions)
+        draws = {name: np.asarray(value) for name, value in sites.items()}
+        gradients = {"warmup": int(np.sum(warm)), "sampling": int(np.sum(steps))}
+        return Result(draws, gradients, {"compile": compiling.seconds})
+
+    return run
+
+
+if __name__ == "__main__":
+    measure(prepare)

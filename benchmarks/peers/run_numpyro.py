@@ -1,0 +1,46 @@
+"""Run NumPyro's NUTS at its defaults, its chains vectorised or one after the other."""
+
+import jax
+import numpy as np
+from numpyro.infer import MCMC, NUTS
+
+import models_numpyro
+from worker import CHAINS, Options, Result, measure, start_jax
+
+METHODS = {"": "vectorized", "sequential": "sequential"}
+
+
+def prepare(options: Options):
+    """See `worker.measure`."""
+    compiling = start_jax()
+    model = getattr(models_numpyro, options.model)
+
+    def sampler(method: str) -> MCMC:
+        return MCMC(
+            NUTS(model),
+            num_warmup=1000,
+            num_samples=1000,
+            num_chains=CHAINS,
+            chain_method=method,
+            progress_bar=method == "sequential",  # without it, sequential chains compile once for each
+        )
+
+    def count_warmup() -> int:
+        again = sampler("vectorized")
+        again.warmup(
+            jax.random.PRNGKey(options.seed), **options.data, collect_warmup=True, extra_fields=("num_steps",)
+        )
+        return int(again.get_extra_fields()["num_steps"].sum())
+
+    def run() -> Result:
+        mcmc = sampler(METHODS[options.variant])
+        mcmc.run(jax.random.PRNGKey(options.seed), **options.data, extra_fields=("num_steps",))
+        draws = {name: np.asarray(value) for name, value in mcmc.get_samples(group_by_chain=True).items()}
+        gradients = {"warmup": None, "sampling": int(np.sum(mcmc.get_extra_fields()["num_steps"]))}
+        return Result(draws, gradients, {"compile": compiling.seconds}, count_warmup)
+
+    return run
+
+
+if __name__ == "__main__":
+    measure(prepare)

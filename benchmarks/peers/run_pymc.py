@@ -1,0 +1,39 @@
+"""Run PyMC's NUTS at its defaults."""
+
+import time
+
+import numpy as np
+import pymc as pm
+
+import models_pymc
+from worker import CHAINS, Options, Result, measure
+
+
+def prepare(options: Options):
+    """See `worker.measure`. Chains run in processes, as many at once as there are cores."""
+
+    def run() -> Result:
+        began = time.perf_counter()
+        with getattr(models_pymc, options.model)(**options.data):
+            trace = pm.sample(
+                chains=CHAINS,
+                random_seed=options.seed,
+                progressbar=False,
+                discard_tuned_samples=False,  # to count the gradients of warm-up; the draws are the same
+                compute_convergence_checks=False,
+            )
+        draws = {str(name): np.asarray(value) for name, value in trace["posterior"].data_vars.items()}
+        gradients = {
+            "warmup": int(trace["warmup_sample_stats"]["n_steps"].sum()),
+            "sampling": int(trace["sample_stats"]["n_steps"].sum()),
+        }
+        sampling = float(trace["posterior"].attrs["sampling_time"])
+        return Result(
+            draws, gradients, {"compile": time.perf_counter() - began - sampling, "sampling": sampling}
+        )
+
+    return run
+
+
+if __name__ == "__main__":
+    measure(prepare)

@@ -1,0 +1,198 @@
+"""Run the commands as a user would, and read what they print."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+
+FEW = ("--draws", "100", "--warmup", "100", "--chains", "2")
+
+
+def test_sample_prints_a_summary_and_where_the_run_is(folder, accord):
+    status, out, err = accord("sample", "one.py", "--data", "data.json", "--out", "run", *FEW)
+    assert status == 0
+    assert "ess_bulk" in out and "\nb " in out
+    assert "Stored in run." in out and "accord summary run" in out and "infer.load('run')" in out
+    assert "sample 100/100" in err
+    assert infer.load("run")["b"].shape == (2, 100)
+
+
+def test_sample_draws_what_the_library_draws(folder, accord):
+    accord("sample", "one.py", "--data", "data.json", "--out", "run", "--seed", "5", "--thinning", "2", *FEW)
+
+    @ac.model
+    def slope(x, y, scale=1.0):
+        b = ac.sample("b", dist.Normal(0, 10))
+        ac.sample("y", dist.Normal(b * x, scale), obs=y)
+
+    model = slope(np.array([1, 2, 3]), np.array([2.1, 3.9, 6.2]))
+    draws = infer.sample(model, draws=100, warmup=100, chains=2, seed=5, thinning=2, quiet=True)
+    np.testing.assert_array_equal(infer.load("run")["b"], draws["b"])
+
+
+def test_runs_without_a_folder_are_numbered(folder, accord):
+    for number in (1, 2):
+        _, out, _ = accord("sample", "one.py", "--data", "data.json", "--quiet", *FEW)
+        assert f"Stored in {Path('runs') / f'slope-{number}'}." in out
+
+
+def test_quiet_prints_no_progress_and_no_notices(folder, accord):
+    _, out, err = accord(
+        "sample", "one.py", "--data", "data.json", "--quiet", "--draws", "20", "--chains", "1"
+    )
+    assert err == ""
+    assert out.lstrip().startswith("mean")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sampler"),
+    [
+        (
+            ("--max-tree-depth", "5", "--target-accept", "0.9"),
+            ("NUTS", {"max_tree_depth": 5, "target_accept": 0.9}),
+        ),
+        (("--sampler", "hmc", "--trajectory-length", "2"), ("HMC", {"trajectory_length": 2.0})),
+        (("--sampler", "hmc", "--max-steps", "50"), ("HMC", {"max_steps": 50})),
+    ],
+)
+def test_options_reach_the_sampler(folder, accord, arguments, sampler):
+    status, _, err = accord("sample", "one.py", "--data", "data.json", "--out", "run", *FEW, *arguments)
+    assert status == 0, err
+    used = infer.load("run").manifest["sampler"]
+    assert used["name"] == sampler[0]
+    assert used.items() >= sampler[1].items()
+
+
+def test_precision_reaches_the_run(folder, accord):
+    accord("sample", "one.py", "--data", "data.json", "--out", "run", "--precision", "float32", *FEW)
+    assert infer.load("run")["b"].dtype == np.float32
+
+
+def test_a_model_is_chosen_by_name_where_there_are_several(folder, accord):
+    status, _, err = accord("sample", "two.py:slope", "--data", "data.json", "--out", "run", *FEW)
+    assert status == 0, err
+
+
+def test_summary_prints_a_stored_run_with_its_notices(folder, accord):
+    accord(
+        "sample", "one.py", "--data", "data.json", "--out", "run", "--draws", "20", "--chains", "1", "--quiet"
+    )
+    status, out, _ = accord("summary", "run")
+    assert status == 0
+    assert "1 chains x 20 draws" in out and "ess_bulk" in out
+    assert "20 draws per chain are too few" in out
+
+
+def test_summary_names_a_damaged_segment(folder, accord):
+    accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
+    last = sorted(Path("run/chain-0001").iterdir())[-1]
+    last.write_bytes(b"nothing")
+    _, _, err = accord("summary", "run")
+    assert "damage:" in err and last.name in err
+
+
+def test_example_runs_a_model_that_comes_along(folder, accord):
+    status, out, _ = accord("example", "eight_schools", "--out", "schools", "--quiet", *FEW)
+    assert status == 0
+    assert "Estimate the effect of coaching" in out and "theta" in out
+    assert infer.load("schools")["theta"].shape == (2, 100, 8)
+
+
+@pytest.mark.parametrize("arguments", [("example",), ("example", "--list")])
+def test_the_examples_are_listed_with_what_they_are(accord, arguments):
+    status, out, _ = accord(*arguments)
+    assert status == 0
+    assert len(out.splitlines()) == 17
+    assert all(line.split(maxsplit=1)[1].endswith(".") for line in out.splitlines())
+
+
+def test_the_version_is_that_of_the_package(accord):
+    assert accord("--version") == (0, f"accord {ac.__version__}\n", "")
+
+
+def test_ctrl_c_ends_with_the_status_of_an_interrupt(folder, accord, monkeypatch):
+    sample = infer.sample
+    monkeypatch.setattr(
+        infer, "sample", lambda *args, **options: replace(sample(*args, **options), complete=False)
+    )
+    status, out, _ = accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
+    assert status == 130
+    assert "Stored in run." in out
+
+
+# Arguments of `accord`, and words that the message must contain.
+ERRORS = {
+    "no file": (("sample", "none.py"), ["no file 'none.py'"]),
+    "not python": (("sample", "data.json"), ["must end in .py"]),
+    "no model": (("sample", "empty.py"), ["defines no model", "@ac.model"]),
+    "several models": (("sample", "two.py"), ["2 models", "slope, other", "two.py:slope"]),
+    "unknown model": (("sample", "two.py:slpe"), ["no model 'slpe'", "Did you mean 'slope'", "slope, other"]),
+    "no data": (("sample", "one.py"), ["missing argument 'x'", "missing argument 'y'"]),
+    "wrong names": (
+        ("sample", "one.py", "--data", "wrong.json"),
+        ["missing argument 'x'", "unknown argument 'X'"],
+    ),
+    "no data file": (("sample", "one.py", "--data", "no.json"), ["no file 'no.json'"]),
+    "unknown kind": (("sample", "one.py", "--data", "data.xlsx"), [".json, .csv, .npz, .parquet"]),
+    "sampler": (("sample", "one.py", "--sampler", "nut"), ["nuts or hmc", "Did you mean 'nuts'"]),
+    "option of the other": (
+        ("sample", "one.py", "--sampler", "hmc", "--max-tree-depth", "3"),
+        ["max_tree_depth"],
+    ),
+    "precision": (("sample", "one.py", "--data", "data.json", "--precision", "float46"), ["float64"]),
+    "draws": (("sample", "one.py", "--data", "data.json", "--draws", "0"), ["draws", "at least 1"]),
+    "no run": (("summary", "nowhere"), ["no folder nowhere"]),
+    "no example": (("example", "eight_school"), ["Did you mean 'eight_schools'", "--list"]),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_is_one_message_without_a_traceback(folder, accord, name):
+    arguments, words = ERRORS[name]
+    (folder / "wrong.json").write_text('{"X": [1.0], "y": [1.0]}')
+    status, out, err = accord(*arguments)
+    assert status == 2
+    assert out == "" and "Traceback" not in err and err.startswith("error: ")
+    assert all(word in err for word in words), err
+    assert not (folder / "runs").exists()
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(folder, accord):
+    for expected in (0, 2):
+        status, _, err = accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
+        assert status == expected
+    assert "already holds a run" in err
+
+
+def test_an_unknown_option_is_refused(folder, accord):
+    status, _, err = accord("sample", "one.py", "--darws", "3")
+    assert status == 2
+    assert "--draws" in err
+
+
+def test_an_error_in_the_users_file_keeps_its_traceback(folder):
+    command = [sys.executable, "-c", "from accord.cli import main; main()", "sample", "broken.py"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "broken.py" in found.stderr and "ZeroDivisionError" in found.stderr
+
+
+def test_importing_a_file_leaves_nothing_behind(folder, accord):
+    path, modules = list(sys.path), set(sys.modules)
+    accord("sample", "one.py")
+    assert sys.path == path
+    assert {name for name in set(sys.modules) - modules if "model" in name or name == "one"} == set()
+
+
+def test_an_example_that_needs_an_extra_says_which(accord, monkeypatch):
+    monkeypatch.setitem(sys.modules, "diffrax", None)
+    status, _, err = accord("example", "lotka_volterra")
+    assert status == 2
+    assert 'pip install "accord[ode]"' in err
