@@ -79,6 +79,26 @@ def test_new_observations_by_condition_compile_nothing():
     assert compiled == []
 
 
+def test_models_that_differ_only_in_names_share_a_program():
+    import accord as ac
+    import accord.distributions as dist
+
+    @ac.model
+    def one(y, scale):
+        m = ac.sample("m", dist.Normal(0, 2.5))
+        ac.sample("y", dist.Normal(m, scale), obs=y)
+
+    @ac.model
+    def other(height, error):
+        m = ac.sample("m", dist.Normal(0, 2.5))
+        ac.sample("height", dist.Normal(m, error), obs=height)
+
+    y, scale = np.array([1.0, 2.0]), np.array([0.5, 0.7])
+    first = infer.sample(one(y, scale), **RUN)
+    second = infer.sample(other(height=y, error=scale), **RUN)
+    np.testing.assert_array_equal(first["m"], second["m"])
+
+
 def test_a_changed_global_is_seen():
     """A cache by the function's name or identity would go on with the old value."""
     import accord as ac

@@ -62,11 +62,9 @@ def compile_programs(
     def constrain(data: Any, position: Any) -> Any:
         return target.with_data(data).constrain(position)
 
-    gradient, constrained = (
-        jax.make_jaxpr(evaluate)(data, position),
-        jax.make_jaxpr(constrain)(data, position),
-    )
-    names = tuple(jax.eval_shape(constrain, data, position))
+    gradient = jax.make_jaxpr(evaluate)(data, position)
+    constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
+    names = tuple(sorted(values))  # the order in which JAX takes a dict apart
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
     program_kernel = replace(kernel, target_accept=0.8)
@@ -95,9 +93,11 @@ def compile_programs(
 
         rows = jax.ShapeDtypeStruct((program.rows_for(dim), dim), dtype)
         arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
+        # Without their names: a model whose arguments are called otherwise may share the program.
+        unnamed = jax.tree.leaves(data)
         lowered = (
-            jax.jit(advance).lower(shapes(consts), data, *arguments),
-            jax.jit(sites).lower(shapes(site_consts), data, rows, jax.ShapeDtypeStruct((), jnp.int32)),
+            jax.jit(advance).lower(shapes(consts), unnamed, *arguments),
+            jax.jit(sites).lower(shapes(site_consts), unnamed, rows, jax.ShapeDtypeStruct((), jnp.int32)),
         )
         nonlocal traced
         traced = time.perf_counter()
@@ -115,7 +115,7 @@ def compile_programs(
     traced = time.perf_counter()
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
-    on_device = jax.device_put((consts, site_consts, target.data))
+    on_device = jax.device_put((consts, site_consts, jax.tree.leaves(target.data)))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
         lambda *rest: sites(on_device[1], on_device[2], *rest),
