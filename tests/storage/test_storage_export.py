@@ -9,7 +9,7 @@ from accord.core.errors import StorageError
 from accord.report import to_tree
 from accord.storage import to_netcdf, to_zarr
 
-has_netcdf = importlib.util.find_spec("h5netcdf") is not None
+has_netcdf = all(importlib.util.find_spec(package) for package in ("h5netcdf", "h5py"))
 
 EXPORTS = {
     "zarr": (to_zarr, "zarr"),

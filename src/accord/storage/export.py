@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def to_netcdf(tree: "DataTree", path: str | os.PathLike[str]) -> None:
     """Write a tree as one NetCDF 4 file. Raises `StorageError` if the path is taken or h5netcdf missing."""
-    if importlib.util.find_spec("h5netcdf") is None:
-        raise StorageError('NetCDF needs the package h5netcdf. Install it with: pip install "accord[netcdf]"')
+    for package in ("h5netcdf", "h5py"):
+        if importlib.util.find_spec(package) is None:
+            raise StorageError(f'NetCDF needs the package {package}. Install it with: pip install "accord[netcdf]"')
     _place(path, lambda temporary: tree.to_netcdf(temporary, engine="h5netcdf"))
 
 
