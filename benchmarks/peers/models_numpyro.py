@@ -56,8 +56,8 @@ def garch11(y, sigma1):
     mu = numpyro.sample("mu", dist.ImproperUniform(constraints.real, (), ()))
     alpha0 = numpyro.sample("alpha0", dist.ImproperUniform(constraints.positive, (), ()))
     alpha1 = numpyro.sample("alpha1", dist.Uniform(0, 1))
-    # NumPyro freezes the bounds of an improper prior at its first trace; those of `Uniform` it follows. The factor takes
-    # back the uniform's density, which the model does not have.
+    # NumPyro freezes the bounds of an improper prior at its first trace; those of `Uniform` it follows. The factor
+    # takes back the uniform's density, which the model does not have.
     beta1 = numpyro.sample("beta1", dist.Uniform(0, 1 - alpha1))
     numpyro.factor("flat", jnp.log1p(-alpha1))
 

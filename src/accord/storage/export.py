@@ -18,7 +18,9 @@ def to_netcdf(tree: "DataTree", path: str | os.PathLike[str]) -> None:
     """Write a tree as one NetCDF 4 file. Raises `StorageError` if the path is taken or h5netcdf missing."""
     for package in ("h5netcdf", "h5py"):
         if importlib.util.find_spec(package) is None:
-            raise StorageError(f'NetCDF needs the package {package}. Install it with: pip install "accord[netcdf]"')
+            raise StorageError(
+                f'NetCDF needs the package {package}. Install it with: pip install "accord[netcdf]"'
+            )
     _place(path, lambda temporary: tree.to_netcdf(temporary, engine="h5netcdf"))
 
 
