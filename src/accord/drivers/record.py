@@ -45,7 +45,7 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
     kept = [join(segments[chain], "sample") for chain in chains]
     warm = [join(segments[chain], "warmup") for chain in chains]
     layout: dict[str, Any] = manifest["layout"]
-    drawn = [site for site in layout["sites"] if site["kind"] != "observed"]
+    drawn = [site for site in layout["sites"] if site["kind"] in ("latent", "deterministic")]
     sites = {
         site["name"]: _stack(
             [a.get(f"site/{site['name']}") for a in kept], tuple(site["shape"]), site["dtype"]

@@ -1,0 +1,52 @@
+"""Check what a run returns: which sites, in which order, with which names and dims."""
+
+import numpy as np
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+
+
+@ac.model
+def model(x, y):
+    slope = ac.sample("slope", dist.Normal(0, 1))
+    ac.factor("penalty", -(slope**2))
+    base = ac.sample("base", dist.Normal(0, 1))
+    with ac.plate("row", 3, coords=["a", "b", "c"]):
+        mean = ac.deterministic("mean", base + slope * x)
+        ac.sample("y", dist.Normal(mean, 1.0), obs=y)
+
+
+X, Y = np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.0, 1.5])
+RUN = dict(draws=20, warmup=20, chains=[4, 7], quiet=True)
+
+
+def test_draws_hold_latent_and_deterministic_sites_in_the_models_order():
+    draws = infer.sample(model(X, Y), **RUN)
+    assert list(draws) == ["slope", "base", "mean"]
+    assert {name: array.shape for name, array in draws.items()} == {
+        "slope": (2, 20),
+        "base": (2, 20),
+        "mean": (2, 20, 3),
+    }
+    np.testing.assert_allclose(draws["mean"], draws["base"][..., None] + draws["slope"][..., None] * X)
+
+
+def test_an_intervened_site_is_not_among_the_draws():
+    assert list(infer.sample(model(X, Y).do({"slope": 2.0}), **RUN)) == ["base", "mean"]
+
+
+def test_arviz_gets_dims_and_coords_from_the_plates():
+    tree = infer.sample(model(X, Y), **RUN).to_arviz()
+    posterior = tree["posterior"]
+    assert posterior["mean"].dims == ("chain", "draw", "row")
+    assert list(posterior["row"].values) == ["a", "b", "c"]
+    assert list(posterior["chain"].values) == [4, 7]
+    assert tree["observed_data"]["y"].dims == ("row",)
+    assert list(tree["constant_data"].data_vars) == ["x"]
+
+
+def test_work_counts_every_gradient():
+    draws = infer.sample(model(X, Y), **RUN)
+    assert draws.work["sample"] == draws.stats["n_steps"].sum()
+    assert draws.work["warmup"] > draws.warmup["n_steps"].sum()  # starting points and probes come on top
