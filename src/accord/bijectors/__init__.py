@@ -2,35 +2,94 @@
 
 from .arrays import align, float_type, is_concrete, is_number, value_hash
 from .base import AbstractBijector
-from .combine import Chain, Independent
+from .bounded import Interval, LowerBounded, UpperBounded
+from .cdf import Cdf
+from .combine import Chain, Independent, Inverse
+from .coupling import AffineFamily, Coupling, SplineFamily
+from .covariance import Cholesky, CorrCholesky, CorrMatrix, CorrMatrixCholesky, PositiveDefinite
 from .elementwise import (
+    Abs,
     Affine,
     Exp,
     Identity,
-    Interval,
-    LowerBounded,
+    LeakyRelu,
+    Power,
+    Scale,
+    Shift,
     Sigmoid,
     Softplus,
-    UpperBounded,
 )
-from .structured import LowerCholesky, Ordered, PositiveOrdered, StickBreaking
+from .flows_autoregressive import InverseAutoregressive
+from .flows_batch_norm import BatchNorm
+from .flows_block import BlockNeuralAutoregressive, BlockNeuralAutoregressiveNN
+from .flows_planar import Planar, Radial
+from .linear import Complex, LowerCholeskyAffine, Permute, RecursiveLinear, Reshape
+from .named import Named, Unpack
+from .networks import AutoregressiveNN, DenseNN, MaskedDense
+from .spectral import DiscreteCosine, Haar, PackRealFastFourierCoefficients, RealFastFourier
+from .splines import RationalQuadraticSpline
+from .stacked import Stacked
+from .triangular import LowerCholesky, ScaledUnitLowerCholesky, SoftplusLowerCholesky
+from .vectors import L1Ball, Ordered, PositiveOrdered, SimplexToOrdered, StickBreaking, ZeroSum
 
 __all__ = [
+    "Abs",
     "AbstractBijector",
     "Affine",
+    "AffineFamily",
+    "AutoregressiveNN",
+    "BatchNorm",
+    "BlockNeuralAutoregressive",
+    "BlockNeuralAutoregressiveNN",
+    "Cdf",
     "Chain",
+    "Cholesky",
+    "Complex",
+    "CorrCholesky",
+    "CorrMatrix",
+    "CorrMatrixCholesky",
+    "Coupling",
+    "DenseNN",
+    "DiscreteCosine",
     "Exp",
+    "Haar",
     "Identity",
     "Independent",
     "Interval",
+    "Inverse",
+    "InverseAutoregressive",
+    "L1Ball",
+    "LeakyRelu",
     "LowerBounded",
     "LowerCholesky",
+    "LowerCholeskyAffine",
+    "MaskedDense",
+    "Named",
     "Ordered",
+    "PackRealFastFourierCoefficients",
+    "Permute",
+    "Planar",
+    "PositiveDefinite",
     "PositiveOrdered",
+    "Power",
+    "Radial",
+    "RationalQuadraticSpline",
+    "RealFastFourier",
+    "RecursiveLinear",
+    "Reshape",
+    "Scale",
+    "ScaledUnitLowerCholesky",
+    "Shift",
     "Sigmoid",
+    "SimplexToOrdered",
     "Softplus",
+    "SoftplusLowerCholesky",
+    "SplineFamily",
+    "Stacked",
     "StickBreaking",
+    "Unpack",
     "UpperBounded",
+    "ZeroSum",
     "align",
     "float_type",
     "is_concrete",

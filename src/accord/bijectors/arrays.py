@@ -32,10 +32,11 @@ def align(first: Any, *others: Any) -> tuple[Any, ...]:
 
 
 def float_type(*arguments: Any) -> np.dtype:
-    """The widest floating dtype among arguments that are not Python numbers; JAX's default float when there is none."""
+    """The widest floating dtype among arguments that are not weakly typed; JAX's default float when there is none."""
     widest = None
     for argument in arguments:
-        if argument is None or is_number(argument):
+        # A Python number that went through jit is weakly typed still.
+        if argument is None or is_number(argument) or getattr(argument, "weak_type", False):
             continue
         dtype = jnp.result_type(argument)
         if jnp.issubdtype(dtype, jnp.floating) and (widest is None or dtype.itemsize > widest.itemsize):

@@ -1,12 +1,11 @@
-"""Build bijectors from bijectors: one after the other, or with batch axes taken into the event."""
+"""Build bijectors from bijectors: one after the other, backwards, or with batch axes taken into the event."""
 
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 
-from .arrays import align
+from .arrays import float_type
 from .base import AbstractBijector, sum_trailing
 
 
@@ -36,22 +35,18 @@ class Chain(AbstractBijector):
         return need
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
-        (x,) = align(x)
-        batch_dim = x.ndim - self.domain_event_dim
-        total = jnp.zeros(x.shape[:batch_dim], x.dtype)
-        for part in self.parts:
+        log_dets = []
+        for part in self.parts or (_identity(),):
             x, log_det = part.forward_and_log_det(x)
-            total = total + sum_trailing(log_det, log_det.ndim - batch_dim)
-        return x, total
+            log_dets.append(log_det)
+        return x, _total(log_dets)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
-        (y,) = align(y)
-        batch_dim = y.ndim - self.codomain_event_dim
-        total = jnp.zeros(y.shape[:batch_dim], y.dtype)
-        for part in reversed(self.parts):
+        log_dets = []
+        for part in reversed(self.parts or (_identity(),)):
             y, log_det = part.inverse_and_log_det(y)
-            total = total + sum_trailing(log_det, log_det.ndim - batch_dim)
-        return y, total
+            log_dets.append(log_det)
+        return y, _total(log_dets)
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         for part in self.parts:
@@ -62,6 +57,38 @@ class Chain(AbstractBijector):
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
+
+
+class Inverse(AbstractBijector):
+    """A map used backwards: `Inverse(Sigmoid())` is the logit.
+
+    **Fields**
+    - `base`: the map; `x` of this one is its `y`.
+    """
+
+    base: AbstractBijector
+
+    @property
+    def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Trailing axes of `x` that form one event."""
+        return self.base.codomain_event_dim
+
+    @property
+    def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Trailing axes of `y` that form one event."""
+        return self.base.domain_event_dim
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        return self.base.inverse_and_log_det(x)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        return self.base.forward_and_log_det(y)
+
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return self.base.inverse_shape(shape)
+
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return self.base.forward_shape(shape)
 
 
 class Independent(AbstractBijector):
@@ -98,3 +125,21 @@ class Independent(AbstractBijector):
 
     def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self.base.inverse_shape(shape)
+
+
+def _identity() -> AbstractBijector:
+    """What a chain without parts is."""
+    from .elementwise import Identity
+
+    return Identity()
+
+
+def _total(log_dets: list[jax.Array]) -> jax.Array:
+    """The sum of log determinants of one dtype over the axes that all of them have: those of the batch."""
+    dtype = float_type(*log_dets)
+    rank = min(log_det.ndim for log_det in log_dets)
+    # Some part has no more batch axes than the chain: the one whose event is the largest.
+    first, *others = [sum_trailing(log_det, log_det.ndim - rank).astype(dtype) for log_det in log_dets]
+    for log_det in others:
+        first = first + log_det
+    return first

@@ -1,17 +1,12 @@
-"""Map the real line to intervals of it, one element at a time.
+"""Map the real line to itself or to a half-line, one element at a time."""
 
-Bounds may be traced and may be infinite: the map is then the one-sided or the identity map, with the same values and
-derivatives as if it had been written so. Choosing between maps inside a compiled program is done on inputs made safe
-first, because a `where` on the outputs alone lets NaN through to the gradient.
-"""
-
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .arrays import align, is_concrete, log
+from .arrays import align, log
 from .base import AbstractBijector
 
 
@@ -65,7 +60,7 @@ class Sigmoid(AbstractBijector):
         y = jax.lax.clamp(
             limits.tiny.astype(x.dtype), jax.lax.logistic(x), (1 - limits.epsneg).astype(x.dtype)
         )
-        return y, _log_sigmoid_slope(x)
+        return y, log_sigmoid_slope(x)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
         (y,) = align(y)
@@ -94,61 +89,92 @@ class Affine(AbstractBijector):
         return x, jnp.broadcast_to(-log(abs(scale)), x.shape).astype(x.dtype)
 
 
-class LowerBounded(AbstractBijector):
-    """The real line to the numbers above `low`, `y = low + exp(x)`; the identity where `low` is -inf.
+class Shift(AbstractBijector):
+    """The real line to itself, `y = x + loc`.
 
     **Fields**
-    - `low`: broadcasts with `x`; finite or -inf, may be traced.
+    - `loc`: broadcasts with `x`.
     """
 
-    low: Any
+    loc: Any
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
-        x, low = align(x, self.low)
-        return _forward(x, low, _static_finite(self.low), np.inf, False)
+        x, loc = align(x, self.loc)
+        y = x + loc
+        return y, jnp.zeros_like(y)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
-        y, low = align(y, self.low)
-        return _inverse(y, low, _static_finite(self.low), np.inf, False)
+        y, loc = align(y, self.loc)
+        x = y - loc
+        return x, jnp.zeros_like(x)
 
 
-class UpperBounded(AbstractBijector):
-    """The real line to the numbers below `high`, `y = high - exp(x)`; the identity where `high` is inf.
+class Scale(AbstractBijector):
+    """The real line to itself, `y = scale * x`.
 
     **Fields**
-    - `high`: broadcasts with `x`; finite or inf, may be traced.
+    - `scale`: broadcasts with `x`; not 0.
     """
 
-    high: Any
+    scale: Any
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
-        x, high = align(x, self.high)
-        return _forward(x, -np.inf, False, high, _static_finite(self.high))
+        return Affine(0.0, self.scale).forward_and_log_det(x)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
-        y, high = align(y, self.high)
-        return _inverse(y, -np.inf, False, high, _static_finite(self.high))
+        return Affine(0.0, self.scale).inverse_and_log_det(y)
 
 
-class Interval(AbstractBijector):
-    """The real line to the numbers between `low` and `high`: a scaled sigmoid, measured from the nearer end.
-
-    Where a bound is infinite it is `LowerBounded`, `UpperBounded` or `Identity`, value for value.
+class Power(AbstractBijector):
+    """The positive numbers to themselves, `y = x ** exponent`.
 
     **Fields**
-    - `low`, `high`: broadcast with `x`; `low < high`, finite or infinite, may be traced.
+    - `exponent`: broadcasts with `x`; not 0.
     """
 
-    low: Any
-    high: Any
+    exponent: Any
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
-        x, low, high = align(x, self.low, self.high)
-        return _forward(x, low, _static_finite(self.low), high, _static_finite(self.high))
+        x, exponent = align(x, self.exponent)
+        return x**exponent, log(abs(exponent)) + (exponent - 1.0) * jnp.log(x)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
-        y, low, high = align(y, self.low, self.high)
-        return _inverse(y, low, _static_finite(self.low), high, _static_finite(self.high))
+        y, exponent = align(y, self.exponent)
+        root = 1.0 / exponent
+        return y**root, log(abs(root)) + (root - 1.0) * jnp.log(y)
+
+
+class Abs(AbstractBijector):
+    """The absolute value, as a map from the positive numbers: the inverse gives the positive of the two solutions.
+
+    From the whole real line it is two-to-one: a density sent through it must be folded, not changed by this map.
+    """
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        (x,) = align(x)
+        return jnp.abs(x), jnp.zeros_like(x)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        return y, jnp.zeros_like(y)
+
+
+class LeakyRelu(AbstractBijector):
+    """The real line to itself: `y = x` from 0 up, `y = slope * x` below.
+
+    **Fields**
+    - `slope`: broadcasts with `x`; > 0.
+    """
+
+    slope: Any
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        x, slope = align(x, self.slope)
+        return jnp.where(x < 0, slope * x, x), jnp.where(x < 0, log(slope), 0.0).astype(x.dtype)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        y, slope = align(y, self.slope)
+        return jnp.where(y < 0, y / slope, y), jnp.where(y < 0, -log(slope), 0.0).astype(y.dtype)
 
 
 @jax.custom_jvp
@@ -163,70 +189,17 @@ def _softplus_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
     return softplus(x), jax.lax.logistic(x) * x_dot
 
 
-def _log_sigmoid_slope(x: jax.Array) -> jax.Array:
+def log_sigmoid_slope(x: jax.Array) -> jax.Array:
     """Logarithm of the derivative of the sigmoid; -|x| far out, never -inf."""
     return x - 2.0 * softplus(x)
 
 
-def _static_finite(bound: Any) -> bool | None:
-    """Whether a bound is finite (True) or infinite (False) in every element, or None when that is not known."""
-    if not is_concrete(bound):
-        return None
-    finite = np.isfinite(np.asarray(bound))
-    return bool(finite.all()) if finite.all() or not finite.any() else None
+def inverse_softplus(y: jax.Array) -> jax.Array:
+    """log(exp(y) - 1), without the overflow of exp(y)."""
+    return y + jnp.log(-jnp.expm1(-y))
 
 
-def _forward(
-    x: jax.Array, low: Any, low_finite: bool | None, high: Any, high_finite: bool | None
-) -> tuple[jax.Array, jax.Array]:
-    """Forward map to (low, high). What is known about the bounds while tracing leaves out the branches not needed."""
-    if low_finite is False and high_finite is False:
-        return x + jnp.zeros(jnp.broadcast_shapes(np.shape(low), np.shape(high)), x.dtype), jnp.zeros_like(x)
-    if low_finite is True and high_finite is False:
-        return low + jnp.exp(x), x
-    if low_finite is False and high_finite is True:
-        return high - jnp.exp(x), x
-    if low_finite is True and high_finite is True:
-        return _forward_two_sided(x, low, high)
-    has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
-    safe_low = jnp.where(has_low, low, 0.0)
-    safe_high = jnp.where(has_high, high, safe_low + 1.0)
-    safe_low = jnp.where(has_low, safe_low, safe_high - 1.0)
-    two, two_log_det = _forward_two_sided(x, safe_low, safe_high)
-    one_sided = has_low ^ has_high
-    # exp overflows to inf, whose product with a zero cotangent is NaN: keep it away from where it is not used.
-    growth = jnp.exp(jnp.where(one_sided, x, 0.0))
-    one = jnp.where(has_low, safe_low + growth, safe_high - growth)
-    both = has_low & has_high
-    y = jnp.where(both, two, jnp.where(one_sided, one, x))
-    return y, jnp.where(both, two_log_det, jnp.where(one_sided, x, 0.0))
-
-
-def _forward_two_sided(x: jax.Array, low: Any, high: Any) -> tuple[jax.Array, jax.Array]:
-    """Scaled sigmoid between finite bounds."""
-    width = high - low
-    # Measured from the nearer end, so that no digits of a small distance are lost.
-    step = width * jax.lax.logistic(-jnp.abs(x))
-    y = jnp.where(x < 0, low + step, high - step)
-    return y, log(width) + _log_sigmoid_slope(x)
-
-
-def _inverse(
-    y: jax.Array, low: Any, low_finite: bool | None, high: Any, high_finite: bool | None
-) -> tuple[jax.Array, jax.Array]:
-    """Inverse map from (low, high); the branches mirror those of `_forward`."""
-    if low_finite is False and high_finite is False:
-        return y, jnp.zeros_like(y)
-    if low_finite is True and high_finite is False:
-        x = jnp.log(y - low)
-        return x, -x
-    if low_finite is False and high_finite is True:
-        x = jnp.log(high - y)
-        return x, -x
-    has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
-    from_low = jnp.log(jnp.where(has_low, y - low, 1.0))
-    from_high = jnp.log(jnp.where(has_high, high - y, 1.0))
-    both = has_low & has_high
-    width = jnp.where(both, high - low, 1.0)
-    x = jnp.where(both, from_low - from_high, jnp.where(has_low, from_low, jnp.where(has_high, from_high, y)))
-    return x, jnp.where(both, jnp.log(width), 0.0) - from_low - from_high
+def log_softplus(x: jax.Array) -> jax.Array:
+    """log(log(1 + exp(x))), which is `x` far to the left, where softplus itself underflows."""
+    far = x < math.log(jnp.finfo(x.dtype).eps)
+    return jnp.where(far, x, jnp.log(softplus(jnp.where(far, 0.0, x))))

@@ -5,40 +5,66 @@ from ..bijectors import AbstractBijector, is_number
 from ..core.errors import DistributionError
 from . import constraint as c
 
+# Sets for which the class alone decides, the more special classes before those they extend.
+_MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
+    (c.Real, bijectors.Identity),
+    (c.Complex, bijectors.Complex),
+    (c.SoftplusPositive, bijectors.Softplus),
+    (c.Simplex, bijectors.StickBreaking),
+    (c.L1Ball, bijectors.L1Ball),
+    (c.Ordered, bijectors.Ordered),
+    (c.PositiveOrdered, bijectors.PositiveOrdered),
+    (c.CorrCholesky, bijectors.CorrCholesky),
+    (c.SoftplusLowerCholesky, bijectors.SoftplusLowerCholesky),
+    (c.ScaledUnitLowerCholesky, bijectors.ScaledUnitLowerCholesky),
+    (c.LowerCholesky, bijectors.LowerCholesky),
+    (c.CorrMatrix, bijectors.CorrMatrix),
+    (c.PositiveDefinite, bijectors.PositiveDefinite),
+    (c.PositiveSemidefinite, bijectors.PositiveDefinite),
+)
+
 
 def biject_to(constraint: c.Constraint) -> AbstractBijector:
     """The bijector whose forward map covers the interior of `constraint`; its bounds may be traced.
 
     **Raises** `DistributionError` for a discrete constraint, which no smooth map covers, and for one that has no map.
     """
+    if constraint.is_discrete:
+        raise DistributionError(
+            f"biject_to: {constraint} is discrete, and no smooth map covers it. Observe the site, or sum it out."
+        )
     match constraint:
-        case c.Constraint(is_discrete=True):
-            raise DistributionError(
-                f"biject_to: {constraint} is discrete, and no smooth map covers it. Observe the site, or sum it out."
-            )
         case c.Independent():
             return bijectors.Independent(biject_to(constraint.base), constraint.count)
-        case c.Real():
-            return bijectors.Identity()
+        case c.Cat():
+            parts = tuple(biject_to(part) for part in constraint.parts)
+            return bijectors.Stacked(parts, constraint.dim, constraint.lengths)
+        case c.ZeroSum():
+            return bijectors.ZeroSum(constraint.event_dim)
+        case c.Sphere():
+            raise DistributionError(
+                f"biject_to: {constraint} has no map from unconstrained space, since no smooth one-to-one map covers a "
+                "sphere. Give the site a ProjectedNormal, or divide a normal vector by its length."
+            )
+        case c.Dependent():
+            raise DistributionError(
+                f"biject_to: {constraint} depends on parameters. Use the `support` of a distribution that has them."
+            )
+    for kind, bijector in _MAPS:
+        if isinstance(constraint, kind):
+            return bijector()
+    match constraint:
         case c.GreaterThan(lower=lower) | c.GreaterThanOrEqual(lower=lower):
             return bijectors.Exp() if _is(lower, 0) else bijectors.LowerBounded(lower)
-        case c.LessThan(upper=upper):
+        case c.LessThan(upper=upper) | c.LessThanOrEqual(upper=upper):
             return bijectors.UpperBounded(upper)
         case c.Interval(lower=lower, upper=upper) | c.OpenInterval(lower=lower, upper=upper):
             unit = _is(lower, 0) and _is(upper, 1)
             return bijectors.Sigmoid() if unit else bijectors.Interval(lower, upper)
-        case c.Simplex():
-            return bijectors.StickBreaking()
-        case c.PositiveOrdered():
-            return bijectors.PositiveOrdered()
-        case c.Ordered():
-            return bijectors.Ordered()
-        case c.LowerCholesky():
-            return bijectors.LowerCholesky()
         case _:
             raise DistributionError(
                 f"biject_to: {constraint} has no map from unconstrained space. Use one of the constraints that has, "
-                "such as lower_cholesky instead of positive_definite."
+                "such as a matrix or vector in terms of positive numbers."
             )
 
 

@@ -1,0 +1,26 @@
+"""Map the support of a univariate distribution to the unit interval by its cdf."""
+
+from typing import Any
+
+import jax
+
+from .base import AbstractBijector
+
+
+class Cdf(AbstractBijector):
+    """The cdf of a univariate distribution, from its support to the unit interval.
+
+    `Chain((Cdf(a), Inverse(Cdf(b))))` sends draws of `a` to draws of `b`.
+
+    **Fields**
+    - `distribution`: anything that has `cdf`, `icdf` and `log_prob`.
+    """
+
+    distribution: Any
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        return self.distribution.cdf(x), self.distribution.log_prob(x)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        x = self.distribution.icdf(y)
+        return x, -self.distribution.log_prob(x)

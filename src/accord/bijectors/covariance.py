@@ -1,0 +1,164 @@
+"""Map vectors to covariance and correlation matrices and to their Cholesky factors, and matrices to factors."""
+
+import math
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .arrays import align
+from .base import AbstractBijector
+from .elementwise import softplus
+from .triangular import (
+    LowerCholesky,
+    below_diagonal,
+    diagonal,
+    ranks,
+    split_diagonal,
+    triangle_size,
+    with_diagonal,
+)
+
+
+class Cholesky(AbstractBijector):
+    """Symmetric positive definite matrices to their lower Cholesky factors.
+
+    The log determinant is with respect to the elements on and below the diagonal.
+    """
+
+    domain_event_dim: ClassVar[int] = 2
+    codomain_event_dim: ClassVar[int] = 2
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        (x,) = align(x)
+        y = jnp.linalg.cholesky(x)
+        return y, -_log_det_square(jnp.log(diagonal(y)))
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        return _square(y), _log_det_square(jnp.log(diagonal(y)))
+
+
+class CorrMatrixCholesky(AbstractBijector):
+    """Correlation matrices to their lower Cholesky factors.
+
+    The log determinant is with respect to the elements below the diagonal.
+    """
+
+    domain_event_dim: ClassVar[int] = 2
+    codomain_event_dim: ClassVar[int] = 2
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        (x,) = align(x)
+        y = jnp.linalg.cholesky(x)
+        return y, -_log_det_square_of_unit_rows(jnp.log(diagonal(y)))
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        return _correlation(y), _log_det_square_of_unit_rows(jnp.log(diagonal(y)))
+
+
+class PositiveDefinite(LowerCholesky):
+    """Vectors of length `n (n + 1) / 2` to symmetric positive definite matrices: a `LowerCholesky` factor, squared.
+
+    Elements of the factor are kept below the square root of the largest number, so that no product overflows.
+    """
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        below, last = split_diagonal(x)
+        bound = math.sqrt(float(jnp.finfo(last.dtype).max) / (2 * last.shape[-1]))
+        factor = with_diagonal(
+            jnp.clip(below, -bound, bound), jnp.exp(jnp.minimum(last, 0.999 * math.log(bound)))
+        )
+        return _square(factor), last.sum(axis=-1) + _log_det_square(last)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        x, log_det = super().inverse_and_log_det(jnp.linalg.cholesky(y))
+        return x, log_det - _log_det_square(x[..., x.shape[-1] - y.shape[-1] :])
+
+
+class CorrCholesky(AbstractBijector):
+    """Vectors of length `n (n - 1) / 2` to the Cholesky factors of correlation matrices `(n, n)`.
+
+    tanh of each element, row by row, is the share that a column takes of what is left of the row's length of one;
+    these are the canonical partial correlations.
+
+    **Source**: Lewandowski, Kurowicka & Joe (2009), J. Multivariate Anal. 100, 1989-2001, sections 2 and 3.
+    """
+
+    domain_event_dim: ClassVar[int] = 1
+    codomain_event_dim: ClassVar[int] = 2
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        y, _, log_det = self.forward_with_log_diagonal(x)
+        return y, log_det
+
+    def forward_with_log_diagonal(self, x: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The factor, the logarithm of its diagonal, exact where that underflows, and the log determinant."""
+        (x,) = align(x)
+        size = self.forward_shape(x.shape)[-1]
+        ones = jnp.ones((*x.shape[:-1], size), x.dtype)
+        share = with_diagonal(jnp.tanh(x), ones)
+        # log sqrt(1 - tanh(x)^2), summed along each row: the logarithm of what is left before each column.
+        log_rest = math.log(2) + x - softplus(2.0 * x)
+        row = with_diagonal(log_rest, jnp.zeros_like(ones))
+        log_left = jnp.concatenate(
+            [jnp.zeros((*row.shape[:-1], 1), x.dtype), jnp.cumsum(row[..., :-1], axis=-1)], axis=-1
+        )
+        y = share * jnp.exp(log_left)
+        return y, diagonal(log_left), (2.0 * log_rest + below_diagonal(log_left)).sum(axis=-1)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        # Squares summed from the far end: what is left before each column, without subtraction from one.
+        left = jnp.flip(jnp.cumsum(jnp.flip(y * y, axis=-1), axis=-1), axis=-1)
+        before = below_diagonal(left)
+        after = below_diagonal(jnp.concatenate([left[..., 1:], jnp.ones_like(left[..., :1])], axis=-1))
+        # atanh(t) = asinh(t / sqrt(1 - t^2)), which keeps its digits as t goes to one.
+        x = jnp.arcsinh(below_diagonal(y) / jnp.sqrt(after))
+        return x, -(jnp.log(after) - 0.5 * jnp.log(before)).sum(axis=-1)
+
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        size = triangle_size(shape[-1]) + 1
+        return (*shape[:-1], size, size)
+
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
+
+
+class CorrMatrix(CorrCholesky):
+    """Vectors of length `n (n - 1) / 2` to correlation matrices `(n, n)`: a `CorrCholesky` factor, squared."""
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        factor, log_diagonal, log_det = self.forward_with_log_diagonal(x)
+        return _correlation(factor), log_det + _log_det_square_of_unit_rows(log_diagonal)
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        factor, log_det = CorrMatrixCholesky().forward_and_log_det(y)
+        x, log_det_factor = super().inverse_and_log_det(factor)
+        return x, log_det + log_det_factor
+
+
+def _square(factor: jax.Array) -> jax.Array:
+    """The matrix of which this is the Cholesky factor."""
+    return jnp.matmul(factor, factor.swapaxes(-1, -2), precision="highest")
+
+
+def _correlation(factor: jax.Array) -> jax.Array:
+    """The correlation matrix of which this is the Cholesky factor; its diagonal is one without rounding."""
+    unit = np.eye(factor.shape[-1], dtype=bool)
+    return jnp.where(unit.reshape((1,) * (factor.ndim - 2) + unit.shape), 1.0, _square(factor))
+
+
+def _log_det_square(log_diagonal: jax.Array) -> jax.Array:
+    """Log determinant of a Cholesky factor's square, by the elements on and below the diagonal."""
+    size = log_diagonal.shape[-1]
+    return ((size - ranks(log_diagonal)) * log_diagonal).sum(axis=-1) + size * math.log(2)
+
+
+def _log_det_square_of_unit_rows(log_diagonal: jax.Array) -> jax.Array:
+    """The same where rows have length one, by the elements below the diagonal: each fixes that of its row."""
+    size = log_diagonal.shape[-1]
+    return ((size - 1 - ranks(log_diagonal)) * log_diagonal).sum(axis=-1)
