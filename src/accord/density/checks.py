@@ -9,7 +9,7 @@ from jax.core import Tracer
 
 from ..core.errors import ModelError, SiteError
 from ..distributions import ImproperUniform, constraints
-from ..distributions.wrappers import Masked
+from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
 from .layout import Entry
 
@@ -49,7 +49,7 @@ def may_be_hidden(site: Site) -> bool:
     """Whether something may hide observed values, so that they cannot be judged without running the model."""
 
     def is_mask(node: Any) -> bool:
-        return isinstance(node, Masked)
+        return isinstance(node, MaskedDistribution)
 
     return site.mask is not None or any(map(is_mask, jax.tree.leaves(site.distribution, is_leaf=is_mask)))
 

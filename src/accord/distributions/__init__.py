@@ -1,50 +1,9 @@
-"""Offer distributions as frozen values, by NumPyro's names."""
+"""Offer distributions as frozen values, by NumPyro's names.
 
-from . import constraints
-from .base import AbstractDistribution
-from .bijection import biject_to
-from .constraint import Constraint
-from .discrete import Bernoulli, Binomial, Categorical, Poisson
-from .gamma import Exponential, Gamma, InverseGamma
-from .improper import ImproperUniform
-from .interval import Beta, Uniform
-from .mixtures import Mixture, MixtureGeneral, MixtureSameFamily
-from .multivariate import MultivariateNormal
-from .positive import HalfCauchy, HalfNormal, HalfStudentT, LogNormal
-from .real_line import Cauchy, Normal, StudentT
-from .simplex import Dirichlet
-from .truncated import TruncatedNormal
-from .wrappers import Expanded, Independent, Masked
+Each is loaded when it is first used: a model needs few of them, and loading all would cost a third of a second. The
+names and their files are in the stub beside this file, which type checkers read too.
+"""
 
-__all__ = [
-    "AbstractDistribution",
-    "Bernoulli",
-    "Beta",
-    "Binomial",
-    "Categorical",
-    "Cauchy",
-    "Constraint",
-    "Dirichlet",
-    "Expanded",
-    "Exponential",
-    "Gamma",
-    "HalfCauchy",
-    "HalfNormal",
-    "HalfStudentT",
-    "ImproperUniform",
-    "Independent",
-    "InverseGamma",
-    "LogNormal",
-    "Masked",
-    "Mixture",
-    "MixtureGeneral",
-    "MixtureSameFamily",
-    "MultivariateNormal",
-    "Normal",
-    "Poisson",
-    "StudentT",
-    "TruncatedNormal",
-    "Uniform",
-    "biject_to",
-    "constraints",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,13 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..bijectors import float_type, is_concrete, is_number, value_hash
+from ..bijectors import float_type, value_hash
 from ..core.errors import DistributionError
-from .constraint import Constraint, Real
-from .constraint import Independent as ManyOf
+from .constraint import Constraint
+from .noise import open_uniform
+from .parameters import check_parameter
+from .special import log1m, log_of
 
 if TYPE_CHECKING:
-    from .wrappers import Expanded, Independent, Masked
+    from .truncation.censored import CensoredDistribution
+    from .wrappers.wrappers import ExpandedDistribution, Independent, MaskedDistribution
 
 Shape = tuple[int, ...]
 
@@ -50,7 +53,7 @@ class AbstractDistribution(eqx.Module):
         for name, constraint in self.parameters.items():
             value = getattr(self, name)
             if value is not None:
-                _check_parameter(type(self).__name__, name, constraint, value)
+                check_parameter(type(self).__name__, name, constraint, value)
 
     def __hash__(self) -> int:
         return value_hash(self)
@@ -69,9 +72,12 @@ class AbstractDistribution(eqx.Module):
         **Returns** shape `sample_shape + batch_shape`; outside the support -inf, with a zero gradient. NaN gives NaN.
         """
 
-    @abstractmethod
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        """Independent draws, shape `sample_shape + batch_shape + event_shape`, as a function of `key`."""
+        """Independent draws, shape `sample_shape + batch_shape + event_shape`, as a function of `key`.
+
+        A univariate distribution with an `icdf` need not define it: uniform draws are sent through the `icdf`.
+        """
+        return self.icdf(open_uniform(key, self._shape(sample_shape), self.dtype))
 
     @property
     def batch_shape(self) -> Shape:
@@ -114,40 +120,78 @@ class AbstractDistribution(eqx.Module):
         """Variance of each element, shape `batch_shape + event_shape`; NaN where there is none."""
         raise self._undefined("variance")
 
+    @property
+    def mode(self) -> jax.Array:
+        """A value of largest density or probability, shape `batch_shape + event_shape`; the smallest of several.
+
+        Where the density is unbounded it is the place at which it is; NaN where the supremum is not in the support.
+        """
+        raise self._undefined("mode")
+
     def cdf(self, value: Any) -> jax.Array:
         """Probability of being at most `value`, shape of `value`; univariate distributions only."""
         del value
         raise self._undefined("cdf")
 
     def icdf(self, q: Any) -> jax.Array:
-        """The value at which the cdf is `q`, in [0, 1]; univariate continuous distributions only."""
+        """The smallest value at which the cdf is at least `q`, in [0, 1]; univariate distributions only."""
         del q
         raise self._undefined("icdf")
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        """Logarithm of the cdf; families with a lower tail define it where the cdf itself would underflow."""
+        return log_of(self.cdf(value))
+
+    def log_survival(self, value: Any) -> jax.Array:
+        """Logarithm of the probability of being above `value`; families with an upper tail define it accurately."""
+        return log1m(self.cdf(value))
 
     def entropy(self) -> jax.Array:
         """Differential (or discrete) entropy in nats, shape `batch_shape`."""
         raise self._undefined("entropy")
 
-    def expand(self, batch_shape: Shape) -> "Expanded":
+    def expand(self, batch_shape: Shape) -> "ExpandedDistribution":
         """The same distribution, independently over a batch shape to which the present one broadcasts."""
-        from .wrappers import Expanded
+        from .wrappers.wrappers import ExpandedDistribution
 
-        return Expanded(self, tuple(batch_shape))
+        return ExpandedDistribution(self, tuple(batch_shape))
 
     def to_event(self, n: int | None = None) -> "Independent":
         """Take the last `n` batch axes into the event (all of them by default): their log densities are summed."""
-        from .wrappers import Independent
+        from .wrappers.wrappers import Independent
 
         return Independent(self, len(self.batch_shape) if n is None else n)
 
-    def mask(self, mask: Any) -> "Masked":
+    def mask(self, mask: Any) -> "MaskedDistribution":
         """Count only the events where `mask`, shape broadcasting to `batch_shape`, is True; the others add 0.
 
         A masked value has no influence on log density or gradient, even when it is NaN.
         """
-        from .wrappers import Masked
+        from .wrappers.wrappers import MaskedDistribution
 
-        return Masked(self, mask)
+        return MaskedDistribution(self, mask)
+
+    def truncate(self, low: Any = None, high: Any = None) -> "AbstractDistribution":
+        """The same distribution, given that its value lies in [low, high]; None or an infinity is no bound.
+
+        **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; `low < high`.
+
+        **Raises** `DistributionError` when this distribution has no cdf, or is not univariate.
+        """
+        from .truncation.truncated import truncate
+
+        return truncate(self, low, high)
+
+    def censor(self, low: Any = None, high: Any = None) -> "CensoredDistribution":
+        """The same distribution, seen only within [low, high]: values beyond a bound are recorded as that bound.
+
+        **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; None or infinity is no bound.
+
+        **Raises** `DistributionError` when this distribution has no cdf, or is not univariate.
+        """
+        from .truncation.censored import CensoredDistribution
+
+        return CensoredDistribution(self, low, high)
 
     def _shape(self, sample_shape: Shape = ()) -> Shape:
         """The whole shape of draws."""
@@ -175,71 +219,3 @@ class AbstractDistribution(eqx.Module):
     def refuse(self, found: str, remedy: str) -> DistributionError:
         """The error for parameters that do not fit together."""
         return DistributionError(f"{type(self).__name__}: {found}. {remedy}")
-
-
-def exactly_one(distribution: AbstractDistribution, *names: str) -> None:
-    """Raise `DistributionError` unless exactly one of the named parameters was given."""
-    given = [name for name in names if getattr(distribution, name) is not None]
-    if len(given) != 1:
-        raise DistributionError(
-            f"{type(distribution).__name__}: got {' and '.join(given) or 'none'} of {', '.join(names)}. "
-            "Give exactly one."
-        )
-
-
-def _check_parameter(distribution: str, name: str, constraint: Constraint, value: Any) -> None:
-    """Raise `DistributionError` when a parameter known now is of the wrong kind or outside its constraint."""
-    if not (is_number(value) or isinstance(value, (jax.Array, np.ndarray, np.generic))):
-        if hasattr(value, "shape") or type(value) is object:
-            return  # a placeholder that JAX puts in a pytree while it takes structures apart
-        raise DistributionError(
-            f"{distribution}: {name} is a {type(value).__name__}. Give a number, a NumPy array or a JAX array."
-        )
-    if np.ndim(value) < constraint.event_dim:
-        raise DistributionError(
-            f"{distribution}: {name} has shape {np.shape(value)}, but needs at least {constraint.event_dim} "
-            f"{'axis' if constraint.event_dim == 1 else 'axes'}."
-        )
-    if not is_concrete(value):
-        return
-    plain = np.asarray(value)
-    if plain.ndim == 0 and np.isnan(plain):
-        raise DistributionError(f"{distribution}: {name} is NaN. It must be {describe(constraint)}.")
-    if isinstance(constraint, Real):
-        return
-    # NaN in an array may stand behind a mask: it makes the log density NaN where it is used, which a run explains.
-    inside = constraint(plain) | np.isnan(plain).any(
-        tuple(range(plain.ndim - constraint.event_dim, plain.ndim))
-    )
-    if not np.all(inside):
-        where = np.argwhere(~np.asarray(inside))[0]
-        found = plain[tuple(where)]
-        at = f" at index {tuple(int(i) for i in where)}" if where.size else ""
-        raise DistributionError(
-            f"{distribution}: {name} must be {describe(constraint)}, got {found}{at}. "
-            f"Check the sign and the order of the arguments, or transform {name} first."
-        )
-
-
-def describe(constraint: Constraint) -> str:
-    """A constraint in words, for messages."""
-    bounds = [str(leaf) for leaf in jax.tree.leaves(constraint)]
-    words = {
-        "GreaterThan": "above {}",
-        "GreaterThanOrEqual": "at least {}",
-        "LessThan": "below {}",
-        "Interval": "between {} and {}",
-        "OpenInterval": "strictly between {} and {}",
-        "Boolean": "0 or 1",
-        "IntegerGreaterThanOrEqual": "a whole number of at least {}",
-        "IntegerInterval": "a whole number from {} to {}",
-        "Simplex": "non-negative with sum 1 along the last axis",
-        "Ordered": "increasing along the last axis",
-        "PositiveOrdered": "positive and increasing along the last axis",
-        "LowerCholesky": "lower triangular with a positive diagonal",
-        "PositiveDefinite": "symmetric and positive definite",
-        "Real": "a real number",
-    }
-    if isinstance(constraint, ManyOf):
-        return describe(constraint.base)
-    return words.get(type(constraint).__name__, str(constraint)).format(*bounds)

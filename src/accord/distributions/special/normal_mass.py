@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from ..bijectors import is_concrete
-from .special import erfcx
+from ...bijectors import is_concrete
+from .error_function import erfcx
 
 # What is known while tracing of a pair of bounds: True where finite, False where absent, None where only a value tells.
 Known = tuple[bool | None, bool | None]

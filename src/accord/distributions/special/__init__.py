@@ -1,0 +1,88 @@
+"""Compute special functions that JAX lacks or gets wrong in the tails, each once, with its source."""
+
+from ...bijectors.arrays import log
+from ...bijectors.elementwise import softplus
+from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
+from .elementary import (
+    HALF_LOG_TWO_PI,
+    keep_inside,
+    log1m,
+    log1m_exp,
+    log1p_square,
+    log_of,
+    log_sum_exp,
+    one_less_exp,
+    reciprocal,
+    xlog,
+)
+from .error_function import erfcx
+from .gamma_ratio import digamma_less_log
+from .incomplete_beta import (
+    beta_cdf,
+    beta_log_odds_quantile,
+    beta_quantile,
+    beta_survival,
+    log_beta_cdf,
+    log_beta_survival,
+)
+from .incomplete_gamma import (
+    gamma_cdf,
+    gamma_quantile,
+    gamma_quantile_upper,
+    gamma_survival,
+    log_gamma_cdf,
+    log_gamma_survival,
+)
+from .log_gamma import log_beta, log_factorial_remainder, log_gamma_remainder, log_gamma_step
+from .normal import log_ndtr, ndtr, ndtri
+from .quantile import solve_increasing
+from .student import log_student_density, student_centre, student_log_centre, student_log_tail, student_tail
+from .student_quantile import student_centre_quantile, student_quantile
+
+__all__ = [
+    "HALF_LOG_TWO_PI",
+    "bessel_gap",
+    "bessel_ratio",
+    "beta_cdf",
+    "beta_log_odds_quantile",
+    "beta_quantile",
+    "beta_survival",
+    "digamma_less_log",
+    "erfcx",
+    "gamma_cdf",
+    "gamma_quantile",
+    "gamma_quantile_upper",
+    "gamma_survival",
+    "keep_inside",
+    "log",
+    "log1m",
+    "log1m_exp",
+    "log1p_square",
+    "log_bessel_i0",
+    "log_bessel_i0e",
+    "log_beta",
+    "log_beta_cdf",
+    "log_beta_survival",
+    "log_factorial_remainder",
+    "log_gamma_cdf",
+    "log_gamma_remainder",
+    "log_gamma_step",
+    "log_gamma_survival",
+    "log_ndtr",
+    "log_of",
+    "log_student_density",
+    "log_sum_exp",
+    "ndtr",
+    "ndtri",
+    "one_less_exp",
+    "reciprocal",
+    "softplus",
+    "solve_increasing",
+    "student_centre",
+    "student_centre_quantile",
+    "student_log_centre",
+    "student_log_tail",
+    "student_quantile",
+    "student_tail",
+    "xlog",
+]

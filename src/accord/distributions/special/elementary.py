@@ -1,0 +1,92 @@
+"""Compute logarithms and sums that stay finite, with the right derivative, where the textbook formula does not."""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+
+
+def log1p_square(z: jax.Array) -> jax.Array:
+    """Compute log(1 + z^2), also where z^2 overflows."""
+    size = jnp.abs(z)
+    is_large = size > 1 / jnp.finfo(z.dtype).eps
+    small = jnp.where(is_large, 0.0, z)
+    return jnp.where(is_large, 2.0 * jnp.log(jnp.where(is_large, size, 1.0)), jnp.log1p(small * small))
+
+
+def xlog(weight: Any, x: Any) -> jax.Array:
+    """Compute weight * log(x), and 0 where `weight` is 0, whatever `x` is."""
+    is_zero = weight == 0
+    return jnp.where(is_zero, 0.0, weight * jnp.log(jnp.where(is_zero, 1.0, x)))
+
+
+def log_sum_exp(x: jax.Array, axis: int = -1) -> jax.Array:
+    """Compute log(sum(exp(x))) along an axis; -inf with a zero gradient where every term is -inf."""
+    top = jax.lax.stop_gradient(x.max(axis=axis, keepdims=True))
+    top = jnp.where(jnp.isfinite(top), top, 0.0)
+    total = jnp.exp(x - top).sum(axis=axis)
+    is_empty = total == 0
+    return jnp.where(is_empty, -jnp.inf, jnp.log(jnp.where(is_empty, 1.0, total)) + top.squeeze(axis))
+
+
+def log_of(p: jax.Array) -> jax.Array:
+    """Compute log(p); -inf with a zero gradient where `p` is 0."""
+    is_zero = p == 0
+    return jnp.where(is_zero, -jnp.inf, jnp.log(jnp.where(is_zero, 1.0, p)))
+
+
+def log1m(p: jax.Array) -> jax.Array:
+    """Compute log(1 - p); -inf with a zero gradient where `p` is 1."""
+    is_one = p == 1
+    return jnp.where(is_one, -jnp.inf, jnp.log1p(-jnp.where(is_one, 0.0, p)))
+
+
+def log1m_exp(x: jax.Array) -> jax.Array:
+    """Compute log(1 - exp(x)), for x <= 0, accurate at both ends; -inf with a zero gradient at 0.
+
+    **Source**: Maechler (2012), "Accurately computing log(1 - exp(-|a|))", equation 7.
+    """
+    is_zero = x == 0
+    near = (x > -math.log(2)) & ~is_zero
+    close = jnp.log(-jnp.expm1(jnp.where(near, x, -1.0)))
+    away = jnp.log1p(-jnp.exp(jnp.where(near | is_zero, -1.0, x)))
+    return jnp.where(is_zero, -jnp.inf, jnp.where(near, close, away))
+
+
+@jax.custom_jvp
+def one_less_exp(x: jax.Array) -> jax.Array:
+    """Compute 1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
+    return -jnp.expm1(x)
+
+
+@one_less_exp.defjvp
+def _one_less_exp_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (x_dot,) = primals, tangents
+    return one_less_exp(x), -jnp.exp(x) * x_dot
+
+
+@jax.custom_jvp
+def reciprocal(x: jax.Array) -> jax.Array:
+    """Compute 1/x, with a derivative whose factors overflow no sooner than the result."""
+    return 1.0 / x
+
+
+@reciprocal.defjvp
+def _reciprocal_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (x_dot,) = primals, tangents
+    inverse = reciprocal(x)
+    return inverse, -inverse * (inverse * x_dot)
+
+
+def keep_inside(x: jax.Array, low: float | None = None, high: float | None = None) -> jax.Array:
+    """Move draws that rounding put on a bound, or beyond what their precision can hold, to the nearest number inside.
+
+    A bound of None is at the largest finite number.
+    """
+    limits = jnp.finfo(x.dtype)
+    least = -float(limits.max) if low is None else low + float(limits.tiny)
+    most = float(limits.max) if high is None else high - float(limits.epsneg) * abs(high)
+    return jnp.clip(x, least, most)

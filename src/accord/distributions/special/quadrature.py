@@ -1,0 +1,31 @@
+"""Hold the Gauss-Legendre rule by which the incomplete gamma and beta functions are computed."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+_RULES = {bits: np.polynomial.legendre.leggauss(size) for bits, size in ((32, 24), (64, 56))}
+# An integrand is followed until it has fallen by this factor's logarithm.
+FALL = {32: 18.0, 64: 38.0}
+
+
+def bits_of(x: jax.Array) -> int:
+    """32 or 64: which rule serves the precision of `x`."""
+    return 64 if jnp.finfo(x.dtype).bits > 32 else 32
+
+
+def rule_on_unit(x: jax.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights on (0, 1), in the dtype of `x`, along one more axis than `x` has."""
+    nodes, weights = _RULES[bits_of(x)]
+    shape, dtype = (1,) * x.ndim + nodes.shape, np.dtype(x.dtype)
+    return ((1 + nodes) / 2).astype(dtype).reshape(shape), (weights / 2).astype(dtype).reshape(shape)
+
+
+def together(*arguments: Any) -> tuple[jax.Array, ...]:
+    """Arguments as arrays of one dtype and of the shape to which they broadcast; Python numbers have no dtype."""
+    dtype = jnp.result_type(*arguments)
+    arrays = [jnp.asarray(argument, dtype) for argument in arguments]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return tuple(jnp.broadcast_to(array, shape) for array in arrays)
