@@ -1,0 +1,1 @@
+"""Distribute real numbers, one at a time."""

@@ -1,0 +1,59 @@
+"""Give the real line, or a half of it, the same weight everywhere: priors that are no distributions."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..constraint import Constraint
+
+
+class Flat(AbstractDistribution):
+    """A flat density of 1 on the real line: a prior without a proper distribution, hence without draws.
+
+    **Density**: `1`; it does not integrate to one.
+
+    **Source**: Jeffreys (1961), Theory of Probability, section 3.1.
+    """
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.real
+
+    def log_prob(self, value: Any) -> jax.Array:
+        (x,) = align(value)
+        return jnp.where(jnp.isnan(x), x, 0.0)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        del key, sample_shape
+        raise self.refuse("it has no draws, since it does not integrate to one", "Draw from a proper prior.")
+
+
+class FlatPos(AbstractDistribution):
+    """A flat density of 1 above a bound: a prior without a proper distribution, hence without draws.
+
+    **Fields**
+    - `lower`: the bound, any real; it may be traced.
+
+    **Density**: `1` for x > lower; it does not integrate to one.
+
+    **Source**: Jeffreys (1961), Theory of Probability, section 3.1.
+    """
+
+    lower: Any
+    parameters: ClassVar[dict[str, Constraint]] = {"lower": constraints.real}
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.greater_than(self.lower)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, lower = align(value, self.lower)
+        return jnp.where(jnp.isnan(x), x, jnp.where(x <= lower, -jnp.inf, 0.0))
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        del key, sample_shape
+        raise self.refuse("it has no draws, since it does not integrate to one", "Draw from a proper prior.")

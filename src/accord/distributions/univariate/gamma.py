@@ -1,0 +1,258 @@
+"""Distribute positive numbers by the gamma family: gamma, inverse gamma, exponential.
+
+The densities are written in the ratio of the value to its typical size, so that for large concentrations nothing large
+is subtracted from anything large.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..constraint import Constraint
+from ..special import (
+    digamma_less_log,
+    gamma_cdf,
+    gamma_quantile,
+    gamma_quantile_upper,
+    gamma_survival,
+    keep_inside,
+    log,
+    log1m_exp,
+    log_gamma_cdf,
+    log_gamma_remainder,
+    log_gamma_survival,
+    one_less_exp,
+    reciprocal,
+)
+from .interval import is_one
+
+
+class Gamma(AbstractDistribution):
+    """The waiting time for `concentration` events of a Poisson process.
+
+    **Fields**
+    - `concentration`: shape, > 0.
+    - `rate`: inverse scale, > 0.
+
+    **Density**: `rate^a x^(a-1) exp(-rate x) / Gamma(a)`, a = concentration.
+
+    **Source**: Johnson, Kotz & Balakrishnan (1994), Continuous Univariate Distributions 1, ch. 17.
+    """
+
+    concentration: Any
+    rate: Any = 1.0
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.positive
+
+    @property
+    def mean(self) -> jax.Array:
+        concentration, rate = self._arrays("concentration", "rate")
+        return concentration / rate
+
+    @property
+    def variance(self) -> jax.Array:
+        concentration, rate = self._arrays("concentration", "rate")
+        return concentration / rate**2
+
+    @property
+    def mode(self) -> jax.Array:
+        concentration, rate = self._arrays("concentration", "rate")
+        peak = jnp.where(concentration < 1, 0.0, (concentration - 1) / rate)
+        return jnp.where(concentration == 1, jnp.nan, peak)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, a, rate = align(value, self.concentration, self.rate)
+        if is_one(a):
+            return Exponential(self.rate).log_prob(value)
+        is_outside = x <= 0
+        inside = jnp.where(is_outside, 1.0, x)
+        if isinstance(a, float) and a < 10:
+            # Of a small constant shape nothing large cancels, and one logarithm is enough.
+            inner = (a - 1) * jnp.log(inside) - rate * inside + (a * log(rate) - math.lgamma(a))
+            return jnp.where(is_outside, -jnp.inf, inner)
+        # r: the value over its mean. The density of log r is exp(-a (r - 1 - log r)) times a function of a alone.
+        beyond = (rate * inside - a) / a
+        is_near = jnp.abs(beyond) < 0.5
+        log_r = jnp.where(
+            is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), jnp.log(inside) + log(rate) - log(a)
+        )
+        inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
+        return jnp.where(is_outside, -jnp.inf, inner)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        (a,) = self._arrays("concentration")
+        # As a logarithm, because draws of small shapes would underflow.
+        noise = jax.random.loggamma(key, a, self._shape(sample_shape), self.dtype)
+        log_draw, rate = align(noise, self.rate)
+        return keep_inside(jnp.exp(log_draw - log(rate)), low=0.0)
+
+    def cdf(self, value: Any) -> jax.Array:
+        x, a, rate = align(value, self.concentration, self.rate)
+        return gamma_cdf(a, rate * x)
+
+    def icdf(self, q: Any) -> jax.Array:
+        q, a, rate = align(q, self.concentration, self.rate)
+        return gamma_quantile(a, q) / rate
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        x, a, rate = align(value, self.concentration, self.rate)
+        return log_gamma_cdf(a, rate * x)
+
+    def log_survival(self, value: Any) -> jax.Array:
+        x, a, rate = align(value, self.concentration, self.rate)
+        return log_gamma_survival(a, rate * x)
+
+    def entropy(self) -> jax.Array:
+        a, rate = self._arrays("concentration", "rate")
+        return log_gamma_remainder(a) + jnp.log(a) - jnp.log(rate) + (1 - a) * digamma_less_log(a)
+
+
+class InverseGamma(AbstractDistribution):
+    """The distribution of 1/x for x ~ Gamma(concentration, rate).
+
+    **Fields**
+    - `concentration`: shape, > 0; the mean exists above 1, the variance above 2.
+    - `rate`: scale of this distribution, > 0.
+
+    **Density**: `rate^a x^(-a-1) exp(-rate / x) / Gamma(a)`, a = concentration.
+
+    **Source**: Johnson, Kotz & Balakrishnan (1994), Continuous Univariate Distributions 1, section 17.8 (Pearson V).
+    """
+
+    concentration: Any
+    rate: Any = 1.0
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.positive
+
+    @property
+    def mean(self) -> jax.Array:
+        a, rate = self._arrays("concentration", "rate")
+        return jnp.where(a > 1, rate / (jnp.where(a > 1, a, 2.0) - 1), jnp.inf)
+
+    @property
+    def variance(self) -> jax.Array:
+        a, rate = self._arrays("concentration", "rate")
+        safe = jnp.where(a > 2, a, 3.0)
+        return jnp.where(a > 2, (rate / (safe - 1)) ** 2 / (safe - 2), jnp.inf)
+
+    @property
+    def mode(self) -> jax.Array:
+        a, rate = self._arrays("concentration", "rate")
+        return rate / (a + 1)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, a, rate = align(value, self.concentration, self.rate)
+        # r: the mean of 1/x under x's distribution, inverted, over x; see Gamma.
+        is_outside = x <= 0
+        r = (rate / a) / jnp.where(is_outside, 1.0, x)
+        constant = log(rate / a) + log_gamma_remainder(a)
+        return jnp.where(is_outside, -jnp.inf, (a + 1) * jnp.log(r) - a * (r - 1) - constant)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        (a,) = self._arrays("concentration")
+        noise = jax.random.loggamma(key, a, self._shape(sample_shape), self.dtype)
+        log_draw, rate = align(noise, self.rate)
+        return keep_inside(jnp.exp(log(rate) - log_draw), low=0.0)
+
+    def cdf(self, value: Any) -> jax.Array:
+        return gamma_survival(*self._invert(value))
+
+    def icdf(self, q: Any) -> jax.Array:
+        q, a, rate = align(q, self.concentration, self.rate)
+        return rate / gamma_quantile_upper(a, q)
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        return log_gamma_survival(*self._invert(value))
+
+    def log_survival(self, value: Any) -> jax.Array:
+        return log_gamma_cdf(*self._invert(value))
+
+    def entropy(self) -> jax.Array:
+        a, rate = self._arrays("concentration", "rate")
+        return log_gamma_remainder(a) - jnp.log(a) + jnp.log(rate) - (1 + a) * digamma_less_log(a)
+
+    def _invert(self, value: Any) -> tuple[Any, jax.Array]:
+        """The shape, and the value of the gamma variable; infinite, with a zero gradient, below the support."""
+        x, a, rate = align(value, self.concentration, self.rate)
+        is_outside = x <= 0
+        return a, jnp.where(is_outside, jnp.inf, rate * reciprocal(jnp.where(is_outside, 1.0, x)))
+
+
+class Exponential(AbstractDistribution):
+    """The waiting time for the first event of a Poisson process.
+
+    **Fields**
+    - `rate`: inverse of the mean, > 0.
+
+    **Density**: `rate exp(-rate x)`, x >= 0.
+
+    **Source**: Johnson, Kotz & Balakrishnan (1994), Continuous Univariate Distributions 1, ch. 19.
+    """
+
+    rate: Any = 1.0
+    parameters: ClassVar[dict[str, Constraint]] = {"rate": constraints.positive}
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative
+
+    @property
+    def mean(self) -> jax.Array:
+        (rate,) = self._arrays("rate")
+        return 1 / rate
+
+    @property
+    def variance(self) -> jax.Array:
+        (rate,) = self._arrays("rate")
+        return 1 / rate**2
+
+    @property
+    def mode(self) -> jax.Array:
+        return self._full(0.0)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, rate = align(value, self.rate)
+        return jnp.where(x < 0, -jnp.inf, log(rate) - rate * x)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        noise, rate = align(jax.random.exponential(key, self._shape(sample_shape), self.dtype), self.rate)
+        return keep_inside(noise / rate)
+
+    def cdf(self, value: Any) -> jax.Array:
+        return one_less_exp(-self._hazard(value))
+
+    def icdf(self, q: Any) -> jax.Array:
+        q, rate = align(q, self.rate)
+        return -jnp.log1p(-q) / rate
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        return log1m_exp(-self._hazard(value))
+
+    def log_survival(self, value: Any) -> jax.Array:
+        return -self._hazard(value)
+
+    def entropy(self) -> jax.Array:
+        (rate,) = self._arrays("rate")
+        return 1 - jnp.log(rate)
+
+    def _hazard(self, value: Any) -> jax.Array:
+        """The value in units of its mean, 0 below the support."""
+        x, rate = align(value, self.rate)
+        return rate * jnp.where(x < 0, 0.0, x)

@@ -1,0 +1,103 @@
+"""State what families of `loc + scale * z` share: only the law of z is their own."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..constraint import Constraint
+from ..noise import open_uniform
+from ..special import log, log1m, log_of
+
+
+class AbstractLocationScale(AbstractDistribution):
+    """The law of `loc + scale * z`, given by functions of z and of what other parameters z has.
+
+    **Class variables**
+    - `shapes`: names of those other parameters, in the order in which the functions take them.
+    - `has_end`: whether z is bounded, so that its log density may be -inf.
+    """
+
+    loc: eqx.AbstractVar[Any]
+    scale: eqx.AbstractVar[Any]
+    shapes: ClassVar[tuple[str, ...]] = ()
+    has_end: ClassVar[bool] = False
+    parameters: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.real
+
+    @abstractmethod
+    def _log_density(self, z: jax.Array, *shapes: Any) -> jax.Array:
+        """Log density of z."""
+
+    @abstractmethod
+    def _cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
+        """Probability below z, exact where it is small, with the exact slope where it is nearly 1."""
+
+    @abstractmethod
+    def _icdf(self, q: jax.Array, *shapes: Any) -> jax.Array:
+        """The inverse of `_cdf`."""
+
+    def _log_cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
+        """Log of the probability below z."""
+        return log_of(self._cdf(z, *shapes))
+
+    def _log_survival(self, z: jax.Array, *shapes: Any) -> jax.Array:
+        """Log of the probability above z."""
+        return log1m(self._cdf(z, *shapes))
+
+    def log_prob(self, value: Any) -> jax.Array:
+        z, _, scale, *shapes = self._standardise(value)
+        log_density = self._log_density(z, *shapes)
+        log_prob = log_density - log(scale)
+        # Outside the support the scale has no influence either.
+        return jnp.where(log_density == -jnp.inf, -jnp.inf, log_prob) if self.has_end else log_prob
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        return self.icdf(open_uniform(key, self._shape(sample_shape), self.dtype))
+
+    def cdf(self, value: Any) -> jax.Array:
+        z, _, _, *shapes = self._standardise(value)
+        return self._cdf(z, *shapes)
+
+    def icdf(self, q: Any) -> jax.Array:
+        q, loc, scale, *shapes = align(q, self.loc, self.scale, *self._shapes())
+        return loc + scale * self._icdf(q, *shapes)
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        z, _, _, *shapes = self._standardise(value)
+        return self._log_cdf(z, *shapes)
+
+    def log_survival(self, value: Any) -> jax.Array:
+        z, _, _, *shapes = self._standardise(value)
+        return self._log_survival(z, *shapes)
+
+    def _shapes(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.shapes)
+
+    def _standardise(self, value: Any) -> tuple[Any, ...]:
+        """z, then all parameters in one dtype and rank."""
+        x, loc, scale, *shapes = align(value, self.loc, self.scale, *self._shapes())
+        return ((x - loc) / scale, loc, scale, *shapes)
+
+    def _place(self, z: Any) -> jax.Array:
+        """A summary of location: that of z, moved and stretched."""
+        loc, scale = self._arrays("loc", "scale")
+        return loc + scale * z
+
+    def _spread(self, variance: Any) -> jax.Array:
+        """The variance, from that of z."""
+        (scale,) = self._arrays("scale")
+        return scale**2 * variance
+
+    def _uncertainty(self, entropy: Any) -> jax.Array:
+        """The entropy, from that of z."""
+        (scale,) = self._arrays("scale")
+        return jnp.log(scale) + entropy
