@@ -1,0 +1,1 @@
+"""Condition any univariate distribution on an interval, or see it only within one."""

@@ -1,0 +1,118 @@
+"""Distribute variables that are recorded only as far as a limit of detection."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...bijectors import float_type
+from .. import constraint as c
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..parameters import check_bounds
+from ..special.normal_mass import choose, is_there
+from .interval_support import inside_of, restrict
+from .truncated import check_univariate
+
+
+class CensoredDistribution(AbstractDistribution):
+    """A variable of any univariate distribution with a cdf, recorded as the nearer bound when it is beyond one.
+
+    The law is mixed: a density inside the bounds, and a probability at each of them. An infinite bound, traced or not,
+    gives the same value and derivatives as no bound.
+
+    **Fields**
+    - `base_dist`: the distribution before censoring; univariate, with a cdf.
+    - `low`, `high`: bounds, `low < high`; None, -inf or inf for no bound. They may depend on other sites.
+
+    **Density**: `f(x)` for low < x < high; `P(X <= low)` at low and `P(X >= high)` at high.
+
+    **Source**: Tobin (1958), Econometrica 26(1), 24-36.
+    """
+
+    base_dist: AbstractDistribution
+    low: Any = None
+    high: Any = None
+    parameters: ClassVar[dict[str, c.Constraint]] = {"low": constraints.real, "high": constraints.real}
+
+    def __check_init__(self) -> None:
+        check_univariate(self, self.base_dist)
+        check_bounds(self, self.low, self.high)
+
+    @property
+    def batch_shape(self) -> Shape:
+        return np.broadcast_shapes(self.base_dist.batch_shape, np.shape(self.low), np.shape(self.high))
+
+    @property
+    def dtype(self) -> np.dtype:
+        return float_type(self.low, self.high, *jax.tree.leaves(self.base_dist))
+
+    @property
+    def support(self) -> c.Constraint:
+        known = (is_there(self.low, -np.inf), is_there(self.high, np.inf))
+        return restrict(self.base_dist.support, self.low, self.high, known)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, low, high, has_low, has_high = self._align(value)
+        base = self.base_dist
+        is_low, is_high = self._at(x, low, high, has_low, has_high)
+        result = base.log_prob(choose(is_low, inside_of(base, x), choose(is_high, inside_of(base, x), x)))
+        if has_low is not False:
+            # The bound itself is asked, so that the value at it moves neither the mass nor its gradient.
+            result = choose(is_low, base.log_cdf(choose(has_low, low, inside_of(base, low))), result)
+        if has_high is not False:
+            result = choose(is_high, self._log_above(choose(has_high, high, inside_of(base, high))), result)
+        beyond = choose(has_low, x < low, False) | choose(has_high, x > high, jnp.zeros(x.shape, bool))
+        return jnp.where(beyond, -jnp.inf, result)
+
+    def cdf(self, value: Any) -> jax.Array:
+        x, low, high, has_low, has_high = self._align(value)
+        below, above = choose(has_low, x < low, False), choose(has_high, x >= high, False)
+        return choose(below, 0.0, choose(above, 1.0, self.base_dist.cdf(x)))
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        x, low, high, has_low, has_high = self._align(value)
+        below, above = choose(has_low, x < low, False), choose(has_high, x >= high, False)
+        return choose(below, -jnp.inf, choose(above, 0.0, self.base_dist.log_cdf(x)))
+
+    def log_survival(self, value: Any) -> jax.Array:
+        x, low, high, has_low, has_high = self._align(value)
+        below, above = choose(has_low, x < low, False), choose(has_high, x >= high, False)
+        return choose(below, 0.0, choose(above, -jnp.inf, self.base_dist.log_survival(x)))
+
+    def icdf(self, q: Any) -> jax.Array:
+        x, low, high, *_ = self._align(self.base_dist.icdf(q))
+        return jnp.clip(x, low, high)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        base = self.base_dist
+        if base.batch_shape != self.batch_shape:
+            base = base.expand(self.batch_shape)
+        draws = base.sample(key, sample_shape)
+        x, low, high, *_ = self._align(draws)
+        return jnp.clip(x, low, high).astype(draws.dtype if self.is_discrete else x.dtype)
+
+    def _at(self, x: Any, low: Any, high: Any, has_low: Any, has_high: Any) -> tuple[Any, Any]:
+        """Whether a value is recorded at the lower and at the upper bound."""
+        is_low = False if has_low is False else (x == low) & choose(has_low, True, False)
+        is_high = False if has_high is False else (x == high) & choose(has_high, True, False)
+        return is_low, is_high
+
+    def _log_above(self, bound: Any) -> jax.Array:
+        """Log of the probability of being at least a bound."""
+        return self.base_dist.log_survival(jnp.ceil(bound) - 1 if self.is_discrete else bound)
+
+    def _align(self, value: Any) -> tuple[Any, ...]:
+        """Value and bounds, of one dtype and broadcast to the batch shape, and which bounds are there."""
+        arguments = (value, self.low, self.high)
+        dtype = float_type(*arguments, *jax.tree.leaves(self.base_dist))
+        x = jnp.asarray(value, dtype)
+        x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self.batch_shape))
+        low, high = (
+            jnp.broadcast_to(jnp.asarray(absent if bound is None else bound, dtype), x.shape)
+            for bound, absent in ((self.low, -np.inf), (self.high, np.inf))
+        )
+        has_low, has_high = is_there(self.low, -np.inf), is_there(self.high, np.inf)
+        has_low = low > -jnp.inf if has_low is None else has_low
+        return x, low, high, has_low, high < jnp.inf if has_high is None else has_high

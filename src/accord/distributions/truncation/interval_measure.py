@@ -1,0 +1,224 @@
+"""Measure the mass of any univariate distribution in an interval, however far out or narrow it is.
+
+Away from cancellation the mass is a difference of the smaller tails. In a narrow interval, where that difference would
+cancel, the log density is replaced by a polynomial through its slope, from which everything is measured relative to a
+point inside: nothing large enters, neither in a value nor in a derivative by a parameter. Every branch is computed from
+inputs that are safe for it.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.errors import DistributionError
+from ..base import AbstractDistribution
+from ..discrete.countable import without_gradient
+from ..special import log1m_exp, log_of, log_sum_exp
+from ..special.normal_mass import Known, both, choose, either, negate
+from .interval_support import cuts, inside_of
+
+# Ten nodes on (-1, 1). An interval is narrow when the log density varies by less than this rise, and when it holds less
+# than this share of the smaller tail, which bounds its distance from singularities, or is seen to be smooth.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+_NARROW_SHARE, _NARROW_RISE = 0.1, 0.4
+# Up to this many neighbours of a discrete support are summed.
+_FEW = 16
+
+
+class Measure(NamedTuple):
+    """The mass of an interval, of the batch shape.
+
+    What follows counts only where `is_narrow`: `split`, a point inside; `at_split`, the log density there; `step`, the
+    widths on its left and right; `terms`, coefficients of the log density relative to that at the split, on either
+    side; `relative` and `log_relative`, the mass relative to the density at the split.
+    """
+
+    log_mass: Any
+    is_narrow: Any
+    split: Any = None
+    at_split: Any = None
+    step: Any = None
+    terms: Any = None
+    relative: Any = None
+    log_relative: Any = None
+
+
+def measure(base: AbstractDistribution, low: Any, high: Any, known: Known) -> Measure:
+    """Measure [low, high], the bounds being arrays of one shape to which the batch shape broadcasts."""
+    has_low = cuts(base, low, True) if known[0] is None else known[0]
+    has_high = cuts(base, high, False) if known[1] is None else known[1]
+    if has_low is False and has_high is False:
+        return Measure(jnp.zeros_like(low), False)
+    inside = inside_of(base, low)
+    first, last = (jnp.ceil(low) - 1, jnp.floor(high)) if base.is_discrete else (low, high)
+    (below_low, above_low), (below_high, above_high) = _tails(base, first, last, has_low, has_high, inside)
+    if has_high is False:
+        return Measure(above_low, False)
+    if has_low is False:
+        return Measure(below_high, False)
+    half = -math.log(2)
+    is_upper = either(negate(has_high), both(has_low, above_low < half))
+    is_lower = both(negate(is_upper), either(negate(has_low), below_high < half))
+    is_centre = negate(either(is_upper, is_lower))
+    drop_up = _at_most_zero(above_high, above_low, is_upper)
+    drop_down = _at_most_zero(below_low, below_high, is_lower)
+    rest = jnp.exp(below_low) + jnp.exp(above_high)
+    rest = jnp.where(is_centre, rest, 0.0)
+    centre = jnp.where(rest < 1, jnp.log1p(-jnp.where(rest < 1, rest, 0.0)), -jnp.inf)
+    upper, lower = above_low + log1m_exp(drop_up), below_high + log1m_exp(drop_down)
+    log_mass = jnp.where(is_upper, upper, jnp.where(is_lower, lower, centre))
+    is_both = both(has_low, has_high)
+    if base.is_discrete:
+        return Measure(_sum_of_few(base, low, high, is_both, inside, log_mass), False)
+    share = jnp.where(is_centre, 1 - rest, -jnp.expm1(jnp.where(is_upper, drop_up, drop_down)))
+    return _in_narrow(base, low, high, is_both, inside, log_mass, share)
+
+
+def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_high: Any, inside: Any) -> Any:
+    """Logs of the mass below and above each bound, either of which may be absent; both bounds in one evaluation."""
+    given = [(bound, has) for bound, has in ((low, has_low), (high, has_high)) if has is not False]
+    points = jnp.stack([choose(has, bound, inside) for bound, has in given])
+    found = list(zip(base.log_cdf(points), base.log_survival(points), strict=True))
+    absent = ((-jnp.inf, 0.0), (0.0, -jnp.inf))
+    return [
+        tuple(choose(has, *pair) for pair in zip(found.pop(0), nothing, strict=True)) if has is not False else nothing
+        for has, nothing in zip((has_low, has_high), absent, strict=True)
+    ]
+
+
+def _at_most_zero(small: Any, large: Any, is_used: Any) -> Any:
+    """Difference of two logs, -1 where it is not used: the outer of two tails is not the larger but for rounding."""
+    is_used = is_used & (large > -jnp.inf)
+    drop = jnp.where(is_used, small, -1.0) - jnp.where(is_used, large, 0.0)
+    # Not `minimum`, which halves the derivative where both are equal.
+    return jnp.where(drop > 0, 0.0, drop)
+
+
+def _sum_of_few(base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any) -> Any:
+    """Log mass of [low, high] on a discrete support: a sum of probabilities where they are few."""
+    first, last = jnp.ceil(low), jnp.floor(high)
+    first, last = choose(has, first, inside), choose(has, last, inside)
+    steps = jnp.arange(_FEW, dtype=first.dtype).reshape((_FEW,) + (1,) * first.ndim)
+    values = jnp.expand_dims(first, 0) + steps
+    is_there = values <= jnp.expand_dims(last, 0)
+    terms = base.log_prob(jnp.where(is_there, values, jnp.expand_dims(first, 0)))
+    total = log_sum_exp(jnp.where(is_there, terms, -jnp.inf), axis=0)
+    return jnp.where(both(has, last - first < _FEW), total, log_mass)
+
+
+def _in_narrow(
+    base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any, share: Any
+) -> Measure:
+    """Measure a continuous interval that may be narrow, by the slope of the log density on either side of a split."""
+    low, high = choose(has, low, inside), choose(has, high, inside)
+    # A density that has a kink has it at its mode.
+    middle, mode = low + 0.5 * (high - low), _mode(base, low)
+    is_kink = (mode > low) & (mode < high)
+    split = jax.lax.stop_gradient(jnp.where(is_kink, mode, middle))
+    start, step = jnp.stack([low, split]), jnp.stack([split - low, high - split])
+    points = _nodes_between(start, step)
+    # Decided without derivatives, so that those of a density that overflows between wide bounds are never taken.
+    still = jax.lax.stop_gradient(points)
+    slope = jax.jvp(without_gradient(base).log_prob, (still,), (jnp.ones_like(points),))[1]
+    is_narrow = both(has, jnp.abs(slope).max(axis=(0, 1)) * jax.lax.stop_gradient(high - low) < _NARROW_RISE)
+    points = jnp.where(lift(is_narrow, points), points, lift(inside, points))
+    heights, slope = jax.jvp(base.log_prob, (points,), (jnp.ones_like(points),))
+    slope = jnp.where(lift(is_narrow, slope), slope, 0.0)
+    # A kink moves with the parameters, and lifts what is right of it by the jump of the slope: 0 in value.
+    jump = (
+        _contract(_AT_SPLIT, slope)[0] * np.array([1, -1], low.dtype).reshape((2,) + (1,) * low.ndim)
+    ).sum(axis=0)
+    shift = jump * jnp.where(is_kink, mode - jax.lax.stop_gradient(mode), 0.0)
+    shift = jnp.stack([jnp.zeros_like(shift), shift])
+    # Slopes by the relative position, which is what the matrices integrate.
+    slope = slope * (0.5 * lift(step, slope))
+    rise_at_nodes = _contract(_AT_NODES, slope) + lift(shift, slope)
+    weights = (_WEIGHTS / 2).astype(low.dtype).reshape((-1,) + (1,) * start.ndim)
+    relative = (weights * lift(step, slope) * jnp.exp(rise_at_nodes)).sum(axis=(0, 1))
+    log_relative = log_of(jnp.where(is_narrow, relative, 1.0))
+    # The last node on the left of the split is the nearest to it.
+    at_split = jnp.where(is_narrow, heights[-1, 0] - rise_at_nodes[-1, 0], 0.0)
+    # In the larger intervals the polynomials must have converged, and the tails, which do not cancel, must agree.
+    eps = float(jnp.finfo(low.dtype).eps)
+    last = jnp.abs(_contract(_LAST_TERMS, slope)).sum(axis=(0, 1))
+    agrees = jnp.abs(at_split + log_relative - log_mass) < 0.01
+    is_narrow = is_narrow & ((share < _NARROW_SHARE) | ((last < 0.01 * eps**0.5) & agrees))
+    log_mass = jnp.where(is_narrow, at_split + log_relative, log_mass)
+    terms = _contract(_TERMS, slope)
+    terms = jnp.concatenate([terms[:1] + lift(shift, terms), terms[1:]])
+    return Measure(log_mass, is_narrow, split, at_split, step, terms, relative, log_relative)
+
+
+def rise(whole: Measure, x: Any) -> jax.Array:
+    """Log density at `x` relative to that at the split."""
+    is_left = x < lift(whole.split, x)
+    step = jnp.where(is_left, *(lift(whole.step[side], x) for side in (0, 1)))
+    # From -1 (low or the split) to 1 (the split or high).
+    position = 2 * (x - lift(whole.split, x)) / jnp.where(step > 0, step, 1.0) + jnp.where(is_left, 1.0, -1.0)
+    total = jnp.zeros_like(x)
+    for terms in whole.terms[::-1]:
+        total = total * position + jnp.where(is_left, *(lift(terms[side], x) for side in (0, 1)))
+    return total
+
+
+def integral(whole: Measure, start: Any, stop: Any) -> jax.Array:
+    """Integral of the density relative to that at the split, from `start` to `stop`."""
+    split = lift(whole.split, start)
+    a = jnp.stack([jnp.minimum(start, split), jnp.maximum(start, split)])
+    b = jnp.stack([jnp.minimum(stop, split), jnp.maximum(stop, split)])
+    weights = (_WEIGHTS / 2).astype(start.dtype).reshape((-1,) + (1,) * a.ndim)
+    points = _nodes_between(a, b - a)
+    return (weights * lift(b - a, points) * jnp.exp(rise(whole, points))).sum(axis=(0, 1))
+
+
+def lift(array: Any, like: Any) -> Any:
+    """Prepend axes of length 1 up to the rank of `like`."""
+    rank = np.ndim(array)
+    return array if rank in (0, like.ndim) else jax.lax.expand_dims(array, range(like.ndim - rank))
+
+
+def _mode(base: AbstractDistribution, like: Any) -> jax.Array:
+    """The mode, NaN where there is none."""
+    try:
+        mode = base.mode
+    except DistributionError:
+        return jnp.full_like(like, jnp.nan)
+    return jnp.broadcast_to(lift(mode.astype(like.dtype), like), like.shape)
+
+
+def _nodes_between(start: Any, step: Any) -> jax.Array:
+    """The nodes in intervals, on a new first axis."""
+    shares = ((1 + _NODES) / 2).astype(start.dtype).reshape((-1,) + (1,) * start.ndim)
+    return jnp.expand_dims(start, 0) + shares * jnp.expand_dims(step, 0)
+
+
+def _contract(matrices: np.ndarray, slope: jax.Array) -> jax.Array:
+    """Apply a matrix for each side along the first axis, in full precision on every device."""
+    return jnp.einsum("sij,js...->is...", matrices.astype(slope.dtype), slope, precision="highest")
+
+
+def _integration() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Matrices from slopes at the nodes to the integral that vanishes at the split, for either side.
+
+    The integral is given at the nodes, and as coefficients of powers; then come the last Legendre terms of the slope.
+    """
+    legendre, size = np.polynomial.legendre, len(_NODES)
+    to_terms = (np.arange(size)[:, None] + 0.5) * legendre.legvander(_NODES, size - 1).T * _WEIGHTS
+    series = [legendre.legint(to_terms, lbnd=end) for end in (1, -1)]
+    at_nodes = [legendre.legvander(_NODES, size) @ terms for terms in series]
+    powers = [np.apply_along_axis(legendre.leg2poly, 0, terms) for terms in series]
+    return np.stack(at_nodes), np.stack(powers), np.stack([to_terms[-2:]] * 2)
+
+
+def _to_split() -> np.ndarray:
+    """Matrices from slopes at the nodes to the slope at the split, for either side."""
+    legendre, size = np.polynomial.legendre, len(_NODES)
+    to_terms = (np.arange(size)[:, None] + 0.5) * legendre.legvander(_NODES, size - 1).T * _WEIGHTS
+    return np.stack([legendre.legvander(np.array([end]), size - 1) @ to_terms for end in (1.0, -1.0)])
+
+
+_AT_NODES, _TERMS, _LAST_TERMS = _integration()
+_AT_SPLIT = _to_split()

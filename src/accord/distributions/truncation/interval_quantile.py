@@ -1,0 +1,118 @@
+"""Find quantiles of a distribution conditioned on an interval."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ...core.errors import DistributionError
+from ..base import AbstractDistribution
+from ..discrete.countable import smallest, without_gradient
+from ..special import solve_increasing
+from ..special.normal_mass import Known, choose
+from .interval_mass import log_density_in, log_share, share
+from .interval_measure import Measure, lift, measure
+from .interval_support import cuts, ends, inside_of
+
+
+@eqx.filter_custom_jvp
+def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, known: Known) -> jax.Array:
+    """The value below which a share `q`, in (0, 1), of the mass in [low, high] lies; of a continuous distribution."""
+    whole = measure(base, low, high, known)
+    is_above = q > 0.5
+    target = jnp.where(is_above, -jnp.log1p(-jnp.where(is_above, q, 0.5)), jnp.log(q))
+
+    @jax.custom_jvp
+    def level(x: jax.Array) -> jax.Array:
+        # The logarithm of the smaller share resolves both tails.
+        smaller = log_share(base, whole, x, low, high, known, is_above=is_above)
+        return jnp.where(is_above, -smaller, smaller)
+
+    @level.defjvp
+    def _slope(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+        found = level(*primals)
+        return found, jnp.exp(log_density_in(base, whole, *primals) + jnp.abs(found)) * tangents[0]
+
+    bottom, top = bracket(base, q, low, high, known)
+    x = solve_increasing(level, target, bottom, top, _guess(base, q, low, high, known))
+    return jnp.clip(x, bottom, top)
+
+
+@quantile.def_jvp
+def _quantile_jvp(
+    primals: tuple[Any, ...], tangents: tuple[Any, ...], *, known: Known
+) -> tuple[jax.Array, Any]:
+    base, q, low, high = primals
+    base_dot, q_dot, low_dot, high_dot = tangents
+    x = quantile(base, q, low, high, known=known)
+    is_above = q > 0.5
+    # At a fixed value; the smaller share is the one whose change is accurate.
+    is_moving = jax.tree.map(lambda dot: dot is not None, base_dot, is_leaf=lambda dot: dot is None)
+    part, rest = eqx.partition(base, is_moving)
+
+    def smaller(part: Any) -> tuple[jax.Array, Measure]:
+        moved = eqx.combine(part, rest)
+        whole = measure(moved, low, high, known)
+        return share(moved, whole, x, low, high, known, is_above=is_above), whole
+
+    if jax.tree.leaves(base_dot):
+        _, moved, whole = jax.jvp(smaller, (part,), (base_dot,), has_aux=True)
+        change = jnp.where(is_above, moved, -moved)
+    else:
+        whole, change = measure(base, low, high, known), jnp.zeros_like(x)
+    change = change if q_dot is None else change + q_dot
+    # A bound takes its density away from the whole, of which the level is a share.
+    ends_ = [(low, known[0], low_dot, 1 - q, True), (high, known[1], high_dot, q, False)]
+    moving = []
+    for bound, has, dot, weight, is_low in ends_:
+        if dot is not None and has is not False:
+            has = lift(cuts(base, bound, is_low) if has is None else has, x)
+            safe = choose(has, lift(bound, x), inside_of(base, x))
+            moving.append((jnp.broadcast_to(safe, x.shape), has, lift(dot, x) * weight))
+    log_densities = log_density_in(base, whole, jnp.stack([x, *(safe for safe, _, _ in moving)]))
+    for log_height, (_, has, weight) in zip(log_densities[1:], moving, strict=True):
+        change = change + choose(has, jnp.exp(log_height), 0.0) * weight
+    return x, change * jnp.exp(-log_densities[0])
+
+
+def whole_quantile(
+    base: AbstractDistribution,
+    q: jax.Array,
+    low: Any,
+    high: Any,
+    known: Known,
+    cdf: Callable[[Any], jax.Array],
+) -> jax.Array:
+    """The smallest whole number at which a cdf within [low, high] is at least `q`, in (0, 1)."""
+    bottom, top = jax.lax.stop_gradient(bracket(base, q, low, high, known))
+    return smallest(cdf, q, jnp.ceil(bottom), jnp.floor(top), _guess(base, q, low, high, known))
+
+
+def bracket(
+    base: AbstractDistribution, like: jax.Array, low: Any, high: Any, known: Known
+) -> tuple[jax.Array, jax.Array]:
+    """The ends of the support within the bounds, finite or infinite, in shape and dtype of `like`."""
+    found = []
+    for end, bound, has, is_low in zip(ends(base.support), (low, high), known, (True, False), strict=True):
+        has = cuts(base, bound, is_low) if has is None else has
+        edge = choose(has, lift(bound, like), lift(jnp.asarray(end, like.dtype), like))
+        found.append(jnp.broadcast_to(edge, like.shape))
+    return found[0], found[1]
+
+
+def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known: Known) -> jax.Array:
+    """Where to begin: the quantile by the cdf before truncation, which may be far off in a tail."""
+    base, q, low, high = without_gradient((base, q, low, high))
+    bottom, top = bracket(base, q, low, high, known)
+    try:
+        below = 0.0 if known[0] is False else base.cdf(bottom)
+        above = 1.0 if known[1] is False else base.cdf(top)
+        start = base.icdf(below + q * (above - below)).astype(q.dtype)
+    except DistributionError:
+        start = base.support.feasible_like(q)
+    is_inside = (start > bottom) & (start < top)
+    is_finite = jnp.isfinite(bottom) & jnp.isfinite(top)
+    other = jnp.where(is_finite, 0.5 * bottom + 0.5 * top, base.support.feasible_like(q))
+    return jnp.where(is_inside, start, jnp.clip(other, bottom, top))

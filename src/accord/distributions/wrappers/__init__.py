@@ -1,0 +1,1 @@
+"""Change the shape, the support or the weight of any distribution."""
