@@ -1,0 +1,1 @@
+"""Distribute counts and categories."""

@@ -1,0 +1,153 @@
+"""Distribute counts of trials whose chance of success is itself drawn from a beta distribution."""
+
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import Shape
+from ..constraint import Constraint
+from .binomial import draw_binomial
+from .countable import AbstractCountable, AbstractFinite, known_bounds
+from .counts import filled, log_factorial, log_gamma_rise, polya_urn, select
+from .poisson import draw_poisson
+
+
+class BetaBinomial(AbstractFinite):
+    """The number of successes in `total_count` trials whose common chance is drawn from a beta distribution.
+
+    The cdf, its inverse and the entropy are sums over all values: `total_count` must then be a constant.
+
+    **Fields**
+    - `concentration1`: weight of success, > 0.
+    - `concentration0`: weight of failure, > 0; both large give the binomial distribution.
+    - `total_count`: number of trials, a whole number >= 0.
+
+    **Probability**: `choose(n, k) B(k + a, n - k + b) / B(a, b)`, n = total_count, a, b = the concentrations.
+
+    **Source**: Johnson, Kemp & Kotz (2005), Univariate Discrete Distributions, section 6.2.2.
+    """
+
+    concentration1: Any
+    concentration0: Any
+    total_count: Any = 1
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+        "total_count": constraints.nonnegative_integer,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "total_count")
+        return n * (a / (a + b))
+
+    @property
+    def variance(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "total_count")
+        total = a + b
+        return n * (a / total) * (b / total) * ((total + n) / (total + 1))
+
+    @property
+    def mode(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "total_count")
+        # The probabilities rise as long as (n + 1)(a - 1) > k (a + b - 2).
+        rise, slope = (n + 1) * (a - 1), a + b - 2
+        inner = jnp.clip(jnp.ceil(rise / jnp.where(slope > 0, slope, 1.0)) - 1, 0.0, n)
+        return jnp.where(slope > 0, inner, jnp.where(a > b, n, 0.0))
+
+    def log_prob(self, value: Any) -> jax.Array:
+        k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.total_count))
+        is_inside = (k >= 0) & (k <= n) & (k % 1 == 0)
+        k_safe = jnp.where(is_inside, k, 0.0)
+        rest, total = n - k_safe, a + b
+        coefficient = log_factorial(n) - log_factorial(k_safe) - log_factorial(rest)
+        log_prob = coefficient + two_urns(k_safe, rest, a, b, total)
+        return select(is_inside, log_prob, k)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        key_chance, key_count = jax.random.split(key)
+        a, b, n = self._arrays("concentration1", "concentration0", "total_count")
+        probs = jax.lax.logistic(log_odds(key_chance, a, b, self._shape(sample_shape)))
+        return draw_binomial(key_count, n, probs, probs.shape)
+
+    def _bounds(self) -> tuple[int, int]:
+        return known_bounds(self, 0, self.total_count)
+
+
+class BetaNegativeBinomial(AbstractCountable):
+    """The number of successes before `n` failures when their common chance is drawn from a beta distribution.
+
+    **Fields**
+    - `concentration1`: weight of success, > 0.
+    - `concentration0`: weight of failure, > 0; the mean exists above 1, the variance above 2.
+    - `n`: number of failures, any real > 0.
+
+    **Probability**: `choose(k + n - 1, k) B(k + a, n + b) / B(a, b)`, a, b = the concentrations, k = 0, 1, 2, ...
+
+    **Source**: Johnson, Kemp & Kotz (2005), Univariate Discrete Distributions, section 6.2.3.
+    """
+
+    concentration1: Any
+    concentration0: Any
+    n: Any
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+        "n": constraints.positive,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "n")
+        return jnp.where(b > 1, n * a / (jnp.where(b > 1, b, 2.0) - 1), jnp.inf)
+
+    @property
+    def variance(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "n")
+        safe = jnp.where(b > 2, b, 3.0)
+        finite = n * a / (safe - 1) * ((n + safe - 1) / (safe - 1)) * ((a + safe - 1) / (safe - 2))
+        return jnp.where(b > 2, finite, jnp.inf)
+
+    @property
+    def mode(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "n")
+        # The probabilities rise as long as (n - 1)(a - 1) > k (b + 1).
+        return jnp.maximum(jnp.ceil((n - 1) * (a - 1) / (b + 1)) - 1, 0.0)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
+        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        k_safe = jnp.where(is_inside, k, 0.0)
+        coefficient = log_gamma_rise(n, k_safe) - log_factorial(k_safe)
+        return select(is_inside, coefficient + two_urns(k_safe, n, a, b, a + b), k)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        key_chance, key_rate, key_count = jax.random.split(key, 3)
+        a, b, n = self._arrays("concentration1", "concentration0", "n")
+        shape = self._shape(sample_shape)
+        log_noise = jax.random.loggamma(key_rate, n, shape, self.dtype)
+        return draw_poisson(key_count, jnp.exp(log_noise + log_odds(key_chance, a, b, shape)), shape)
+
+
+def two_urns(k: jax.Array, rest: jax.Array, a: jax.Array, b: jax.Array, total: jax.Array) -> jax.Array:
+    """Log of B(k + a, rest + b) / B(a, b), less the growth that binomial coefficients have too."""
+    number = k + rest
+    both = polya_urn(k, a, number, total) + polya_urn(rest, b, number, total)
+    return both - log_gamma_rise(total, number)
+
+
+def log_odds(key: jax.Array, a: jax.Array, b: jax.Array, shape: Shape) -> jax.Array:
+    """Log odds of a chance drawn from a beta distribution, which neither over- nor underflow."""
+    key_a, key_b = jax.random.split(key)
+    return jax.random.loggamma(key_a, a, shape, a.dtype) - jax.random.loggamma(key_b, b, shape, b.dtype)

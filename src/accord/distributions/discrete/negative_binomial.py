@@ -1,0 +1,210 @@
+"""Distribute counts that vary more than Poisson's: the negative binomial, by each of its three parameterisations."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import Shape
+from ..constraint import Constraint
+from ..parameters import check_parameter, exactly_one
+from .count_tails import Tail, negative_binomial_tail
+from .countable import AbstractCountable
+from .counts import Odds, excess, filled, log_factorial, log_gamma_rise, odds, select
+from .poisson import draw_poisson
+
+
+class Form(NamedTuple):
+    """The law by its number of failures (real), the chances of success and failure, and its mean."""
+
+    number: jax.Array
+    chance: Odds
+    mean: jax.Array
+    is_exact: bool
+
+
+class AbstractNegativeBinomial(AbstractCountable):
+    """The number of successes before a given number of failures, which need not be whole."""
+
+    @abstractmethod
+    def _form(self, value: Any) -> tuple[jax.Array, Form]:
+        """The value and the common form of the parameters, in one dtype and shape."""
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> jax.Array:
+        return self._whole().mean
+
+    @property
+    def variance(self) -> jax.Array:
+        form = self._whole()
+        return form.mean / form.chance.q
+
+    @property
+    def mode(self) -> jax.Array:
+        form = self._whole()
+        return jnp.maximum(jnp.ceil(form.mean - form.mean / form.number) - 1, 0.0)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        k, form = self._form(value)
+        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        is_possible = is_inside & ((k == 0) | (form.chance.p > 0)) & (form.chance.q > 0)
+        k_safe = jnp.where(is_possible, k, 0.0)
+        n, chance, total = form.number, form.chance, form.number + k_safe
+        log_total, log_k = jnp.log(total), jnp.log(jnp.where(k_safe > 0, k_safe, 1.0))
+        # What was expected less what was seen, had the failures and successes that occurred been drawn together.
+        gap = n * chance.p - k_safe * chance.q
+        log_prob = (
+            excess(k_safe, gap, chance.log_p + log_total - log_k)
+            + excess(n, -gap, chance.log_q + log_total - jnp.log(n))
+            + log_gamma_rise(n, k_safe)
+            - log_factorial(k_safe)
+        )
+        return select(is_possible, jnp.where(is_possible, log_prob, 0.0), k)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        key_rate, key_count = jax.random.split(key)
+        form, shape = self._whole(), self._shape(sample_shape)
+        # The logarithm of a gamma draw of small concentration does not underflow before it is scaled.
+        log_noise = jax.random.loggamma(key_rate, form.number, shape, self.dtype)
+        rate = jnp.exp(log_noise + jnp.broadcast_to(form.chance.log_p - form.chance.log_q, shape))
+        return draw_poisson(key_count, rate, shape)
+
+    def cdf(self, value: Any) -> jax.Array:
+        return self._tail("cdf", value)
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        return self._tail("log_cdf", value)
+
+    def log_survival(self, value: Any) -> jax.Array:
+        return self._tail("log_survival", value)
+
+    def _whole(self) -> Form:
+        """The form of the parameters, of the batch shape."""
+        return self._form(jnp.zeros(self.batch_shape, self.dtype))[1]
+
+    def _tail(self, tail: Tail, value: Any) -> jax.Array:
+        k, form = self._form(value)
+        return negative_binomial_tail(tail, k, form.number, form.chance, is_exact=form.is_exact)
+
+
+class NegativeBinomial(AbstractNegativeBinomial):
+    """The number of successes before `total_count` failures; give exactly one of `probs` and `logits`.
+
+    **Fields**
+    - `total_count`: number of failures, any real > 0; counts vary the more, the smaller it is.
+    - `probs`: probability of success in each trial, in [0, 1).
+    - `logits`: log odds of success, any real.
+
+    **Probability**: `choose(k + total_count - 1, k) probs^k (1 - probs)^total_count`, k = 0, 1, 2, ...
+
+    **Source**: Johnson, Kemp & Kotz (2005), Univariate Discrete Distributions, ch. 5.
+    """
+
+    total_count: Any
+    probs: Any = None
+    logits: Any = None
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "total_count": constraints.positive,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __check_init__(self) -> None:
+        exactly_one(self, "probs", "logits")
+
+    def _form(self, value: Any) -> tuple[jax.Array, Form]:
+        is_logits = self.logits is not None
+        k, n, parameter = align(value, self.total_count, self.logits if is_logits else self.probs)
+        k, n, parameter = filled(k, n, parameter)
+        chance = odds(None, parameter, k.dtype) if is_logits else odds(parameter, None, k.dtype)
+        mean = n * (jnp.exp(parameter) if is_logits else chance.p / chance.q)
+        return k, Form(n, chance, mean, is_exact=is_logits)
+
+
+class GammaPoisson(AbstractNegativeBinomial):
+    """Poisson counts whose rate is drawn anew for each from a gamma distribution.
+
+    **Fields**
+    - `concentration`: shape of the gamma distribution, > 0.
+    - `rate`: its inverse scale, > 0.
+
+    **Probability**: `choose(k + concentration - 1, k) rate^concentration / (1 + rate)^(k + concentration)`.
+
+    **Source**: Greenwood & Yule (1920), J. Royal Stat. Soc. 83(2), 255-279.
+    """
+
+    concentration: Any
+    rate: Any = 1.0
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+
+    def _form(self, value: Any) -> tuple[jax.Array, Form]:
+        k, a, rate = filled(*align(value, self.concentration, self.rate))
+        p, q = 1 / (1 + rate), rate / (1 + rate)
+        chance = Odds(p, q, -jnp.log1p(rate), -jnp.log1p(1 / rate))
+        return k, Form(a, chance, a / rate, is_exact=True)
+
+
+class NegativeBinomial2(AbstractNegativeBinomial):
+    """Counts with a given mean that vary more than Poisson's: the negative binomial for regressions.
+
+    **Fields**
+    - `mean`: expected number, > 0.
+    - `concentration`: > 0; the variance is `mean + mean^2 / concentration`, so that a large one gives Poisson's.
+
+    **Probability**: `choose(k + c - 1, k) (mean / (mean + c))^k (c / (mean + c))^c`, c = concentration, k = 0, 1, ...
+
+    **Source**: Cameron & Trivedi (2013), Regression Analysis of Count Data, section 3.3 (NB2).
+    """
+
+    expected: Any
+    concentration: Any
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "expected": constraints.positive,
+        "concentration": constraints.positive,
+    }
+
+    # `mean` itself is the property of every distribution, which has the batch shape.
+    def __init__(self, mean: Any, concentration: Any):
+        self.expected = mean
+        self.concentration = concentration
+
+    def __check_init__(self) -> None:
+        check_parameter(type(self).__name__, "mean", constraints.positive, self.expected)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        k, mean, c = filled(*align(value, self.expected, self.concentration))
+        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        k_safe = jnp.where(is_inside, k, 0.0)
+        log_k, total = jnp.log(jnp.where(k_safe > 0, k_safe, 1.0)), c + k_safe
+        # With a large concentration this is Poisson's log probability, less an excess that is small; with a small one
+        # these two would cancel, and successes and failures are compared with their shares instead.
+        is_large = c >= mean
+        share = (c * mean - k_safe * c) / (mean + c)
+        first, second = jnp.where(is_large, mean - k_safe, share), jnp.where(is_large, total, c)
+        log_first = jnp.where(is_large, 0.0, jnp.log(total) - jnp.log(mean + c)) + jnp.log(mean) - log_k
+        log_second = jnp.log(mean + c) - jnp.log(total)
+        other = excess(
+            second, jnp.where(is_large, first, -share), jnp.where(is_large, log_second, -log_second)
+        )
+        log_prob = (
+            excess(k_safe, first, log_first)
+            + jnp.where(is_large, -other, other)
+            + log_gamma_rise(c, k_safe)
+            - log_factorial(k_safe)
+        )
+        return select(is_inside, log_prob, k)
+
+    def _form(self, value: Any) -> tuple[jax.Array, Form]:
+        k, mean, c = filled(*align(value, self.expected, self.concentration))
+        p, q = 1 / (1 + c / mean), 1 / (1 + mean / c)
+        return k, Form(c, Odds(p, q, -jnp.log1p(c / mean), -jnp.log1p(mean / c)), mean, is_exact=True)

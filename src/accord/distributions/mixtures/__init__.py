@@ -1,0 +1,1 @@
+"""Draw from one of several distributions, or from a gate."""
