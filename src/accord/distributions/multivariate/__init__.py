@@ -1,0 +1,1 @@
+"""Distribute vectors and matrices."""

@@ -1,0 +1,177 @@
+"""Distribute vectors whose elements follow given laws and depend on one another as normal variables do."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...bijectors import align, float_type
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..constraint import Constraint, Independent
+from ..parameters import exactly_one
+from ..special import ndtr
+from ..special.linear import first_given, log_diagonal, lower_factor, multiply, solve_lower
+from ..special.normal_score import ndtri_exp
+from ..univariate.interval import Beta
+from .triangular import choose_events
+
+
+class AbstractGaussianCopula(AbstractDistribution):
+    """A vector of given marginal laws whose normal scores are jointly normal.
+
+    The normal score of an element is the standard normal quantile of its marginal cdf; it is computed from the
+    logarithm of the nearer tail, so it stays accurate where the cdf rounds to 0 or to 1.
+    """
+
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "correlation_matrix": constraints.corr_matrix,
+        "correlation_cholesky": constraints.corr_cholesky,
+    }
+
+    @property
+    @abstractmethod
+    def marginal(self) -> AbstractDistribution:
+        """The marginal laws, of batch shape `batch_shape + (n,)` or one that broadcasts to it."""
+
+    def __check_init__(self) -> None:
+        exactly_one(self, "correlation_matrix", "correlation_cholesky")
+        marginal, shape = self.marginal, np.shape(self._matrix)
+        size = marginal.batch_shape[-1:] or (1,)
+        if len(shape) < 2 or shape[-2] != shape[-1] or size[0] not in (1, shape[-1]):
+            raise self.refuse(
+                f"the marginals have batch shape {marginal.batch_shape} and the matrix shape {shape}",
+                "Give marginals of batch shape (..., n) and a matrix of shape (..., n, n).",
+            )
+        if marginal.event_shape or marginal.is_discrete:
+            kind = "discrete" if marginal.is_discrete else f"of event shape {marginal.event_shape}"
+            raise self.refuse(
+                f"the marginal {type(marginal).__name__} is {kind}", "Give a continuous, univariate one."
+            )
+
+    @property
+    def batch_shape(self) -> Shape:
+        return np.broadcast_shapes(self.marginal.batch_shape[:-1], np.shape(self._matrix)[:-2])
+
+    @property
+    def event_shape(self) -> Shape:
+        return np.shape(self._matrix)[-1:]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return float_type(np.zeros((), self.marginal.dtype), self._matrix)
+
+    @property
+    def support(self) -> Constraint:
+        return Independent(self.marginal.support, 1)
+
+    @property
+    def mean(self) -> jax.Array:
+        return self._full(self.marginal.mean)
+
+    @property
+    def variance(self) -> jax.Array:
+        return self._full(self.marginal.variance)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        marginal = self.marginal
+        dtype = float_type(value, np.zeros((), self.dtype))
+        x, _ = align(jnp.asarray(value, dtype), jnp.zeros((1,) * len(self._shape()), dtype))
+        x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self._shape()))
+        is_known = jnp.broadcast_to(marginal.support(x), x.shape).all(axis=-1)
+        is_inside = is_known | jnp.isnan(x).any(axis=-1)
+        x = choose_events(is_inside, x, marginal.support.feasible_like(x))
+        factor = self._factor(dtype)
+        scores = _normal_scores(marginal.log_cdf(x), marginal.log_survival(x))
+        white = solve_lower(factor, scores)
+        by_marginal, log_volume = align(marginal.log_prob(x).sum(axis=-1), log_diagonal(factor))
+        # The joint normal density of the scores over the product of their own.
+        ratio = -0.5 * ((white - scores) * (white + scores)).sum(axis=-1) - log_volume
+        return jnp.where(is_inside, by_marginal + ratio, -jnp.inf)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        noise = jax.random.normal(key, self._shape(sample_shape), self.dtype)
+        limits = jnp.finfo(self.dtype)
+        # Inside (0, 1), whose ends an unbounded marginal sends to infinity.
+        q = jnp.clip(
+            ndtr(multiply(self._factor(self.dtype), noise)), float(limits.tiny), 1 - 0.5 * float(limits.eps)
+        )
+        return self.marginal.icdf(q)
+
+    def entropy(self) -> jax.Array:
+        entropies = self._batched_marginal(self.marginal.entropy())
+        return self._batched(entropies.sum(axis=-1)) + self._batched(log_diagonal(self._factor(self.dtype)))
+
+    @property
+    def _matrix(self) -> Any:
+        """Whichever matrix was given."""
+        return first_given(*(getattr(self, name) for name in AbstractGaussianCopula.parameters))
+
+    def _factor(self, dtype: Any) -> jax.Array:
+        """The lower Cholesky factor of the correlation matrix."""
+        matrix, factor = (getattr(self, name) for name in AbstractGaussianCopula.parameters)
+        return lower_factor(dtype, covariance=matrix, scale_tril=factor)
+
+    def _batched_marginal(self, value: jax.Array) -> jax.Array:
+        """A summary of each marginal, of the whole shape."""
+        return jnp.broadcast_to(jnp.asarray(value, self.dtype), self._shape())
+
+
+class GaussianCopula(AbstractGaussianCopula):
+    """A vector with any continuous marginal laws and the dependence of a multivariate normal.
+
+    **Fields**
+    - `marginal_dist`: a univariate distribution with a cdf (and an icdf, to draw), batch shape `(..., n)`.
+    - `correlation_matrix`: of the normal scores, shape `(..., n, n)`; give this or its factor.
+    - `correlation_cholesky`: its lower Cholesky factor.
+
+    **Density**: `prod f(x_i) * exp(-z' (R^-1 - I) z / 2) / sqrt(det R)`, z_i the standard normal quantile of F(x_i),
+    for marginals of density f and distribution function F, and correlation matrix R.
+
+    **Source**: Song (2000), Scandinavian Journal of Statistics 27(2), equation 5.
+    """
+
+    marginal_dist: AbstractDistribution
+    correlation_matrix: Any = None
+    correlation_cholesky: Any = None
+
+    @property
+    def marginal(self) -> AbstractDistribution:
+        return self.marginal_dist
+
+
+class GaussianCopulaBeta(AbstractGaussianCopula):
+    """A vector of beta-distributed shares with the dependence of a multivariate normal.
+
+    **Fields**
+    - `concentration1`: first shape of each marginal, > 0, shape `(..., n)` or a number.
+    - `concentration0`: second shape of each marginal, > 0.
+    - `correlation_matrix`: of the normal scores, shape `(..., n, n)`; give this or its factor.
+    - `correlation_cholesky`: its lower Cholesky factor.
+
+    **Density**: that of `GaussianCopula` for `Beta(concentration1, concentration0)`.
+
+    **Source**: Song (2000), Scandinavian Journal of Statistics 27(2), equation 5.
+    """
+
+    concentration1: Any
+    concentration0: Any
+    correlation_matrix: Any = None
+    correlation_cholesky: Any = None
+
+    @property
+    def marginal(self) -> AbstractDistribution:
+        return Beta(self.concentration1, self.concentration0)
+
+
+def _normal_scores(log_below: jax.Array, log_above: jax.Array) -> jax.Array:
+    """The standard normal quantiles of variables, from the logarithms of the mass below and above them."""
+    is_lower = log_below < log_above
+    nearer = jnp.where(is_lower, log_below, log_above)
+    # A marginal without an accurate tail may say there is no mass beyond: taken as the smallest number there is.
+    least = float(np.log(np.finfo(nearer.dtype).tiny))
+    nearer = jnp.where(nearer == -jnp.inf, least, nearer)
+    score = ndtri_exp(jnp.minimum(nearer, float(np.log(0.5))))
+    return jnp.where(is_lower, score, -score)
