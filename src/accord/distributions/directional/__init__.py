@@ -1,0 +1,1 @@
+"""Distribute angles and directions."""

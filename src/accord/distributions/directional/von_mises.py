@@ -1,0 +1,99 @@
+"""Distribute angles by the von Mises law, the normal law of the circle."""
+
+import math
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import AbstractDistribution, Shape
+from ..constraint import Constraint
+from . import arc_mass
+from .von_mises_draws import draw, quantile
+
+
+class VonMises(AbstractDistribution):
+    """The normal law of the circle, for directions and for times of a day or a year.
+
+    Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
+    `variance` the circular variance: one minus the length of the mean vector, between 0 and 1.
+
+    **Fields**
+    - `loc`: mean direction in radians, any real; only its place on the circle matters.
+    - `concentration`: >= 0; 0 is the uniform distribution, and when it is large its inverse is the usual variance.
+
+    **Density**: `exp(concentration * cos(x - loc)) / (2 * pi * I0(concentration))`.
+
+    **Source**: Mardia & Jupp (2000), Directional Statistics, section 3.5.4.
+    """
+
+    loc: Any
+    concentration: Any
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "loc": constraints.real,
+        "concentration": constraints.nonnegative,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.circular
+
+    @property
+    def mean(self) -> jax.Array:
+        (loc,) = self._arrays("loc")
+        return arc_mass.wrap(loc)
+
+    @property
+    def variance(self) -> jax.Array:
+        (k,) = self._arrays("concentration")
+        return arc_mass.mean_fall(k)
+
+    @property
+    def mode(self) -> jax.Array:
+        return self.mean
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, loc, k = align(value, self.loc, self.concentration)
+        is_outside = (x < -math.pi) | (x > math.pi)
+        # Outside, neither the value nor the location may have a slope.
+        angle = jnp.where(is_outside, 0.0, jnp.where(is_outside, 0.0, x) - loc)
+        inside = arc_mass.log_density(angle, k)
+        return jnp.where(is_outside, -jnp.inf, inside)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        shape = self._shape(sample_shape)
+        loc, k = (jnp.broadcast_to(array, shape) for array in self._arrays("loc", "concentration"))
+        return draw(key, loc, k)
+
+    def cdf(self, value: Any) -> jax.Array:
+        x, loc, k = align(value, self.loc, self.concentration)
+        inside = arc_mass.cdf(*_alike(jnp.where(abs(x) > math.pi, 0.0, x), loc, k))
+        return jnp.where(x > math.pi, 1.0, jnp.where(x < -math.pi, 0.0, inside))
+
+    def icdf(self, q: Any) -> jax.Array:
+        q, loc, k = align(q, self.loc, self.concentration)
+        return quantile(*_alike(q, loc, k))
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        return self._log_cdf(1.0, value)
+
+    def log_survival(self, value: Any) -> jax.Array:
+        return self._log_cdf(-1.0, value)
+
+    def entropy(self) -> jax.Array:
+        (k,) = self._arrays("concentration")
+        return arc_mass.log_half_circle(k) + math.log(2) + k * arc_mass.mean_fall(k)
+
+    def _log_cdf(self, sign: float, value: Any) -> jax.Array:
+        """The log cdf; that of the mirror image, for a `sign` of -1."""
+        x, loc, k = align(value, self.loc, self.concentration)
+        x, loc = sign * x, sign * loc
+        inside = arc_mass.log_cdf(*_alike(jnp.where(abs(x) > math.pi, 0.0, x), loc, k))
+        return jnp.where(x > math.pi, 0.0, jnp.where(x < -math.pi, -jnp.inf, inside))
+
+
+def _alike(first: jax.Array, *others: Any) -> list[jax.Array]:
+    """Arrays of one shape and dtype."""
+    return jnp.broadcast_arrays(first, *(jnp.asarray(other, first.dtype) for other in others))

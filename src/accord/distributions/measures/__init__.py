@@ -1,0 +1,1 @@
+"""Distribute random measures, and the partitions that they give."""

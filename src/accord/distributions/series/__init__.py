@@ -1,0 +1,1 @@
+"""Distribute paths in time."""
