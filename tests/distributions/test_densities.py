@@ -1,18 +1,38 @@
-"""Test densities: against SciPy, against one, and where a value is impossible, missing or masked."""
+"""Test densities and summaries: against SciPy, their integrals, and where a value is impossible, missing or masked."""
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import assert_close, assert_finite, each
-from scipy import integrate
-from table import ALL, DISCRETE, MULTIVARIATE, UNIVARIATE, Case
+from laws import assert_close, compiled, each
+from table import ALL, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, Case, draws_of
 
 import accord.distributions as dist
+from accord.core.errors import DistributionError
+from accord.distributions.constraint import Circular
 
 WITH_SCIPY = {name: case for name, case in UNIVARIATE.items() if case.scipy}
+
+
+def summary(d: dist.AbstractDistribution, what: str) -> Any:
+    """A summary, or None where there is none in closed form."""
+    try:
+        found = getattr(d, what)
+        return found() if callable(found) else found
+    except DistributionError:
+        return None
+
+
+def has_quantiles(d: dist.AbstractDistribution) -> bool:
+    """Whether the inverse cdf is defined."""
+    try:
+        jax.eval_shape(d.icdf, 0.5)
+    except DistributionError:
+        return False
+    return True
 
 
 @each(WITH_SCIPY)
@@ -20,135 +40,148 @@ def test_univariate_densities_and_quantiles_are_those_of_scipy(case: Case) -> No
     d, reference = case.make(), case.scipy()
     q = np.array([0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
     x = reference.ppf(q)
-    assert_close(d.log_prob(x), reference.logpdf(x), rtol=1e-9, atol=1e-9)
-    assert_close(d.cdf(x), q, rtol=1e-8, atol=1e-9)
-    assert_close(d.entropy(), np.asarray(reference.entropy(), np.float64), rtol=1e-9, atol=1e-9)
-    mean, variance = reference.stats("mv")
-    assert_close(d.mean, np.asarray(mean), rtol=1e-9, atol=1e-9)
-    assert_close(d.variance, np.asarray(variance), rtol=1e-8, atol=1e-9)
-    if type(d).icdf is not dist.AbstractDistribution.icdf:
-        assert_close(d.icdf(q), x, rtol=1e-8, atol=1e-9)
+    log_prob, below, quantiles = compiled(lambda x, q: (d.log_prob(x), d.cdf(x), d.icdf(q)))(x, q)
+    assert_close(log_prob, reference.logpdf(x), rtol=1e-9, atol=1e-9)
+    assert_close(below, q, rtol=1e-8, atol=1e-9)
+    assert_close(quantiles, x, rtol=1e-8, atol=1e-9)
+
+
+@each(UNIVARIATE)
+def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -> None:
+    d = case.make()
+    bijector = dist.biject_to(d.support)
+    announced = {what: summary(d, what) for what in ("mean", "variance", "entropy")}
+    if isinstance(d.support, Circular):  # its mean is a direction
+        announced["mean"] = announced["variance"] = None
+    centre = announced["mean"]
+    centre = 0.0 if centre is None or not np.isfinite(centre) else float(centre)
+    # The trapezoidal rule in t, for x = bijector(sinh(t)), which decays doubly exponentially at both ends.
+    t = np.linspace(-40.0, 40.0, 64_001)
+
+    def integrals(t: jax.Array) -> tuple:
+        x, log_det = bijector.forward_and_log_det(jnp.sinh(t))
+        log_prob = d.log_prob(x)
+        log_weight = log_prob + log_det + jnp.log(jnp.cosh(t))
+        weight = jnp.where(jnp.isfinite(log_weight) & jnp.isfinite(x), jnp.exp(log_weight), 0.0)
+        weight = weight * (t[1] - t[0])
+
+        def average(of: Any) -> jax.Array:
+            return jnp.where(weight > 0, weight * of, 0.0).sum()
+
+        middle = bijector.forward(0.0)
+        lower = jnp.where(x <= middle, weight, 0.0).sum() - 0.5 * weight[t.size // 2]
+        moments = (average(x), average((x - centre) ** 2), average(-log_prob))
+        return average(1.0), lower, d.cdf(middle), moments
+
+    whole, lower, below, moments = compiled(integrals)(t)
+    assert_close(whole, jnp.ones(()), atol=1e-6)
+    assert_close(lower, below, atol=1e-6)
+    for value, integral in zip(announced.values(), moments, strict=True):
+        if value is not None and np.isfinite(value):
+            assert_close(np.asarray(integral), np.asarray(value), rtol=1e-5, atol=1e-6)
 
 
 @each(DISCRETE)
 def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) -> None:
-    d, reference = case.make(), case.scipy()
-    k = np.arange(0, int(reference.ppf(1 - 1e-15)) + 1)
-    inside = np.asarray(d.support(k))
-    assert_close(d.log_prob(k)[inside], reference.logpmf(k)[inside], rtol=1e-9, atol=1e-9)
-    assert_close(jnp.exp(d.log_prob(k)).sum(), np.asarray(1.0), rtol=1e-9)
-    assert_close(d.log_prob(k.astype(np.float64)), d.log_prob(k))
-    assert_close(d.cdf(k), reference.cdf(k), rtol=1e-8, atol=1e-9)
-    assert_close(d.mean, np.asarray(reference.mean(), np.float64), rtol=1e-9)
-    assert_close(d.variance, np.asarray(reference.var(), np.float64), rtol=1e-9)
-    assert (d.log_prob(np.array([-1.0, 0.5])) == -np.inf).all()
+    d = case.make()
+    low, high = (int(v) for v in (draws_of(case).min(), draws_of(case).max()))
+    k = np.arange(min(low, 0), 4 * high + 60)
+    log_prob, as_float, below, inside, odd = compiled(
+        lambda k: (
+            d.log_prob(k),
+            d.log_prob(k.astype(float)),
+            d.cdf(k),
+            d.support(k),
+            d.log_prob(k.astype(float) + 0.5),
+        )
+    )(k)
+    p = np.exp(log_prob)
+    assert (np.asarray(inside) | (p == 0)).all()
+    assert (odd == -np.inf).all()
+    assert_close(as_float, log_prob)
+    assert_close(p.sum(), np.asarray(1.0), rtol=1e-6)
+    assert_close(below, p.cumsum(), rtol=1e-8, atol=1e-9)
+    mean = (p * k).sum()
+    totals = {
+        "mean": mean,
+        "variance": (p * (k - mean) ** 2).sum(),
+        "entropy": -np.where(p > 0, p * np.where(p > 0, log_prob, 0), 0).sum(),
+    }
+    for what, expected in totals.items():
+        value = summary(d, what)
+        if value is not None and np.isfinite(value):
+            assert_close(np.asarray(value), expected, rtol=1e-5, atol=1e-8)
+    if case.scipy:
+        reference = case.scipy()
+        # Further out, formulas that add a small tail to a gate of 0 have lost it.
+        some = np.asarray(inside) & (p > 1e-12)
+        assert_close(np.asarray(log_prob)[some], reference.logpmf(k)[some], rtol=1e-8, atol=1e-8)
 
 
 @each(MULTIVARIATE)
 def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
+    if case.scipy is None:
+        pytest.skip("SciPy has no such distribution")
     d, reference = case.make(), case.scipy()
-    x = reference.rvs(5, random_state=np.random.default_rng(3))
-    expected = reference.logpdf(x.T if isinstance(d, dist.Dirichlet) else x)
-    assert_close(d.log_prob(x), expected, rtol=1e-10, atol=1e-10)
-    assert_close(d.entropy(), np.asarray(reference.entropy()), rtol=1e-10)
+    x = draws_of(case, 5)
+    expected = [reference.logpdf(value) for value in x]
+    assert_close(compiled(d.log_prob)(x), np.asarray(expected), rtol=1e-8, atol=1e-8)
 
 
-@each(UNIVARIATE)
-def test_univariate_densities_integrate_to_one_and_their_cdf_is_the_integral(case: Case) -> None:
-    d = case.make()
-    density = jax.jit(lambda x: jnp.exp(d.log_prob(x)))
-    bijector = dist.biject_to(d.support)
-    middle = float(bijector.forward(0.0))
-    low, high = (float(bijector.forward(x)) for x in (-np.inf, np.inf))
-    low, high = min(low, high), max(low, high)
-    below = integrate.quad(density, low, middle, limit=200)[0]
-    above = integrate.quad(density, middle, high, limit=200)[0]
-    assert abs(below + above - 1) < 1e-7
-    assert abs(below - float(d.cdf(middle))) < 1e-7
-
-
-OUTSIDE: dict[str, tuple[Any, tuple, Any]] = {
-    "HalfNormal": (dist.HalfNormal, (1.5,), -1.0),
-    "HalfCauchy": (dist.HalfCauchy, (1.5,), -1.0),
-    "HalfStudentT": (dist.HalfStudentT, (3.0, 1.5), -1.0),
-    "LogNormal": (dist.LogNormal, (0.5, 1.5), -1.0),
-    "LogNormal at 0": (dist.LogNormal, (0.5, 1.5), 0.0),
-    "Gamma": (dist.Gamma, (2.5, 1.5), -1.0),
-    "Gamma at 0": (dist.Gamma, (2.5, 1.5), 0.0),
-    "InverseGamma": (dist.InverseGamma, (2.5, 1.5), -1.0),
-    "InverseGamma at 0": (dist.InverseGamma, (2.5, 1.5), 0.0),
-    "Exponential": (dist.Exponential, (2.5,), -1.0),
-    "Beta below": (dist.Beta, (2.5, 0.5), -1.0),
-    "Beta at 0": (dist.Beta, (2.5, 0.5), 0.0),
-    "Beta above": (dist.Beta, (2.5, 3.5), 2.0),
-    "Uniform": (dist.Uniform, (0.5, 1.5), 3.0),
-    "TruncatedNormal below": (
-        lambda *p: dist.TruncatedNormal(p[0], p[1], low=p[2], high=p[3]),
-        (0.0, 1.0, -1.0, 2.0),
-        -1.5,
-    ),
-    "TruncatedNormal above": (
-        lambda *p: dist.TruncatedNormal(p[0], p[1], low=p[2], high=p[3]),
-        (0.0, 1.0, -np.inf, 2.0),
-        2.5,
-    ),
-    "Bernoulli, probs": (dist.Bernoulli, (0.3,), 2),
-    "Bernoulli, logits": (lambda p: dist.Bernoulli(logits=p), (0.3,), -1),
-    "Binomial": (lambda p: dist.Binomial(4, p), (0.3,), 5),
-    "Poisson": (dist.Poisson, (2.0,), -1),
-    "Poisson, fraction": (dist.Poisson, (2.0,), 1.5),
-    "Categorical": (lambda p: dist.Categorical(logits=p), (np.array([0.3, 1.0]),), 2),
-    "Dirichlet off the simplex": (dist.Dirichlet, (np.array([2.0, 3.0]),), np.array([0.5, 0.7])),
-    "Dirichlet at a corner": (dist.Dirichlet, (np.array([2.0, 3.0]),), np.array([0.0, 1.0])),
-    "Mixture": (
-        lambda p: dist.MixtureSameFamily(dist.Categorical(np.array([0.5, 0.5])), dist.Gamma(p, 1.0)),
-        (np.array([1.5, 2.0]),),
-        -1.0,
-    ),
-}
+@each(UNIVARIATE | DISCRETE)
+def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf(case: Case) -> None:
+    d, x = case.make(), draws_of(case, 200)
+    mode = summary(d, "mode")
+    found = compiled(lambda x: (d.cdf(x), d.log_cdf(x), d.log_survival(x), d.log_prob(x)))(x)
+    below, log_below, log_above, log_prob = map(np.asarray, found)
+    assert_close(np.exp(log_below), below, rtol=1e-9)
+    assert_close(np.exp(log_above), 1 - below, rtol=1e-7, atol=1e-9)
+    if mode is not None and np.isfinite(mode):
+        assert d.log_prob(mode) >= log_prob.max() - 1e-9
+    # Just under the cdf, since a sum that rounds up must not move a count to the next one.
+    q = below * (1 - 1e-9) if d.is_discrete else below
+    is_sharp = (q > 1e-6) & (q < 1 - 1e-6)
+    if has_quantiles(d):
+        assert_close(np.asarray(compiled(d.icdf)(q))[is_sharp] * 1.0, x[is_sharp] * 1.0, rtol=1e-6, atol=1e-8)
 
 
 @each(OUTSIDE)
 def test_outside_the_support_the_log_density_is_minus_infinity_with_zero_gradient(case: tuple) -> None:
     make, parameters, value = case
-    log_prob, slopes = jax.jit(
-        jax.value_and_grad(lambda *p: make(*p).log_prob(value), argnums=tuple(range(len(parameters))))
-    )(*parameters)
-    assert log_prob == -np.inf
-    assert all((np.asarray(slope) == 0).all() for slope in slopes), slopes
-    if not make(*parameters).is_discrete:
-        by_value = jax.grad(lambda x: make(*parameters).log_prob(x))(jnp.asarray(value))
-        assert (by_value == 0).all()
+    is_continuous = not make(*parameters).is_discrete
+
+    def log_prob(parameters: tuple, value: Any) -> jax.Array:
+        return make(*parameters).log_prob(value)
+
+    value = jnp.asarray(value, float) if is_continuous else value
+    arguments = (0, 1) if is_continuous else 0
+    result, slopes = compiled(jax.value_and_grad(log_prob, arguments))(parameters, value)
+    assert result == -np.inf
+    assert all((np.asarray(slope) == 0).all() for slope in jax.tree.leaves(slopes)), slopes
 
 
-FINITE = (
-    "Normal",
-    "Gamma",
-    "Beta",
-    "TruncatedNormal",
-    "Poisson",
-    "Binomial, logits",
-    "Mixture of several",
-    "Uniform",
-)
-
-
-@each({name: ALL[name] for name in FINITE})
+@each(ALL)
 def test_a_masked_nan_has_no_influence_on_value_or_gradient(case: Case) -> None:
     d = case.make()
-    good = jnp.asarray(d.sample(jax.random.key(0), (3,)), float)
-    value = jnp.concatenate([good, jnp.asarray([np.nan, -np.inf, np.inf])])
-    mask = np.arange(6) < 3
+    draws, batch = draws_of(case, 2).astype(float), d.batch_shape
+    value = np.concatenate([draws, np.full_like(draws, np.nan), np.full_like(draws, np.inf)])
+    mask = np.broadcast_to(np.arange(6).reshape(6, *(1 for _ in batch)) < 2, (6, *batch))
+    floats, rest = eqx.partition(d, lambda leaf: np.issubdtype(np.asarray(leaf).dtype, np.floating))
 
-    def log_joint(scale: Any, value: Any) -> jax.Array:
-        return d.expand((6,)).mask(mask).log_prob(value * scale).sum()
+    def log_joint(floats: Any, value: Any, *, is_masked: bool) -> jax.Array:
+        it = eqx.combine(floats, rest)
+        return (it.expand((6, *batch)).mask(mask) if is_masked else it).log_prob(value).sum()
 
-    clean = jnp.concatenate([good, good])
-    for_nan = jax.jit(jax.value_and_grad(log_joint, argnums=(0, 1)))(jnp.ones(6), value)
-    for_clean = jax.jit(jax.value_and_grad(log_joint, argnums=(0, 1)))(jnp.ones(6), clean)
-    assert_finite((for_nan[0], for_nan[1][1]))
-    assert_close((for_nan[0], for_nan[1][1]), (for_clean[0], for_clean[1][1]))
-    assert (d.expand((6,)).mask(mask).log_prob(value)[3:] == 0).all()
+    def both(floats: Any, value: Any, kept: Any) -> tuple:
+        with_nan = jax.value_and_grad(lambda f, v: log_joint(f, v, is_masked=True), (0, 1))(floats, value)
+        without = jax.value_and_grad(lambda f, v: log_joint(f, v, is_masked=False), (0, 1))(floats, kept)
+        return with_nan, without
+
+    with_nan, without = compiled(both)(floats, value, draws)
+    assert_close(with_nan[0], without[0], rtol=1e-10)
+    assert_close(with_nan[1][0], without[1][0], rtol=1e-8, atol=1e-10)
+    assert_close(with_nan[1][1][:2], without[1][1], rtol=1e-8, atol=1e-10)
+    assert (np.asarray(with_nan[1][1][2:]) == 0).all()
 
 
 def test_a_masked_observation_does_not_reach_the_parameters() -> None:
@@ -177,7 +210,7 @@ def test_the_normal_costs_a_handful_of_operations() -> None:
     assert len(jaxpr.eqns) <= 6
     gamma = str(jax.make_jaxpr(dist.Gamma(2, 3).log_prob)(jnp.ones(3)))
     assert "lgamma" not in gamma
-    assert gamma.count("log ") == 1
+    assert gamma.count("log ") + gamma.count("log1p ") <= 2
 
 
 PARAMETERS = {

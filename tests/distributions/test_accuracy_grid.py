@@ -1,0 +1,28 @@
+"""Test log densities, cdfs, quantiles and all their first derivatives against 90-digit values, in both precisions."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from accuracy import EXCEPTIONS, FOLDER, TARGET, errors, families, read
+
+FAMILIES = families()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_values_and_first_derivatives_are_accurate_everywhere(name: str, dtype: Any) -> None:
+    family, precision = FAMILIES[name], np.dtype(dtype).name
+    worst = {}
+    with jax.enable_x64(precision == "float64"):
+        for quantity, rows in read(name).items():
+            worst |= errors(family.make, quantity, rows, dtype, is_discrete=family.is_discrete)
+    for what, (error, row) in worst.items():
+        bound, _ = EXCEPTIONS.get((name, what, precision), (TARGET[precision], ""))
+        assert error <= bound, f"{what} is off by {error:.2g} natural scales at {row}"
+
+
+def test_every_family_has_its_values_and_few_are_excepted() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(FAMILIES)
+    assert len(EXCEPTIONS) <= 5

@@ -1,0 +1,53 @@
+"""Test truncation of any family where tables of points cannot say what must hold."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from laws import assert_close, assert_finite
+
+import accord.distributions as dist
+
+
+def total(x: Any, loc: Any, scale: Any, low: Any, high: Any) -> jax.Array:
+    return dist.Laplace(loc, scale).truncate(low, high).log_prob(x)
+
+
+@pytest.mark.parametrize("bounds", [(0.5, np.inf), (-np.inf, 2.5), (-np.inf, np.inf)])
+def test_infinite_bounds_traced_or_written_are_no_bounds_for_any_family(bounds: tuple) -> None:
+    low, high = bounds
+    plain = [None if np.isinf(bound) else bound for bound in bounds]
+    expected = jax.value_and_grad(lambda *p: total(*p, *plain), (0, 1, 2))(1.25, 0.3, 1.7)
+    written = jax.value_and_grad(lambda *p: total(*p, low, high), (0, 1, 2))(1.25, 0.3, 1.7)
+    traced = jax.jit(jax.value_and_grad(total, (0, 1, 2, 3, 4)))(1.25, 0.3, 1.7, low, high)
+    assert_close(written, expected)
+    assert_close((traced[0], traced[1][:3]), expected)
+    assert_finite(traced)
+    assert all(slope == 0 for slope, bound in zip(traced[1][3:], bounds, strict=True) if np.isinf(bound))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_kink_within_one_part_in_a_million_is_seen(dtype: Any) -> None:
+    x, loc, scale, low, high = (dtype(number) for number in (-5e-8, 0.0, 1.0, -1e-7, 1e-6))
+    value, slopes = jax.jit(jax.value_and_grad(total, (0, 1, 3, 4)))(x, loc, scale, low, high)
+    # To first order in the width the law is uniform; the slope by the location is that of |x - loc| and its mean.
+    width = float(high) - float(low)
+    mean = (float(high) - -float(low)) / width
+    expected = np.array([1.0, -1.0 + -mean * -1.0 * -1.0, 1 / width, -1 / width])
+    assert abs(float(value) + np.log(width)) < 1e-6
+    np.testing.assert_allclose(np.array(slopes, float), expected, rtol=2e-6)
+
+
+def test_truncating_again_intersects_the_bounds() -> None:
+    once = dist.Gamma(2.0, 1.0).truncate(0.5, 2.0)
+    twice = dist.Gamma(2.0, 1.0).truncate(0.5, 5.0).truncate(0.25, 2.0)
+    assert (once.low, once.high) == (twice.low, twice.high)
+    assert isinstance(dist.Normal().truncate(0.0).truncate(high=1.0), dist.TruncatedNormal)
+
+
+def test_a_truncated_count_includes_its_bounds() -> None:
+    d = dist.Poisson(3.0).truncate(2, 4)
+    weights = np.array([4.5, 4.5, 3.375])
+    assert_close(d.log_prob(np.arange(2, 5)), np.log(weights / weights.sum()))
+    assert_close(d.icdf(d.cdf(np.arange(2.0, 5.0))), np.arange(2.0, 5.0))
