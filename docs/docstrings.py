@@ -1,0 +1,46 @@
+"""Read what a docstring says, section by section, and how a thing is called."""
+
+import inspect
+import re
+from typing import Any, NamedTuple
+
+
+class Text(NamedTuple):
+    """The parts of a docstring."""
+
+    first: str
+    sections: dict[str, str]
+
+
+def read(thing: Any) -> Text:
+    """The first line and the sections of a docstring; a section starts with `**Name**` and ends where the next does."""
+    text = inspect.cleandoc(
+        vars(thing).get("__doc__") or "" if isinstance(thing, type) else thing.__doc__ or ""
+    )
+    first = text.split("\n\n")[0].replace("\n", " ")
+    pieces = re.split(r"^\*\*([A-Z][a-z ]+)\*\*:?", text, flags=re.MULTILINE)
+    return Text(first, {pieces[i]: pieces[i + 1].strip() for i in range(1, len(pieces) - 1, 2)})
+
+
+def signature(thing: Any) -> str:
+    """The name with argument names and defaults, as one writes a call."""
+    words, starred = [], False
+    for parameter in inspect.signature(thing).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            words.append("*")
+            starred = True
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+        words.append(parameter.name + default)
+    return f"{thing.__name__}({', '.join(words)})"
+
+
+def fields_of(text: Text) -> str:
+    """The items of **Fields**, one below the other."""
+    items = re.split(r"^- ", text.sections.get("Fields", ""), flags=re.MULTILINE)
+    # What follows the list, after an empty line, is not of the last field.
+    return "<br>".join(flat(item.split("\n\n")[0]) for item in items if item.strip())
+
+
+def flat(text: str) -> str:
+    """Text on one line."""
+    return re.sub(r"\s+", " ", text.split("\n\n")[0]).strip()
