@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import jax
@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 
-def each(table: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(
+    table: Mapping[str, Any], slow: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for every entry of a table, given as its first argument; functions without arguments are called first.
 
-    Entries are built inside the test, so that one which cannot be built fails alone, under its own name.
+    Entries are built inside the test, so that one which cannot be built fails alone, under its own name. Those named
+    in `slow` are left to the slow tests.
     """
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
@@ -25,7 +28,11 @@ def each(table: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[.
             is_factory = inspect.isfunction(entry) and not inspect.signature(entry).parameters
             test(**{name: entry() if is_factory else entry}, **arguments)
 
-        return pytest.mark.parametrize(name, list(table.values()), ids=list(table))(run)
+        entries = [
+            pytest.param(entry, id=label, marks=pytest.mark.slow if label in slow else ())
+            for label, entry in table.items()
+        ]
+        return pytest.mark.parametrize(name, entries)(run)
 
     return decorate
 

@@ -342,8 +342,7 @@ FAMILIES = {
         lambda k, gate, rate: (
             gate + (1 - gate) * (poisson_cdf(k, rate) - mp.exp(-rate)) / (1 - mp.exp(-rate))
         ),
-        # Below a rate of 0.01, what is left of the condition after it cancels is less than single precision has.
-        points=[((g, r), [0, 1, 9]) for g in (0.3, 1e-6, 0.999) for r in (0.01, 2.5, 60.0)],
+        points=[((g, r), [0, 1, 9]) for g in (0.3, 1e-6, 0.999) for r in (1e-6, 0.01, 2.5, 60.0)],
         is_discrete=True,
     ),
 }

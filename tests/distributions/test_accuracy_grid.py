@@ -5,13 +5,19 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from accuracy import EXCEPTIONS, FOLDER, TARGET, errors, families, read
+from accuracy import FOLDER, TARGET, errors, families, read
+from accuracy_exceptions import EXCEPTIONS
+from laws import each
 
 FAMILIES = families()
 
 
+# The search for their quantiles makes them slow to compile.
+SLOW = [name for name in FAMILIES if "runcated" in name]
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", sorted(FAMILIES))
+@each({name: name for name in sorted(FAMILIES)}, slow=SLOW)
 def test_values_and_first_derivatives_are_accurate_everywhere(name: str, dtype: Any) -> None:
     family, precision = FAMILIES[name], np.dtype(dtype).name
     worst = {}
@@ -21,8 +27,10 @@ def test_values_and_first_derivatives_are_accurate_everywhere(name: str, dtype: 
     for what, (error, row) in worst.items():
         bound, _ = EXCEPTIONS.get((name, what, precision), (TARGET[precision], ""))
         assert error <= bound, f"{what} is off by {error:.2g} natural scales at {row}"
+        if bound > TARGET[precision]:
+            assert error > TARGET[precision], f"{what} is accurate now: take it off the exceptions"
 
 
-def test_every_family_has_its_values_and_few_are_excepted() -> None:
+def test_every_family_has_its_values() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(FAMILIES)
-    assert len(EXCEPTIONS) <= 5
+    assert {name for name, _, _ in EXCEPTIONS} <= set(FAMILIES)

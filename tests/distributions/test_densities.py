@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import assert_close, compiled, each
-from table import ALL, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, Case, draws_of
+from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, Case, draws_of
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -160,7 +160,7 @@ def test_outside_the_support_the_log_density_is_minus_infinity_with_zero_gradien
     assert all((np.asarray(slope) == 0).all() for slope in jax.tree.leaves(slopes)), slopes
 
 
-@each(ALL)
+@each(ALL, slow=BATCHED)
 def test_a_masked_nan_has_no_influence_on_value_or_gradient(case: Case) -> None:
     d = case.make()
     draws, batch = draws_of(case, 2).astype(float), d.batch_shape

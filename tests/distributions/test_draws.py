@@ -60,7 +60,7 @@ UNCERTAIN = {name: case for name, case in ALL.items() if "certain" not in name}
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(UNCERTAIN)
+@each(UNCERTAIN, slow=BATCHED)
 def test_draws_have_the_announced_shape_and_lie_in_the_support(case: Case, precision: str) -> None:
     with jax.enable_x64(precision == "float64"):
         d = case.make()
@@ -149,7 +149,7 @@ HAVE_MOMENTS = {
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(HAVE_MOMENTS)
+@each(HAVE_MOMENTS, slow=BATCHED)
 def test_draws_have_the_mean_variance_and_entropy_announced(case: Case, precision: str) -> None:
     limit, rounding = float(stats.norm.isf(RATE / 2)), {"float64": 1e-9, "float32": 2e-5}[precision]
 

@@ -19,7 +19,7 @@ VALUES = json.loads((Path(__file__).parent / "data" / "special.json").read_text(
 def test_values_and_first_derivatives_are_those_of_mpmath(dtype: Any) -> None:
     tables = {name: np.array(rows, dtype) for name, rows in VALUES.items()}
 
-    def both(name: str, table: np.ndarray) -> tuple:
+    def both(name: str, table: np.ndarray) -> tuple[Any, ...]:
         count = (table.shape[1] - 1) // 2
         slopes = jax.vmap(jax.value_and_grad(getattr(special, name), tuple(range(count))))
         return slopes(*(table[:, i] for i in range(count)))
@@ -76,7 +76,7 @@ def test_ends_of_the_support_are_exact_with_a_zero_gradient() -> None:
         "log_gamma_survival": [0, 0, -np.inf],
     }
 
-    def by_both(name: str) -> tuple:
+    def by_both(name: str) -> tuple[Any, ...]:
         return jax.vmap(jax.value_and_grad(getattr(special, name), (0, 1)), (None, 0))(0.5, ends)
 
     found = compiled(lambda: {name: by_both(name) for name in at})()
@@ -94,7 +94,7 @@ def test_second_derivatives_are_symmetric_and_those_of_differences() -> None:
         "gamma_quantile": (2.5, 0.3),
     }
     for name, point in points.items():
-        at = jnp.asarray(point)
+        at = np.asarray(point)
         gradient = jax.grad(lambda at, name=name: getattr(special, name)(*at))
         hessian = compiled(jax.jacfwd(gradient))(at)
         moves = 1e-5 * np.eye(len(point))

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from laws import assert_close, assert_finite
+from laws import assert_close, assert_finite, compiled, each
 
 import accord.distributions as dist
 
@@ -43,6 +43,8 @@ def test_truncating_again_intersects_the_bounds() -> None:
     once = dist.Gamma(2.0, 1.0).truncate(0.5, 2.0)
     twice = dist.Gamma(2.0, 1.0).truncate(0.5, 5.0).truncate(0.25, 2.0)
     assert (once.low, once.high) == (twice.low, twice.high)
+    by_sides = dist.Gamma(2.0, 1.0).truncate(0.5).truncate(high=2.0)
+    assert (by_sides.low, by_sides.high) == (once.low, once.high)
     assert isinstance(dist.Normal().truncate(0.0).truncate(high=1.0), dist.TruncatedNormal)
 
 
@@ -51,3 +53,20 @@ def test_a_truncated_count_includes_its_bounds() -> None:
     weights = np.array([4.5, 4.5, 3.375])
     assert_close(d.log_prob(np.arange(2, 5)), np.log(weights / weights.sum()))
     assert_close(d.icdf(d.cdf(np.arange(2.0, 5.0))), np.arange(2.0, 5.0))
+
+
+@each(
+    {
+        "Gumbel": (lambda a: dist.Gumbel(a, 1.0), -800.0, 5.0),
+        "Weibull": (lambda a: dist.Weibull(a, 3.0), 0.5, 1e9),
+        "StudentT": (lambda a: dist.StudentT(3.0, a, 1.0), -1e200, 3e9),
+        "Gamma": (lambda a: dist.Gamma(a, 1.0), 1e-300, 3e9),
+    }
+)
+def test_a_bound_beyond_which_no_mass_is_left_has_a_finite_gradient(case: tuple) -> None:
+    make, low, high = case
+
+    def log_prob(a: Any, low: Any, high: Any, x: Any) -> jax.Array:
+        return make(a).truncate(low, high).log_prob(x)
+
+    assert_finite(compiled(jax.value_and_grad(log_prob, (0, 1, 2, 3)))(1.5, low, high, 1.25))

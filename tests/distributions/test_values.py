@@ -10,16 +10,16 @@ import jax
 import jax.numpy as jnp
 import joblib
 import numpy as np
-import pytest
 from jax.sharding import Mesh, PartitionSpec
-from laws import assert_close, compiled
-from table import ALL, draws_of
+from laws import assert_close, compiled, each
+from table import ALL, BATCHED, draws_of
 
 import accord.distributions as dist
 from accord.core import precision
 
 # Built once, when this module is loaded, and used by every test below: nothing may stick to them.
 MODULE_LEVEL: dict[str, dist.AbstractDistribution] = {name: case.make() for name, case in ALL.items()}
+NAMES = {name: name for name in ALL}
 
 
 def total(d: dist.AbstractDistribution) -> tuple[Any, Callable[[Any, Any], jax.Array]]:
@@ -28,7 +28,7 @@ def total(d: dist.AbstractDistribution) -> tuple[Any, Callable[[Any, Any], jax.A
     return floats, lambda floats, x: eqx.combine(floats, rest).log_prob(x).sum()
 
 
-@pytest.mark.parametrize("name", list(ALL))
+@each(NAMES, slow=BATCHED)
 def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     leaves = [np.array(leaf) for leaf in jax.tree.leaves(d)]
@@ -65,7 +65,7 @@ def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str
     assert hash(d) == hash(copy)
 
 
-@pytest.mark.parametrize("name", list(ALL))
+@each(NAMES, slow=BATCHED)
 def test_eight_threads_trace_the_same_program_at_once(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     floats, log_joint = total(d)
@@ -85,9 +85,11 @@ def work(pickled: bytes, draws: np.ndarray) -> np.ndarray:
         return np.asarray(compiled(pickle.loads(pickled).log_prob)(draws))
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_a_joblib_worker_computes_the_same_bits(part: int) -> None:
-    names = list(ALL)[part::4]
+@each(
+    {"every fourth": list(ALL)[::4], "the others": [n for n in ALL if n not in list(ALL)[::4]]},
+    slow=["the others"],
+)
+def test_a_joblib_worker_computes_the_same_bits(names: list[str]) -> None:
     tasks = [(pickle.dumps(MODULE_LEVEL[name]), np.asarray(draws_of(ALL[name], 8))) for name in names]
     found = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(work)(*task) for task in tasks)
     for name, (_, draws), result in zip(names, tasks, found, strict=True):

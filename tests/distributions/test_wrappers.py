@@ -118,6 +118,10 @@ REFUSED = {
     "nothing left": (lambda: dist.Gamma(2.0, 1.0).truncate(high=-1.0), ["Gamma", "high=-1.0"]),
     "no value between": (lambda: dist.Poisson(2.0).truncate(1.25, 1.75), ["Poisson", "1.25"]),
     "event axes that are not there": (lambda: dist.Delta(1.0, event_dim=1), ["Delta", "event"]),
+    "map onto a point": (
+        lambda: dist.biject_to(dist.Delta(np.array([1.0, 2.0]), event_dim=1).support),
+        ["zero width", "Delta", "deterministic"],
+    ),
     "product of kinds": (
         lambda: dist.product_distribution([dist.Poisson(3.0), dist.Normal()]),
         ["discrete"],

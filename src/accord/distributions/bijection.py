@@ -1,7 +1,9 @@
 """Choose the bijector from unconstrained space onto a constraint."""
 
+import numpy as np
+
 from .. import bijectors
-from ..bijectors import AbstractBijector, is_number
+from ..bijectors import AbstractBijector, is_concrete, is_number
 from ..core.errors import DistributionError
 from . import constraint as c
 
@@ -59,6 +61,11 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
         case c.LessThan(upper=upper) | c.LessThanOrEqual(upper=upper):
             return bijectors.UpperBounded(upper)
         case c.Interval(lower=lower, upper=upper) | c.OpenInterval(lower=lower, upper=upper):
+            if is_concrete(lower) and is_concrete(upper) and np.equal(lower, upper).any():
+                raise DistributionError(
+                    f"biject_to: the interval from {lower} to {upper} has zero width, as the support of a Delta, so "
+                    "there is nothing to sample. Observe the site, or make it a `deterministic`."
+                )
             unit = _is(lower, 0) and _is(upper, 1)
             return bijectors.Sigmoid() if unit else bijectors.Interval(lower, upper)
         case _:

@@ -10,9 +10,9 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..parameters import exactly_one
-from ..special import log1m_exp
+from ..special import log1m_exp, one_less_exp
 from .countable import AbstractCountable, AbstractFinite
-from .counts import Odds, complement, odds, select
+from .counts import Odds, odds, select
 
 _PARAMETERS: dict[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
@@ -140,7 +140,7 @@ class Geometric(AbstractCountable):
 
     def cdf(self, value: Any) -> jax.Array:
         log_above, k = self._log_above(value)
-        return jnp.where(k < 0, 0.0, complement(log_above))
+        return jnp.where(k < 0, 0.0, one_less_exp(log_above))
 
     def log_cdf(self, value: Any) -> jax.Array:
         log_above, k = self._log_above(value)

@@ -9,9 +9,10 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
+from ..special import log_factorial_remainder
 from .binomial import draw_binomial
 from .countable import AbstractCountable, AbstractFinite, known_bounds
-from .counts import filled, log_factorial, log_gamma_rise, polya_urn, select
+from .counts import filled, log_gamma_rise, polya_urn, select
 from .poisson import draw_poisson
 
 
@@ -67,7 +68,9 @@ class BetaBinomial(AbstractFinite):
         is_inside = (k >= 0) & (k <= n) & (k % 1 == 0)
         k_safe = jnp.where(is_inside, k, 0.0)
         rest, total = n - k_safe, a + b
-        coefficient = log_factorial(n) - log_factorial(k_safe) - log_factorial(rest)
+        coefficient = (
+            log_factorial_remainder(n) - log_factorial_remainder(k_safe) - log_factorial_remainder(rest)
+        )
         log_prob = coefficient + two_urns(k_safe, rest, a, b, total)
         return select(is_inside, log_prob, k)
 
@@ -129,7 +132,7 @@ class BetaNegativeBinomial(AbstractCountable):
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
         k_safe = jnp.where(is_inside, k, 0.0)
-        coefficient = log_gamma_rise(n, k_safe) - log_factorial(k_safe)
+        coefficient = log_gamma_rise(n, k_safe) - log_factorial_remainder(k_safe)
         return select(is_inside, coefficient + two_urns(k_safe, n, a, b, a + b), k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -12,8 +12,7 @@ import numpy as np
 from ...bijectors import align, is_concrete, is_number
 from ...core.errors import DistributionError
 from ..base import AbstractDistribution
-from ..special import log1m_exp, log_sum_exp, ndtri
-from .counts import complement
+from ..special import log1m_exp, log_sum_exp, ndtri, one_less_exp
 
 # A cdf that misses `q` by no more than this many units of rounding has reached it.
 _SLACK = 16
@@ -58,7 +57,7 @@ class AbstractFinite(AbstractCountable):
     def cdf(self, value: Any) -> jax.Array:
         x, below, above = self._tails(value)
         is_low = below < -0.5
-        low, high = jnp.exp(jnp.where(is_low, below, -1.0)), complement(jnp.where(is_low, -1.0, above))
+        low, high = jnp.exp(jnp.where(is_low, below, -1.0)), one_less_exp(jnp.where(is_low, -1.0, above))
         return jnp.where(jnp.isnan(x), jnp.nan, jnp.where(is_low, low, high))
 
     def log_cdf(self, value: Any) -> jax.Array:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..special import log1m, log_factorial_remainder, log_gamma_remainder, log_of, softplus
+from ..special import log1m, log_factorial_remainder, log_gamma_remainder, log_of, logistic, softplus
 
 # Coefficients of r, r^3, ... in log Gamma(1/r) without its leading growth: Abramowitz & Stegun (1964), 6.1.40.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
@@ -35,31 +35,7 @@ def odds(probs: Any, logits: Any, dtype: Any) -> Odds:
         p = jnp.asarray(probs, dtype)
         return Odds(p, 1 - p, log_of(p), log1m(p))
     logits = jnp.asarray(logits, dtype)
-    return Odds(sigmoid(logits), sigmoid(-logits), -softplus(-logits), -softplus(logits))
-
-
-@jax.custom_jvp
-def sigmoid(x: jax.Array) -> jax.Array:
-    """Compute 1 / (1 + exp(-x)); its derivative is exact also where it rounds to 1."""
-    return jax.lax.logistic(x)
-
-
-@sigmoid.defjvp
-def _sigmoid_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (x,), (x_dot,) = primals, tangents
-    return sigmoid(x), sigmoid(x) * sigmoid(-x) * x_dot
-
-
-@jax.custom_jvp
-def complement(log_p: jax.Array) -> jax.Array:
-    """Compute 1 - exp(log_p); its derivative is exact also where exp(log_p) is lost beside 1."""
-    return -jnp.expm1(log_p)
-
-
-@complement.defjvp
-def _complement_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (log_p,), (log_p_dot,) = primals, tangents
-    return complement(log_p), -jnp.exp(log_p) * log_p_dot
+    return Odds(logistic(logits), logistic(-logits), -softplus(-logits), -softplus(logits))
 
 
 def select(is_inside: jax.Array, log_prob: Any, value: jax.Array) -> jax.Array:
@@ -119,18 +95,12 @@ def log_gamma_rise(a: jax.Array, k: jax.Array) -> jax.Array:
     return jnp.where(is_large, series, log_gamma_remainder(small + k) - log_gamma_remainder(small))
 
 
-def log_factorial(k: jax.Array) -> jax.Array:
-    """Compute log(k!) - k log(k) + k, for k >= 0: exactly 0 at 0, where a log-gamma function is off by rounding."""
-    is_zero = k == 0
-    return jnp.where(is_zero, 0.0, log_factorial_remainder(jnp.where(is_zero, 1.0, k)))
-
-
 def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
     """Log probability of the whole number k >= 0 of events; -inf with a zero gradient where it is impossible."""
     is_possible = (k == 0) | (rate > 0)
     k = jnp.where(is_possible, k, 0.0)
     log_ratio = log_of(rate) - jnp.log(jnp.where(k > 0, k, 1.0))
-    log_prob = excess(k, rate - k, log_ratio) - log_factorial(k)
+    log_prob = excess(k, rate - k, log_ratio) - log_factorial_remainder(k)
     return jnp.where(is_possible, log_prob, -jnp.inf)
 
 
@@ -142,9 +112,9 @@ def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
     gap = jnp.where(chance.p <= chance.q, n * chance.p - k, rest - n * chance.q)
     log_n = jnp.log(jnp.where(n > 0, n, 1.0))
     log_prob = (
-        log_factorial(n)
-        - log_factorial(k)
-        - log_factorial(rest)
+        log_factorial_remainder(n)
+        - log_factorial_remainder(k)
+        - log_factorial_remainder(rest)
         + excess(k, gap, log_n - jnp.log(jnp.where(k > 0, k, 1.0)) + chance.log_p)
         + excess(rest, -gap, log_n - jnp.log(jnp.where(rest > 0, rest, 1.0)) + chance.log_q)
     )

@@ -12,8 +12,8 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..constraint import Independent as IndependentConstraint
 from ..parameters import exactly_one
-from ..special import log_of, log_sum_exp
-from .counts import excess, log_factorial, log_gamma_rise, polya_urn
+from ..special import log_factorial_remainder, log_of, log_sum_exp
+from .counts import excess, log_gamma_rise, polya_urn
 
 
 class CountsOf(Constraint):
@@ -84,8 +84,8 @@ class Multinomial(AbstractDistribution):
         is_possible = inside & ((x == 0) | (probs > 0)).all(axis=-1)
         x = jnp.where(jnp.expand_dims(is_possible, -1), x, 0.0)
         log_share = jnp.log(jnp.where(n > 0, n, 1.0)) - jnp.log(jnp.where(x > 0, x, 1.0))
-        terms = excess(x, n * probs - x, log_probs + log_share) - log_factorial(x)
-        total = terms.sum(axis=-1) + log_factorial(n[..., 0])
+        terms = excess(x, n * probs - x, log_probs + log_share) - log_factorial_remainder(x)
+        total = terms.sum(axis=-1) + log_factorial_remainder(n[..., 0])
         return jnp.where(is_possible, total, _outside(value, total))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -151,8 +151,8 @@ class DirichletMultinomial(AbstractDistribution):
         x, inside = counts(value, self)
         x, n, a, total = jnp.broadcast_arrays(x, *self._parts(x.ndim - 1))
         x = jnp.where(jnp.expand_dims(inside, -1), x, 0.0)
-        terms = polya_urn(x, a, n, total) - log_factorial(x)
-        whole = log_factorial(n[..., 0]) - log_gamma_rise(total[..., 0], n[..., 0])
+        terms = polya_urn(x, a, n, total) - log_factorial_remainder(x)
+        whole = log_factorial_remainder(n[..., 0]) - log_gamma_rise(total[..., 0], n[..., 0])
         result = terms.sum(axis=-1) + whole
         return jnp.where(inside, result, _outside(value, result))
 

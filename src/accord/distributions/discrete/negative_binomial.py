@@ -11,9 +11,10 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..parameters import check_parameter, exactly_one
+from ..special import log_factorial_remainder
 from .count_tails import Tail, negative_binomial_tail
 from .countable import AbstractCountable
-from .counts import Odds, excess, filled, log_factorial, log_gamma_rise, odds, select
+from .counts import Odds, excess, filled, log_gamma_rise, odds, select
 from .poisson import draw_poisson
 
 
@@ -64,7 +65,7 @@ class AbstractNegativeBinomial(AbstractCountable):
             excess(k_safe, gap, chance.log_p + log_total - log_k)
             + excess(n, -gap, chance.log_q + log_total - jnp.log(n))
             + log_gamma_rise(n, k_safe)
-            - log_factorial(k_safe)
+            - log_factorial_remainder(k_safe)
         )
         return select(is_possible, jnp.where(is_possible, log_prob, 0.0), k)
 
@@ -200,7 +201,7 @@ class NegativeBinomial2(AbstractNegativeBinomial):
             excess(k_safe, first, log_first)
             + jnp.where(is_large, -other, other)
             + log_gamma_rise(c, k_safe)
-            - log_factorial(k_safe)
+            - log_factorial_remainder(k_safe)
         )
         return select(is_inside, log_prob, k)
 

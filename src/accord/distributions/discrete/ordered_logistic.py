@@ -10,9 +10,9 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from ..special import log1m_exp, softplus
+from ..special import log1m_exp, logistic, softplus
 from .countable import AbstractFinite
-from .counts import select, sigmoid
+from .counts import select
 
 
 class OrderedLogistic(AbstractFinite):
@@ -22,7 +22,7 @@ class OrderedLogistic(AbstractFinite):
     - `predictor`: any real; a larger one makes higher categories more probable.
     - `cutpoints`: the thresholds, shape `(..., n)`, increasing.
 
-    **Probability**: `sigmoid(cutpoints[k] - predictor) - sigmoid(cutpoints[k - 1] - predictor)`, k = 0, ..., n.
+    **Probability**: `logistic(cutpoints[k] - predictor) - logistic(cutpoints[k - 1] - predictor)`, k = 0, ..., n.
 
     **Source**: McCullagh (1980), Regression models for ordinal data, J. Royal Stat. Soc. B 42(2), 109-142.
     """
@@ -56,7 +56,7 @@ class OrderedLogistic(AbstractFinite):
     def log_prob(self, value: Any) -> jax.Array:
         k, low, high, is_first, is_last = self._thresholds(value)
         is_inside = (k >= 0) & (k < self.num_categories) & (k % 1 == 0)
-        # sigmoid(high) - sigmoid(low) = sigmoid(high) sigmoid(-low) (1 - exp(low - high)), each factor exact.
+        # logistic(high) - logistic(low) = logistic(high) logistic(-low) (1 - exp(low - high)), each factor exact.
         is_between = ~(is_first | is_last)
         between = log1m_exp(jnp.where(is_between, low - high, -1.0))
         log_prob = (
@@ -74,7 +74,7 @@ class OrderedLogistic(AbstractFinite):
 
     def cdf(self, value: Any) -> jax.Array:
         k, _, high, _, is_last = self._thresholds(jnp.floor(jnp.asarray(value, self._dtype(value))))
-        inside = jnp.where(is_last, 1.0, sigmoid(high))
+        inside = jnp.where(is_last, 1.0, logistic(high))
         return jnp.where(jnp.isnan(k), jnp.nan, jnp.where(k < 0, 0.0, inside))
 
     def log_cdf(self, value: Any) -> jax.Array:

@@ -9,10 +9,11 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
+from ..special import log_factorial_remainder
 from .count_entropy import entropy_of_counts
 from .count_tails import Tail, poisson_tail
 from .countable import AbstractCountable
-from .counts import excess, log_factorial, poisson_log_prob, select
+from .counts import excess, poisson_log_prob, select
 
 
 class Poisson(AbstractCountable):
@@ -109,7 +110,7 @@ class LogPoisson(AbstractCountable):
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
         k_safe = jnp.where(is_inside, k, 0.0)
         log_ratio = log_rate - jnp.log(jnp.where(k_safe > 0, k_safe, 1.0))
-        log_prob = excess(k_safe, jnp.exp(log_rate) - k_safe, log_ratio) - log_factorial(k_safe)
+        log_prob = excess(k_safe, jnp.exp(log_rate) - k_safe, log_ratio) - log_factorial_remainder(k_safe)
         return select(is_inside, log_prob, k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -11,8 +11,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan
 from ..discrete.countable import quantile, smallest, without_gradient
-from ..discrete.counts import complement
-from ..special import log1m_exp
+from ..special import log1m_exp, one_less_exp
 from .gated import AbstractGated, draw_gate, ends, ranked, scaled, surprise
 
 
@@ -38,13 +37,13 @@ class HurdleDistribution(AbstractGated):
     @property
     def mean(self) -> jax.Array:
         rank = len(self.batch_shape)
-        rest = complement(self._log_zero(rank))
+        rest = one_less_exp(self._log_zero(rank))
         return self._full(self._chance().q * (ranked(self.base_dist.mean, rank) / rest))
 
     @property
     def variance(self) -> jax.Array:
         rank, chance = len(self.batch_shape), self._chance()
-        rest = complement(self._log_zero(rank))
+        rest = one_less_exp(self._log_zero(rank))
         mean = ranked(self.base_dist.mean, rank) / rest
         # The variance given that the gate is open, and that between zeros and the others.
         within = ranked(self.base_dist.variance, rank) / rest - mean * mean * (1 - rest)
@@ -72,11 +71,11 @@ class HurdleDistribution(AbstractGated):
     def cdf(self, value: Any) -> jax.Array:
         x, chance = self._gate(value)
         negative = jnp.minimum(x, -1.0 if self.is_discrete else 0.0)
-        below = chance.q * (self.base_dist.cdf(negative) / complement(self._log_zero(x.ndim)))
+        below = chance.q * (self.base_dist.cdf(negative) / one_less_exp(self._log_zero(x.ndim)))
         log_above = self._log_above(x)
         is_high = log_above < -0.5
         high = 1 - chance.q * jnp.exp(log_above)
-        low = chance.p + chance.q * complement(log_above)
+        low = chance.p + chance.q * one_less_exp(log_above)
         return jnp.where(x < 0, below, jnp.where(is_high, high, low))
 
     def log_survival(self, value: Any) -> jax.Array:
@@ -121,13 +120,13 @@ def _nonzero(key: jax.Array, base: AbstractDistribution, shape: Shape) -> jax.Ar
     """Draws of whole numbers given that they are not zero, by inverting the cdf that is so conditioned."""
     fixed = without_gradient(base)
     log_zero = fixed.log_prob(jnp.zeros(base.batch_shape, base.dtype))
-    rest, log_rest = complement(log_zero), log1m_exp(log_zero)
+    rest, log_rest = one_less_exp(log_zero), log1m_exp(log_zero)
     low, high = jax.lax.stop_gradient(ends(fixed.support))
 
     def cdf(k: jax.Array) -> jax.Array:
         below = fixed.cdf(jnp.minimum(k, -1.0)) / ranked(rest, k.ndim)
         above = fixed.log_survival(jnp.maximum(k, 0.0)) - ranked(log_rest, k.ndim)
-        return jnp.where(k < 0, below, complement(jnp.minimum(above, 0.0)))
+        return jnp.where(k < 0, below, one_less_exp(jnp.minimum(above, 0.0)))
 
     tiny = float(jnp.finfo(base.dtype).tiny)
     u = jax.random.uniform(key, shape, base.dtype, minval=tiny)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from ..base import Shape
 from ..constraint import Constraint
 from ..discrete.countable import quantile
-from ..discrete.counts import complement
+from ..special import one_less_exp
 from .gated import AbstractGated, draw_gate, either, ends, ranked, scaled, surprise
 
 
@@ -58,7 +58,7 @@ class ZeroInflatedDistribution(AbstractGated):
         opened = scaled(chance.log_q, base)
         # Where the base is mostly zero, what is missing to one is exact, and the sum of two parts is not.
         is_sure = (x == 0) & (base > -0.5)
-        missing = chance.q * complement(jnp.where(is_sure, base, -0.5))
+        missing = chance.q * one_less_exp(jnp.where(is_sure, base, -0.5))
         at_zero = jnp.where(is_sure, jnp.log1p(-missing), either(chance.log_p, opened))
         return jnp.where(x == 0, at_zero, opened)
 
@@ -90,7 +90,7 @@ class ZeroInflatedDistribution(AbstractGated):
         chance, log_zero = self._chance(), self._log_zero(rank)
         at_zero = either(chance.log_p, chance.log_q + log_zero)
         others = ranked(self.base_dist.entropy(), rank) - surprise(log_zero)
-        scaled = chance.q * others + surprise(chance.log_q) * complement(log_zero)
+        scaled = chance.q * others + surprise(chance.log_q) * one_less_exp(log_zero)
         return self._batched(surprise(at_zero) + scaled)
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:

@@ -5,13 +5,14 @@ from ...bijectors.elementwise import softplus
 from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
 from .elementary import (
     HALF_LOG_TWO_PI,
+    angle,
+    exp_of,
     keep_inside,
     log1m,
     log1m_exp,
     log1p_square,
     log_of,
     log_sum_exp,
-    one_less_exp,
     reciprocal,
     xlog,
 )
@@ -31,16 +32,20 @@ from .incomplete_gamma import (
     gamma_quantile_upper,
     gamma_survival,
     log_gamma_cdf,
+    log_gamma_quantile,
+    log_gamma_quantile_upper,
     log_gamma_survival,
 )
 from .log_gamma import log_beta, log_factorial_remainder, log_gamma_remainder, log_gamma_step
 from .normal import log_ndtr, ndtr, ndtri
 from .quantile import solve_increasing
+from .smooth import expm1, logistic, one_less_exp
 from .student import log_student_density, student_centre, student_log_centre, student_log_tail, student_tail
 from .student_quantile import student_centre_quantile, student_quantile
 
 __all__ = [
     "HALF_LOG_TWO_PI",
+    "angle",
     "bessel_gap",
     "bessel_ratio",
     "beta_cdf",
@@ -49,6 +54,8 @@ __all__ = [
     "beta_survival",
     "digamma_less_log",
     "erfcx",
+    "exp_of",
+    "expm1",
     "gamma_cdf",
     "gamma_quantile",
     "gamma_quantile_upper",
@@ -65,6 +72,8 @@ __all__ = [
     "log_beta_survival",
     "log_factorial_remainder",
     "log_gamma_cdf",
+    "log_gamma_quantile",
+    "log_gamma_quantile_upper",
     "log_gamma_remainder",
     "log_gamma_step",
     "log_gamma_survival",
@@ -72,6 +81,7 @@ __all__ = [
     "log_of",
     "log_student_density",
     "log_sum_exp",
+    "logistic",
     "ndtr",
     "ndtri",
     "one_less_exp",

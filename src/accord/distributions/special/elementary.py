@@ -38,6 +38,31 @@ def log_of(p: jax.Array) -> jax.Array:
     return jnp.where(is_zero, -jnp.inf, jnp.log(jnp.where(is_zero, 1.0, p)))
 
 
+def exp_of(x: jax.Array) -> jax.Array:
+    """Compute exp(x); with a zero gradient where `x` is infinite."""
+    is_end = jnp.abs(x) == jnp.inf
+    ends = jnp.where(x > 0, jnp.inf, 0.0)
+    return jnp.where(is_end, ends.astype(x.dtype), jnp.exp(jnp.where(is_end, 0.0, x)))
+
+
+@jax.custom_jvp
+def angle(height: jax.Array, width: jax.Array) -> jax.Array:
+    """Compute the angle from 0 to pi of the point (width, height), for height > 0, its squares never formed."""
+    return jnp.arctan2(height, width)
+
+
+@angle.defjvp
+def _angle_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+    (height, width), (height_dot, width_dot) = primals, tangents
+    is_flat = jnp.abs(width) > height
+    # The larger side, and the smaller one over it.
+    side = jnp.where(is_flat, width, height)
+    ratio = jnp.where(is_flat, height, width) / side
+    share = 1.0 / (1.0 + ratio * ratio) / side
+    by_height, by_width = jnp.where(is_flat, 1.0, ratio), jnp.where(is_flat, ratio, 1.0)
+    return angle(height, width), by_height * share * height_dot - by_width * share * width_dot
+
+
 def log1m(p: jax.Array) -> jax.Array:
     """Compute log(1 - p); -inf with a zero gradient where `p` is 1."""
     is_one = p == 1
@@ -54,18 +79,6 @@ def log1m_exp(x: jax.Array) -> jax.Array:
     close = jnp.log(-jnp.expm1(jnp.where(near, x, -1.0)))
     away = jnp.log1p(-jnp.exp(jnp.where(near | is_zero, -1.0, x)))
     return jnp.where(is_zero, -jnp.inf, jnp.where(near, close, away))
-
-
-@jax.custom_jvp
-def one_less_exp(x: jax.Array) -> jax.Array:
-    """Compute 1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
-    return -jnp.expm1(x)
-
-
-@one_less_exp.defjvp
-def _one_less_exp_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (x,), (x_dot,) = primals, tangents
-    return one_less_exp(x), -jnp.exp(x) * x_dot
 
 
 @jax.custom_jvp

@@ -20,10 +20,11 @@ import jax
 import jax.numpy as jnp
 
 from ...bijectors.elementwise import softplus
-from .elementary import log1m, log1m_exp, log_of, one_less_exp
+from .elementary import log1m, log1m_exp, log_of
 from .gamma_ratio import curved_log, log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_beta, log_gamma_remainder
-from .quadrature import FALL, bits_of, rule_on_unit, together
+from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
+from .smooth import one_less_exp
 
 _MOST_STEPS = 60
 
@@ -130,8 +131,7 @@ def _excess_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 def _log_integral(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> jax.Array:
     """Logarithm of the integral of exp(a v - (a + b) log(1 + x (e^v - 1))) over v < 0 or v > 0."""
     v, weights = _nodes(a, b, x, is_lower)
-    growth = jnp.log1p(x[..., None] * jnp.expm1(v))
-    return jnp.log((weights * jnp.exp(a[..., None] * v - (a + b)[..., None] * growth)).sum(-1))
+    return jnp.log((weights * jnp.exp(_exponent(a, b, x, v))).sum(-1))
 
 
 @_log_integral.defjvp
@@ -141,11 +141,21 @@ def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
     rise = jnp.expm1(v)
     product = x[..., None] * rise
     growth = jnp.log1p(product)
-    height = weights * jnp.exp(a[..., None] * v - (a + b)[..., None] * growth)
+    height = weights * jnp.exp(_exponent(a, b, x, v))
     total = height.sum(-1)
     by_a, by_b = (height * (v - growth)).sum(-1) / total, -(height * growth).sum(-1) / total
     by_x = -(a + b) * (height * rise / (1.0 + product)).sum(-1) / total
     return jnp.log(total), by_a * tangents[0] + by_b * tangents[1] + by_x * tangents[2]
+
+
+def _exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
+    """A v - (a + b) log(1 + x (e^v - 1)); for small v without its linear terms, which would cancel."""
+    a, b, x = a[..., None], b[..., None], x[..., None]
+    y, is_near = 1.0 - x, jnp.abs(v) < 0.5
+    near = jnp.where(is_near, v, 0.0)
+    bend = jnp.log1p(y * exp_rest(-x * near) + x * exp_rest(y * near))
+    far = a * v - (a + b) * jnp.log1p(x * jnp.expm1(v))
+    return jnp.where(is_near, (a * y - b * x) * near - (a + b) * bend, far)
 
 
 def _nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:

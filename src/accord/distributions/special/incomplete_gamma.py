@@ -19,10 +19,11 @@ import jax
 import jax.numpy as jnp
 from jax.scipy import special as jsp
 
-from .elementary import log1m, log1m_exp, log_of, one_less_exp
+from .elementary import exp_of, log1m, log1m_exp, log_of
 from .gamma_ratio import curved_log, log_gamma_1p
 from .log_gamma import log_gamma_remainder
-from .quadrature import FALL, bits_of, rule_on_unit, together
+from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
+from .smooth import one_less_exp
 
 _MOST_STEPS = 40
 
@@ -53,14 +54,24 @@ def log_gamma_survival(a: Any, x: Any) -> jax.Array:
 
 def gamma_quantile(a: Any, q: Any) -> jax.Array:
     """Compute the x at which P(a, x) = q; 0 at 0 and infinite at 1."""
-    a, q = together(a, q)
-    return jnp.exp(_log_quantile(a, log_of(q), log1m(q)))
+    return exp_of(log_gamma_quantile(a, q))
 
 
 def gamma_quantile_upper(a: Any, q: Any) -> jax.Array:
     """Compute the x at which Q(a, x) = q; 0 at 1 and infinite at 0."""
+    return exp_of(log_gamma_quantile_upper(a, q))
+
+
+def log_gamma_quantile(a: Any, q: Any) -> jax.Array:
+    """Compute the logarithm of `gamma_quantile`, also where that underflows."""
     a, q = together(a, q)
-    return jnp.exp(_log_quantile(a, log1m(q), log_of(q)))
+    return _log_quantile(a, log_of(q), log1m(q))
+
+
+def log_gamma_quantile_upper(a: Any, q: Any) -> jax.Array:
+    """Compute the logarithm of `gamma_quantile_upper`, also where that underflows."""
+    a, q = together(a, q)
+    return _log_quantile(a, log1m(q), log_of(q))
 
 
 def nearer_gamma_tail(a: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -105,7 +116,7 @@ def _excess_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 def _log_integral(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> jax.Array:
     """Logarithm of the integral of exp(a v - x (e^v - 1)) over v < 0 or v > 0."""
     v, weights = _nodes(a, x, is_lower)
-    return jnp.log((weights * jnp.exp(a[..., None] * v - x[..., None] * jnp.expm1(v))).sum(-1))
+    return jnp.log((weights * jnp.exp(_exponent(a, x, v))).sum(-1))
 
 
 @_log_integral.defjvp
@@ -113,10 +124,18 @@ def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
     a, x, is_lower = primals
     v, weights = _nodes(a, x, is_lower)
     rise = jnp.expm1(v)
-    height = weights * jnp.exp(a[..., None] * v - x[..., None] * rise)
+    height = weights * jnp.exp(_exponent(a, x, v))
     total = height.sum(-1)
     by_a, by_x = (height * v).sum(-1) / total, -(height * rise).sum(-1) / total
     return jnp.log(total), by_a * tangents[0] + by_x * tangents[1]
+
+
+def _exponent(a: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
+    """A v - x (e^v - 1); for small v without its linear terms, which would cancel."""
+    a, x = a[..., None], x[..., None]
+    is_near = jnp.abs(v) < 0.5
+    near = jnp.where(is_near, v, 0.0)
+    return jnp.where(is_near, (a - x) * near - x * exp_rest(near), a * v - x * jnp.expm1(v))
 
 
 def _nodes(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -136,8 +155,8 @@ def _nodes(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, 
 
 @jax.custom_jvp
 def _log_quantile(a: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Logarithm of the x whose lower tail has logarithm `log_p`, its upper one `log_q`; the smaller one counts."""
-    is_lower = log_p < log_q
+    """Logarithm of the x whose lower tail has logarithm `log_p`, its upper one `log_q`."""
+    is_lower = _is_lower(a, log_p, log_q)
     target = jnp.where(is_lower, log_p, log_q)
     is_end = target == -jnp.inf
     target = jnp.where(is_end, -1.0, target)
@@ -166,14 +185,22 @@ def _log_quantile(a: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array
 def _log_quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
     a, log_p, log_q = primals
     a_dot, p_dot, q_dot = tangents
-    s, is_lower = _log_quantile(a, log_p, log_q), log_p < log_q
+    s, is_lower = _log_quantile(a, log_p, log_q), _is_lower(a, log_p, log_q)
     is_end = jnp.abs(s) == jnp.inf
     tiny = float(jnp.finfo(s.dtype).tiny)
     safe = jnp.where(is_end, 0.0, jnp.maximum(s, math.log(tiny) + 1.0))
     found, pull = jax.vjp(lambda a, s: _tail(a, s, is_lower), a, safe)
     by_a, slope = pull(jnp.ones_like(found))
+    # Below the smallest number the lower tail is the power x^a times a function of `a`.
+    by_a = by_a + (jnp.where(is_end, safe, s) - safe)
     moved = (jnp.where(is_lower, p_dot, q_dot) - by_a * a_dot) / slope
     return s, jnp.where(is_end, 0.0, moved)
+
+
+def _is_lower(a: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
+    """Whether to invert the lower tail: where it is the smaller one, and where it is almost a pure power."""
+    power = (log_p + jsp.gammaln(a + 1.0)) / a
+    return (log_p < log_q) | ((a < 1.5) & (power < -2.0) & (log_q > -jnp.inf))
 
 
 def _tail(a: jax.Array, s: jax.Array, is_lower: jax.Array) -> jax.Array:

@@ -38,12 +38,14 @@ def log_gamma_remainder(a: Any) -> Any:
 
 
 def log_factorial_remainder(k: Any) -> Any:
-    """Compute log(k!) - k log(k) + k, for k >= 0, and 0 at 0: about log(k)/2 + 0.919 when `k` is large."""
-    is_large = k >= _STIRLING_FROM
-    large, small = jnp.where(is_large, k, _STIRLING_FROM), jnp.where(is_large, 1.0, k)
+    """Compute log(k!) - k log(k) + k, for k >= 0, and exactly 0 at 0: about log(k)/2 + 0.919 when `k` is large."""
+    # A log-gamma function is off by rounding at 0.
+    is_large, is_zero = k >= _STIRLING_FROM, k == 0
+    large, small = jnp.where(is_large, k, _STIRLING_FROM), jnp.where(is_large | is_zero, 1.0, k)
     log_k = jnp.log(jnp.where(k > 0, k, 1.0))
     from_series = HALF_LOG_TWO_PI + 0.5 * log_k + _odd_series(1 / large, _STIRLING)
-    return jnp.where(is_large, from_series, jsp.gammaln(small + 1.0) - small * log_k + small)
+    direct = jsp.gammaln(small + 1.0) - small * log_k + small
+    return jnp.where(is_large, from_series, jnp.where(is_zero, 0.0, direct))
 
 
 def log_gamma_step(x: Any) -> Any:

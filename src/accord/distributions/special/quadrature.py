@@ -1,5 +1,6 @@
 """Hold the Gauss-Legendre rule by which the incomplete gamma and beta functions are computed."""
 
+import math
 from typing import Any
 
 import jax
@@ -7,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 _RULES = {bits: np.polynomial.legendre.leggauss(size) for bits, size in ((32, 24), (64, 56))}
+# Coefficients of u^2, u^3, ... in the exponential series.
+_EXP_REST = tuple(1 / math.factorial(k) for k in range(2, 16))
 # An integrand is followed until it has fallen by this factor's logarithm.
 FALL = {32: 18.0, 64: 38.0}
 
@@ -21,6 +24,14 @@ def rule_on_unit(x: jax.Array) -> tuple[np.ndarray, np.ndarray]:
     nodes, weights = _RULES[bits_of(x)]
     shape, dtype = (1,) * x.ndim + nodes.shape, np.dtype(x.dtype)
     return ((1 + nodes) / 2).astype(dtype).reshape(shape), (weights / 2).astype(dtype).reshape(shape)
+
+
+def exp_rest(u: jax.Array) -> jax.Array:
+    """Compute exp(u) - 1 - u, for |u| < 1/2, with relative accuracy as u goes to 0."""
+    total = jnp.full_like(u, _EXP_REST[-1])
+    for coefficient in _EXP_REST[-2::-1]:
+        total = coefficient + u * total
+    return u * u * total
 
 
 def together(*arguments: Any) -> tuple[jax.Array, ...]:

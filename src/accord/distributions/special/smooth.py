@@ -10,7 +10,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ...bijectors.elementwise import softplus
 from .elementary import log1m_exp
 
 # Beyond this, exp(-exp(w)) is 0 in every precision.
@@ -29,9 +28,27 @@ def _expm1_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
     return expm1(x), jnp.exp(x) * x_dot
 
 
+def one_less_exp(x: jax.Array) -> jax.Array:
+    """1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
+    return -expm1(x)
+
+
+@jax.custom_jvp
 def logistic(x: jax.Array) -> jax.Array:
-    """1 / (1 + exp(-x)), with a derivative exact in both tails."""
-    return jnp.exp(-softplus(-x))
+    """1 / (1 + exp(-x)), with a derivative exact also where it rounds to 1."""
+    return jax.lax.logistic(x)
+
+
+@logistic.defjvp
+def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (x_dot,) = primals, tangents
+    return logistic(x), logistic(x) * logistic(-x) * x_dot
+
+
+def minus_exp(w: jax.Array) -> jax.Array:
+    """-exp(w), the log of a mass that is soon gone; -inf with a zero gradient where it overflows."""
+    is_gone = w > math.log(float(jnp.finfo(w.dtype).max))
+    return jnp.where(is_gone, -jnp.inf, -jnp.exp(jnp.where(is_gone, 0.0, w)))
 
 
 @jax.custom_jvp

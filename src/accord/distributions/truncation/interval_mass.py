@@ -69,7 +69,8 @@ def _part(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known,
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     is_upper = is_above if isinstance(is_above, bool) else None
     # Which bounds are there: those of the interval on one side, and the value on the other.
-    has_low = has_high = None
+    has_low: Any = None
+    has_high: Any = None
     if is_upper is not True:
         has_low = cuts(base, low, True) if known[0] is None else known[0]
         has_high = cuts(base, x, False)

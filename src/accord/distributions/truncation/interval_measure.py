@@ -17,7 +17,7 @@ from ...core.errors import DistributionError
 from ..base import AbstractDistribution
 from ..discrete.countable import without_gradient
 from ..special import log1m_exp, log_of, log_sum_exp
-from ..special.normal_mass import Known, both, choose, either, negate
+from ..special.normal_mass import both, choose, either, negate
 from .interval_support import cuts, inside_of
 
 # Ten nodes on (-1, 1). An interval is narrow when the log density varies by less than this rise, and when it holds less
@@ -46,7 +46,7 @@ class Measure(NamedTuple):
     log_relative: Any = None
 
 
-def measure(base: AbstractDistribution, low: Any, high: Any, known: Known) -> Measure:
+def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, Any]) -> Measure:
     """Measure [low, high], the bounds being arrays of one shape to which the batch shape broadcasts."""
     has_low = cuts(base, low, True) if known[0] is None else known[0]
     has_high = cuts(base, high, False) if known[1] is None else known[1]
@@ -84,7 +84,9 @@ def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_hi
     found = list(zip(base.log_cdf(points), base.log_survival(points), strict=True))
     absent = ((-jnp.inf, 0.0), (0.0, -jnp.inf))
     return [
-        tuple(choose(has, *pair) for pair in zip(found.pop(0), nothing, strict=True)) if has is not False else nothing
+        tuple(choose(has, *pair) for pair in zip(found.pop(0), nothing, strict=True))
+        if has is not False
+        else nothing
         for has, nothing in zip((has_low, has_high), absent, strict=True)
     ]
 

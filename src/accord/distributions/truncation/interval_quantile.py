@@ -13,7 +13,7 @@ from ..discrete.countable import smallest, without_gradient
 from ..special import solve_increasing
 from ..special.normal_mass import Known, choose
 from .interval_mass import log_density_in, log_share, share
-from .interval_measure import Measure, lift, measure
+from .interval_measure import lift, measure
 from .interval_support import cuts, ends, inside_of
 
 
@@ -48,33 +48,37 @@ def _quantile_jvp(
     base_dot, q_dot, low_dot, high_dot = tangents
     x = quantile(base, q, low, high, known=known)
     is_above = q > 0.5
-    # At a fixed value; the smaller share is the one whose change is accurate.
-    is_moving = jax.tree.map(lambda dot: dot is not None, base_dot, is_leaf=lambda dot: dot is None)
-    part, rest = eqx.partition(base, is_moving)
-
-    def smaller(part: Any) -> tuple[jax.Array, Measure]:
-        moved = eqx.combine(part, rest)
-        whole = measure(moved, low, high, known)
-        return share(moved, whole, x, low, high, known, is_above=is_above), whole
-
-    if jax.tree.leaves(base_dot):
-        _, moved, whole = jax.jvp(smaller, (part,), (base_dot,), has_aux=True)
-        change = jnp.where(is_above, moved, -moved)
-    else:
-        whole, change = measure(base, low, high, known), jnp.zeros_like(x)
-    change = change if q_dot is None else change + q_dot
     # A bound takes its density away from the whole, of which the level is a share.
     ends_ = [(low, known[0], low_dot, 1 - q, True), (high, known[1], high_dot, q, False)]
-    moving = []
+    points, moving = [x], []
     for bound, has, dot, weight, is_low in ends_:
         if dot is not None and has is not False:
             has = lift(cuts(base, bound, is_low) if has is None else has, x)
             safe = choose(has, lift(bound, x), inside_of(base, x))
-            moving.append((jnp.broadcast_to(safe, x.shape), has, lift(dot, x) * weight))
-    log_densities = log_density_in(base, whole, jnp.stack([x, *(safe for safe, _, _ in moving)]))
-    for log_height, (_, has, weight) in zip(log_densities[1:], moving, strict=True):
-        change = change + choose(has, jnp.exp(log_height), 0.0) * weight
-    return x, change * jnp.exp(-log_densities[0])
+            points.append(jnp.broadcast_to(safe, x.shape))
+            moving.append((has, lift(dot, x) * weight))
+    is_moving = jax.tree.map(lambda dot: dot is not None, base_dot, is_leaf=lambda dot: dot is None)
+    part, rest = eqx.partition(base, is_moving)
+
+    def measured(part: Any) -> tuple[jax.Array, jax.Array]:
+        moved = eqx.combine(part, rest)
+        whole = measure(moved, low, high, known)
+        # The smaller share is the one whose change is accurate.
+        smaller = share(moved, whole, x, low, high, known, is_above=is_above)
+        return smaller, log_density_in(moved, whole, jnp.stack(points))
+
+    change = jnp.zeros_like(x) if q_dot is None else q_dot
+    if jax.tree.leaves(base_dot):
+        (found, heights), (found_dot, heights_dot) = jax.jvp(measured, (part,), (base_dot,))
+        # At the value before it was rounded, which near a bound is a large part of the distance to it.
+        missed = jnp.where(is_above, 1 - q, q) - found
+        found_dot = found_dot + missed * heights_dot[0]
+        change = change + jnp.where(is_above, found_dot, -found_dot)
+    else:
+        heights = log_density_in(base, measure(base, low, high, known), jnp.stack(points))
+    for height, (has, weight) in zip(heights[1:], moving, strict=True):
+        change = change + choose(has, jnp.exp(height), 0.0) * weight
+    return x, change * jnp.exp(-heights[0])
 
 
 def whole_quantile(

@@ -67,10 +67,10 @@ def restrict(support: c.Constraint, low: Any, high: Any, known: Known) -> c.Cons
 def tightest(first: Any, second: Any, *, is_low: bool) -> Any:
     """The narrower of two bounds, either of which may be None or infinite."""
     absent = -np.inf if is_low else np.inf
-    if first is None or _is(second, absent):
-        return first
-    if second is None or _is(first, absent):
+    if first is None or _is(first, absent):
         return second
+    if second is None or _is(second, absent):
+        return first
     if is_concrete(first) and is_concrete(second):
         return np.maximum(first, second) if is_low else np.minimum(first, second)
     first, second = align(first, second)

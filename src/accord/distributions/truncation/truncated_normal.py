@@ -107,7 +107,9 @@ class TruncatedNormal(AbstractDistribution):
         tail = tail_quantile(p, rest, mass)
         step = scale * choose(mass.is_narrow, narrow, tail)
         off_centre = choose(mass.is_flipped, high - step, low + step)
-        centre = loc + scale * centre_quantile(q, mass)
+        # Elsewhere with bounds whose quantiles exist: a level above 1 would spoil the derivatives.
+        a, b = (choose(mass.is_centre, end, 0.0) for end in (mass.a, mass.b))
+        centre = loc + scale * centre_quantile(q, mass._replace(a=a, b=b))
         return _clip(choose(mass.is_centre, centre, off_centre), low, high, known)
 
     def entropy(self) -> jax.Array:

@@ -12,11 +12,12 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import (
     digamma_less_log,
+    exp_of,
     gamma_cdf,
-    gamma_quantile,
     keep_inside,
     log,
     log_gamma_cdf,
+    log_gamma_quantile,
     log_gamma_remainder,
     log_gamma_step,
     log_gamma_survival,
@@ -135,9 +136,7 @@ class Chi(AbstractDistribution):
 
     def icdf(self, q: Any) -> jax.Array:
         q, df = align(q, self.df)
-        found = gamma_quantile(0.5 * df, q)
-        is_zero = found == 0
-        return jnp.where(is_zero, 0.0, jnp.sqrt(2.0 * jnp.where(is_zero, 1.0, found)))
+        return math.sqrt(2) * exp_of(0.5 * log_gamma_quantile(0.5 * df, q))
 
     def log_cdf(self, value: Any) -> jax.Array:
         return log_gamma_cdf(*self._square(value))

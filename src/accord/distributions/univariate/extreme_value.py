@@ -16,7 +16,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
 from ..special import log
-from ..special.smooth import exp_excess, exp_minus_exp, log_complement, log_ratio, shrink, stretch
+from ..special.smooth import exp_excess, exp_minus_exp, log_complement, log_ratio, minus_exp, shrink, stretch
 from .extreme_moments import extreme_mean, extreme_variance
 from .location_scale import AbstractLocationScale
 
@@ -60,7 +60,7 @@ class Gumbel(AbstractLocationScale):
         return exp_minus_exp(-z)
 
     def _log_cdf(self, z: jax.Array, *_: Any) -> jax.Array:
-        return -jnp.exp(-z)
+        return minus_exp(-z)
 
     def _log_survival(self, z: jax.Array, *_: Any) -> jax.Array:
         return log_complement(-z)
@@ -141,7 +141,7 @@ class GeneralizedExtremeValue(AbstractLocationScale):
     def _log_cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
         (shape,) = shapes
         is_outside, y = gumbel_scale(z, shape)
-        return jnp.where(is_outside, jnp.where(z < 0, -jnp.inf, 0.0), -jnp.exp(-y))
+        return jnp.where(is_outside, jnp.where(z < 0, -jnp.inf, 0.0), minus_exp(-y))
 
     def _log_survival(self, z: jax.Array, *shapes: Any) -> jax.Array:
         (shape,) = shapes
@@ -209,7 +209,7 @@ class Frechet(AbstractDistribution):
 
     def log_cdf(self, value: Any) -> jax.Array:
         is_outside, _, y, _ = self._gumbel_scale(value)
-        return jnp.where(is_outside, -jnp.inf, -jnp.exp(-y))
+        return jnp.where(is_outside, -jnp.inf, minus_exp(-y))
 
     def log_survival(self, value: Any) -> jax.Array:
         is_outside, _, y, _ = self._gumbel_scale(value)

@@ -16,14 +16,15 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import (
     digamma_less_log,
+    exp_of,
     gamma_cdf,
     gamma_quantile,
-    gamma_quantile_upper,
     gamma_survival,
     keep_inside,
     log,
     log1m_exp,
     log_gamma_cdf,
+    log_gamma_quantile_upper,
     log_gamma_remainder,
     log_gamma_survival,
     one_less_exp,
@@ -159,11 +160,16 @@ class InverseGamma(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, a, rate = align(value, self.concentration, self.rate)
-        # r: the mean of 1/x under x's distribution, inverted, over x; see Gamma.
+        # r: 1/x over its mean; see Gamma.
         is_outside = x <= 0
-        r = (rate / a) / jnp.where(is_outside, 1.0, x)
-        constant = log(rate / a) + log_gamma_remainder(a)
-        return jnp.where(is_outside, -jnp.inf, (a + 1) * jnp.log(r) - a * (r - 1) - constant)
+        inside = jnp.where(is_outside, 1.0, x)
+        beyond = (rate * reciprocal(inside) - a) / a
+        is_near = jnp.abs(beyond) < 0.5
+        log_r = jnp.where(
+            is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), log(rate) - log(a) - jnp.log(inside)
+        )
+        inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
+        return jnp.where(is_outside, -jnp.inf, inner)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         (a,) = self._arrays("concentration")
@@ -176,7 +182,7 @@ class InverseGamma(AbstractDistribution):
 
     def icdf(self, q: Any) -> jax.Array:
         q, a, rate = align(q, self.concentration, self.rate)
-        return rate / gamma_quantile_upper(a, q)
+        return rate * exp_of(-log_gamma_quantile_upper(a, q))
 
     def log_cdf(self, value: Any) -> jax.Array:
         return log_gamma_survival(*self._invert(value))

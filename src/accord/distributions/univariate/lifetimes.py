@@ -14,7 +14,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
 from ..special import log, log1m_exp
-from ..special.smooth import exp_excess, expm1, log_complement, log_ratio, one_minus_exp_minus_exp
+from ..special.smooth import exp_excess, expm1, log_complement, log_ratio, minus_exp, one_minus_exp_minus_exp
 from .extreme_moments import extreme_variance
 from .same_law import AbstractSameLaw
 
@@ -82,7 +82,7 @@ class Weibull(AbstractDistribution):
 
     def log_survival(self, value: Any) -> jax.Array:
         is_outside, _, w, _ = self._log_hazard(value)
-        return jnp.where(is_outside, 0.0, -jnp.exp(w))
+        return jnp.where(is_outside, 0.0, minus_exp(w))
 
     def entropy(self) -> jax.Array:
         scale, c = self._arrays("scale", "concentration")

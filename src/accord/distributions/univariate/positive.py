@@ -12,6 +12,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import (
     HALF_LOG_TWO_PI,
+    angle,
     keep_inside,
     log,
     log1p_square,
@@ -126,7 +127,7 @@ class HalfCauchy(AbstractDistribution):
         return keep_inside(scale * jnp.abs(noise))
 
     def cdf(self, value: Any) -> jax.Array:
-        return jnp.arctan(_standardise(value, self.scale)) * (2 / math.pi)
+        return angle(*self._sides(value)) * (2 / math.pi)
 
     def icdf(self, q: Any) -> jax.Array:
         q, scale = align(q, self.scale)
@@ -135,17 +136,25 @@ class HalfCauchy(AbstractDistribution):
         return scale * jnp.where(is_small, small, tail_cotangent(0.5 * (1.0 - jnp.where(is_small, 0.5, q))))
 
     def log_cdf(self, value: Any) -> jax.Array:
-        z = _standardise(value, self.scale)
-        is_small = z < 1
-        small = log_of(jnp.arctan(jnp.where(is_small, z, 1.0)) * (2 / math.pi))
-        return jnp.where(is_small, small, jnp.log1p(-2.0 * cauchy_tail(jnp.where(is_small, 1.0, z))))
+        x, scale = self._sides(value)
+        is_small = x < scale
+        small = log_of(angle(jnp.where(is_small, x, scale), scale) * (2 / math.pi))
+        return jnp.where(is_small, small, jnp.log1p(-2.0 * cauchy_tail(jnp.where(is_small, scale, x), scale)))
 
     def log_survival(self, value: Any) -> jax.Array:
-        return log_of(2.0 * cauchy_tail(_standardise(value, self.scale)))
+        return log_of(2.0 * cauchy_tail(*self._sides(value)))
 
     def entropy(self) -> jax.Array:
         (scale,) = self._arrays("scale")
         return jnp.log(scale) + math.log(2 * math.pi)
+
+    def _sides(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        """The value, 0 below the support, and the scale, as the sides of a right triangle."""
+        x, scale = align(value, self.scale)
+        x = jnp.where(x < 0, 0.0, x)
+        return x, jnp.broadcast_to(
+            jnp.asarray(scale, x.dtype), jnp.broadcast_shapes(x.shape, jnp.shape(scale))
+        )
 
 
 class LogNormal(AbstractDistribution):

@@ -10,7 +10,7 @@ from ...bijectors import align
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..special import HALF_LOG_TWO_PI, keep_inside, log, log1p_square, log_ndtr, log_of, ndtr, ndtri
+from ..special import HALF_LOG_TWO_PI, angle, keep_inside, log, log1p_square, log_ndtr, log_of, ndtr, ndtri
 
 
 class Normal(AbstractDistribution):
@@ -122,7 +122,7 @@ class Cauchy(AbstractDistribution):
 
     def cdf(self, value: Any) -> jax.Array:
         x, loc, scale = align(value, self.loc, self.scale)
-        return cauchy_tail(-(x - loc) / scale)
+        return cauchy_tail(loc - x, scale)
 
     def icdf(self, q: Any) -> jax.Array:
         q, loc, scale = align(q, self.loc, self.scale)
@@ -130,27 +130,27 @@ class Cauchy(AbstractDistribution):
 
     def log_cdf(self, value: Any) -> jax.Array:
         x, loc, scale = align(value, self.loc, self.scale)
-        return log_cauchy_tail(-(x - loc) / scale)
+        return log_cauchy_tail(loc - x, scale)
 
     def log_survival(self, value: Any) -> jax.Array:
         x, loc, scale = align(value, self.loc, self.scale)
-        return log_cauchy_tail((x - loc) / scale)
+        return log_cauchy_tail(x - loc, scale)
 
     def entropy(self) -> jax.Array:
         (scale,) = self._arrays("scale")
         return jnp.log(scale) + math.log(4 * math.pi)
 
 
-def cauchy_tail(z: jax.Array) -> jax.Array:
-    """Probability of a standard Cauchy variable above z: an angle over pi, which keeps the digits of a small tail."""
-    return jnp.arctan2(jnp.ones_like(z), z) / math.pi
+def cauchy_tail(distance: jax.Array, scale: Any) -> jax.Array:
+    """Probability of a Cauchy variable beyond a distance: an angle over pi, which keeps the digits of a small tail."""
+    return angle(jnp.broadcast_to(jnp.asarray(scale, distance.dtype), distance.shape), distance) / math.pi
 
 
-def log_cauchy_tail(z: jax.Array) -> jax.Array:
+def log_cauchy_tail(distance: jax.Array, scale: Any) -> jax.Array:
     """Logarithm of `cauchy_tail`, from the tail on the nearer side."""
-    is_lower = z < 0
-    below = jnp.log1p(-cauchy_tail(jnp.where(is_lower, -z, 1.0)))
-    return jnp.where(is_lower, below, log_of(cauchy_tail(jnp.where(is_lower, 1.0, z))))
+    is_lower = distance < 0
+    near = cauchy_tail(jnp.abs(distance), scale)
+    return jnp.where(is_lower, jnp.log1p(-near), log_of(near))
 
 
 def tail_cotangent(p: jax.Array) -> jax.Array:
