@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import assert_close, compiled, each
-from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, Case, draws_of
+from table import ALL, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, VARIANTS, Case, draws_of
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -128,7 +128,7 @@ def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
     assert_close(compiled(d.log_prob)(x), np.asarray(expected), rtol=1e-8, atol=1e-8)
 
 
-@each(UNIVARIATE | DISCRETE)
+@each(UNIVARIATE | DISCRETE, slow=[name for name in ALL if "truncated" in name])
 def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf(case: Case) -> None:
     d, x = case.make(), draws_of(case, 200)
     mode = summary(d, "mode")
@@ -160,7 +160,7 @@ def test_outside_the_support_the_log_density_is_minus_infinity_with_zero_gradien
     assert all((np.asarray(slope) == 0).all() for slope in jax.tree.leaves(slopes)), slopes
 
 
-@each(ALL, slow=BATCHED)
+@each(ALL, slow=VARIANTS)
 def test_a_masked_nan_has_no_influence_on_value_or_gradient(case: Case) -> None:
     d = case.make()
     draws, batch = draws_of(case, 2).astype(float), d.batch_shape

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from laws import assert_close, compiled, each
-from table import ALL, BATCHED, draws_of
+from table import ALL, VARIANTS, draws_of
 
 import accord.distributions as dist
 from accord.core import precision
@@ -20,6 +20,7 @@ from accord.core import precision
 # Built once, when this module is loaded, and used by every test below: nothing may stick to them.
 MODULE_LEVEL: dict[str, dist.AbstractDistribution] = {name: case.make() for name, case in ALL.items()}
 NAMES = {name: name for name in ALL}
+SLOW = VARIANTS | {name for name in ALL if "runcated" in name}  # the programs of truncation are long
 
 
 def total(d: dist.AbstractDistribution) -> tuple[Any, Callable[[Any, Any], jax.Array]]:
@@ -28,7 +29,7 @@ def total(d: dist.AbstractDistribution) -> tuple[Any, Callable[[Any, Any], jax.A
     return floats, lambda floats, x: eqx.combine(floats, rest).log_prob(x).sum()
 
 
-@each(NAMES, slow=BATCHED)
+@each(NAMES, slow=SLOW)
 def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     leaves = [np.array(leaf) for leaf in jax.tree.leaves(d)]
@@ -65,7 +66,7 @@ def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str
     assert hash(d) == hash(copy)
 
 
-@each(NAMES, slow=BATCHED)
+@each(NAMES, slow=SLOW)
 def test_eight_threads_trace_the_same_program_at_once(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     floats, log_joint = total(d)

@@ -106,7 +106,8 @@ def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
 
 def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
     """Log probability of k successes in n trials, 0 <= k <= n; -inf with a zero gradient where it is impossible."""
-    is_possible = ((k == 0) | (chance.p > 0)) & ((k == n) | (chance.q > 0))
+    # By the logs: a probability may be too small for a number where its log is not.
+    is_possible = ((k == 0) | (chance.log_p > -jnp.inf)) & ((k == n) | (chance.log_q > -jnp.inf))
     rest = n - k
     # What was expected less what was seen, by way of the rarer outcome: its probability is the more exact one.
     gap = jnp.where(chance.p <= chance.q, n * chance.p - k, rest - n * chance.q)
