@@ -57,8 +57,12 @@ def test_blocks_of_any_size_give_the_same_bits(model, serial, monkeypatch):
 
 def test_a_progress_bar_changes_nothing(model, serial, capsys):
     watched = infer.sample(model, chains=4, **{**RUN, "progress": True, "quiet": False})
-    capsys.readouterr()
+    printed, shown = capsys.readouterr()
     assert_same(serial, watched)
+    assert not printed
+    # Sixty draws are too few, which must be said where the user looks.
+    assert watched.notices
+    assert all(str(notice) in shown for notice in watched.notices)
 
 
 def test_a_store_changes_nothing(model, serial, tmp_path):

@@ -19,7 +19,7 @@ from ..executors import AbstractExecutor, Job, Serial, Threads
 from ..executors.pools import one_blas_thread
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
-from ..report import AbstractProgress, NoProgress, RichProgress
+from ..report import AbstractProgress, NoProgress, RichProgress, tell
 from ..storage import AbstractRun, AbstractStore, Memory
 from . import cache
 from .chain import Piece, Plan, Progress, Start, StartFailedError, run_chains
@@ -245,8 +245,7 @@ def _finish(
     run.record("timings", timings)
     run.close()
     if not quiet:
-        for _notice in notices:
-            pass
+        tell(notices)
     return replace(draws, notices=notices, timings=timings)
 
 

@@ -2,7 +2,7 @@
 
 from .arviz import to_arviz, to_tree
 from .diagnostics import e_bfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, r_hat
-from .notices import examine
+from .notices import examine, tell
 from .progress import AbstractProgress, NoProgress, RichProgress
 from .sketch import sketch
 from .summary import Summary, summarise
@@ -22,6 +22,7 @@ __all__ = [
     "r_hat",
     "sketch",
     "summarise",
+    "tell",
     "to_arviz",
     "to_tree",
 ]

@@ -1,6 +1,7 @@
 """Say what a user must know about a run before using its draws: one rule each, worst first."""
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -52,6 +53,12 @@ def examine(
     evidence = Evidence(sites, stats, numbers, dims or {}, coords or {}, *options)
     found = [notice for rule in RULES for notice in rule(evidence)]
     return sorted(found, key=lambda notice: _ORDER.index(notice.severity))
+
+
+def tell(notices: Iterable[Notice]) -> None:
+    """Write notices to standard error, one a line; standard output stays the program's."""
+    for notice in notices:
+        sys.stderr.write(f"{notice}\n")
 
 
 def _incomplete(run: Evidence) -> Iterator[Notice]:
