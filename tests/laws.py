@@ -1,8 +1,10 @@
 """State a law once and test it for every line of a table."""
 
 import functools
+import gc
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -41,6 +43,21 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without optimisation: the same operations, four times sooner, where a test's numbers are few."""
     options = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
     return jax.jit(function, compiler_options=options)
+
+
+@contextmanager
+def no_leaks() -> Iterator[None]:
+    """Raise where a tracer outlives its trace.
+
+    JAX's check asks the garbage collector for all that refers to a trace, which in a long test run takes seconds each
+    time: what was there before is set aside.
+    """
+    gc.freeze()
+    try:
+        with jax.checking_leaks():
+            yield
+    finally:
+        gc.unfreeze()
 
 
 def assert_close(actual: Any, expected: Any, rtol: float = 1e-12, atol: float = 1e-12) -> None:

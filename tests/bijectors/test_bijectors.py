@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from bijector_table import BIJECTORS, Line, standard_input
-from laws import assert_close, assert_finite, compiled, each
+from laws import assert_close, assert_finite, compiled, each, no_leaks
 
 import accord.distributions as dist
 from accord.bijectors import (
@@ -176,7 +176,7 @@ def test_it_is_the_same_as_an_argument_from_a_pickle_and_under_vmap(case: tuple)
         apply = bijector.forward_and_log_det
         return (jax.vmap(apply) if has_batch else apply)(x)
 
-    with jax.checking_leaks():
+    with no_leaks():
         y, log_det = compiled(again)(fresh, result.x)
     assert_close((y, log_det), (result.y, result.log_det), rtol=1e-10, atol=1e-10)
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import joblib
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from laws import assert_close, compiled, each
+from laws import assert_close, compiled, each, no_leaks
 from table import ALL, VARIANTS, draws_of
 
 import accord.distributions as dist
@@ -48,7 +48,7 @@ def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str
         many = jax.vmap(jax.grad(log_joint), in_axes=(None, 0))(floats, x)
         return d.log_prob(x), one, sharded(x), batch, slopes, many
 
-    with jax.checking_leaks():
+    with no_leaks():
         plain, one, shard, batch, slopes, many = compiled(everything)(draws, floats)
         jax.eval_shape(jax.vmap(lambda key: d.sample(key, (2,))), jax.random.split(jax.random.key(0), 3))
     assert_close(one, plain, rtol=1e-10)

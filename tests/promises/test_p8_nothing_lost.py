@@ -13,6 +13,14 @@ from accord import infer
 from accord.drivers.cache import ProgramCache
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard():
+    """As in a terminal: a process in the background of a shell is started deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_after(seconds):
     timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.daemon = True
