@@ -1,7 +1,10 @@
 """Hold the points at which univariate families are compared with 90-digit values, and compare.
 
 The natural scale of a number f(theta) is |f| + sum_j |theta_j df/dtheta_j|: what f would change by if every input were
-off by a unit of rounding, which no algorithm can promise to beat. An error is given in units of it.
+off by a unit of rounding, which no algorithm can promise to beat. An error is given in units of it. The scale of a
+derivative of a truncated law holds, in place of the derivative's own size, the sizes of the two terms it is the
+difference of: one from the law before truncation, one from the mass between the bounds. The scale of a derivative of a
+quantile also holds what rounding the quantile changes it by.
 """
 
 import importlib
@@ -27,6 +30,9 @@ class Family(NamedTuple):
     - `points`: pairs of parameters and values of x.
     - `q`: levels at which the inverse cdf is compared, for every set of parameters.
     - `is_discrete`: then there is no derivative by the value.
+    - `terms`: of a truncated family, of (x, *parameters): the log density before truncation, and the logs of the masses
+      below x and within the bounds. Their derivatives are part of the natural scales.
+    - `digits`: with which all of this is computed; more where an effect is smaller than 1e-40.
     """
 
     make: Callable[..., Any]
@@ -37,6 +43,8 @@ class Family(NamedTuple):
     points: list[tuple[tuple[float, ...], list[float]]] = []  # noqa: RUF012 - never changed
     q: tuple[float, ...] = (1e-30, 1e-8, 0.01, 0.25, 0.5, 0.75, 0.99, 1 - 2.0**-20)
     is_discrete: bool = False
+    terms: Callable[..., tuple[Any, Any, Any]] | None = None
+    digits: int = 90
 
 
 def families() -> dict[str, Family]:

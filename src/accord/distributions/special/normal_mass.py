@@ -10,10 +10,8 @@ difference of tails cancels; they are themselves differentiable.
 import math
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy import special as jsp
 
 from ...bijectors import is_concrete
 from .error_function import erfcx
@@ -32,7 +30,7 @@ _NARROW_WIDTH, _NARROW_EXPONENT = 1.5, 1.0
 
 
 class Mass(NamedTuple):
-    """The mass of a standard normal between standardised bounds, and what follows from it.
+    """The mass of a standard normal variable t between standardised bounds, and the moments of t there.
 
     `a`, `b` are the bounds, reflected if `is_flipped` so that `a` is the nearer to the centre; `b` is 0 where absent.
     """
@@ -46,53 +44,86 @@ class Mass(NamedTuple):
     origin: Any  # the reference point r, in the units of x
     reference: Any  # m = (r - loc) / scale
     width: Any  # W, the integral of exp(-(t^2 - m^2)/2)
-    span: Any  # (high - low) / scale, in narrow intervals
-    mean: Any  # E[t]
-    excess: Any  # E[t^2] - 1
-    variance: Any
-    at_low: Any  # density of t at the lower bound; 0 where there is none
-    at_high: Any
+    slope_a: Any  # density of t at its bounds; 0 where there is none
+    slope_b: Any
+    span: Any  # (high - low) / scale, and the mean and mean square of t - a, in narrow intervals
+    shift: Any
+    square: Any
+    near: Any  # erfcx(a / sqrt 2) and, times exp((a^2 - b^2)/2), erfcx(b / sqrt 2), in tails
+    far: Any
+    beyond_a: Any  # mass beyond the bounds, around the centre
+    beyond_b: Any
+
+    @property
+    def at_low(self) -> Any:
+        """Density of t at the lower bound; 0 where there is none."""
+        return choose(self.is_flipped, self.slope_b, self.slope_a)
+
+    @property
+    def at_high(self) -> Any:
+        """Density of t at the upper bound; 0 where there is none."""
+        return choose(self.is_flipped, self.slope_a, self.slope_b)
+
+    @property
+    def mean(self) -> Any:
+        """E[t]."""
+        reflected = self._reflected_mean()
+        return choose(self.is_flipped, -reflected, reflected)
+
+    @property
+    def excess(self) -> Any:
+        """E[t^2] - 1."""
+        wide = self.a * self.slope_a - self.b * self.slope_b
+        if self.is_narrow is False:
+            return wide
+        return choose(self.is_narrow, self.a * self.a + 2 * self.a * self.shift + self.square - 1, wide)
+
+    @property
+    def variance(self) -> Any:
+        """Var[t]."""
+        wide = 1 + self.excess - self._reflected_mean() ** 2
+        return choose(self.is_narrow, self.square - self.shift * self.shift, wide)
+
+    def _reflected_mean(self) -> Any:
+        return choose(self.is_narrow, self.a + self.shift, self.slope_a - self.slope_b)
 
 
 def mass_between(known: Known, loc: Any, scale: Any, low: Any, high: Any) -> Mass:
     """Measure the mass between the bounds; every branch is computed from inputs that are safe for it."""
-    has_low = low > -jnp.inf if known[0] is None else known[0]
-    has_high = high < jnp.inf if known[1] is None else known[1]
+    # NaN is there: it must not pass for no bound.
+    has_low = low != -jnp.inf if known[0] is None else known[0]
+    has_high = high != jnp.inf if known[1] is None else known[1]
     has_both, has_any = both(has_low, has_high), either(has_low, has_high)
     low, high = choose(has_low, low, 0.0), choose(has_high, high, 0.0)
     to_low, to_high = (low - loc) / scale, (high - loc) / scale
     is_flipped = both(has_high, either(negate(has_low), to_low + to_high < 0))
     a = choose(is_flipped, -to_high, to_low)
-    b = choose(has_both, choose(is_flipped, -to_low, to_high), 0.0)
-    span = (high - low) / scale
-    fall = 0.5 * span * (a + b)  # (b^2 - a^2)/2, at least 0
-    is_narrow = both(has_both, (span < _NARROW_WIDTH) & (fall < _NARROW_EXPONENT))
+    b, span, fall, is_narrow = 0.0, 1.0, 0.0, False
+    if has_both is not False:
+        b = choose(has_both, choose(is_flipped, -to_low, to_high), 0.0)
+        span = (high - low) / scale
+        fall = 0.5 * span * (a + b)  # (b^2 - a^2)/2, at least 0
+        is_narrow = both(has_both, (span < _NARROW_WIDTH) & (fall < _NARROW_EXPONENT))
     is_tail = both(both(has_any, negate(is_narrow)), a > 0)
     is_centre = negate(either(is_narrow, is_tail))
 
-    # Narrow: moments of u = t - a over (0, span).
-    span = choose(is_narrow, span, 1.0)
-    moment0, moment1, moment2 = _moments(choose(is_narrow, a, 0.0), span)
-    shift, square = span * (moment1 / moment0), span * span * (moment2 / moment0)
-
     # Tail and centre: both from erfcx of the size of the bounds.
-    near = erfcx(_ROOT_HALF * choose(has_any, jnp.abs(a), 1.0))
-    far = choose(has_both, erfcx(_ROOT_HALF * choose(has_both, jnp.abs(b), 1.0)), 0.0)
-    drop = choose(has_both, jnp.exp(-choose(is_tail, fall, 0.0)), 0.0)
+    near, far = _scaled_tails(a, b, has_any, has_both)
+    drop = 0.0 if has_both is False else choose(has_both, jnp.exp(-choose(is_tail, fall, 0.0)), 0.0)
+    weight_a, weight_b = _weight(a, both(has_any, is_centre)), _weight(b, both(has_both, is_centre))
     tail = _ROOT_HALF_PI * (near - drop * far)
-    weight_a = choose(both(has_any, is_centre), jnp.exp(-0.5 * choose(is_centre, a, 0.0) ** 2), 0.0)
-    weight_b = choose(both(has_both, is_centre), jnp.exp(-0.5 * choose(is_centre, b, 0.0) ** 2), 0.0)
     centre = 2 * _ROOT_HALF_PI - _ROOT_HALF_PI * (weight_a * near + weight_b * far)
-
-    wide = choose(is_centre, centre, choose(is_tail, tail, 1.0))
-    width = choose(is_narrow, span * moment0, wide)
+    width = choose(is_centre, centre, choose(is_tail, tail, 1.0))
     # Densities of t at its bounds, relative to exp(-m^2/2).
-    slope_a = choose(is_centre, weight_a, 1.0) / width
-    edge = jnp.exp(-choose(is_narrow, fall, 0.0))
-    slope_b = choose(is_narrow, edge, choose(is_centre, weight_b, drop)) / width
-    mean = choose(is_narrow, a + shift, slope_a - slope_b)
-    excess = choose(is_narrow, a * a + 2 * a * shift + square - 1, a * slope_a - b * slope_b)
-    variance = choose(is_narrow, square - shift * shift, 1 + excess - mean * mean)
+    edge_a, edge_b = choose(is_centre, weight_a, 1.0), choose(is_centre, weight_b, drop)
+    shift = square = 0.0
+    if is_narrow is not False:
+        # Moments of u = t - a over (0, span).
+        span = choose(is_narrow, span, 1.0)
+        moment0, moment1, moment2 = _moments(choose(is_narrow, a, 0.0), span)
+        shift, square = span * (moment1 / moment0), span * span * (moment2 / moment0)
+        width = choose(is_narrow, span * moment0, width)
+        edge_b = choose(is_narrow, jnp.exp(-choose(is_narrow, fall, 0.0)), edge_b)
     origin = choose(is_centre, loc, choose(is_flipped, high, low))
     return Mass(
         a=a,
@@ -104,74 +135,48 @@ def mass_between(known: Known, loc: Any, scale: Any, low: Any, high: Any) -> Mas
         origin=origin,
         reference=(origin - loc) / scale,
         width=width,
+        slope_a=edge_a / width,
+        slope_b=edge_b / width,
         span=span,
-        mean=choose(is_flipped, -mean, mean),
-        excess=excess,
-        variance=variance,
-        at_low=choose(is_flipped, slope_b, slope_a),
-        at_high=choose(is_flipped, slope_a, slope_b),
+        shift=shift,
+        square=square,
+        near=near,
+        far=drop * far,
+        beyond_a=0.5 * (weight_a * near),
+        beyond_b=0.5 * (weight_b * far),
     )
+
+
+def _scaled_tails(a: Any, b: Any, has_any: Any, has_both: Any) -> tuple[Any, Any]:
+    """`erfcx` of the sizes of the bounds that may be there, in one evaluation; 0 for a second that is not there."""
+    if has_any is False:
+        return 0.0, 0.0
+    size = _ROOT_HALF * choose(has_any, jnp.abs(a), 1.0)
+    if has_both is False:
+        return erfcx(size), 0.0
+    near, far = erfcx(jnp.stack(jnp.broadcast_arrays(size, _ROOT_HALF * choose(has_both, jnp.abs(b), 1.0))))
+    return near, choose(has_both, far, 0.0)
+
+
+def _weight(t: Any, is_used: Any) -> Any:
+    """exp(-t^2/2), and 0 where it is not used."""
+    return 0.0 if is_used is False else choose(is_used, jnp.exp(-0.5 * choose(is_used, t, 0.0) ** 2), 0.0)
 
 
 def _moments(a: Any, span: Any) -> tuple[Any, Any, Any]:
     """Averages over v in (0, 1) of v^k exp(-u (a + u/2)), u = span * v, for k = 0, 1, 2."""
-    totals = [0.0, 0.0, 0.0]
-    for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
-        u = span * node
-        height = weight * jnp.exp(-u * (a + 0.5 * u))
-        totals = [total + height * node**k for k, total in enumerate(totals)]
-    return totals[0], totals[1], totals[2]
+    terms, nodes = heights(a, span)
+    first = terms * nodes
+    return terms.sum(axis=0), first.sum(axis=0), (first * nodes).sum(axis=0)
 
 
-def narrow_quantile(p: jax.Array, mass: Mass) -> Any:
-    """Distance from the nearer bound below which `p` of the mass of a narrow interval lies, by Newton's method."""
-    if mass.is_narrow is False:
-        return 0.0
-    a = choose(mass.is_narrow, mass.a, 0.0)
-    whole = p * _moments(a, mass.span)[0]
-
-    def improve(_: Any, share: jax.Array) -> jax.Array:
-        u = share * mass.span
-        error = share * _moments(a, u)[0] - whole
-        return jnp.clip(share - error * jnp.exp(u * (a + 0.5 * u)), 0.0, 1.0)
-
-    return mass.span * jax.lax.fori_loop(0, 6, improve, jnp.broadcast_to(p, jnp.shape(whole)))
-
-
-def tail_quantile(p: jax.Array, rest: jax.Array, mass: Mass) -> Any:
-    """Distance from the nearer bound, above which `rest` of a tail's mass lies, by Newton's method on its logarithm."""
-    is_tail = negate(either(mass.is_narrow, mass.is_centre))
-    a = choose(is_tail, mass.a, 1.0)
-    b = choose(both(is_tail, mass.is_bounded), mass.b, a + 1)
-    ratio = jnp.exp(-0.5 * (b - a) * (b + a)) * erfcx(_ROOT_HALF * b) / erfcx(_ROOT_HALF * a)
-    beyond = choose(mass.is_bounded, ratio, 0.0)
-    # Minus the log of the share of the untruncated tail that lies above the answer; two forms, each sharp at one end.
-    level = jnp.where(p < 0.5, -jnp.log1p(-p * (1 - beyond)), -jnp.log(rest + p * beyond))
-    # The start is above the answer and the level is convex, so Newton's steps come down to it without overshooting.
-    # At a level of inf (all of the mass of an unbounded tail) the answer is infinite and is never iterated on.
-    finite = jnp.where(level < jnp.inf, level, 1.0)
-    start = 2 * finite / (a + jnp.sqrt(a * a + 2 * finite))
-
-    def improve(_: Any, u: jax.Array) -> jax.Array:
-        above = erfcx(_ROOT_HALF * (a + u))
-        error = u * (a + 0.5 * u) - jnp.log(above / erfcx(_ROOT_HALF * a)) - finite
-        return jnp.maximum(u - error * (_ROOT_HALF_PI * above), 0.0)
-
-    return jnp.where(level < jnp.inf, jax.lax.fori_loop(0, 8, improve, start), jnp.inf)
-
-
-def centre_quantile(q: jax.Array, mass: Mass) -> Any:
-    """The standardised quantile where the centre lies between the bounds, from the nearer end."""
-    if mass.is_centre is False:
-        return 0.0
-    to_low = choose(mass.is_flipped, -mass.b, mass.a)
-    to_high = choose(mass.is_flipped, -mass.a, mass.b)
-    share = choose(mass.is_centre, mass.width, 1.0) / (2 * _ROOT_HALF_PI)
-    low_is_there = either(mass.is_bounded, both(negate(mass.is_flipped), mass.at_low > 0))
-    high_is_there = either(mass.is_bounded, mass.is_flipped)
-    below = choose(low_is_there, jsp.ndtr(to_low), 0.0) + q * share
-    above = choose(high_is_there, jsp.ndtr(-to_high), 0.0) + (1 - q) * share
-    return jnp.where(below < 0.5, jsp.ndtri(below), -jsp.ndtri(above))
+def heights(a: Any, span: Any) -> tuple[Any, np.ndarray]:
+    """The weighted values of exp(-u (a + u/2)), u = span * v, at the nodes v, and these, on a new first axis."""
+    a, span = jnp.broadcast_arrays(a, span)
+    shape = (-1,) + (1,) * span.ndim
+    nodes, weights = (array.astype(span.dtype).reshape(shape) for array in (_NODES, _WEIGHTS))
+    u = nodes * jnp.expand_dims(span, 0)
+    return weights * jnp.exp(-u * (jnp.expand_dims(a, 0) + 0.5 * u)), nodes
 
 
 def is_there(bound: Any, absent: float) -> bool | None:

@@ -1,7 +1,9 @@
 """Distribute observations that come with flags: exact, or known only to lie beyond a limit."""
 
+import abc
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +18,50 @@ from .interval_support import inside_of
 from .truncated import check_univariate
 
 
-class LeftCensoredDistribution(AbstractDistribution):
+class _FlaggedDistribution(AbstractDistribution):
+    """A distribution of which flagged values are limits."""
+
+    base_dist: eqx.AbstractVar[AbstractDistribution]
+    censored: eqx.AbstractVar[Any]
+    parameters: ClassVar[dict[str, c.Constraint]] = {"censored": constraints.boolean}
+
+    def __check_init__(self) -> None:
+        check_univariate(self, self.base_dist)
+
+    @property
+    def batch_shape(self) -> Shape:
+        return np.broadcast_shapes(self.base_dist.batch_shape, np.shape(self.censored))
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base_dist.dtype
+
+    @property
+    def support(self) -> c.Constraint:
+        return self.base_dist.support
+
+    @abc.abstractmethod
+    def _log_tail(self, limit: jax.Array) -> jax.Array:
+        """Log probability of what a flagged value stands for."""
+
+    def log_prob(self, value: Any) -> jax.Array:
+        base = self.base_dist
+        x = jnp.asarray(value, float_type(value, *jax.tree.leaves(base)))
+        x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self.batch_shape))
+        flags = jnp.broadcast_to(jnp.asarray(self.censored).astype(bool), x.shape)
+        inside = inside_of(base, x)
+        # Each formula is asked only about its own entries.
+        observed, tail = (
+            base.log_prob(jnp.where(flags, inside, x)),
+            self._log_tail(jnp.where(flags, x, inside)),
+        )
+        return jnp.where(flags, tail, observed)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        return _uncensored(self, key, sample_shape)
+
+
+class LeftCensoredDistribution(_FlaggedDistribution):
     """Values of which some are known only to lie below a limit.
 
     A censored entry holds the limit; its log density is that of P(X <= value).
@@ -32,31 +77,12 @@ class LeftCensoredDistribution(AbstractDistribution):
 
     base_dist: AbstractDistribution
     censored: Any = False
-    parameters: ClassVar[dict[str, c.Constraint]] = {"censored": constraints.boolean}
 
-    def __check_init__(self) -> None:
-        check_univariate(self, self.base_dist)
-
-    @property
-    def batch_shape(self) -> Shape:
-        return np.broadcast_shapes(self.base_dist.batch_shape, np.shape(self.censored))
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base_dist.dtype
-
-    @property
-    def support(self) -> c.Constraint:
-        return self.base_dist.support
-
-    def log_prob(self, value: Any) -> jax.Array:
-        return _by_flag(self, value, self.base_dist.log_cdf)
-
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        return _uncensored(self, key, sample_shape)
+    def _log_tail(self, limit: jax.Array) -> jax.Array:
+        return self.base_dist.log_cdf(limit)
 
 
-class RightCensoredDistribution(AbstractDistribution):
+class RightCensoredDistribution(_FlaggedDistribution):
     """Values of which some are known only to lie above a limit, as lifetimes at the end of a study.
 
     A censored entry holds the limit; its log density is that of P(X > value).
@@ -72,28 +98,9 @@ class RightCensoredDistribution(AbstractDistribution):
 
     base_dist: AbstractDistribution
     censored: Any = False
-    parameters: ClassVar[dict[str, c.Constraint]] = {"censored": constraints.boolean}
 
-    def __check_init__(self) -> None:
-        check_univariate(self, self.base_dist)
-
-    @property
-    def batch_shape(self) -> Shape:
-        return np.broadcast_shapes(self.base_dist.batch_shape, np.shape(self.censored))
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base_dist.dtype
-
-    @property
-    def support(self) -> c.Constraint:
-        return self.base_dist.support
-
-    def log_prob(self, value: Any) -> jax.Array:
-        return _by_flag(self, value, self.base_dist.log_survival)
-
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        return _uncensored(self, key, sample_shape)
+    def _log_tail(self, limit: jax.Array) -> jax.Array:
+        return self.base_dist.log_survival(limit)
 
 
 class IntervalCensoredDistribution(AbstractDistribution):
@@ -168,17 +175,6 @@ class IntervalCensoredDistribution(AbstractDistribution):
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         draws = _uncensored(self, key, sample_shape)
         return jnp.stack([draws, draws], axis=-1)
-
-
-def _by_flag(distribution: Any, value: Any, log_tail: Any) -> jax.Array:
-    """Log density of what was observed, log tail of what was censored; each is asked only about its own entries."""
-    base = distribution.base_dist
-    x = jnp.asarray(value, float_type(value, *jax.tree.leaves(base)))
-    x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, distribution.batch_shape))
-    flags = jnp.broadcast_to(jnp.asarray(distribution.censored).astype(bool), x.shape)
-    inside = inside_of(base, x)
-    observed, tail = base.log_prob(jnp.where(flags, inside, x)), log_tail(jnp.where(flags, x, inside))
-    return jnp.where(flags, tail, observed)
 
 
 def _uncensored(distribution: Any, key: jax.Array, sample_shape: Shape) -> jax.Array:

@@ -6,10 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from ..base import AbstractDistribution
+from ..discrete.countable import without_gradient
 from ..special import log_of
 from ..special.normal_mass import Known, choose
 from .interval_measure import Measure, integral, lift, measure, rise
-from .interval_support import cuts
+from .interval_support import cuts, inside_of
 
 
 def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known) -> jax.Array:
@@ -25,17 +26,56 @@ def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Ar
     wide = base.log_prob(x) - lift(whole.log_mass, x)
     if whole.is_narrow is False:
         return wide
-    return jnp.where(lift(whole.is_narrow, x), rise(whole, x) - lift(whole.log_relative, x), wide)
+    is_narrow = lift(whole.is_narrow, x)
+    # The slope by the value is the density's own: the polynomial has it as it is some roundings of the width away.
+    near = jnp.where(is_narrow, x, inside_of(base, x))
+    own = without_gradient(base).log_prob(near)
+    still = jax.lax.stop_gradient
+    narrow = rise(whole, still(x)) - lift(whole.log_relative, x) + (own - still(own))
+    return jnp.where(is_narrow, narrow, wide)
+
+
+def measure_both(
+    base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
+) -> tuple[Measure, Measure]:
+    """The measures of [low, high] and of what in it is at most `x`, or above it; both in one evaluation.
+
+    `is_above` may vary from element to element, but for a discrete distribution.
+    """
+    low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
+    start, stop, has_part = _ends_of_part(base, x, low, high, known, is_above)
+    if known == (False, False):
+        return measure(base, low, high, known), measure(base, start, stop, has_part)
+    has = [
+        pair[0] if pair[0] is pair[1] else jnp.stack([jnp.broadcast_to(one, x.shape) for one in pair])
+        for pair in zip(_has(base, low, high, known), has_part, strict=True)
+    ]
+    stacked = measure(base, jnp.stack([low, start]), jnp.stack([high, stop]), (has[0], has[1]))
+
+    def taken(index: int) -> Measure:
+        # Whatever comes before the axis on which both are stacked.
+        return jax.tree.map(
+            lambda leaf: (
+                leaf
+                if isinstance(leaf, bool)
+                else jax.lax.index_in_dim(leaf, index, leaf.ndim - x.ndim - 1, keepdims=False)
+            ),
+            stacked,
+        )
+
+    return taken(0), taken(1)
 
 
 def log_share(
     base: AbstractDistribution, whole: Measure, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
 ) -> jax.Array:
-    """Log of the share of the mass in [low, high], which is `whole`, that is at most `x`, or above it.
+    """Log of the share of the mass in [low, high], which is `whole`, that is at most `x`, or above it."""
+    part = measure(base, *_ends_of_part(base, x, low, high, known, is_above))
+    return log_share_of(whole, part, x, low, high, is_above=is_above)
 
-    `is_above` may vary from element to element, but for a discrete distribution.
-    """
-    part = _part(base, x, low, high, known, is_above)
+
+def log_share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_above: Any) -> jax.Array:
+    """Log of the share that a part, at most `x` or above it, has in the mass in [low, high]."""
     result = part.log_mass - lift(whole.log_mass, x)
     if whole.is_narrow is not False:
         inside = log_of(_inside(whole, x, low, high, is_above)) - lift(whole.log_relative, x)
@@ -44,11 +84,8 @@ def log_share(
     return jnp.where(result > 0, 0.0, result)
 
 
-def share(
-    base: AbstractDistribution, whole: Measure, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
-) -> jax.Array:
-    """The share itself, whose derivatives are right also where it is 0."""
-    part = _part(base, x, low, high, known, is_above)
+def share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_above: Any) -> jax.Array:
+    """The share that a part, at most `x` or above it, has in the mass in [low, high]."""
     whole_mass = lift(whole.log_mass, x)
     if part.is_narrow is False:
         result = jnp.exp(part.log_mass - whole_mass)
@@ -63,23 +100,30 @@ def share(
     return jnp.where(result > 1, 1.0, result)
 
 
-def _part(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, is_above: Any) -> Measure:
-    """The measure of what is at most `x`, or above it."""
+def _ends_of_part(
+    base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, is_above: Any
+) -> tuple[Any, Any, tuple[Any, Any]]:
+    """The ends of what is at most `x`, or above it, and which of them are there."""
     after = jnp.floor(x) + 1 if base.is_discrete else x
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     is_upper = is_above if isinstance(is_above, bool) else None
     # Which bounds are there: those of the interval on one side, and the value on the other.
     has_low: Any = None
     has_high: Any = None
+    to_low, to_high = _has(base, low, high, known)
     if is_upper is not True:
-        has_low = cuts(base, low, True) if known[0] is None else known[0]
-        has_high = cuts(base, x, False)
+        has_low, has_high = to_low, cuts(base, x, False)
     if is_upper is not False:
-        to_high = cuts(base, high, False) if known[1] is None else known[1]
-        to_low = cuts(base, after, True)
-        has_low = to_low if is_upper else jnp.where(is_above, to_low, has_low)
+        from_low = cuts(base, after, True)
+        has_low = from_low if is_upper else jnp.where(is_above, from_low, has_low)
         has_high = to_high if is_upper else jnp.where(is_above, to_high, has_high)
-    return measure(base, choose(is_above, after, low), choose(is_above, high, x), (has_low, has_high))
+    return choose(is_above, after, low), choose(is_above, high, x), (has_low, has_high)
+
+
+def _has(base: AbstractDistribution, low: Any, high: Any, known: Known) -> tuple[Any, Any]:
+    """Which bounds cut mass off, by their values where that is not known."""
+    has_low = cuts(base, low, True) if known[0] is None else known[0]
+    return has_low, cuts(base, high, False) if known[1] is None else known[1]
 
 
 def _inside(whole: Measure, x: Any, low: Any, high: Any, is_above: Any) -> jax.Array:

@@ -7,6 +7,7 @@ inputs that are safe for it.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +16,6 @@ import numpy as np
 
 from ...core.errors import DistributionError
 from ..base import AbstractDistribution
-from ..discrete.countable import without_gradient
 from ..special import log1m_exp, log_of, log_sum_exp
 from ..special.normal_mass import both, choose, either, negate
 from .interval_support import cuts, inside_of
@@ -24,6 +24,8 @@ from .interval_support import cuts, inside_of
 # than this share of the smaller tail, which bounds its distance from singularities, or is seen to be smooth.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _NARROW_SHARE, _NARROW_RISE = 0.1, 0.4
+# An exponential tail that varies by that rise holds a third of its mass.
+_ASKED_SHARE = 0.35
 # Up to this many neighbours of a discrete support are summed.
 _FEW = 16
 
@@ -54,46 +56,41 @@ def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, A
         return Measure(jnp.zeros_like(low), False)
     inside = inside_of(base, low)
     first, last = (jnp.ceil(low) - 1, jnp.floor(high)) if base.is_discrete else (low, high)
-    (below_low, above_low), (below_high, above_high) = _tails(base, first, last, has_low, has_high, inside)
     if has_high is False:
-        return Measure(above_low, False)
+        return Measure(_tail(base.log_survival, first, has_low, inside), False)
     if has_low is False:
-        return Measure(below_high, False)
-    half = -math.log(2)
-    is_upper = either(negate(has_high), both(has_low, above_low < half))
-    is_lower = both(negate(is_upper), either(negate(has_low), below_high < half))
-    is_centre = negate(either(is_upper, is_lower))
-    drop_up = _at_most_zero(above_high, above_low, is_upper)
-    drop_down = _at_most_zero(below_low, below_high, is_lower)
-    rest = jnp.exp(below_low) + jnp.exp(above_high)
-    rest = jnp.where(is_centre, rest, 0.0)
-    centre = jnp.where(rest < 1, jnp.log1p(-jnp.where(rest < 1, rest, 0.0)), -jnp.inf)
-    upper, lower = above_low + log1m_exp(drop_up), below_high + log1m_exp(drop_down)
-    log_mass = jnp.where(is_upper, upper, jnp.where(is_lower, lower, centre))
+        return Measure(_tail(base.log_cdf, last, has_high, inside), False)
+    (below_low, above_low), (below_high, above_high) = _tails(base, first, last, has_low, has_high, inside)
+    # The smaller of the tails that begin at the bounds, of which the rest of that tail is taken.
+    is_upper = either(negate(has_high), both(has_low, above_low < -math.log(2)))
+    tail = jnp.where(is_upper, above_low, below_high)
+    drop = _at_most_zero(jnp.where(is_upper, above_high, below_low), tail)
+    log_mass = tail + log1m_exp(drop)
     is_both = both(has_low, has_high)
     if base.is_discrete:
         return Measure(_sum_of_few(base, low, high, is_both, inside, log_mass), False)
-    share = jnp.where(is_centre, 1 - rest, -jnp.expm1(jnp.where(is_upper, drop_up, drop_down)))
-    return _in_narrow(base, low, high, is_both, inside, log_mass, share)
+    return _in_narrow(base, low, high, is_both, inside, log_mass, -jnp.expm1(drop))
+
+
+def _tail(log_tail: Callable[[Any], jax.Array], bound: Any, has: Any, inside: Any) -> Any:
+    """Log of the mass on one side of a bound, all of it where there is none."""
+    return choose(has, log_tail(choose(has, bound, inside)), 0.0)
 
 
 def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_high: Any, inside: Any) -> Any:
     """Logs of the mass below and above each bound, either of which may be absent; both bounds in one evaluation."""
-    given = [(bound, has) for bound, has in ((low, has_low), (high, has_high)) if has is not False]
-    points = jnp.stack([choose(has, bound, inside) for bound, has in given])
-    found = list(zip(base.log_cdf(points), base.log_survival(points), strict=True))
-    absent = ((-jnp.inf, 0.0), (0.0, -jnp.inf))
-    return [
-        tuple(choose(has, *pair) for pair in zip(found.pop(0), nothing, strict=True))
-        if has is not False
-        else nothing
-        for has, nothing in zip((has_low, has_high), absent, strict=True)
-    ]
+    points = jnp.stack([choose(has_low, low, inside), choose(has_high, high, inside)])
+    below, above = base.log_cdf(points), base.log_survival(points)
+    nothing, everything = (jnp.asarray(log, points.dtype) for log in (-np.inf, 0.0))
+    return (
+        (choose(has_low, below[0], nothing), choose(has_low, above[0], everything)),
+        (choose(has_high, below[1], everything), choose(has_high, above[1], nothing)),
+    )
 
 
-def _at_most_zero(small: Any, large: Any, is_used: Any) -> Any:
-    """Difference of two logs, -1 where it is not used: the outer of two tails is not the larger but for rounding."""
-    is_used = is_used & (large > -jnp.inf)
+def _at_most_zero(small: Any, large: Any) -> Any:
+    """Difference of two logs, -1 where both are -inf: the outer of two tails is not the larger but for rounding."""
+    is_used = large > -jnp.inf
     drop = jnp.where(is_used, small, -1.0) - jnp.where(is_used, large, 0.0)
     # Not `minimum`, which halves the derivative where both are equal.
     return jnp.where(drop > 0, 0.0, drop)
@@ -122,35 +119,33 @@ def _in_narrow(
     split = jax.lax.stop_gradient(jnp.where(is_kink, mode, middle))
     start, step = jnp.stack([low, split]), jnp.stack([split - low, high - split])
     points = _nodes_between(start, step)
-    # Decided without derivatives, so that those of a density that overflows between wide bounds are never taken.
-    still = jax.lax.stop_gradient(points)
-    slope = jax.jvp(without_gradient(base).log_prob, (still,), (jnp.ones_like(points),))[1]
-    is_narrow = both(has, jnp.abs(slope).max(axis=(0, 1)) * jax.lax.stop_gradient(high - low) < _NARROW_RISE)
-    points = jnp.where(lift(is_narrow, points), points, lift(inside, points))
+    # Only where little of the mass is, so that a density that overflows between wide bounds is never differentiated.
+    is_asked = both(has, share < _ASKED_SHARE)
+    points = jnp.where(lift(is_asked, points), points, lift(inside, points))
     heights, slope = jax.jvp(base.log_prob, (points,), (jnp.ones_like(points),))
+    steepest = jax.lax.stop_gradient(jnp.abs(slope).max(axis=(0, 1)) * (high - low))
+    is_narrow = is_asked & (steepest < _NARROW_RISE)
     slope = jnp.where(lift(is_narrow, slope), slope, 0.0)
+    # The integrals are by the relative position, from -1 to 1 on either side.
+    *integrals, at_ends = _split(_contract(_MATRICES, slope))
+    rises, terms, last_terms = (part * lift(0.5 * step, part) for part in integrals)
     # A kink moves with the parameters, and lifts what is right of it by the jump of the slope: 0 in value.
-    jump = (
-        _contract(_AT_SPLIT, slope)[0] * np.array([1, -1], low.dtype).reshape((2,) + (1,) * low.ndim)
-    ).sum(axis=0)
+    jump = at_ends[0, 0] - at_ends[0, 1]
     shift = jump * jnp.where(is_kink, mode - jax.lax.stop_gradient(mode), 0.0)
     shift = jnp.stack([jnp.zeros_like(shift), shift])
-    # Slopes by the relative position, which is what the matrices integrate.
-    slope = slope * (0.5 * lift(step, slope))
-    rise_at_nodes = _contract(_AT_NODES, slope) + lift(shift, slope)
+    rises = rises + lift(shift, rises)
+    terms = jnp.concatenate([terms[:1] + lift(shift, terms), terms[1:]])
     weights = (_WEIGHTS / 2).astype(low.dtype).reshape((-1,) + (1,) * start.ndim)
-    relative = (weights * lift(step, slope) * jnp.exp(rise_at_nodes)).sum(axis=(0, 1))
+    relative = (weights * lift(step, rises) * jnp.exp(rises)).sum(axis=(0, 1))
     log_relative = log_of(jnp.where(is_narrow, relative, 1.0))
     # The last node on the left of the split is the nearest to it.
-    at_split = jnp.where(is_narrow, heights[-1, 0] - rise_at_nodes[-1, 0], 0.0)
+    at_split = jnp.where(is_narrow, heights[-1, 0] - rises[-1, 0], 0.0)
     # In the larger intervals the polynomials must have converged, and the tails, which do not cancel, must agree.
     eps = float(jnp.finfo(low.dtype).eps)
-    last = jnp.abs(_contract(_LAST_TERMS, slope)).sum(axis=(0, 1))
+    last = jnp.abs(last_terms).sum(axis=(0, 1))
     agrees = jnp.abs(at_split + log_relative - log_mass) < 0.01
     is_narrow = is_narrow & ((share < _NARROW_SHARE) | ((last < 0.01 * eps**0.5) & agrees))
     log_mass = jnp.where(is_narrow, at_split + log_relative, log_mass)
-    terms = _contract(_TERMS, slope)
-    terms = jnp.concatenate([terms[:1] + lift(shift, terms), terms[1:]])
     return Measure(log_mass, is_narrow, split, at_split, step, terms, relative, log_relative)
 
 
@@ -160,10 +155,12 @@ def rise(whole: Measure, x: Any) -> jax.Array:
     step = jnp.where(is_left, *(lift(whole.step[side], x) for side in (0, 1)))
     # From -1 (low or the split) to 1 (the split or high).
     position = 2 * (x - lift(whole.split, x)) / jnp.where(step > 0, step, 1.0) + jnp.where(is_left, 1.0, -1.0)
-    total = jnp.zeros_like(x)
-    for terms in whole.terms[::-1]:
-        total = total * position + jnp.where(is_left, *(lift(terms[side], x) for side in (0, 1)))
-    return total
+    powers = [jnp.ones_like(x)]
+    for _ in range(len(_NODES)):
+        powers.append(powers[-1] * position)
+    shape = (len(powers),) + (1,) * (x.ndim - whole.terms.ndim + 2) + whole.terms.shape[2:]
+    left, right = (whole.terms[:, side].reshape(shape) for side in (0, 1))
+    return (jnp.where(is_left, left, right) * jnp.stack(powers)).sum(axis=0)
 
 
 def integral(whole: Measure, start: Any, stop: Any) -> jax.Array:
@@ -202,25 +199,28 @@ def _contract(matrices: np.ndarray, slope: jax.Array) -> jax.Array:
     return jnp.einsum("sij,js...->is...", matrices.astype(slope.dtype), slope, precision="highest")
 
 
-def _integration() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Matrices from slopes at the nodes to the integral that vanishes at the split, for either side.
+def _split(stacked: jax.Array) -> list[jax.Array]:
+    """What `_MATRICES` gives, part by part."""
+    size = len(_NODES)
+    return jnp.split(stacked, (size, 2 * size + 1, 2 * size + 3))
 
-    The integral is given at the nodes, and as coefficients of powers; then come the last Legendre terms of the slope.
+
+def _matrices() -> np.ndarray:
+    """Matrices from slopes at the nodes to their integral that vanishes at the split, for either side.
+
+    The integral is given at the nodes, and as coefficients of powers; then come the last Legendre terms of the slope,
+    and the slope at the split.
     """
     legendre, size = np.polynomial.legendre, len(_NODES)
     to_terms = (np.arange(size)[:, None] + 0.5) * legendre.legvander(_NODES, size - 1).T * _WEIGHTS
-    series = [legendre.legint(to_terms, lbnd=end) for end in (1, -1)]
-    at_nodes = [legendre.legvander(_NODES, size) @ terms for terms in series]
-    powers = [np.apply_along_axis(legendre.leg2poly, 0, terms) for terms in series]
-    return np.stack(at_nodes), np.stack(powers), np.stack([to_terms[-2:]] * 2)
+    found = []
+    for end in (1.0, -1.0):
+        series = legendre.legint(to_terms, lbnd=end)
+        at_nodes = legendre.legvander(_NODES, size) @ series
+        powers = np.apply_along_axis(legendre.leg2poly, 0, series)
+        at_split = legendre.legvander(np.array([end]), size - 1) @ to_terms
+        found.append(np.concatenate([at_nodes, powers, to_terms[-2:], at_split]))
+    return np.stack(found)
 
 
-def _to_split() -> np.ndarray:
-    """Matrices from slopes at the nodes to the slope at the split, for either side."""
-    legendre, size = np.polynomial.legendre, len(_NODES)
-    to_terms = (np.arange(size)[:, None] + 0.5) * legendre.legvander(_NODES, size - 1).T * _WEIGHTS
-    return np.stack([legendre.legvander(np.array([end]), size - 1) @ to_terms for end in (1.0, -1.0)])
-
-
-_AT_NODES, _TERMS, _LAST_TERMS = _integration()
-_AT_SPLIT = _to_split()
+_MATRICES = _matrices()

@@ -12,7 +12,7 @@ from ..base import AbstractDistribution
 from ..discrete.countable import smallest, without_gradient
 from ..special import solve_increasing
 from ..special.normal_mass import Known, choose
-from .interval_mass import log_density_in, log_share, share
+from .interval_mass import log_density_in, log_share, measure_both, share_of
 from .interval_measure import lift, measure
 from .interval_support import cuts, ends, inside_of
 
@@ -62,9 +62,9 @@ def _quantile_jvp(
 
     def measured(part: Any) -> tuple[jax.Array, jax.Array]:
         moved = eqx.combine(part, rest)
-        whole = measure(moved, low, high, known)
+        whole, part = measure_both(moved, x, low, high, known, is_above=is_above)
         # The smaller share is the one whose change is accurate.
-        smaller = share(moved, whole, x, low, high, known, is_above=is_above)
+        smaller = share_of(whole, part, x, low, high, is_above=is_above)
         return smaller, log_density_in(moved, whole, jnp.stack(points))
 
     change = jnp.zeros_like(x) if q_dot is None else q_dot
@@ -111,8 +111,13 @@ def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known:
     base, q, low, high = without_gradient((base, q, low, high))
     bottom, top = bracket(base, q, low, high, known)
     try:
-        below = 0.0 if known[0] is False else base.cdf(bottom)
-        above = 1.0 if known[1] is False else base.cdf(top)
+        below, above = 0.0, 1.0
+        if known[0] is False:
+            above = base.cdf(top)
+        elif known[1] is False:
+            below = base.cdf(bottom)
+        else:
+            below, above = base.cdf(jnp.stack([bottom, top]))
         start = base.icdf(below + q * (above - below)).astype(q.dtype)
     except DistributionError:
         start = base.support.feasible_like(q)

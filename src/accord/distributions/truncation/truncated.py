@@ -12,11 +12,13 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..discrete.countable import without_gradient
 from ..parameters import check_bounds
+from ..special import exp_of
 from ..special.normal_mass import Known
 from ..univariate.real_line import Normal
 from ..wrappers.wrappers import ExpandedDistribution, Independent, MaskedDistribution
-from .interval_mass import log_density, log_share, share
-from .interval_measure import lift, measure
+from .few_values import few_log_density, few_log_share, few_quantile, span_if_few
+from .interval_mass import log_density, log_share_of, measure_both, share_of
+from .interval_measure import lift
 from .interval_quantile import bracket, quantile, whole_quantile
 from .interval_support import cuts, ends, restrict, tightest
 from .truncated_normal import TruncatedNormal
@@ -118,19 +120,23 @@ class TruncatedDistribution(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high, is_below, is_above = self._align(value)
-        result = log_density(self.base_dist, x, low, high, self._known())
+        few = span_if_few(self.base_dist, self.low, self.high)
+        if few is None:
+            result = log_density(self.base_dist, x, low, high, self._known())
+        else:
+            result = few_log_density(self.base_dist, x, few)
         return jnp.where(is_below | is_above, -jnp.inf, result)
 
     def cdf(self, value: Any) -> jax.Array:
-        result, is_below, is_above = self._share(value, share, is_above=False)
+        result, is_below, is_above = self._share(value, is_log=False, is_above=False)
         return jnp.where(is_below, 0.0, jnp.where(is_above, 1.0, result))
 
     def log_cdf(self, value: Any) -> jax.Array:
-        result, is_below, is_above = self._share(value, log_share, is_above=False)
+        result, is_below, is_above = self._share(value, is_log=True, is_above=False)
         return jnp.where(is_below, -jnp.inf, jnp.where(is_above, 0.0, result))
 
     def log_survival(self, value: Any) -> jax.Array:
-        result, is_below, is_above = self._share(value, log_share, is_above=True)
+        result, is_below, is_above = self._share(value, is_log=True, is_above=True)
         return jnp.where(is_below, 0.0, jnp.where(is_above, -jnp.inf, result))
 
     def icdf(self, q: Any) -> jax.Array:
@@ -142,7 +148,11 @@ class TruncatedDistribution(AbstractDistribution):
         is_inside = (q > 0) & (q < 1)
         safe = jnp.where(is_inside, q, 0.5)
         if self.is_discrete:
-            x = whole_quantile(self.base_dist, safe, low, high, known, without_gradient(self).cdf)
+            few = span_if_few(self.base_dist, self.low, self.high)
+            if few is None:
+                x = whole_quantile(self.base_dist, safe, low, high, known, without_gradient(self).cdf)
+            else:
+                x = few_quantile(self.base_dist, safe, few)
             bottom, top = jnp.ceil(bottom), jnp.floor(top)
         else:
             x = quantile(self.base_dist, safe, low, high, known=known)
@@ -165,11 +175,18 @@ class TruncatedDistribution(AbstractDistribution):
         last = jnp.minimum(jnp.nextafter(upper, -jnp.inf), limits.max)
         return jnp.clip(draws, first, last)
 
-    def _share(self, value: Any, measured: Any, *, is_above: bool) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The share of the mass below or above a value, and whether the value was beyond the bounds."""
+    def _share(self, value: Any, *, is_log: bool, is_above: bool) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The (log) share of the mass below or above a value, and whether the value was beyond the bounds."""
         x, low, high, was_below, was_above = self._align(value)
-        known, base = self._known(), self.base_dist
-        result = measured(base, measure(base, low, high, known), x, low, high, known, is_above=is_above)
+        base, known = self.base_dist, self._known()
+        few = span_if_few(base, self.low, self.high)
+        if few is None:
+            whole, part = measure_both(base, x, low, high, known, is_above=is_above)
+            measured = log_share_of if is_log else share_of
+            result = measured(whole, part, x, low, high, is_above=is_above)
+        else:
+            result = few_log_share(base, x, few, is_above=is_above)
+            result = result if is_log else exp_of(result)
         return jnp.where(jnp.isnan(x), jnp.nan, result), was_below, was_above
 
     def _known(self) -> Known:
