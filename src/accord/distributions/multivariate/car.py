@@ -9,15 +9,16 @@ import numpy as np
 
 from ...bijectors import align, float_type, is_concrete
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..special import HALF_LOG_TWO_PI
 from ..special.linear import diagonal_matrix, log_diagonal, lower_factor, multiply
 from .adjacency import Edges, keep_edges, laplacian_spectrum
+from .centred import AbstractCentredVector
 from .triangular import with_event_axes
 
 
-class CAR(AbstractDistribution):
+class CAR(AbstractCentredVector):
     """The conditional autoregressive prior of spatial effects: a normal whose precision follows a graph.
 
     Given its neighbours, element i has mean `loc_i + correlation * (weighted mean of theirs less their loc)` and
@@ -88,18 +89,6 @@ class CAR(AbstractDistribution):
     @property
     def dtype(self) -> np.dtype:
         return self._dtype_with()
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.real_vector
-
-    @property
-    def mean(self) -> jax.Array:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     @property
     def variance(self) -> jax.Array:

@@ -8,14 +8,15 @@ import numpy as np
 
 from ...bijectors import align, float_type
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint, Independent
 from ..parameters import exactly_one
 from ..special import HALF_LOG_TWO_PI
 from ..special.linear import first_given
+from .centred import AbstractCentredVector
 
 
-class CirculantNormal(AbstractDistribution):
+class CirculantNormal(AbstractCentredVector):
     """The multivariate normal with a circulant covariance, evaluated by Fourier transforms in n log n steps.
 
     **Fields**
@@ -58,18 +59,6 @@ class CirculantNormal(AbstractDistribution):
     @property
     def event_shape(self) -> Shape:
         return np.shape(self.loc if self.covariance_row is None else self.covariance_row)[-1:]
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.real_vector
-
-    @property
-    def mean(self) -> jax.Array:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     @property
     def variance(self) -> jax.Array:

@@ -8,13 +8,14 @@ import numpy as np
 
 from ...bijectors import align, float_type
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint, Independent
 from ..special import HALF_LOG_TWO_PI
 from ..special.linear import log_diagonal, multiply, product, solve_lower
+from .centred import AbstractCentredVector
 
 
-class LowRankMultivariateNormal(AbstractDistribution):
+class LowRankMultivariateNormal(AbstractCentredVector):
     """The multivariate normal with covariance `W W' + diag(D)`, for which no n by n matrix is ever built.
 
     **Fields**
@@ -53,18 +54,6 @@ class LowRankMultivariateNormal(AbstractDistribution):
     @property
     def event_shape(self) -> Shape:
         return (np.shape(self.cov_factor)[-2],)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.real_vector
-
-    @property
-    def mean(self) -> jax.Array:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     @property
     def variance(self) -> jax.Array:

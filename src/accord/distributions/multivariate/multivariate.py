@@ -12,7 +12,8 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..parameters import exactly_one
 from ..special import HALF_LOG_TWO_PI, log_gamma_remainder
-from ..special.digamma import digamma_remainder, log_gamma_rise
+from ..special.digamma import digamma_less_log
+from ..special.gamma_ratio import log_gamma_rise
 from ..special.linear import (
     by_columns,
     diagonal,
@@ -23,9 +24,10 @@ from ..special.linear import (
     product,
     solve_lower,
 )
+from .centred import AbstractCentredVector
 
 
-class MultivariateNormal(AbstractDistribution):
+class MultivariateNormal(AbstractCentredVector):
     """The multivariate normal distribution; give exactly one of the three matrices, shape `(..., n, n)`.
 
     Prefer `scale_tril` where it is at hand: the others are factored at every evaluation.
@@ -63,18 +65,6 @@ class MultivariateNormal(AbstractDistribution):
     @property
     def event_shape(self) -> Shape:
         return np.shape(self._matrix)[-1:]
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.real_vector
-
-    @property
-    def mean(self) -> jax.Array:
-        return self._full(self.loc)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     @property
     def variance(self) -> jax.Array:
@@ -202,7 +192,7 @@ class MultivariateStudentT(AbstractDistribution):
         half, step = 0.5 * df, 0.5 * self.event_shape[-1]
         top = half + step
         from_gammas = log_gamma_remainder(half) - log_gamma_remainder(top)
-        slopes = top * (digamma_remainder(top) - digamma_remainder(half))
+        slopes = top * (digamma_less_log(top) - digamma_less_log(half))
         log_volume = self._batched(log_diagonal(self._factor(self.dtype)))
         return from_gammas + slopes + log_volume + step * (1 + 2 * HALF_LOG_TWO_PI)
 

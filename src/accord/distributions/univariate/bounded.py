@@ -9,15 +9,15 @@ import numpy as np
 
 from ...bijectors import align, is_concrete
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
-from ..parameters import check_bounds
 from ..special import log
 from ..special.smooth import log_from_both
+from .on_interval import AbstractOnInterval, AbstractSymmetricOnInterval
 
 
-class Arcsine(AbstractDistribution):
+class Arcsine(AbstractSymmetricOnInterval):
     """The position of a swinging pendulum at a random time: most density at both ends, where it is unbounded.
 
     **Fields**
@@ -32,26 +32,10 @@ class Arcsine(AbstractDistribution):
     high: Any = 1.0
     parameters: ClassVar[dict[str, Constraint]] = {"low": constraints.real, "high": constraints.real}
 
-    def __check_init__(self) -> None:
-        check_bounds(self, self.low, self.high)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.interval(self.low, self.high)
-
-    @property
-    def mean(self) -> jax.Array:
-        low, high = self._arrays("low", "high")
-        return low + 0.5 * (high - low)
-
     @property
     def variance(self) -> jax.Array:
         low, high = self._arrays("low", "high")
         return (high - low) ** 2 / 8
-
-    @property
-    def mode(self) -> jax.Array:
-        return self._full(self.low)
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high = align(value, self.low, self.high)
@@ -100,7 +84,7 @@ class Arcsine(AbstractDistribution):
         )
 
 
-class Triangular(AbstractDistribution):
+class Triangular(AbstractOnInterval):
     """A triangle over an interval: what is left of a quantity of which only the ends and the best guess are known.
 
     The slope of the log density at the peak, where it has none, is given as 0.
@@ -125,7 +109,6 @@ class Triangular(AbstractDistribution):
     }
 
     def __check_init__(self) -> None:
-        check_bounds(self, self.low, self.high)
         if all(is_concrete(bound) for bound in (self.low, self.high, self.peak)):
             low, high, peak = (np.asarray(bound) for bound in (self.low, self.high, self.peak))
             if ((peak < low) | (peak > high)).any():
@@ -133,10 +116,6 @@ class Triangular(AbstractDistribution):
                     f"peak must be from low to high, got peak={peak}, low={low} and high={high}",
                     "Check the order of the arguments.",
                 )
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.interval(self.low, self.high)
 
     @property
     def mean(self) -> jax.Array:

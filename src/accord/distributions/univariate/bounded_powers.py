@@ -8,14 +8,14 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import open_uniform
-from ..parameters import check_bounds
 from ..special.smooth import expm1_ratio, log_from_both, log_ratio, shrink, stretch
+from .on_interval import AbstractOnInterval
 
 
-class LogUniform(AbstractDistribution):
+class LogUniform(AbstractOnInterval):
     """Numbers between positive bounds whose logarithm is uniform: a scale of unknown order of magnitude.
 
     **Fields**
@@ -32,13 +32,6 @@ class LogUniform(AbstractDistribution):
         "low": constraints.positive,
         "high": constraints.positive,
     }
-
-    def __check_init__(self) -> None:
-        check_bounds(self, self.low, self.high)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.interval(self.low, self.high)
 
     @property
     def mean(self) -> jax.Array:
@@ -93,7 +86,7 @@ class LogUniform(AbstractDistribution):
         return to_low / span, to_high / span
 
 
-class DoublyTruncatedPowerLaw(AbstractDistribution):
+class DoublyTruncatedPowerLaw(AbstractOnInterval):
     """A power of x between positive bounds: accurate through `alpha` -1, where it is log-uniform.
 
     **Fields**
@@ -113,13 +106,6 @@ class DoublyTruncatedPowerLaw(AbstractDistribution):
         "low": constraints.positive,
         "high": constraints.positive,
     }
-
-    def __check_init__(self) -> None:
-        check_bounds(self, self.low, self.high)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.interval(self.low, self.high)
 
     @property
     def mean(self) -> jax.Array:

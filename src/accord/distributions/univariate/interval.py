@@ -9,7 +9,6 @@ from ...bijectors import align
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..parameters import check_bounds
 from ..special import (
     beta_cdf,
     beta_quantile,
@@ -24,6 +23,7 @@ from ..special import (
     log_of,
     softplus,
 )
+from .on_interval import AbstractSymmetricOnInterval
 
 
 class Beta(AbstractDistribution):
@@ -119,7 +119,7 @@ class Beta(AbstractDistribution):
         return remainders + logs - slopes + (total - 2) * digamma_less_log(total)
 
 
-class Uniform(AbstractDistribution):
+class Uniform(AbstractSymmetricOnInterval):
     """Every value of an interval, ends included, with the same density.
 
     **Fields**
@@ -134,26 +134,10 @@ class Uniform(AbstractDistribution):
     high: Any = 1.0
     parameters: ClassVar[dict[str, Constraint]] = {"low": constraints.real, "high": constraints.real}
 
-    def __check_init__(self) -> None:
-        check_bounds(self, self.low, self.high)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.interval(self.low, self.high)
-
-    @property
-    def mean(self) -> jax.Array:
-        low, high = self._arrays("low", "high")
-        return low + 0.5 * (high - low)
-
     @property
     def variance(self) -> jax.Array:
         low, high = self._arrays("low", "high")
         return (high - low) ** 2 / 12
-
-    @property
-    def mode(self) -> jax.Array:
-        return self._full(self.low)
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high = align(value, self.low, self.high)

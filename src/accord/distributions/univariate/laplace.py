@@ -1,5 +1,6 @@
 """Distribute real numbers by two exponential tails that meet in a corner: Laplace, symmetric or not."""
 
+import abc
 import math
 from typing import Any, ClassVar
 
@@ -73,9 +74,9 @@ class _TwoRates(AbstractLocationScale):
     The probability below 0 is right / (left + right).
     """
 
+    @abc.abstractmethod
     def _rates(self, shape: Any) -> tuple[Any, Any]:
         """The rates left and right, from the one parameter of shape."""
-        raise NotImplementedError
 
     @property
     def mean(self) -> jax.Array:

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.errors import DistributionError
-from .. import constraint as c
 from ..base import AbstractDistribution, Shape
 from .enumerated import enumerate_in
+from .same_event import AbstractOfSameEvent
 
 
-class MaskedDistribution(AbstractDistribution):
+class MaskedDistribution(AbstractOfSameEvent):
     """A distribution of which only some events count.
 
     **Fields**
@@ -37,30 +37,6 @@ class MaskedDistribution(AbstractDistribution):
     @property
     def batch_shape(self) -> Shape:
         return np.broadcast_shapes(self.base.batch_shape, np.shape(self.where))
-
-    @property
-    def event_shape(self) -> Shape:
-        return self.base.event_shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
-
-    @property
-    def support(self) -> c.Constraint:
-        return self.base.support
-
-    @property
-    def mean(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.mean, self._shape())
-
-    @property
-    def variance(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.variance, self._shape())
-
-    @property
-    def mode(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.mode, self._shape())
 
     def log_prob(self, value: Any) -> jax.Array:
         value = jnp.asarray(value)

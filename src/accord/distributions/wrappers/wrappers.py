@@ -12,9 +12,10 @@ from .. import constraint as c
 from ..base import AbstractDistribution, Shape
 from .enumerated import enumerate_in
 from .masked import MaskedDistribution as MaskedDistribution
+from .same_event import AbstractOfSameEvent
 
 
-class ExpandedDistribution(AbstractDistribution):
+class ExpandedDistribution(AbstractOfSameEvent):
     """A distribution repeated independently over a larger batch shape.
 
     **Fields**
@@ -43,30 +44,6 @@ class ExpandedDistribution(AbstractDistribution):
     @property
     def batch_shape(self) -> Shape:
         return self.shape
-
-    @property
-    def event_shape(self) -> Shape:
-        return self.base.event_shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
-
-    @property
-    def support(self) -> c.Constraint:
-        return self.base.support
-
-    @property
-    def mean(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.mean, self._shape())
-
-    @property
-    def variance(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.variance, self._shape())
-
-    @property
-    def mode(self) -> jax.Array:
-        return jnp.broadcast_to(self.base.mode, self._shape())
 
     def log_prob(self, value: Any) -> jax.Array:
         return self._spread(self.base.log_prob(value))
