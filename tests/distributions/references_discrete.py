@@ -77,10 +77,13 @@ def zero_inflated(k: Any, gate: Any, rate: Any) -> Any:
     return mp.log((1 - gate) * mp.exp(poisson(k, rate)) + (gate if k == 0 else 0))
 
 
-def hurdle(k: Any, gate: Any, rate: Any) -> Any:
-    if k == 0:
-        return mp.log(gate)
-    return mp.log(1 - gate) + poisson(k, rate) - mp.log(1 - mp.exp(-rate))
+def hurdle_of(base: Callable[..., Any]) -> Callable[..., Any]:
+    def log_probability(k: Any, gate: Any, *parameters: Any) -> Any:
+        if k == 0:
+            return mp.log(gate)
+        return mp.log(1 - gate) + base(k, *parameters) - mp.log(1 - mp.exp(base(0, *parameters)))
+
+    return log_probability
 
 
 def by(convert: Callable[..., tuple[Any, ...]], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,7 +187,8 @@ FAMILIES = {
         by(lambda x: (sigmoid(x),), binomial(MANY)),
         by(lambda x: (sigmoid(x),), binomial_cdf(MANY)),
         points=[
-            ((0.25,), [561000, 561500, 563000]),
+            ((3e-4,), [499000, 500000, 500075]),
+            ((0.25,), [561500, 562177, 563000]),
             ((-13.8,), [0, 1, 3, 40]),
             ((13.8,), [999960, 999999, 1000000]),
         ],
@@ -254,15 +258,6 @@ FAMILIES = {
             ((5.0, 1e-6), [0, 1, 50, 5000]),
             ((1e3, 0.5), [0, 1, 1000, 10000]),
             ((50.0, 12.0), [0, 20, 50, 51, 200]),
-        ],
-        is_discrete=True,
-    ),
-    # Its cdf takes a chance of success from both parameters, in which the slope by the concentration cancels.
-    "NegativeBinomial2NearPoisson": Family(
-        dist.NegativeBinomial2,
-        ("mean", "concentration"),
-        by(_second_form, negative_binomial),
-        points=[
             ((5.0, 1e8), [0, 1, 5, 6, 40]),
             ((1e3, 1e6), [800, 990, 1000, 1010, 1200]),
             ((1e-3, 1e4), [0, 1, 5]),
@@ -280,7 +275,7 @@ FAMILIES = {
             ((2.5, 1e-3), [0, 100, 2500, 20000]),
             ((1e-6, 1e-6), [0, 1, 5000]),
             ((1e6, 1e6), [0, 1, 2, 30]),
-            ((3e5, 1.0), [299000, 300000, 300001]),
+            ((1e6, 1.0), [998000, 1000000, 1000001, 1003000]),
             ((20.0, 1e6), [0, 1, 5]),
         ],
         is_discrete=True,
@@ -338,11 +333,21 @@ FAMILIES = {
     "HurdlePoisson": Family(
         dist.HurdlePoisson,
         ("gate", "rate"),
-        hurdle,
+        hurdle_of(poisson),
         lambda k, gate, rate: (
             gate + (1 - gate) * (poisson_cdf(k, rate) - mp.exp(-rate)) / (1 - mp.exp(-rate))
         ),
         points=[((g, r), [0, 1, 9]) for g in (0.3, 1e-6, 0.999) for r in (1e-6, 0.01, 2.5, 60.0)],
+        is_discrete=True,
+    ),
+    "HurdleNegativeBinomial2": Family(
+        lambda gate, *shape: dist.HurdleNegativeBinomial2(*shape, gate=gate),
+        ("gate", "mean", "concentration"),
+        hurdle_of(by(_second_form, negative_binomial)),
+        points=[
+            ((0.3, *shape), [0, 1, 9])
+            for shape in [(1e-6, 2.0), (1e-3, 1e-6), (1e-3, 1e6), (5.0, 1e8), (5.0, 1e-3), (1e3, 10.0)]
+        ],
         is_discrete=True,
     ),
 }

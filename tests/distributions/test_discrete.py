@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import assert_close, assert_finite, each
+from accuracy import families, read
+from laws import assert_close, assert_finite, compiled, each
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -121,6 +122,37 @@ def test_entropies_of_counts_are_right_at_every_size() -> None:
         log_p = np.asarray(dist.Binomial(n, p).log_prob(k))
         expected = -(np.exp(log_p) * np.where(log_p > -np.inf, log_p, 0.0)).sum(axis=0)
         assert_close(dist.Binomial(n, p).entropy(), expected, rtol=1e-10)
+
+
+COUNTS = {name: family for name, family in families().items() if family.is_discrete and family.cdf}
+
+# The search for a quantile compiles slowly where the cdf does.
+SEARCHED = [
+    name
+    for name in COUNTS
+    if any(part in name for part in ("inomial", "Gamma", "Skellam", "Inflated", "Hurdle"))
+]
+
+
+@each({name: name for name in sorted(COUNTS)}, slow=SEARCHED)
+def test_a_level_just_below_or_above_the_cdf_has_the_quantile_that_it_should(name: str) -> None:
+    family = COUNTS[name]
+    rows = [row for row in read(name)["cdf"] if 0 < row["true"][0] < 1]
+    k, *parameters = np.array([row["at"] for row in rows]).T
+    cdf = np.array([row["true"][0] for row in rows])
+
+    def step(k: Any, cdf: Any, *parameters: Any) -> tuple[Any, ...]:
+        d = family.make(*parameters)
+        levels = jnp.stack([cdf * (1 - 1e-9), cdf * (1 + 1e-9)])
+        # A probability that is lost beside the cdf makes no step in it.
+        around = jnp.exp(d.log_prob(jnp.stack([k, k + 1]))) > 1e-8 * cdf
+        return d.icdf(levels), around
+
+    found, around = compiled(jax.vmap(step))(k, cdf, *parameters)
+    assert around.any()
+    assert_close(np.where(around[:, 0], found[:, 0], k), k)
+    is_last = cdf > 1 - 2e-9
+    assert_close(np.where(around[:, 1] & ~is_last, found[:, 1], k + 1), k + 1)
 
 
 def test_a_hurdle_before_a_density_keeps_zeros_and_the_rest_apart() -> None:

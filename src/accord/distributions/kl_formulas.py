@@ -13,10 +13,10 @@ from jax.scipy import special as jsp
 from .base import AbstractDistribution
 from .discrete.bernoulli import Bernoulli, Geometric
 from .discrete.binomial import Binomial
-from .discrete.counts import excess, log1p_excess, odds
+from .discrete.counts import odds
 from .multivariate.circulant import CirculantNormal
 from .multivariate.multivariate import MultivariateNormal
-from .special import log1m_exp, log_gamma_remainder, log_of, softplus
+from .special import excess, log1m_exp, log1p_excess, log_gamma_remainder, log_of, softplus
 
 _EULER = float(np.euler_gamma)
 # Nodes of the double exponential rule on (0, 1), given by minus the log odds.
@@ -153,7 +153,7 @@ def trial(p: Bernoulli | Binomial | Geometric, q: Bernoulli | Binomial | Geometr
     """Between single trials of the given chances of success."""
     like = zeros(p, q)
     first, second = (
-        tuple(jnp.broadcast_to(part, like.shape) for part in odds(d.probs, d.logits, like.dtype))
+        tuple(jnp.broadcast_to(part, like.shape) for part in odds(d.probs, d.logits, like.dtype)[:4])
         for d in (p, q)
     )
     by_outcome = zip(first[:2], second[:2], first[2:], second[2:], strict=True)

@@ -10,9 +10,10 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import log_factorial_remainder
+from ..special.gamma_ratio import remainder_rise
 from .binomial import draw_binomial
 from .countable import AbstractCountable, AbstractFinite, known_bounds
-from .counts import filled, log_gamma_rise, polya_urn, select
+from .counts import filled, polya_urn, select
 from .poisson import draw_poisson
 
 
@@ -132,7 +133,7 @@ class BetaNegativeBinomial(AbstractCountable):
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
         k_safe = jnp.where(is_inside, k, 0.0)
-        coefficient = log_gamma_rise(n, k_safe) - log_factorial_remainder(k_safe)
+        coefficient = remainder_rise(n, k_safe) - log_factorial_remainder(k_safe)
         return select(is_inside, coefficient + two_urns(k_safe, n, a, b, a + b), k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -147,7 +148,7 @@ def two_urns(k: jax.Array, rest: jax.Array, a: jax.Array, b: jax.Array, total: j
     """Log of B(k + a, rest + b) / B(a, b), less the growth that binomial coefficients have too."""
     number = k + rest
     both = polya_urn(k, a, number, total) + polya_urn(rest, b, number, total)
-    return both - log_gamma_rise(total, number)
+    return both - remainder_rise(total, number)
 
 
 def log_odds(key: jax.Array, a: jax.Array, b: jax.Array, shape: Shape) -> jax.Array:

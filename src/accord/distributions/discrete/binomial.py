@@ -82,11 +82,12 @@ class Binomial(AbstractCountable):
         n, chance = self._trials()
         # Successes and failures have one entropy; the rarer are counted, whose mean is at most twice the variance.
         is_rare = chance.p <= chance.q
-        pairs = (chance, Odds(chance.q, chance.p, chance.log_q, chance.log_p))
-        rarer = Odds(*(jnp.where(is_rare, one, other) for one, other in zip(*pairs, strict=True)))
-        several = Odds(*(part[None] for part in rarer))
+        swapped = Odds(chance.q, chance.p, chance.log_q, chance.log_p, -chance.lead)
+        rarer = Odds(
+            *(jnp.where(is_rare, one, other)[None] for one, other in zip(chance, swapped, strict=True))
+        )
         return entropy_of_counts(
-            lambda k: binomial_log_prob(k, n[None], several), n * rarer.p, self.variance, n
+            lambda k: binomial_log_prob(k, n[None], rarer), n * rarer.p[0], self.variance, n
         )
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:

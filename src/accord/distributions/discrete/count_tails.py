@@ -15,12 +15,15 @@ from ..special import (
     beta_cdf,
     beta_survival,
     gamma_survival,
+    log1m_exp,
     log_beta_cdf,
     log_beta_survival,
     log_gamma_cdf,
     log_gamma_survival,
+    one_less_exp,
 )
 from .counts import Odds
+from .negative_binomial_tail import nearer_tail_by_mean
 
 Tail = Literal["cdf", "log_cdf", "log_survival"]
 
@@ -68,6 +71,23 @@ def negative_binomial_tail(
     value, n, p, q = jnp.broadcast_arrays(jnp.floor(k), n, chance.p, chance.q)
     is_within = (value >= 0) & (value < jnp.inf)
     inside = beta_tail(tail, jnp.where(is_within, value, 0.0) + 1, n, p, q, is_exact=is_exact)
+    return _with_ends(tail, value, is_within, value < 0, inside)
+
+
+def negative_binomial_tail_by_mean(
+    tail: Tail, k: jax.Array, mean: jax.Array, concentration: jax.Array, log_prob: Callable[..., jax.Array]
+) -> jax.Array:
+    """The same of the law by its mean and concentration, with its `log_prob`, a function of these three."""
+    value = jnp.floor(k)
+    is_within = (value >= 0) & (value < jnp.inf)
+    k = jnp.where(is_within, value, 0.0)
+    logarithm, is_upper = nearer_tail_by_mean(log_prob(k, mean, concentration), k, mean, concentration)
+    # The other tail is what is left of one.
+    is_known = is_upper == (tail == "log_survival")
+    if tail == "cdf":
+        inside = jnp.where(is_known, jnp.exp(logarithm), one_less_exp(logarithm))
+    else:
+        inside = jnp.where(is_known, logarithm, log1m_exp(jnp.where(is_known, -1.0, logarithm)))
     return _with_ends(tail, value, is_within, value < 0, inside)
 
 

@@ -42,6 +42,14 @@ class AbstractCountable(AbstractDistribution):
         return 0.0, math.inf
 
 
+class AbstractRare(AbstractCountable):
+    """Counts from 0 that may be so rare that the chance of a zero rounds to 1."""
+
+    @abstractmethod
+    def log_prob_above_zero(self, value: Any) -> jax.Array:
+        """The log probability given that there is not a zero, whose chance need not be subtracted from 1."""
+
+
 class AbstractFinite(AbstractCountable):
     """A univariate distribution over few whole numbers, of which sums can be taken."""
 

@@ -12,8 +12,9 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..constraint import Independent as IndependentConstraint
 from ..parameters import exactly_one
-from ..special import log_factorial_remainder, log_of, log_sum_exp
-from .counts import excess, log_gamma_rise, polya_urn
+from ..special import excess, log_factorial_remainder, log_of, log_sum_exp
+from ..special.gamma_ratio import remainder_rise
+from .counts import polya_urn
 
 
 class CountsOf(Constraint):
@@ -152,7 +153,7 @@ class DirichletMultinomial(AbstractDistribution):
         x, n, a, total = jnp.broadcast_arrays(x, *self._parts(x.ndim - 1))
         x = jnp.where(jnp.expand_dims(inside, -1), x, 0.0)
         terms = polya_urn(x, a, n, total) - log_factorial_remainder(x)
-        whole = log_factorial_remainder(n[..., 0]) - log_gamma_rise(total[..., 0], n[..., 0])
+        whole = log_factorial_remainder(n[..., 0]) - remainder_rise(total[..., 0], n[..., 0])
         result = terms.sum(axis=-1) + whole
         return jnp.where(inside, result, _outside(value, result))
 

@@ -11,10 +11,12 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..parameters import check_parameter, exactly_one
-from ..special import log_factorial_remainder
-from .count_tails import Tail, negative_binomial_tail
-from .countable import AbstractCountable
-from .counts import Odds, excess, filled, log_gamma_rise, odds, select
+from ..special import excess, log_factorial_remainder
+from ..special.gamma_ratio import remainder_rise
+from ..special.smooth import expm1_ratio, log1p_ratio
+from .count_tails import Tail, negative_binomial_tail, negative_binomial_tail_by_mean
+from .countable import AbstractRare
+from .counts import Odds, filled, odds, select
 from .poisson import draw_poisson
 
 
@@ -27,7 +29,7 @@ class Form(NamedTuple):
     is_exact: bool
 
 
-class AbstractNegativeBinomial(AbstractCountable):
+class AbstractNegativeBinomial(AbstractRare):
     """The number of successes before a given number of failures, which need not be whole."""
 
     @abstractmethod
@@ -64,10 +66,22 @@ class AbstractNegativeBinomial(AbstractCountable):
         log_prob = (
             excess(k_safe, gap, chance.log_p + log_total - log_k)
             + excess(n, -gap, chance.log_q + log_total - jnp.log(n))
-            + log_gamma_rise(n, k_safe)
+            + remainder_rise(n, k_safe)
             - log_factorial_remainder(k_safe)
         )
         return select(is_possible, jnp.where(is_possible, log_prob, 0.0), k)
+
+    def log_prob_above_zero(self, value: Any) -> jax.Array:
+        k, form = self._form(value)
+        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        k_safe, n, chance = jnp.where(is_inside, k, 1.0), form.number, form.chance
+        # P(k) is P(k - 1) times p (n + k - 1) / k; the chance of some, 1 - q^n, is near n p where p is small.
+        is_small = chance.p < 0.1
+        low, high = jnp.where(is_small, chance.p, 0.0), jnp.where(is_small, 1.0, chance.p)
+        log_odds = jnp.log(jnp.where(is_small, log1p_ratio(-low), -chance.log_q / high))
+        several = jnp.log1p((k_safe - 1) / n) - jnp.log(k_safe)
+        log_prob = self.log_prob(k_safe - 1) + several - log_odds - jnp.log(expm1_ratio(n * chance.log_q))
+        return select(is_inside, log_prob, k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         key_rate, key_count = jax.random.split(key)
@@ -185,27 +199,45 @@ class NegativeBinomial2(AbstractNegativeBinomial):
     def log_prob(self, value: Any) -> jax.Array:
         k, mean, c = filled(*align(value, self.expected, self.concentration))
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
-        k_safe = jnp.where(is_inside, k, 0.0)
-        log_k, total = jnp.log(jnp.where(k_safe > 0, k_safe, 1.0)), c + k_safe
-        # With a large concentration this is Poisson's log probability, less an excess that is small; with a small one
-        # these two would cancel, and successes and failures are compared with their shares instead.
-        is_large = c >= mean
-        share = (c * mean - k_safe * c) / (mean + c)
-        first, second = jnp.where(is_large, mean - k_safe, share), jnp.where(is_large, total, c)
-        log_first = jnp.where(is_large, 0.0, jnp.log(total) - jnp.log(mean + c)) + jnp.log(mean) - log_k
-        log_second = jnp.log(mean + c) - jnp.log(total)
-        other = excess(
-            second, jnp.where(is_large, first, -share), jnp.where(is_large, log_second, -log_second)
-        )
-        log_prob = (
-            excess(k_safe, first, log_first)
-            + jnp.where(is_large, -other, other)
-            + log_gamma_rise(c, k_safe)
-            - log_factorial_remainder(k_safe)
-        )
+        return select(is_inside, log_prob_by_mean(jnp.where(is_inside, k, 0.0), mean, c), k)
+
+    def log_prob_above_zero(self, value: Any) -> jax.Array:
+        k, mean, c = filled(*align(value, self.expected, self.concentration))
+        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        k_safe = jnp.where(is_inside, k, 1.0)
+        # As for the other parameterisations; of a large concentration by terms that hardly depend on it.
+        is_large, ratio = c >= mean, mean / c
+        near = jnp.log1p((k_safe - 1 - mean) / (c + mean)) - jnp.log(log1p_ratio(ratio))
+        far = jnp.log1p((k_safe - 1) / c) - jnp.log(jnp.log1p(ratio) * (1 + 1 / ratio))
+        log_zero = jnp.where(is_large, log_prob_by_mean(jnp.zeros_like(k), mean, c), -c * jnp.log1p(ratio))
+        several = jnp.where(is_large, near, far) - jnp.log(k_safe) - jnp.log(expm1_ratio(log_zero))
+        log_prob = log_prob_by_mean(k_safe - 1, mean, c) + several
         return select(is_inside, log_prob, k)
+
+    def _tail(self, tail: Tail, value: Any) -> jax.Array:
+        k, mean, c = filled(*align(value, self.expected, self.concentration))
+        return negative_binomial_tail_by_mean(tail, k, mean, c, log_prob_by_mean)
 
     def _form(self, value: Any) -> tuple[jax.Array, Form]:
         k, mean, c = filled(*align(value, self.expected, self.concentration))
         p, q = 1 / (1 + c / mean), 1 / (1 + mean / c)
         return k, Form(c, Odds(p, q, -jnp.log1p(c / mean), -jnp.log1p(mean / c)), mean, is_exact=True)
+
+
+def log_prob_by_mean(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:
+    """Log probability of the whole number k >= 0, c being the concentration."""
+    log_k, total = jnp.log(jnp.where(k > 0, k, 1.0)), c + k
+    # With a large concentration this is Poisson's log probability, less an excess that is small; with a small one
+    # these two would cancel, and successes and failures are compared with their shares instead.
+    is_large = c >= mean
+    share = (c * mean - k * c) / (mean + c)
+    first, second = jnp.where(is_large, mean - k, share), jnp.where(is_large, total, c)
+    log_first = jnp.where(is_large, 0.0, jnp.log(total) - jnp.log(mean + c)) + jnp.log(mean) - log_k
+    log_second = jnp.log(mean + c) - jnp.log(total)
+    other = excess(second, jnp.where(is_large, first, -share), jnp.where(is_large, log_second, -log_second))
+    return (
+        excess(k, first, log_first)
+        + jnp.where(is_large, -other, other)
+        + remainder_rise(c, k)
+        - log_factorial_remainder(k)
+    )

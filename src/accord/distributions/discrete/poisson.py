@@ -9,14 +9,14 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from ..special import log_factorial_remainder
+from ..special import excess, log_factorial_remainder
 from .count_entropy import entropy_of_counts
 from .count_tails import Tail, poisson_tail
-from .countable import AbstractCountable
-from .counts import excess, poisson_log_prob, select
+from .countable import AbstractRare
+from .counts import poisson_log_prob, poisson_log_prob_above_zero, select
 
 
-class Poisson(AbstractCountable):
+class Poisson(AbstractRare):
     """The number of events when they come independently at a given rate.
 
     **Fields**
@@ -51,6 +51,11 @@ class Poisson(AbstractCountable):
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
         return select(is_inside, poisson_log_prob(jnp.where(is_inside, k, 0.0), rate), k)
 
+    def log_prob_above_zero(self, value: Any) -> jax.Array:
+        k, rate = self._aligned(value)
+        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        return select(is_inside, poisson_log_prob_above_zero(jnp.where(is_inside, k, 1.0), rate), k)
+
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         return draw_poisson(key, self.mean, self._shape(sample_shape))
 
@@ -74,7 +79,7 @@ class Poisson(AbstractCountable):
         return k, jnp.asarray(rate, k.dtype)
 
 
-class LogPoisson(AbstractCountable):
+class LogPoisson(AbstractRare):
     """The number of events when they come independently, by the logarithm of their rate: for log-linear models.
 
     **Fields**
@@ -112,6 +117,9 @@ class LogPoisson(AbstractCountable):
         log_ratio = log_rate - jnp.log(jnp.where(k_safe > 0, k_safe, 1.0))
         log_prob = excess(k_safe, jnp.exp(log_rate) - k_safe, log_ratio) - log_factorial_remainder(k_safe)
         return select(is_inside, log_prob, k)
+
+    def log_prob_above_zero(self, value: Any) -> jax.Array:
+        return Poisson(jnp.exp(self.log_rate)).log_prob_above_zero(value)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         return draw_poisson(key, self.mean, self._shape(sample_shape))

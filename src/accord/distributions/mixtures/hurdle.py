@@ -10,7 +10,7 @@ from ...bijectors import is_concrete
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan
-from ..discrete.countable import quantile, smallest, without_gradient
+from ..discrete.countable import AbstractRare, quantile, smallest, without_gradient
 from ..special import log1m_exp, one_less_exp
 from .gated import AbstractGated, draw_gate, ends, ranked, scaled, surprise
 
@@ -54,7 +54,10 @@ class HurdleDistribution(AbstractGated):
         is_zero = x == 0
         # A zero is kept from the base, in whose support it need not lie.
         shown = jnp.where(is_zero, self.base_dist.support.feasible_like(x), x)
-        opened = scaled(chance.log_q - log1m_exp(self._log_zero(x.ndim)), self.base_dist.log_prob(shown))
+        if isinstance(self.base_dist, AbstractRare):
+            opened = scaled(chance.log_q, self.base_dist.log_prob_above_zero(shown))
+        else:
+            opened = scaled(chance.log_q - log1m_exp(self._log_zero(x.ndim)), self.base_dist.log_prob(shown))
         return jnp.where(is_zero, chance.log_p, opened)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -16,7 +16,8 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import log_gamma_step
-from ..special.digamma import digamma_difference, log_gamma_rise
+from ..special.digamma import digamma_difference
+from ..special.gamma_ratio import log_gamma_rise
 from ..special.linear import diagonal, diagonal_matrix, log_diagonal
 from .triangular import (
     choose_events,

@@ -10,7 +10,7 @@ from ...bijectors import align, float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..special.digamma import log_gamma_rise
+from ..special.gamma_ratio import log_gamma_rise
 from ..special.linear import invert_lower, log_diagonal, multiply_matrix, product
 from .matrix_normal import MatrixNormal, check_sides, log_volume_of, whiten
 from .triangular import random_bartlett, with_event_axes

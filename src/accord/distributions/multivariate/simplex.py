@@ -11,7 +11,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, Independent
 from ..special import log_gamma_remainder
-from ..special.digamma import digamma_remainder
+from ..special.digamma import digamma_less_log
 
 
 class Dirichlet(AbstractDistribution):
@@ -84,6 +84,6 @@ class Dirichlet(AbstractDistribution):
         a = jnp.asarray(self.concentration, self.dtype)
         total = a.sum(axis=-1, keepdims=True)
         log_share = jnp.log(a / total)
-        slopes = digamma_remainder(total) - digamma_remainder(a)
+        slopes = digamma_less_log(total) - digamma_less_log(a)
         by_part = log_gamma_remainder(a) + log_share + (a - 1) * slopes
         return by_part.sum(axis=-1) - log_gamma_remainder(total).squeeze(-1)

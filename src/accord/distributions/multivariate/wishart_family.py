@@ -20,7 +20,7 @@ from ..constraints import positive
 from ..constraints import positive_definite as positive_definite_set
 from ..parameters import exactly_one
 from ..special import HALF_LOG_TWO_PI, log_gamma_remainder
-from ..special.digamma import digamma_remainder
+from ..special.digamma import digamma_less_log
 from ..special.linear import (
     diagonal,
     first_given,
@@ -115,7 +115,7 @@ class AbstractWishart(AbstractDistribution):
     def entropy(self) -> jax.Array:
         scale, df = self._scale(self.dtype), self._df(self.dtype)
         half, size = 0.5 * df, self._size
-        slope = digamma_remainder(half)
+        slope = digamma_less_log(half)
         own = log_gamma_remainder(half) + 0.5 * jnp.log(0.5 * half) - (half - 0.5) * slope
         mean_log = 0.5 * (slope + jnp.log(df))
         df, scale, own, mean_log = align(df, jnp.log(diagonal(scale)), own, mean_log)

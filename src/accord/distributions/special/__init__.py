@@ -3,6 +3,7 @@
 from ...bijectors.arrays import log
 from ...bijectors.elementwise import softplus
 from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
+from .digamma import digamma_less_log
 from .elementary import (
     HALF_LOG_TWO_PI,
     angle,
@@ -17,7 +18,7 @@ from .elementary import (
     xlog,
 )
 from .error_function import erfcx
-from .gamma_ratio import digamma_less_log
+from .excess import excess, log1p_excess
 from .incomplete_beta import (
     beta_cdf,
     beta_log_odds_quantile,
@@ -54,6 +55,7 @@ __all__ = [
     "beta_survival",
     "digamma_less_log",
     "erfcx",
+    "excess",
     "exp_of",
     "expm1",
     "gamma_cdf",
@@ -64,6 +66,7 @@ __all__ = [
     "log",
     "log1m",
     "log1m_exp",
+    "log1p_excess",
     "log1p_square",
     "log_bessel_i0",
     "log_bessel_i0e",

@@ -4,10 +4,13 @@
 50 digits.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
-from .log_gamma import log_gamma_remainder
+from .excess import curved_log
+from .log_gamma import STIRLING, STIRLING_FROM, log_gamma_remainder
 
 # Coefficients of log Gamma(1 + a) / a in powers of a - 3/4, on [0, 3/2].
 _NEAR_ONE = (
@@ -36,26 +39,7 @@ _NEAR_ONE = (
     -5.6579187942848362231e-7,
     3.1125695003268552842e-7,
 )
-# Coefficients of z^2, z^4, ... in atanh(z)/z - 1, which is exact to rounding up to z = 1/4.
-_ATANH = tuple(1 / k for k in range(3, 27, 2))
-# Of 1/z, 1/z^3, ...: Stirling's series.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 _FROM = 10
-
-
-def curved_log(beyond: jax.Array, whole: jax.Array, log_ratio: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute log(1 + z), z = beyond / whole, less z where that is small, and whether it was.
-
-    Near 0 there is no cancellation; away from there log(1 + z) is what was given as `log_ratio`.
-    """
-    is_near = jnp.abs(beyond) < 0.4 * whole
-    near = jnp.where(is_near, beyond, 0.0) / whole
-    r = near / (2.0 + near)
-    square = r * r
-    total = jnp.full_like(r, _ATANH[-1])
-    for coefficient in _ATANH[-2::-1]:
-        total = coefficient + square * total
-    return jnp.where(is_near, r * (2.0 * square * total - near), log_ratio), is_near
 
 
 def log_gamma_1p(a: jax.Array) -> jax.Array:
@@ -83,20 +67,27 @@ def log_gamma_ratio(b: jax.Array, a: jax.Array) -> jax.Array:
     return growth + steps - jnp.where(is_low, jnp.log1p(excess), 0.0)
 
 
-def _stirling_step(b: jax.Array, a: jax.Array) -> jax.Array:
-    """The difference of Stirling's series at b + a and at b."""
-    first, second = 1.0 / (b + a), 1.0 / b
-    leading = -a * first * second
-    # Each power's difference is the leading one's times a sum: r^n - s^n = (r - s) (r^(n-1) + ... + s^(n-1)).
-    factor, power_first, total = jnp.ones_like(b), first, jnp.full_like(b, _STIRLING[0])
-    for coefficient in _STIRLING[1:]:
-        for _ in range(2):
-            factor = factor * second + power_first
-            power_first = power_first * first
-        total = total + coefficient * factor
-    return leading * total
+def log_gamma_rise(a: Any, step: Any) -> Any:
+    """Compute log Gamma(a + step) - log Gamma(a) - step log(a): about step (step - 1) / (2 a) when `a` is large."""
+    top = a + step
+    growth = top * jnp.log1p(step / a) - step
+    return log_gamma_remainder(top) - log_gamma_remainder(a) + growth
 
 
-def digamma_less_log(a: jax.Array) -> jax.Array:
-    """Compute digamma(a) - log(a), for a > 0: about -1/(2 a) when `a` is large."""
-    return jax.jvp(log_gamma_remainder, (a,), (jnp.ones_like(a),))[1]
+def remainder_rise(a: jax.Array, k: jax.Array) -> jax.Array:
+    """Compute G(a + k) - G(a), G(a) = log Gamma(a) - a log(a) + a, for a > 0, k >= 0: -log(1 + k/a)/2 for large `a`."""
+    is_large = a >= STIRLING_FROM
+    large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
+    series = -0.5 * jnp.log1p(k / large) + _stirling_step(large, k)
+    return jnp.where(is_large, series, log_gamma_remainder(small + k) - log_gamma_remainder(small))
+
+
+def _stirling_step(b: jax.Array, step: jax.Array) -> jax.Array:
+    """The difference of Stirling's series at b + step and at b, without a difference of its sums."""
+    # Divided differences, by Horner's rule; r, s: inverses of the two arguments.
+    r, s = 1.0 / b, 1.0 / (b + step)
+    at_s, slope = STIRLING[-1], 0.0
+    for coefficient in STIRLING[-2::-1]:
+        slope = at_s + r * r * slope
+        at_s = coefficient + s * s * at_s
+    return -step * r * s * (at_s + r * slope * (s + r))

@@ -21,7 +21,8 @@ import jax.numpy as jnp
 
 from ...bijectors.elementwise import softplus
 from .elementary import log1m, log1m_exp, log_of
-from .gamma_ratio import curved_log, log_gamma_1p, log_gamma_ratio
+from .excess import curved_log
+from .gamma_ratio import log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_beta, log_gamma_remainder
 from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
 from .smooth import one_less_exp
@@ -130,25 +131,25 @@ def _excess_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 @jax.custom_jvp
 def _log_integral(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> jax.Array:
     """Logarithm of the integral of exp(a v - (a + b) log(1 + x (e^v - 1))) over v < 0 or v > 0."""
-    v, weights = _nodes(a, b, x, is_lower)
-    return jnp.log((weights * jnp.exp(_exponent(a, b, x, v))).sum(-1))
+    v, weights = tail_nodes(a, b, x, is_lower)
+    return jnp.log((weights * jnp.exp(tail_exponent(a, b, x, v))).sum(-1))
 
 
 @_log_integral.defjvp
 def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
     a, b, x, is_lower = primals
-    v, weights = _nodes(a, b, x, is_lower)
+    v, weights = tail_nodes(a, b, x, is_lower)
     rise = jnp.expm1(v)
     product = x[..., None] * rise
     growth = jnp.log1p(product)
-    height = weights * jnp.exp(_exponent(a, b, x, v))
+    height = weights * jnp.exp(tail_exponent(a, b, x, v))
     total = height.sum(-1)
     by_a, by_b = (height * (v - growth)).sum(-1) / total, -(height * growth).sum(-1) / total
     by_x = -(a + b) * (height * rise / (1.0 + product)).sum(-1) / total
     return jnp.log(total), by_a * tangents[0] + by_b * tangents[1] + by_x * tangents[2]
 
 
-def _exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
+def tail_exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
     """A v - (a + b) log(1 + x (e^v - 1)); for small v without its linear terms, which would cancel."""
     a, b, x = a[..., None], b[..., None], x[..., None]
     y, is_near = 1.0 - x, jnp.abs(v) < 0.5
@@ -158,7 +159,7 @@ def _exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax.Arr
     return jnp.where(is_near, (a * y - b * x) * near - (a + b) * bend, far)
 
 
-def _nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
+def tail_nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Where the integrand is taken, up to where it has vanished, and with which weights; constants to derivatives."""
     a, b, x = jax.lax.stop_gradient((a, b, x))
     fall, total, y = FALL[bits_of(x)], a + b, 1.0 - x

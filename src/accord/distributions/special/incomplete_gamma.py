@@ -20,7 +20,8 @@ import jax.numpy as jnp
 from jax.scipy import special as jsp
 
 from .elementary import exp_of, log1m, log1m_exp, log_of
-from .gamma_ratio import curved_log, log_gamma_1p
+from .excess import curved_log
+from .gamma_ratio import log_gamma_1p
 from .log_gamma import log_gamma_remainder
 from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
 from .smooth import one_less_exp
@@ -28,10 +29,27 @@ from .smooth import one_less_exp
 _MOST_STEPS = 40
 
 
-def gamma_cdf(a: Any, x: Any) -> jax.Array:
-    """Compute P(a, x), the probability that a gamma variable of shape `a` and rate 1 is at most `x`."""
-    logarithm, is_lower = nearer_gamma_tail(*together(a, x))
+def gamma_cdf(a: Any, x: Any, rate: Any = 1.0) -> jax.Array:
+    """Compute P(a, rate x), the probability that a gamma variable of shape `a` is at most `x`."""
+    return _scaled_cdf(*together(a, x, rate))
+
+
+@jax.custom_jvp
+def _scaled_cdf(a: jax.Array, x: jax.Array, rate: jax.Array) -> jax.Array:
+    logarithm, is_lower = nearer_gamma_tail(a, rate * x)
     return jnp.where(is_lower, jnp.exp(logarithm), one_less_exp(logarithm))
+
+
+@_scaled_cdf.defjvp
+def _scaled_cdf_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+    logarithm, push, is_lower = jax.linearize(
+        lambda a, x, rate: nearer_gamma_tail(a, rate * x), *primals, has_aux=True
+    )
+    # A tail too small for a number may have a slope that is one, where `x` is large: the tail comes in two halves.
+    half = jnp.exp(0.5 * logarithm)
+    found = jnp.where(is_lower, jnp.exp(logarithm), one_less_exp(logarithm))
+    slope = half * push(*(half * tangent for tangent in tangents))
+    return found, jnp.where(is_lower, slope, -slope)
 
 
 def gamma_survival(a: Any, x: Any) -> jax.Array:

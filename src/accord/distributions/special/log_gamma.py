@@ -17,8 +17,8 @@ from jax.scipy import special as jsp
 from .elementary import HALF_LOG_TWO_PI
 
 # Coefficients of 1/a, 1/a^3, ... in log Gamma(a) - (a - 1/2) log a + a - log(2 pi)/2; exact to 3e-17 from a = 10.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-_STIRLING_FROM = 10.0
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+STIRLING_FROM = 10.0
 # Coefficients of 1/x, 1/x^3, ... in log Gamma(x + 1/2) - log Gamma(x) - log(x)/2; exact to 1e-17 from x = 10.
 _STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224, -5461 / 425984)
 _STEP_FROM = 10.0
@@ -27,23 +27,23 @@ _STEP_FROM = 10.0
 def log_gamma_remainder(a: Any) -> Any:
     """Compute log Gamma(a) - a log(a) + a, for a > 0: about -log(a)/2 + 0.919 when `a` is large."""
     if isinstance(a, float) and not isinstance(a, np.generic):
-        if a >= _STIRLING_FROM:
-            return HALF_LOG_TWO_PI - 0.5 * math.log(a) + _odd_series(1 / a, _STIRLING)
+        if a >= STIRLING_FROM:
+            return HALF_LOG_TWO_PI - 0.5 * math.log(a) + _odd_series(1 / a, STIRLING)
         return math.lgamma(a) - a * math.log(a) + a
-    is_large = a >= _STIRLING_FROM
-    large, small = jnp.where(is_large, a, _STIRLING_FROM), jnp.where(is_large, 1.0, a)
+    is_large = a >= STIRLING_FROM
+    large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
     log_a = jnp.log(a)
-    from_series = HALF_LOG_TWO_PI - 0.5 * log_a + _odd_series(1 / large, _STIRLING)
+    from_series = HALF_LOG_TWO_PI - 0.5 * log_a + _odd_series(1 / large, STIRLING)
     return jnp.where(is_large, from_series, jsp.gammaln(small) - small * log_a + small)
 
 
 def log_factorial_remainder(k: Any) -> Any:
     """Compute log(k!) - k log(k) + k, for k >= 0, and exactly 0 at 0: about log(k)/2 + 0.919 when `k` is large."""
     # A log-gamma function is off by rounding at 0.
-    is_large, is_zero = k >= _STIRLING_FROM, k == 0
-    large, small = jnp.where(is_large, k, _STIRLING_FROM), jnp.where(is_large | is_zero, 1.0, k)
+    is_large, is_zero = k >= STIRLING_FROM, k == 0
+    large, small = jnp.where(is_large, k, STIRLING_FROM), jnp.where(is_large | is_zero, 1.0, k)
     log_k = jnp.log(jnp.where(k > 0, k, 1.0))
-    from_series = HALF_LOG_TWO_PI + 0.5 * log_k + _odd_series(1 / large, _STIRLING)
+    from_series = HALF_LOG_TWO_PI + 0.5 * log_k + _odd_series(1 / large, STIRLING)
     direct = jsp.gammaln(small + 1.0) - small * log_k + small
     return jnp.where(is_large, from_series, jnp.where(is_zero, 0.0, direct))
 

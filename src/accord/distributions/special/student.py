@@ -16,7 +16,8 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from .elementary import HALF_LOG_TWO_PI, log1p_square, log_of
-from .gamma_ratio import curved_log, log_gamma_1p, log_gamma_ratio
+from .excess import curved_log
+from .gamma_ratio import log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_gamma_step
 from .quadrature import FALL, bits_of, rule_on_unit
 

@@ -23,9 +23,10 @@ from ..special import (
     log_gamma_survival,
 )
 from .gamma import Gamma
+from .same_law import AbstractSameLaw
 
 
-class Chi2(AbstractDistribution):
+class Chi2(AbstractSameLaw):
     """The sum of `df` squared standard normal variables.
 
     **Fields**
@@ -40,45 +41,7 @@ class Chi2(AbstractDistribution):
     parameters: ClassVar[dict[str, Constraint]] = {"df": constraints.positive}
 
     @property
-    def support(self) -> Constraint:
-        return constraints.positive
-
-    @property
-    def mean(self) -> jax.Array:
-        return self._full(self.df)
-
-    @property
-    def variance(self) -> jax.Array:
-        (df,) = self._arrays("df")
-        return 2 * df
-
-    @property
-    def mode(self) -> jax.Array:
-        return self._gamma().mode
-
-    def log_prob(self, value: Any) -> jax.Array:
-        return self._gamma().log_prob(value)
-
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        return self._gamma().sample(key, sample_shape)
-
-    def cdf(self, value: Any) -> jax.Array:
-        return self._gamma().cdf(value)
-
-    def icdf(self, q: Any) -> jax.Array:
-        return self._gamma().icdf(q)
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        return self._gamma().log_cdf(value)
-
-    def log_survival(self, value: Any) -> jax.Array:
-        return self._gamma().log_survival(value)
-
-    def entropy(self) -> jax.Array:
-        return self._gamma().entropy()
-
-    def _gamma(self) -> Gamma:
-        """The same law in the gamma family."""
+    def _same(self) -> Gamma:
         half = 0.5 * self.df if is_number(self.df) else 0.5 * self._arrays("df")[0]
         return Gamma(half, 0.5)
 

@@ -1,7 +1,7 @@
-"""Distribute positive numbers by the gamma family: gamma, inverse gamma, exponential.
+"""Distribute waiting times in a Poisson process: gamma and exponential.
 
-The densities are written in the ratio of the value to its typical size, so that for large concentrations nothing large
-is subtracted from anything large.
+The gamma density is written in the ratio of the value to its typical size, so that for large concentrations nothing
+large is subtracted from anything large.
 """
 
 import math
@@ -16,19 +16,15 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import (
     digamma_less_log,
-    exp_of,
     gamma_cdf,
     gamma_quantile,
-    gamma_survival,
     keep_inside,
     log,
     log1m_exp,
     log_gamma_cdf,
-    log_gamma_quantile_upper,
     log_gamma_remainder,
     log_gamma_survival,
     one_less_exp,
-    reciprocal,
 )
 from .interval import is_one
 
@@ -84,10 +80,7 @@ class Gamma(AbstractDistribution):
             return jnp.where(is_outside, -jnp.inf, inner)
         # r: the value over its mean. The density of log r is exp(-a (r - 1 - log r)) times a function of a alone.
         beyond = (rate * inside - a) / a
-        is_near = jnp.abs(beyond) < 0.5
-        log_r = jnp.where(
-            is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), jnp.log(inside) + log(rate) - log(a)
-        )
+        log_r = log_against_mean(beyond, jnp.log(inside) + log(rate) - log(a))
         inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
         return jnp.where(is_outside, -jnp.inf, inner)
 
@@ -100,7 +93,7 @@ class Gamma(AbstractDistribution):
 
     def cdf(self, value: Any) -> jax.Array:
         x, a, rate = align(value, self.concentration, self.rate)
-        return gamma_cdf(a, rate * x)
+        return gamma_cdf(a, x, rate)
 
     def icdf(self, q: Any) -> jax.Array:
         q, a, rate = align(q, self.concentration, self.rate)
@@ -117,88 +110,6 @@ class Gamma(AbstractDistribution):
     def entropy(self) -> jax.Array:
         a, rate = self._arrays("concentration", "rate")
         return log_gamma_remainder(a) + jnp.log(a) - jnp.log(rate) + (1 - a) * digamma_less_log(a)
-
-
-class InverseGamma(AbstractDistribution):
-    """The distribution of 1/x for x ~ Gamma(concentration, rate).
-
-    **Fields**
-    - `concentration`: shape, > 0; the mean exists above 1, the variance above 2.
-    - `rate`: scale of this distribution, > 0.
-
-    **Density**: `rate^a x^(-a-1) exp(-rate / x) / Gamma(a)`, a = concentration.
-
-    **Source**: Johnson, Kotz & Balakrishnan (1994), Continuous Univariate Distributions 1, section 17.8 (Pearson V).
-    """
-
-    concentration: Any
-    rate: Any = 1.0
-    parameters: ClassVar[dict[str, Constraint]] = {
-        "concentration": constraints.positive,
-        "rate": constraints.positive,
-    }
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.positive
-
-    @property
-    def mean(self) -> jax.Array:
-        a, rate = self._arrays("concentration", "rate")
-        return jnp.where(a > 1, rate / (jnp.where(a > 1, a, 2.0) - 1), jnp.inf)
-
-    @property
-    def variance(self) -> jax.Array:
-        a, rate = self._arrays("concentration", "rate")
-        safe = jnp.where(a > 2, a, 3.0)
-        return jnp.where(a > 2, (rate / (safe - 1)) ** 2 / (safe - 2), jnp.inf)
-
-    @property
-    def mode(self) -> jax.Array:
-        a, rate = self._arrays("concentration", "rate")
-        return rate / (a + 1)
-
-    def log_prob(self, value: Any) -> jax.Array:
-        x, a, rate = align(value, self.concentration, self.rate)
-        # r: 1/x over its mean; see Gamma.
-        is_outside = x <= 0
-        inside = jnp.where(is_outside, 1.0, x)
-        beyond = (rate * reciprocal(inside) - a) / a
-        is_near = jnp.abs(beyond) < 0.5
-        log_r = jnp.where(
-            is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), log(rate) - log(a) - jnp.log(inside)
-        )
-        inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
-        return jnp.where(is_outside, -jnp.inf, inner)
-
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        (a,) = self._arrays("concentration")
-        noise = jax.random.loggamma(key, a, self._shape(sample_shape), self.dtype)
-        log_draw, rate = align(noise, self.rate)
-        return keep_inside(jnp.exp(log(rate) - log_draw), low=0.0)
-
-    def cdf(self, value: Any) -> jax.Array:
-        return gamma_survival(*self._invert(value))
-
-    def icdf(self, q: Any) -> jax.Array:
-        q, a, rate = align(q, self.concentration, self.rate)
-        return rate * exp_of(-log_gamma_quantile_upper(a, q))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        return log_gamma_survival(*self._invert(value))
-
-    def log_survival(self, value: Any) -> jax.Array:
-        return log_gamma_cdf(*self._invert(value))
-
-    def entropy(self) -> jax.Array:
-        a, rate = self._arrays("concentration", "rate")
-        return log_gamma_remainder(a) - jnp.log(a) + jnp.log(rate) - (1 + a) * digamma_less_log(a)
-
-    def _invert(self, value: Any) -> tuple[Any, jax.Array]:
-        """The shape, and the value of the gamma variable; infinite, with a zero gradient, below the support."""
-        x, a, rate = align(value, self.concentration, self.rate)
-        is_outside = x <= 0
-        return a, jnp.where(is_outside, jnp.inf, rate * reciprocal(jnp.where(is_outside, 1.0, x)))
 
 
 class Exponential(AbstractDistribution):
@@ -262,3 +173,9 @@ class Exponential(AbstractDistribution):
         """The value in units of its mean, 0 below the support."""
         x, rate = align(value, self.rate)
         return rate * jnp.where(x < 0, 0.0, x)
+
+
+def log_against_mean(beyond: jax.Array, log_ratio: jax.Array) -> jax.Array:
+    """The log of 1 + beyond, a gamma variable over its mean; away from the mean it is what was given."""
+    is_near = jnp.abs(beyond) < 0.5
+    return jnp.where(is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), log_ratio)

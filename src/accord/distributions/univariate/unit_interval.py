@@ -13,7 +13,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
 from ..parameters import check_parameter
-from ..special import log, log1m_exp, log_beta
+from ..special import excess, log, log1m_exp, log_beta, log_gamma_remainder
 from ..special.smooth import expm1, expm1_ratio, log_complement
 from .interval import Beta
 from .same_law import AbstractSameLaw
@@ -143,6 +143,18 @@ class BetaProportion(AbstractSameLaw):
     def variance(self) -> jax.Array:
         m, c = self._arrays("expected", "concentration")
         return m * (1 - m) / (1 + c)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        x, m, c = align(value, self.expected, self.concentration)
+        m, c = jnp.asarray(m, x.dtype), jnp.asarray(c, x.dtype)
+        is_inside = (x > 0) & (x < 1)
+        x_safe = jnp.where(is_inside, x, 0.5)
+        log_x, log_y, gap = jnp.log(x_safe), jnp.log1p(-x_safe), x_safe - m
+        # Of both shares the gap to the mean is the same: near it the two excesses are squares, which do not cancel.
+        shape = excess(m, gap, log_x - jnp.log(m)) + excess(1 - m, -gap, log_y - jnp.log1p(-m))
+        remainders = log_gamma_remainder(c) - log_gamma_remainder(c * m) - log_gamma_remainder(c * (1 - m))
+        outside = jnp.where(jnp.isnan(x), jnp.nan, -jnp.inf)
+        return jnp.where(is_inside, c * shape + remainders - log_x - log_y, outside)
 
     @property
     def _same(self) -> Beta:
