@@ -1,0 +1,34 @@
+"""Draw and look up whole numbers by a table of all their log probabilities."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..base import Shape
+
+
+def draw_from_table(key: jax.Array, log_table: jax.Array, sample_shape: Shape) -> jax.Array:
+    """Draw indices into the first axis of a table, shape `sample_shape + batch_shape`; one search for each draw."""
+    probs = jnp.moveaxis(jnp.exp(log_table), 0, -1)
+    batch, size = probs.shape[:-1], probs.shape[-1]
+    # Sums only grow: an index of probability 0 ends where the one before it ends, and is never found.
+    sums = jnp.cumsum(probs, axis=-1).reshape(-1, size)
+    last = jnp.where(probs > 0, jnp.arange(size), 0).max(axis=-1)
+    uniform = jax.random.uniform(key, (*sample_shape, *batch), probs.dtype)
+    levels = jnp.moveaxis(uniform.reshape(-1, sums.shape[0]), 0, 1) * sums[:, -1:]
+    found = jax.vmap(lambda s, u: jnp.searchsorted(s, u, side="right"))(sums, levels)
+    indices = jnp.moveaxis(found, 1, 0).reshape(uniform.shape)
+    return jnp.minimum(indices, jnp.broadcast_to(last, indices.shape).astype(indices.dtype))
+
+
+def look_up(log_table: jax.Array, index: Any) -> jax.Array:
+    """The entries of a table, shape `(n,) + batch_shape`, at indices that broadcast against its batch."""
+    table = jnp.moveaxis(log_table, 0, -1)
+    if table.ndim == 1:
+        return table[index]
+    shape = np.broadcast_shapes(table.shape[:-1], index.shape)
+    table = jnp.broadcast_to(table, (*shape, table.shape[-1]))
+    index = jnp.broadcast_to(index, shape)
+    return jnp.take_along_axis(table, jnp.expand_dims(index, -1), axis=-1).squeeze(-1)

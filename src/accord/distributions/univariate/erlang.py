@@ -1,0 +1,21 @@
+"""Name the gamma law of a whole number of events."""
+
+from typing import Any
+
+import numpy as np
+
+from ...bijectors import is_concrete
+from ...core.errors import DistributionError
+from .gamma import Gamma
+
+
+def Erlang(concentration: Any, rate: Any = 1.0) -> Gamma:  # noqa: N802 - the name of a law
+    """`Gamma` of a whole concentration: the waiting time for so many events of a Poisson process.
+
+    **Raises** `DistributionError` when the concentration is known now and is not a whole number.
+    """
+    if is_concrete(concentration) and (np.asarray(concentration) % 1 != 0).any():
+        raise DistributionError(
+            f"Erlang: concentration must be a whole number, got {concentration}. Use Gamma for other ones."
+        )
+    return Gamma(concentration, rate)

@@ -1,0 +1,112 @@
+"""State what symmetric laws on an interval around `loc` share, whose density is 0 at both ends."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+
+from ...bijectors import align
+from .. import constraints
+from ..base import Shape
+from ..constraint import Constraint
+from ..noise import keep_inside
+from ..special import log1m, log_of
+from .location_scale import AbstractLocationScale
+
+# From a start that is a fifth too low they double the digits beyond double precision.
+_STEPS = 8
+
+
+class AbstractSymmetricArch(AbstractLocationScale):
+    """A law on (loc - scale, loc + scale), given by its lower half as a function of the distance u from the low end.
+
+    **Class variables**
+    - `unit_variance`, `unit_entropy`: those at scale 1.
+    """
+
+    has_end: ClassVar[bool] = True
+    unit_variance: ClassVar[float]
+    unit_entropy: ClassVar[float]
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.interval(*self._ends())
+
+    @property
+    def mean(self) -> jax.Array:
+        return self._full(self.loc)
+
+    @property
+    def variance(self) -> jax.Array:
+        return self._spread(self.unit_variance)
+
+    @property
+    def mode(self) -> jax.Array:
+        return self._full(self.loc)
+
+    def entropy(self) -> jax.Array:
+        return self._uncertainty(self.unit_entropy)
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        return keep_inside(super().sample(key, sample_shape), *self._ends())
+
+    @abstractmethod
+    def _inner_log_density(self, z: jax.Array) -> jax.Array:
+        """Log density of z, strictly between -1 and 1."""
+
+    @abstractmethod
+    def _tail(self, u: jax.Array) -> jax.Array:
+        """Probability within a distance u, in [0, 1], of the low end."""
+
+    @abstractmethod
+    def _tail_distance(self, p: jax.Array) -> jax.Array:
+        """The inverse of `_tail`, for p in [0, 1/2]; 0, with any finite slope, at 0."""
+
+    def _log_density(self, z: jax.Array, *_: Any) -> jax.Array:
+        is_outside = (z <= -1) | (z >= 1)
+        return jnp.where(is_outside, -jnp.inf, self._inner_log_density(jnp.where(is_outside, 0.0, z)))
+
+    def _cdf(self, z: jax.Array, *_: Any) -> jax.Array:
+        is_lower = z < 0
+        # Beyond the ends the slope is 0 too.
+        near = jnp.where(is_lower, 1 + z, 1 - z)
+        near = self._tail(jnp.where(near < 0, 0.0, near))
+        return jnp.where(is_lower, near, 1 - near)
+
+    def _log_cdf(self, z: jax.Array, *_: Any) -> jax.Array:
+        is_lower = z < 0
+        near = jnp.where(is_lower, 1 + z, 1 - z)
+        near = self._tail(jnp.where(near < 0, 0.0, near))
+        return jnp.where(is_lower, log_of(near), log1m(near))
+
+    def _log_survival(self, z: jax.Array, *_: Any) -> jax.Array:
+        return self._log_cdf(-z)
+
+    def _icdf(self, q: jax.Array, *_: Any) -> jax.Array:
+        is_lower = q < 0.5
+        distance = self._tail_distance(jnp.where(is_lower, q, 1 - q))
+        return jnp.where(is_lower, distance - 1, 1 - distance)
+
+    def _ends(self) -> tuple[Any, Any]:
+        """Both ends of the support."""
+        loc, scale = align(self.loc, self.scale)
+        return loc - scale, loc + scale
+
+
+def invert_tail(tail: Callable[[jax.Array], jax.Array], p: jax.Array, start: jax.Array) -> jax.Array:
+    """Find where an increasing convex function is p by Newton's method, from below; 0, with slope 0, for a p of 0."""
+
+    def solve(residual: Callable[[jax.Array], jax.Array], u: jax.Array) -> jax.Array:
+        def improve(_: int, u: jax.Array) -> jax.Array:
+            error, slope = jax.jvp(residual, (u,), (jnp.ones_like(u),))
+            return u - error / jnp.where(slope > 0, slope, jnp.inf)
+
+        return jax.lax.fori_loop(0, _STEPS, improve, u)
+
+    def invert(linear: Callable[[jax.Array], jax.Array], y: jax.Array) -> jax.Array:
+        slope = linear(jnp.ones_like(y))
+        return jnp.where(slope > 0, y / jnp.where(slope > 0, slope, 1.0), 0.0)
+
+    return jax.lax.custom_root(lambda u: tail(u) - p, jax.lax.stop_gradient(start), solve, invert)
