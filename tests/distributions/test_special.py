@@ -125,3 +125,35 @@ def test_an_increasing_function_is_inverted_at_any_scale_with_implicit_derivativ
     clipped = by_both(jnp.log(q), 2.0, -3.0, 1.0)
     assert_close(clipped[0], jnp.clip(2 * z, -3.0, 1.0))
     assert_finite(clipped)
+
+
+def noisy(x: jax.Array) -> jax.Array:
+    """A cube that is rounded as coarsely as numbers around 8 are."""
+    return (x**3 + x + 8.0) - 8.0
+
+
+ROUNDED = {
+    "a tail in powers": (
+        lambda u: u**3 * (20 - 15 * u + 3 * u**2) / 16,
+        np.linspace(1e-6, 0.5, 200),
+        0.0,
+        1.0,
+    ),
+    "roots near 0": (noisy, np.array([0.0, 1e-20, -1e-17, 3e-16, -0.3]), -np.inf, np.inf),
+    "roots near 0, of powers": (lambda x: x**3, np.array([0.0, 1e-30, -1e-9]), -1.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounding_in_a_function_does_not_lead_its_inverse_astray(dtype: Any) -> None:
+    eps = float(np.finfo(dtype).eps)
+
+    def misses() -> dict[str, Any]:
+        found = {}
+        for name, (function, targets, low, high) in ROUNDED.items():
+            target = jnp.asarray(targets, dtype)
+            found[name] = function(special.solve_increasing(function, target, low, high)) - target
+        return found
+
+    for name, miss in compiled(misses)().items():
+        assert np.abs(miss).max() <= 16 * eps, name

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 _MOST_STEPS = 100
+# Steps of fewer units of rounding than this need not shrink.
+_NOISE = 16
 
 
 def solve_increasing(
@@ -43,8 +45,10 @@ def solve_increasing(
         begin = jax.lax.stop_gradient(jnp.broadcast_to(jnp.asarray(start, dtype), shape))
         first = jnp.where((begin > lower) & (begin < upper), begin, first)
 
+    unit = float(jnp.finfo(dtype).eps) * jnp.abs(jax.lax.stop_gradient(target))
+
     def solve(residual: Callable[[jax.Array], jax.Array], x: jax.Array) -> jax.Array:
-        return _search(residual, x, lower, upper)
+        return _search(residual, x, lower, upper, unit)
 
     def invert(linear: Callable[[jax.Array], jax.Array], y: jax.Array) -> jax.Array:
         slope = linear(jnp.ones_like(y))
@@ -57,9 +61,16 @@ def solve_increasing(
 
 
 def _search(
-    residual: Callable[[jax.Array], jax.Array], x: jax.Array, lower: jax.Array, upper: jax.Array
+    residual: Callable[[jax.Array], jax.Array],
+    x: jax.Array,
+    lower: jax.Array,
+    upper: jax.Array,
+    unit: jax.Array,
 ) -> jax.Array:
-    """Where an increasing residual is 0, by Newton's method in a shrinking bracket."""
+    """Where an increasing residual is 0 or, if rounding hides that, the point nearest to it of all that were seen.
+
+    **Arguments**: `unit`: what the residual is rounded to.
+    """
     eps = float(jnp.finfo(x.dtype).eps)
 
     def is_moving(state: tuple[Any, ...]) -> jax.Array:
@@ -67,24 +78,29 @@ def _search(
         return (step < _MOST_STEPS) & moving.any()
 
     def improve(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        step, x, low, high, last, moving = state
+        step, x, low, high, last, best, least, moving = state
         error, slope = jax.jvp(residual, (x,), (jnp.ones_like(x),))
+        is_best = jnp.abs(error) <= least
+        best, least = jnp.where(is_best, x, best), jnp.where(is_best, jnp.abs(error), least)
         low = jnp.where(error <= 0, x, low)
         high = jnp.where(error >= 0, x, high)
         newton = x - error / slope
-        size = jnp.abs(newton - x)
-        # A step must stay inside and be at most half of the one before the last, as in Brent's method.
+        size, reach = jnp.abs(newton - x), eps * jnp.abs(x)
+        # A step must stay inside and be at most half of the one before, as in Brent's method.
         is_good = (newton > low) & (newton < high) & (size <= 0.5 * last)
-        is_done = (size <= 2 * eps * jnp.abs(x)) | (error == 0)
+        # Small steps that no longer shrink are rounding, from which halving a wide bracket would lead away.
+        near = jnp.where(~is_good & (jnp.maximum(size, last) <= _NOISE * reach), 2 * _NOISE * reach, jnp.inf)
+        low, high = jnp.maximum(low, x - near), jnp.minimum(high, x + near)
         proposal = jnp.where(is_good, newton, _middle(low, high))
-        proposal = jnp.where(is_done & (newton >= low) & (newton <= high), newton, proposal)
-        proposal = jnp.where(error == 0, x, proposal)
-        still = moving & ~is_done & (proposal != x)
+        is_done = (size <= 2 * reach) | (least <= unit) | (proposal == x)
+        proposal = jnp.where(is_done & ~is_good, best, proposal)
         last = jnp.where(is_good, size, jnp.inf)
-        return step + 1, jnp.where(moving, proposal, x), low, high, last, still
+        return step + 1, jnp.where(moving, proposal, x), low, high, last, best, least, moving & ~is_done
 
-    start = (0, x, lower, upper, jnp.full_like(x, jnp.inf), jnp.ones(x.shape, bool))
-    return jax.lax.while_loop(is_moving, improve, start)[1]
+    far = jnp.full_like(x, jnp.inf)
+    state = (0, x, lower, upper, far, x, far, jnp.ones(x.shape, bool))
+    _, x, _, _, _, best, _, moving = jax.lax.while_loop(is_moving, improve, state)
+    return jnp.where(moving, best, x)
 
 
 def _middle(low: jax.Array, high: jax.Array) -> jax.Array:

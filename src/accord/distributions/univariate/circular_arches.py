@@ -96,4 +96,4 @@ def _segment_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple
 
 def _segment_angle(p: jax.Array) -> jax.Array:
     """The angle t at which (t - sin t) / (2 pi) is p, for p in [0, 1/2]."""
-    return invert_tail(_segment, p, (12 * math.pi * p) ** (1 / 3))
+    return invert_tail(_segment, p, math.pi, (12 * math.pi * p) ** (1 / 3))

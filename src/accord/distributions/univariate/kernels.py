@@ -31,9 +31,8 @@ class AbstractPolynomialKernel(AbstractSymmetricArch):
         return u ** (self.power + 1) * total
 
     def _tail_distance(self, p: jax.Array) -> jax.Array:
-        # The power of u alone is too large a probability, so that this starts below the answer.
         start = (p / self.coefficients[0]) ** (1 / (self.power + 1))
-        return invert_tail(self._tail, p, start)
+        return invert_tail(self._tail, p, 1.0, start)
 
 
 class Epanechnikov(AbstractPolynomialKernel):

@@ -12,11 +12,8 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
-from ..special import log1m, log_of
+from ..special import log1m, log_of, solve_increasing
 from .location_scale import AbstractLocationScale
-
-# From a start that is a fifth too low they double the digits beyond double precision.
-_STEPS = 8
 
 
 class AbstractSymmetricArch(AbstractLocationScale):
@@ -95,18 +92,10 @@ class AbstractSymmetricArch(AbstractLocationScale):
         return loc - scale, loc + scale
 
 
-def invert_tail(tail: Callable[[jax.Array], jax.Array], p: jax.Array, start: jax.Array) -> jax.Array:
-    """Find where an increasing convex function is p by Newton's method, from below; 0, with slope 0, for a p of 0."""
-
-    def solve(residual: Callable[[jax.Array], jax.Array], u: jax.Array) -> jax.Array:
-        def improve(_: int, u: jax.Array) -> jax.Array:
-            error, slope = jax.jvp(residual, (u,), (jnp.ones_like(u),))
-            return u - error / jnp.where(slope > 0, slope, jnp.inf)
-
-        return jax.lax.fori_loop(0, _STEPS, improve, u)
-
-    def invert(linear: Callable[[jax.Array], jax.Array], y: jax.Array) -> jax.Array:
-        slope = linear(jnp.ones_like(y))
-        return jnp.where(slope > 0, y / jnp.where(slope > 0, slope, 1.0), 0.0)
-
-    return jax.lax.custom_root(lambda u: tail(u) - p, jax.lax.stop_gradient(start), solve, invert)
+def invert_tail(
+    tail: Callable[[jax.Array], jax.Array], p: jax.Array, most: float, start: jax.Array
+) -> jax.Array:
+    """Find where in [0, most] a tail is p, from a start near the answer; 0, with slope 0, for a p of 0."""
+    is_end = p == 0
+    inside = jnp.where(is_end, 0.5, p)
+    return jnp.where(is_end, 0.0, solve_increasing(tail, inside, 0.0, most, start))
