@@ -22,10 +22,9 @@ def _table(probs: Any, values: Any = None) -> Any:
 
 
 DISCRETE = {
-    # The sum over all values begins at 0, below which hardly any should be.
     "Skellam": Case(
-        lambda: dist.Skellam(2.5, 1e-9),
-        lambda: stats.skellam(2.5, 1e-9),
+        lambda: dist.Skellam(2.5, 1.5),
+        lambda: stats.skellam(2.5, 1.5),
         lambda: dist.Skellam(np.array([1e-30, 1e-6, 1.0, 1e6]), np.array([[1e-6], [1e6]])),
     ),
     "Hypergeometric": Case(
@@ -98,6 +97,7 @@ class Median(NamedTuple):
 
 
 UNIVARIATE = {
+    "Erlang": Case(lambda: dist.Erlang(3, 2.0), lambda: stats.erlang(3, scale=0.5)),
     "OrderStatistic": Case(
         lambda: dist.OrderStatistic(dist.Normal(0.0, 1.0), 9, 3),
         lambda: Median(9, 3),

@@ -12,7 +12,7 @@ from ..base import Shape
 from ..constraint import Constraint
 from ..constraint import Independent as IndependentConstraint
 from ..parameters import exactly_one
-from ..special import log_of, log_sum_exp
+from ..special import log_of
 from .countable import AbstractCountable, AbstractFinite, known_bounds
 from .counts import select
 
@@ -65,8 +65,7 @@ class Categorical(AbstractFinite):
         """Normalised log probabilities of the categories, shape `(..., n)`."""
         if self.logits is None:
             return log_of(jnp.asarray(self.probs, self.dtype))
-        logits = jnp.asarray(self.logits, self.dtype)
-        return logits - jnp.expand_dims(log_sum_exp(logits), -1)
+        return _normalised(jnp.asarray(self.logits, self.dtype))
 
     def log_prob(self, value: Any) -> jax.Array:
         value = jnp.asarray(value)
@@ -76,9 +75,7 @@ class Categorical(AbstractFinite):
             # Only the category that was seen is looked at: log(0) of another would make the gradient NaN.
             log_prob = log_of(_take(jnp.asarray(self.probs, self.dtype), index))
         else:
-            logits = jnp.asarray(self.logits, self.dtype)
-            chosen, total = align(_take(logits, index), log_sum_exp(logits))
-            log_prob = chosen - total
+            log_prob = _take(self.log_weights(), index)
         (x,) = align(value)
         return select(is_inside, log_prob, jnp.broadcast_to(x.astype(log_prob.dtype), log_prob.shape))
 
@@ -177,6 +174,22 @@ class DiscreteUniform(AbstractCountable):
         k, low, high = jnp.broadcast_arrays(k, jnp.asarray(low, k.dtype), jnp.asarray(high, k.dtype))
         # The ends are whole numbers: they have no derivative.
         return k, *jax.lax.stop_gradient((low, high - low + 1))
+
+
+def _normalised(logits: jax.Array) -> jax.Array:
+    """Log probabilities, whose derivatives keep the digits of what a category lacks to be certain."""
+    fixed = jax.lax.stop_gradient(logits)
+    top = fixed.argmax(axis=-1, keepdims=True)
+    is_top = jax.lax.broadcasted_iota(top.dtype, logits.shape, logits.ndim - 1) == top
+    most = jnp.take_along_axis(fixed, top, axis=-1)
+    most = jnp.where(jnp.isfinite(most), most, 0.0)
+    rest = jnp.where(is_top, 0.0, jnp.exp(fixed - most)).sum(axis=-1, keepdims=True)
+    # A category more likely than all others together is the origin, by which nothing then has to be subtracted from 1.
+    is_ahead = rest < 1
+    origin = jnp.where(is_ahead, jnp.take_along_axis(logits, top, axis=-1), most)
+    above = jnp.where(is_top & is_ahead, 0.0, logits - origin)
+    total = jnp.where(is_top, jnp.expm1(above), jnp.exp(above)).sum(axis=-1, keepdims=True)
+    return above - jnp.log1p(total)
 
 
 def _ladder(probs: jax.Array) -> jax.Array:
