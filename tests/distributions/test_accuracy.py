@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import assert_close, assert_finite, each
+from laws import assert_close, assert_finite, compiled, each
 
 import accord.distributions as dist
 
@@ -41,10 +41,10 @@ def test_truncated_normal_and_its_five_derivatives_are_exact_to_rounding(dtype: 
         for name in ("x", "q", "loc", "scale", "low", "high")
     )
     by_argument = jax.value_and_grad(lambda x, *p: truncated(*p).log_prob(x), argnums=(0, 1, 2, 3, 4))
-    value, slopes = jax.jit(jax.vmap(by_argument))(x, *parameters)
+    value, slopes = compiled(jax.vmap(by_argument))(x, *parameters)
     found = dict(zip(BAR, (value, *slopes), strict=False))
-    found["cdf"] = jax.jit(lambda x, *p: truncated(*p).cdf(x))(x, *parameters)
-    found["icdf"] = jax.jit(lambda q, *p: truncated(*p).icdf(q))(q, *parameters)
+    found["cdf"] = compiled(lambda x, *p: truncated(*p).cdf(x))(x, *parameters)
+    found["icdf"] = compiled(lambda q, *p: truncated(*p).icdf(q))(q, *parameters)
     limits = np.finfo(dtype)
     for name, bar in BAR.items():
         reference = np.array([float(p["ref"][name]) for p in points])
@@ -78,7 +78,7 @@ def test_nothing_large_cancels(point: dict, dtype: type) -> None:
     if float(dtype(point["x"])) != point["x"]:
         pytest.skip("the point is not a number of this precision")
     make = EXTREME[point["name"]]
-    value, slope = jax.jit(jax.value_and_grad(lambda p: make(p).log_prob(dtype(point["x"]))))(
+    value, slope = compiled(jax.value_and_grad(lambda p: make(p).log_prob(dtype(point["x"]))))(
         dtype(point["p"])
     )
     eps = float(np.finfo(dtype).eps)
@@ -96,7 +96,7 @@ def test_log_density_of_a_scale_and_a_truncated_normal_has_the_known_gradient() 
     value, slopes = jax.value_and_grad(log_joint, argnums=(0, 1))(1.0, 2.0)
     assert abs(float(value) + 3.0285667753) < 1e-10
     assert_close(slopes, (jnp.asarray(3.0), jnp.asarray(-2.0)))
-    traced = jax.jit(jax.value_and_grad(log_joint, argnums=(0, 1, 2)))(1.0, 2.0, np.inf)
+    traced = compiled(jax.value_and_grad(log_joint, argnums=(0, 1, 2)))(1.0, 2.0, np.inf)
     assert_close(traced, (value, (*slopes, jnp.asarray(0.0))))
 
 
@@ -127,11 +127,13 @@ def test_infinite_bounds_traced_or_written_are_no_bounds(bounds: tuple) -> None:
 
     expected = everything(plain)
     assert_close(everything(dist.TruncatedNormal(0.3, 1.7, low=low, high=high)), expected)
-    assert_close(jax.jit(lambda a, b: everything(truncated(0.3, 1.7, a, b)))(low, high), expected, rtol=1e-10)
+    assert_close(
+        compiled(lambda a, b: everything(truncated(0.3, 1.7, a, b)))(low, high), expected, rtol=1e-10
+    )
     want = derivatives(plain.low, plain.high)
     assert_finite(want)
     assert_close(derivatives(low, high), want)
-    assert_close(jax.jit(derivatives)(low, high), want, rtol=1e-10)
+    assert_close(compiled(derivatives)(low, high), want, rtol=1e-10)
 
 
 def test_an_unbounded_truncated_normal_is_the_normal() -> None:

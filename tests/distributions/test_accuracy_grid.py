@@ -16,7 +16,7 @@ FAMILIES = families()
 SLOW = [name for name in FAMILIES if "runcated" in name]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 @each({name: name for name in sorted(FAMILIES)}, slow=SLOW)
 def test_values_and_first_derivatives_are_accurate_everywhere(name: str, dtype: Any) -> None:
     family, precision = FAMILIES[name], np.dtype(dtype).name

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import assert_close
+from laws import assert_close, compiled
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -18,7 +18,7 @@ TORUS = np.stack(np.meshgrid(ANGLES, ANGLES, indexing="ij"), axis=-1)
 def test_the_sine_model_has_total_mass_one_with_one_mode_or_two() -> None:
     k1, k2 = np.array([0.5, 3.0, 20.0, 1e-3]), np.array([2.0, 5.0, 10.0, 1e-3])
     r = np.array([1.0, 10.0, -30.0, 5.0])
-    total = jax.jit(
+    total = compiled(
         jax.vmap(lambda *p: jnp.exp(dist.SineBivariateVonMises(0.3, -1.0, *p).log_prob(TORUS)).mean())
     )
     assert_close(total(k1, k2, r) * 4 * np.pi**2, np.ones(4), rtol=1e-9)
@@ -38,8 +38,8 @@ def test_a_von_mises_fisher_variable_on_the_circle_is_a_von_mises_variable() -> 
     def both(k: jax.Array) -> tuple:
         return dist.VonMisesFisher(centre, k).log_prob(x), dist.VonMises(angles[0], k).log_prob(angles[1])
 
-    one, other = jax.jit(jax.vmap(jax.value_and_grad(lambda k: both(k)[0])))(k)
-    expected, slope = jax.jit(jax.vmap(jax.value_and_grad(lambda k: both(k)[1])))(k)
+    one, other = compiled(jax.vmap(jax.value_and_grad(lambda k: both(k)[0])))(k)
+    expected, slope = compiled(jax.vmap(jax.value_and_grad(lambda k: both(k)[1])))(k)
     assert_close(one, expected, rtol=1e-11)
     assert_close(other, slope, rtol=1e-8)
 
@@ -52,7 +52,7 @@ def test_projected_normal_densities_have_total_mass_one(n: int) -> None:
     c[:, 0] = [0.0, 0.5, 6.0]
     x = np.zeros((400, 1, n))
     x[:, 0, 0], x[:, 0, 1] = np.cos(angle), np.sin(angle)
-    density = np.exp(np.asarray(jax.jit(lambda x: dist.ProjectedNormal(c).log_prob(x))(x)))
+    density = np.exp(np.asarray(compiled(lambda x: dist.ProjectedNormal(c).log_prob(x))(x)))
     area = {2: 2.0, 3: 2 * np.pi, 5: 2 * np.pi**2}[n]
     total = (density * np.sin(angle)[:, None] ** (n - 2)).sum(0) * area * np.pi / 400
     assert_close(total, np.ones(3), rtol=1e-4)
@@ -69,19 +69,19 @@ def test_draws_of_angles_follow_their_parameters_as_quantiles_do() -> None:
     def fixed(k: jax.Array) -> jax.Array:
         return dist.VonMises(0.0, k).icdf(dist.VonMises(0.0, 2.0).cdf(dist.VonMises(0.0, 2.0).sample(key)))
 
-    (x, again), slopes = jax.jit(lambda k: (facts(k), jax.jacobian(facts)(k)))(2.0)
+    (x, again), slopes = compiled(lambda k: (facts(k), jax.jacobian(facts)(k)))(2.0)
     assert_close(x, again, rtol=1e-10)
     assert_close(slopes[0], slopes[1], rtol=1e-6)
-    up, down = jax.jit(jax.vmap(fixed))(np.array([2 + h, 2 - h]))
+    up, down = compiled(jax.vmap(fixed))(np.array([2 + h, 2 - h]))
     assert_close(slopes[0], (up - down) / (2 * h), rtol=1e-5)
 
 
 def test_far_tails_of_angles_do_not_underflow() -> None:
     d = dist.VonMises(0.0, 1e6)
-    below, above = jax.jit(lambda x: (d.log_cdf(x), d.log_survival(-x)))(-0.3)
+    below, above = compiled(lambda x: (d.log_cdf(x), d.log_survival(-x)))(-0.3)
     assert_close(below, above)
     assert -45_000 < below < -44_000
-    assert jax.jit(jax.grad(d.log_cdf))(-0.3) == pytest.approx(1e6 * np.sin(0.3), rel=1e-3)
+    assert compiled(jax.grad(d.log_cdf))(-0.3) == pytest.approx(1e6 * np.sin(0.3), rel=1e-3)
 
 
 WRONG: dict[str, tuple[Callable, list[str]]] = {

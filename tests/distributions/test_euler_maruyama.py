@@ -2,7 +2,7 @@
 
 import jax
 import numpy as np
-from laws import assert_close
+from laws import assert_close, compiled
 from scipy import stats
 
 import accord.distributions as dist
@@ -31,7 +31,7 @@ def exact() -> stats.rv_continuous:
 def test_a_linear_equation_gives_its_normal_law() -> None:
     d = dist.EulerMaruyama(TIMES, pull_back, dist.Normal(1.0, 2.0))
     assert (d.batch_shape, d.event_shape) == ((), (5,))
-    draws, log_prob, slope = jax.jit(
+    draws, log_prob, slope = compiled(
         lambda key: (s := d.sample(key, (4000,)), d.log_prob(s), jax.grad(d.log_prob)(s[0]))
     )(jax.random.key(0))
     assert_close(log_prob, exact().logpdf(np.asarray(draws)), rtol=1e-10)
@@ -45,7 +45,7 @@ def test_vectors_and_batches_are_independent_paths() -> None:
     init = dist.Normal(np.array([1.0, -1.0]), 2.0).to_event(1).expand((3,))
     d = dist.EulerMaruyama(np.stack([TIMES, 2 * TIMES, TIMES + 1]), pull_back, init)
     assert (d.batch_shape, d.event_shape) == ((3,), (5, 2))
-    draws, log_prob = jax.jit(lambda key: (s := d.sample(key, (2,)), d.log_prob(s)))(jax.random.key(0))
+    draws, log_prob = compiled(lambda key: (s := d.sample(key, (2,)), d.log_prob(s)))(jax.random.key(0))
     assert draws.shape == (2, 3, 5, 2)
     one = dist.EulerMaruyama(2 * TIMES, pull_back, dist.Normal(-1.0, 2.0)).log_prob(draws[1, 1, :, 1])
     other = dist.EulerMaruyama(2 * TIMES, pull_back, dist.Normal(1.0, 2.0)).log_prob(draws[1, 1, :, 0])

@@ -173,7 +173,7 @@ def test_a_graph_gives_one_density_dense_sparse_or_traced_also_near_a_correlatio
     )
     assert_close(dense[0], np.asarray(expected), rtol=1e-12)
     assert_close((by_edges, from_array), (dense, dense), rtol=1e-10)
-    traced = jax.jit(log_prob)(GRAPH)
+    traced = compiled(log_prob)(GRAPH)
     assert_close(traced, dense, rtol=1e-4)
 
 
@@ -200,7 +200,7 @@ def test_a_copula_of_normals_is_the_multivariate_normal_far_in_the_tails() -> No
     def directly(loc: Any, x: Any) -> Any:
         return dist.MultivariateNormal(loc, 4 * CORRELATION).log_prob(x)
 
-    found, expected = (jax.jit(jax.value_and_grad(f, (0, 1)))(loc, x) for f in (by_copula, directly))
+    found, expected = (compiled(jax.value_and_grad(f, (0, 1)))(loc, x) for f in (by_copula, directly))
     assert_close(found, expected, rtol=1e-9)
 
 
