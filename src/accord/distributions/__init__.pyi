@@ -148,6 +148,7 @@ from .univariate.lifetimes import Weibull as Weibull
 from .univariate.lindley import Lindley as Lindley
 from .univariate.logistic import Logistic as Logistic
 from .univariate.logistic import SoftLaplace as SoftLaplace
+from .univariate.noncentral_chi2 import NoncentralChi2 as NoncentralChi2
 from .univariate.polya_gamma import TruncatedPolyaGamma as TruncatedPolyaGamma
 from .univariate.polya_gamma_law import PolyaGamma as PolyaGamma
 from .univariate.positive import HalfCauchy as HalfCauchy
@@ -158,6 +159,7 @@ from .univariate.powers import LowerTruncatedPowerLaw as LowerTruncatedPowerLaw
 from .univariate.powers import Pareto as Pareto
 from .univariate.real_line import Cauchy as Cauchy
 from .univariate.real_line import Normal as Normal
+from .univariate.rician import Rician as Rician
 from .univariate.skew_normal import SkewNormal as SkewNormal
 from .univariate.student_t import HalfStudentT as HalfStudentT
 from .univariate.student_t import StudentT as StudentT
