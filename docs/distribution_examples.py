@@ -69,6 +69,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "LowerTruncatedPowerLaw": [(-2.75, 1.25), (-1.75, 1.25)],
     "Multinomial": [(20, THIRDS)],
     "MatrixStudentT": [(5.0, np.zeros((2, 2)), FACTOR, FACTOR)],
+    "LogisticNormal": [(np.zeros(2), FACTOR @ FACTOR.T)],
     "MultivariateLogNormal": [(np.zeros(2), 0.3 * FACTOR @ FACTOR.T)],
     "MultivariateNormal": [(np.zeros(2), FACTOR @ FACTOR.T)],
     "MultivariateStudentT": [(4.0, np.zeros(2), FACTOR)],
@@ -133,6 +134,7 @@ MADE: dict[str, Callable[[], list[dist.AbstractDistribution]]] = {
         dist.GaussianStateSpace(40, np.array([[0.97, 0.2], [-0.2, 0.97]]), scale_tril=0.15 * np.eye(2))
     ],
     "HurdleDistribution": lambda: [dist.HurdleDistribution(dist.Poisson(4.5), gate=0.3)],
+    "DiscreteNonParametric": lambda: [dist.DiscreteNonParametric(np.array([-1.0, 0.5, 2.0]), THIRDS)],
     "Independent": lambda: [dist.Normal(np.zeros(2), 1.0).to_event(1)],
     "IntervalCensoredDistribution": lambda: [
         dist.IntervalCensoredDistribution(dist.Normal(0.0, 1.0), np.array(False), np.array(False))
@@ -142,6 +144,8 @@ MADE: dict[str, Callable[[], list[dist.AbstractDistribution]]] = {
         dist.LeftCensoredDistribution(dist.Normal(0.0, 1.0), np.array(False))
     ],
     "MaskedDistribution": lambda: [dist.Normal(0, 1).mask(np.array(True))],
+    "MatrixBeta": lambda: [dist.MatrixBeta(2, 4.0, 5.0)],
+    "MatrixFDist": lambda: [dist.MatrixFDist(4.0, 5.0, np.eye(2))],
     "MixtureGeneral": lambda: [
         dist.MixtureGeneral(
             dist.Categorical(np.array([0.4, 0.6])), [dist.Normal(-2.0, 0.7), dist.StudentT(3.0, 2.0, 0.8)]
@@ -150,6 +154,10 @@ MADE: dict[str, Callable[[], list[dist.AbstractDistribution]]] = {
     "MixtureSameFamily": lambda: [
         dist.MixtureSameFamily(dist.Categorical(THIRDS), dist.Normal(np.array([-3.0, 0.0, 3.0]), 0.8))
     ],
+    "NoncentralHypergeometric": lambda: [
+        dist.NoncentralHypergeometric(12, 8, 7, odds) for odds in (0.3, 2.0)
+    ],
+    "OrderStatistic": lambda: [dist.OrderStatistic(dist.Normal(0.0, 1.0), 5, rank) for rank in (1, 3, 5)],
     "OrderedDistribution": lambda: [dist.OrderedDistribution(dist.Normal(0.0, 1.0).expand((2,)).to_event(1))],
     "ProductDistribution": lambda: [dist.ProductDistribution((dist.Normal(0.0, 1.0), dist.Gamma(2.5, 1.0)))],
     "RightCensoredDistribution": lambda: [
