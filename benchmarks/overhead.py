@@ -25,8 +25,9 @@ import jax.numpy as jnp
 
 from accord.core.precision import scope
 from accord.density import LogDensity
-from accord.drivers.chain import Piece, Plan, run_chains
 from accord.drivers.compiled import compile_programs
+from accord.drivers.group import Machine, run_chains
+from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import Limits, item_key, rows_for
 from accord.kernels import NUTS
 from problems import MODELS, model_of
@@ -84,17 +85,21 @@ def measure(density: LogDensity) -> Cost:
         plan = Plan(
             kernel=kernel,
             num_warmup=NUM_WARMUP,
-            num_draws=100,
+            num_kept=100,
             seed=0,
             lanes=1,
             segment=rows_for(density.dim),
             thinning=1,
-            dtype=np.dtype(float),
+            precision="float64",
+            dim=density.dim,
+        )
+        machine = Machine(
+            plan,
             start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),
             advance=programs.advance,
             sites=programs.sites,
         )
-        pieces = [item for item in run_chains(plan, [0], lambda: False) if isinstance(item, Piece)]
+        pieces = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Piece)]
         state, metric = pieces[-1].end_state, pieces[-1].metric
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position)

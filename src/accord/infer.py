@@ -1,7 +1,9 @@
 """Run inference: sample from models, and read what was sampled."""
 
 from .drivers.load import load as load
+from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
+from .executors import Processes as Processes
 from .executors import Serial as Serial
 from .executors import Threads as Threads
 from .kernels import HMC as HMC

@@ -9,7 +9,8 @@ import pytest
 
 from accord.adaptation import fisher
 from accord.core.precision import scope
-from accord.drivers.chain import Piece, Plan, run_chains
+from accord.drivers.group import Machine, run_chains
+from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program, rows_for
 from accord.kernels import HMC, NUTS, AbstractKernel, Metric
 from accord.report.diagnostics import ess_bulk
@@ -61,17 +62,21 @@ def _run(
         plan = Plan(
             kernel=kernel,
             num_warmup=500,
-            num_draws=num_draws,
+            num_kept=num_draws,
             seed=0,
             lanes=1,
             segment=rows_for(dim),
             thinning=1,
-            dtype=np.dtype(float),
+            precision="float64",
+            dim=dim,
+        )
+        machine = Machine(
+            plan,
             start=lambda generator, attempt: generator.uniform(-2, 2, dim),
             advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
             sites=lambda positions, count: {},
         )
-        items = [item for chain in (0, 1) for item in run_chains(plan, [chain], lambda: False)]
+        items = [item for chain in (0, 1) for item in run_chains(machine, [chain], lambda: False)]
     return [item for item in items if isinstance(item, Piece) and item.phase == "sample"]
 
 

@@ -1,7 +1,8 @@
 """Hold that a chain is a function of its number and the plan, whoever runs it, beside whom and in what portions."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 from accord.core.precision import scope
-from accord.drivers import chain as chains
-from accord.drivers.chain import Piece, Plan, Progress, StartFailedError, run_chains
+from accord.drivers import group as groups
+from accord.drivers.group import Item, Machine, StartFailedError, run_chains
+from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program
-from accord.executors import AbstractExecutor, Job, Serial, Threads
+from accord.executors import AbstractExecutor, Serial, Threads, surroundings_here
 from accord.kernels import HMC, NUTS, AbstractKernel
 
 DIM, SEGMENT, NUM_WARMUP, NUM_DRAWS = 3, 16, 60, 40
@@ -36,14 +38,14 @@ def kernel(request: pytest.FixtureRequest) -> AbstractKernel:
 
 
 @pytest.fixture(scope="module")
-def plans(kernel: AbstractKernel) -> dict[int, Plan]:
+def plans(kernel: AbstractKernel) -> dict[int, Machine]:
     """Plans that differ in lanes alone."""
     with scope("float64"):
         return {lanes: _plan(kernel, lanes) for lanes in (1, 4)}
 
 
 @pytest.fixture(scope="module")
-def expected(plans: dict[int, Plan]) -> dict[int, dict[int, dict[str, np.ndarray]]]:
+def expected(plans: dict[int, Machine]) -> dict[int, dict[int, dict[str, np.ndarray]]]:
     """By lanes and chain: what chains 0 to 3 draw, run in groups one after the other."""
     return {lanes: _run(plan, range(4)) for lanes, plan in plans.items()}
 
@@ -70,8 +72,8 @@ def test_lanes_permuted_or_padded_change_no_bit(plans: Any, expected: Any, numbe
 def test_blocks_of_any_size_change_no_bit(
     plans: Any, expected: Any, lanes: int, seconds: float, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chains, "_BLOCK_SECONDS", seconds)
-    monkeypatch.setattr(chains, "_FIRST_BLOCK", first)
+    monkeypatch.setattr(groups, "_BLOCK_SECONDS", seconds)
+    monkeypatch.setattr(groups, "_FIRST_BLOCK", first)
     _assert_same(_run(plans[lanes], range(4)), expected[lanes])
 
 
@@ -103,7 +105,7 @@ def test_pieces_follow_each_other_and_end_at_fixed_draws(plans: Any, lanes: int)
         num_steps = sum(int(piece.arrays["stat/n_steps"].sum()) for piece in mine)
         num_gradients = sum(piece.num_gradients for piece in mine)
         # A chain is given one of several starts, and remembers the evaluation of that one alone.
-        others = chains._NUM_STARTS - 1
+        others = groups._NUM_STARTS - 1
         assert num_gradients == num_steps + int(mine[-1].end_state.num_tuning) + others
 
 
@@ -119,8 +121,8 @@ def test_the_metric_and_the_step_size_rest_while_sampling(plans: Any) -> None:
 def test_stopping_yields_a_beginning_of_the_whole(
     plans: Any, expected: Any, lanes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chains, "_BLOCK_SECONDS", 1e-9)
-    monkeypatch.setattr(chains, "_FIRST_BLOCK", 20)
+    monkeypatch.setattr(groups, "_BLOCK_SECONDS", 1e-9)
+    monkeypatch.setattr(groups, "_FIRST_BLOCK", 20)
     for after in (1, 5, 30):
         asked = iter(range(1000))
         with scope("float64"):
@@ -134,7 +136,7 @@ def test_stopping_yields_a_beginning_of_the_whole(
 
 @pytest.mark.parametrize("num_warmup", [0, 1, 7, 19, 20, 21, 37])
 def test_a_warm_up_of_any_length_leads_to_the_draws_asked_for(plans: Any, num_warmup: int) -> None:
-    plan = _replace(plans[1], num_warmup=num_warmup, num_draws=5)
+    plan = _replace(plans[1], num_warmup=num_warmup, num_kept=5)
     arrays = _run(plan, [0])[0]
     assert len(arrays["sample/position"]) == 5
     assert len(arrays.get("warmup/position", ())) == num_warmup
@@ -163,9 +165,9 @@ def test_a_chain_starts_where_it_would_alone_however_long_others_search(kernel: 
         return generator.uniform(-2, 2, 3) + np.array([1.8, 0.0, 0.0])
 
     with scope("float64"):
-        plan = _replace(_plan(kernel, 4, _half_plane), start=start, num_warmup=10, num_draws=2)
+        plan = _replace(_plan(kernel, 4, _half_plane), start=start, num_warmup=10, num_kept=2)
     together = _run(plan, range(4))
-    assert max(tried) > chains._NUM_STARTS  # at least one chain searched on when others had their start
+    assert max(tried) > groups._NUM_STARTS  # at least one chain searched on when others had their start
     for number in range(4):
         _assert_same(_run(plan, [number]), {number: together[number]})
 
@@ -185,50 +187,56 @@ def _half_plane(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jnp.where(x[0] < 0, value, jnp.nan), gradient
 
 
-def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], Any] = _evaluate) -> Plan:
+def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], Any] = _evaluate) -> Machine:
     run = advance_program(kernel, DIM, np.dtype(float), lanes)
-    return Plan(
+    plan = Plan(
         kernel=kernel,
         num_warmup=NUM_WARMUP,
-        num_draws=NUM_DRAWS,
+        num_kept=NUM_DRAWS,
         seed=11,
         lanes=lanes,
         segment=SEGMENT,
         thinning=1,
-        dtype=np.dtype(float),
+        precision="float64",
+        dim=DIM,
+    )
+    return Machine(
+        plan,
         start=lambda generator, attempt: generator.uniform(-2, 2, DIM),
         advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
         sites=lambda positions, count: {"twice": 2 * positions},
     )
 
 
-def _replace(plan: Plan, **changes: Any) -> Plan:
-    return Plan(**{**vars(plan), **changes})
+def _replace(machine: Machine, start: Any = None, **changes: Any) -> Machine:
+    """The machine with another start or plan."""
+    plan = replace(machine.plan, **changes)
+    return replace(machine, plan=plan, start=start or machine.start)
 
 
-def _items(
-    plan: Plan, numbers: Sequence[int], executor: AbstractExecutor | None = None
-) -> list[Progress | Piece]:
+def _items(machine: Machine, numbers: Sequence[int], executor: AbstractExecutor | None = None) -> list[Item]:
     """What the chains yield, run in groups as wide as the plan has lanes."""
 
-    def job(group: Sequence[int]) -> Job[Progress | Piece]:
-        def items() -> Iterator[Progress | Piece]:
-            with scope("float64"):
-                yield from run_chains(plan, group, lambda: False)
+    def items(group: Sequence[int]) -> list[Item]:
+        with scope("float64"):
+            return list(run_chains(machine, group, lambda: False))
 
-        return items
-
-    groups = [numbers[i : i + plan.lanes] for i in range(0, len(numbers), plan.lanes)]
-    return list((executor or Serial()).stream([job(group) for group in groups]))
+    lanes = machine.plan.lanes
+    pool = (executor or Serial()).open(len(numbers), surroundings_here("float64"))
+    try:
+        futures = [pool.submit(items, numbers[i : i + lanes]) for i in range(0, len(numbers), lanes)]
+        return [item for future in futures for item in future.result()]
+    finally:
+        pool.close()
 
 
 def _run(
-    plan: Plan, numbers: Sequence[int], executor: AbstractExecutor | None = None
+    machine: Machine, numbers: Sequence[int], executor: AbstractExecutor | None = None
 ) -> dict[int, dict[str, np.ndarray]]:
-    return _gather(_items(plan, numbers, executor))
+    return _gather(_items(machine, numbers, executor))
 
 
-def _gather(items: list[Progress | Piece]) -> dict[int, dict[str, np.ndarray]]:
+def _gather(items: list[Item]) -> dict[int, dict[str, np.ndarray]]:
     """By chain: every array of every phase, and what the chain ended with."""
     gathered: dict[int, dict[str, np.ndarray]] = {}
     pieces = [item for item in items if isinstance(item, Piece)]

@@ -1,10 +1,19 @@
 """Hold promise P1: the same run gives the same bits, however it was run."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from models import regression, schools
 
+import accord as ac
+import accord.distributions as dist
 from accord import infer
+from accord.executors import available_cores
 
 MODELS = {"schools": schools, "regression": regression}
 RUN = dict(draws=60, warmup=60, seed=3, progress=False, quiet=True)
@@ -38,6 +47,58 @@ def test_threads_draw_what_serial_draws(model, serial, workers):
     assert_same(serial, infer.sample(model, chains=4, executor=infer.Threads(workers), **RUN))
 
 
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_processes_draw_what_threads_draw(precision):
+    options = dict(chains=3, precision=precision, **RUN)
+    processes = infer.sample(schools(), executor=infer.Processes(2), **options)
+    assert_same(infer.sample(schools(), executor=infer.Threads(2), **options), processes)
+
+
+@ac.model
+def large(x, y):
+    """A sum that XLA shares out among its threads, and a factor that a threaded BLAS does."""
+    m = ac.sample("m", dist.Normal(0, 1))
+    s = ac.sample("s", dist.HalfNormal(1))
+    ac.factor("sum", -0.5e-3 * jnp.sum((x - m) ** 2))
+    t = jnp.linspace(0, 3, y.shape[0])
+    cov = jnp.exp(-5 * (t[:, None] - t) ** 2) + (0.1 + s**2) * jnp.eye(y.shape[0])
+    ac.sample("y", dist.MultivariateNormal(jnp.zeros(y.shape[0]), covariance_matrix=cov), obs=y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_large_sums_and_factors_are_the_same_in_processes(workers, lanes):
+    rng = np.random.default_rng(5)
+    target = large(rng.normal(size=400_000), rng.normal(size=400))
+    options = {**RUN, "draws": 6, "warmup": 6, "chains": 2, "lanes": lanes}
+    serial = infer.sample(target, executor=infer.Serial(), **options)
+    assert_same(serial, infer.sample(target, executor=infer.Threads(2), **options))
+    assert_same(serial, infer.sample(target, executor=infer.Processes(workers), **options))
+
+
+FIRST = """
+import numpy as np
+from test_p1_one_answer import RUN, large
+from accord import infer
+
+rng = np.random.default_rng(5)
+target = large(rng.normal(size=10), rng.normal(size=600))
+options = {**RUN, "draws": 5, "warmup": 5, "chains": 1, "executor": infer.Serial()}
+first, second = (infer.sample(target, infer.NUTS(max_tree_depth=2), **options) for _ in range(2))
+assert all(np.array_equal(first[name], second[name]) for name in first)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(available_cores() < 2, reason="a BLAS of one thread has one order")
+def test_the_first_run_of_a_process_draws_what_the_second_draws():
+    """In a process of its own, since what loads LAPACK is loaded once."""
+    folder = str(Path(__file__).parent)
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join([folder, *sys.path])}
+    subprocess.run([sys.executable, "-c", FIRST], check=True, env=environment)
+
+
 def test_a_chain_alone_is_that_chain_among_others(model, serial):
     alone = infer.sample(model, chains=[2], **RUN)
     assert alone.chains == (2,)
@@ -50,8 +111,8 @@ def test_more_chains_leave_the_first_ones_alone(model, serial):
 
 
 def test_blocks_of_any_size_give_the_same_bits(model, serial, monkeypatch):
-    monkeypatch.setattr("accord.drivers.chain._FIRST_BLOCK", 13)
-    monkeypatch.setattr("accord.drivers.chain._BLOCK_SECONDS", 1e-5)
+    monkeypatch.setattr("accord.drivers.group._FIRST_BLOCK", 13)
+    monkeypatch.setattr("accord.drivers.group._BLOCK_SECONDS", 1e-5)
     assert_same(serial, infer.sample(model, chains=4, **RUN))
 
 

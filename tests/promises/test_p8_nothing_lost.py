@@ -80,7 +80,7 @@ def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path):
 
 
 def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
-    monkeypatch.setattr("accord.drivers.compiled._compile", lambda lowered: time.sleep(20))
+    monkeypatch.setattr("accord.drivers.compiled._compile", lambda *arguments: time.sleep(20))
     monkeypatch.setattr("accord.drivers.compiled._cache", ProgramCache(1))
     interrupt_after(1.5)
     began = time.monotonic()

@@ -18,7 +18,8 @@ from scipy import stats
 
 from accord import LogDensity
 from accord.core.precision import scope
-from accord.drivers.chain import Piece, Plan, run_chains
+from accord.drivers.group import Machine, run_chains
+from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program, rows_for
 from accord.kernels import AbstractKernel
 from accord.language import Model
@@ -66,17 +67,21 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
             plan = Plan(
                 kernel=kernel,
                 num_warmup=250,
-                num_draws=NUM_RANKED * experiment.thinning,
+                num_kept=NUM_RANKED * experiment.thinning,
                 seed=index,
                 lanes=1,
                 segment=rows_for(density.dim),
                 thinning=1,
-                dtype=np.dtype(float),
+                precision="float64",
+                dim=density.dim,
+            )
+            machine = Machine(
+                plan,
                 start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),
                 advance=partial(advance, data),
                 sites=lambda positions, count: {},
             )
-            pieces = [item for item in run_chains(plan, [0], lambda: False) if isinstance(item, Piece)]
+            pieces = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Piece)]
             kept = np.concatenate([piece.arrays["position"] for piece in pieces if piece.phase == "sample"])
             drawn = {k: np.asarray(v) for k, v in constrain(data, kept[:: experiment.thinning]).items()}
             at_truth = experiment.quantities({name: value[None] for name, value in truth.items()}, data)

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from accord.core.precision import scope
-from accord.drivers.chain import Piece, Plan, run_chains
+from accord.drivers.group import Machine, run_chains
+from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program, rows_for
 from accord.kernels import AbstractKernel
 
@@ -47,33 +48,37 @@ def plan_for(
     lanes: int,
     seed: int = 0,
     num_warmup: int = 500,
-) -> Plan:
+) -> Machine:
     """What `infer.sample` would run, without a store."""
     run = advance_program(kernel, dim, np.dtype(float), lanes)
-    return Plan(
+    plan = Plan(
         kernel=kernel,
         num_warmup=num_warmup,
-        num_draws=num_draws,
+        num_kept=num_draws,
         seed=seed,
         lanes=lanes,
         segment=rows_for(dim),
         thinning=1,
-        dtype=np.dtype(float),
+        precision="float64",
+        dim=dim,
+    )
+    return Machine(
+        plan,
         start=lambda generator, attempt: generator.uniform(-2, 2, dim),
         advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
         sites=lambda positions, count: {},
     )
 
 
-def average(plan: Plan, num_chains: int, quantities: Quantities, batch: int) -> Average:
-    """Average over the draws of `num_chains` chains, a multiple of the plan's lanes, in batches of `batch` pieces."""
+def average(machine: Machine, num_chains: int, quantities: Quantities, batch: int) -> Average:
+    """Average over the draws of `num_chains` chains, a multiple of the lanes, in batches of `batch` pieces."""
     num_gradients, count = 0, 0
     batches: list[np.ndarray] = []
     total = square = np.zeros(())
     with scope("float64"):
-        for first in range(0, num_chains, plan.lanes):
+        for first in range(0, num_chains, machine.plan.lanes):
             pending: dict[int, list[np.ndarray]] = {}
-            for item in run_chains(plan, range(first, first + plan.lanes), lambda: False):
+            for item in run_chains(machine, range(first, first + machine.plan.lanes), lambda: False):
                 if not isinstance(item, Piece) or item.phase == "warmup":
                     continue
                 num_gradients += item.num_gradients

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import numpy as np
@@ -169,3 +170,11 @@ def test_a_compressed_segment_is_refused_before_it_grows():
     )
     with pytest.raises(StorageError, match="compressed"):
         decode(bomb)
+
+
+def test_threads_read_at_the_same_time(make_segment):
+    """Python's parser, which NumPy's reader of headers asks, fails at random where two threads use it."""
+    data, _ = encode(make_segment(), LINK)
+    with ThreadPoolExecutor(4) as pool:
+        segments = list(pool.map(lambda _: decode(data)[0], range(400)))
+    assert all(same(segment.arrays, make_segment().arrays) for segment in segments)

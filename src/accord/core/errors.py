@@ -44,6 +44,10 @@ class PrecisionError(AccordError):
     """A device, worker or array cannot give the precision that the run asked for."""
 
 
+class WorkerError(AccordError):
+    """A worker process could not be started as the run needs it, or was lost too often."""
+
+
 class StorageError(AccordError):
     """A stored run is missing, damaged, or not what was asked for."""
 

@@ -21,6 +21,7 @@ from . import program
 from .cache import ProgramCache
 
 _MAX_PROGRAMS = 32
+_LINEAR_ALGEBRA = re.compile(r"\b(cholesky|triangular_solve|lu|eigh?|svd|geqrf|schur)\b")
 
 _cache: ProgramCache[tuple[Any, Any]] = ProgramCache(_MAX_PROGRAMS)
 
@@ -79,6 +80,8 @@ def compile_programs(
         jax.default_backend(),
     )
 
+    uses_lapack = any(_LINEAR_ALGEBRA.search(text) for text in key[:2])
+
     def build() -> tuple[Any, Any]:
         run = program.advance_program(program_kernel, dim, dtype, lanes)
 
@@ -105,7 +108,7 @@ def compile_programs(
         def compiling(lowered: Any) -> Callable[[], Any]:
             def compile() -> Any:
                 with scope(precision):
-                    return _compile(lowered)
+                    return _compile(lowered, uses_lapack)
 
             return compile
 
@@ -143,14 +146,19 @@ def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:
     return function(*jax.tree.leaves(data), position)
 
 
-def _compile(lowered: Any) -> Any:
-    """Compile with what halves the compiler's work on CPU for the same speed, where this XLA has that option."""
+def _compile(lowered: Any, uses_lapack: bool) -> Any:
+    """Compile with the options that make programs on CPU quicker to compile, and safe in threads, if XLA has them."""
     if jax.default_backend() != "cpu":
         return lowered.compile()
+    # What halves the compiler's work for the same speed.
+    options: dict[str, Any] = {"xla_cpu_use_fusion_emitters": False}
+    if uses_lapack:
+        # Batched LAPACK waits for the very pool of threads that it runs on: two chains would wait for ever.
+        options["xla_cpu_multi_thread_eigen"] = False
     try:
-        return lowered.compile(compiler_options={"xla_cpu_use_fusion_emitters": False})
+        return lowered.compile(compiler_options=options)
     except jax.errors.JaxRuntimeError as error:
-        if "xla_cpu_use_fusion_emitters" not in str(error):
+        if not any(name in str(error) for name in options):
             raise
         return lowered.compile()
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -12,10 +12,11 @@ from ..density import LogDensity
 from ..executors import available_cores
 from ..kernels import AbstractKernel
 from ..storage import Manifest
+from .plan import Plan
 
 
-def describe(density: LogDensity, sampler: AbstractKernel, settings: Mapping[str, Any]) -> Manifest:
-    """The manifest of a run; `settings` are the arguments of `infer.sample` that a manifest names."""
+def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest:
+    """The manifest of a run of `chains`."""
     layout = density.layout
     sites = [
         {
@@ -32,8 +33,14 @@ def describe(density: LogDensity, sampler: AbstractKernel, settings: Mapping[str
         {
             "model": density.program.name,
             "target": {"kind": "log density", "dim": density.dim},
-            "sampler": {"name": type(sampler).__name__, **vars_of(sampler)},
-            **settings,
+            "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
+            "seed": plan.seed,
+            "precision": plan.precision,
+            "lanes": plan.lanes,
+            "chains": list(chains),
+            "draws": plan.num_kept,
+            "warmup": plan.num_warmup,
+            "thinning": plan.thinning,
             "layout": {
                 "dim": density.dim,
                 "sites": sites,

@@ -1,6 +1,6 @@
 """Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.errors import OptionError, suggest
 from ..core.notice import Notice
+from ..core.options import positive_count
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
@@ -34,7 +35,8 @@ class Draws(Mapping[str, np.ndarray]):
     - `data`: the model's arguments, while the model is at hand; `observed` maps each observed site to the one of
       them that it is, or to an empty string.
     - `manifest`: how the run was made. `location`: the folder it is stored in, or None. `problems`: what was found
-      damaged or missing there.
+      damaged or missing there. `failures`: chains that could not go on, with the draw and the error of each; they are
+      left out. `requested`: draws per chain that were asked for.
     """
 
     sites: dict[str, np.ndarray]
@@ -53,6 +55,9 @@ class Draws(Mapping[str, np.ndarray]):
     manifest: Mapping[str, Any]
     location: str | None
     problems: tuple[str, ...] = ()
+    failures: tuple[Mapping[str, Any], ...] = ()
+    requested: int = 0
+    continuation: Callable[[int], "Draws"] | None = None
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
@@ -82,6 +87,19 @@ class Draws(Mapping[str, np.ndarray]):
         state = "" if self.complete else ", incomplete"
         size = f"{len(self.chains)} chains x {self.num_draws} draws{state}"
         return f"<Draws of {self.manifest['model']}: {size}; {shapes}>"
+
+    def extend(self, draws: int) -> "Draws":
+        """Go on for `draws` more per chain; what was drawn stays, and all are as one longer run would have made them.
+
+        **Raises** `OptionError` where the model is not attached, as after `infer.load`.
+        """
+        count = positive_count("draws", draws)
+        if self.continuation is None:
+            raise OptionError(
+                "these draws were loaded without their model. Attach it first: "
+                f"infer.resume({self.location!r}, model(...)).extend({count})."
+            )
+        return self.continuation(self.requested + count)
 
     def summary(self) -> "Summary":
         """A table of mean, sd, quantiles, effective sample sizes, R-hat and Monte Carlo errors of every scalar."""

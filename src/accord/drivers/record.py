@@ -1,17 +1,17 @@
 """Translate between a run on disk and a run in hand: manifests, segments and records."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..core.notice import Notice
 from ..report import examine
 from ..storage import AbstractRun, Segment, join
-from .chain import Piece
 from .draws import Draws
+from .plan import Piece
 from .program import STAT_DTYPES
+from .restore import end_state
 
 STEP_SIZE, SCALE, FACTOR, STRETCH, IS_DIAGONAL = (
     "state.step_size.step_size",
@@ -21,27 +21,40 @@ STEP_SIZE, SCALE, FACTOR, STRETCH, IS_DIAGONAL = (
     "metric.is_diagonal",
 )
 
+WORK = "piece_gradients"
+
 
 def to_segment(piece: Piece, thinning: int) -> Segment:
     """The segment of a piece: every `thinning`-th draw of the sample phase, the first included; all of warm-up."""
     step = thinning if piece.phase == "sample" else 1
     first = -piece.start % step
     arrays = {name: np.ascontiguousarray(array[first::step]) for name, array in piece.arrays.items()}
-    state = _flatten({"state": piece.end_state, "metric": piece.metric})
-    state["num_gradients"] = np.asarray(piece.num_gradients)
+    state = end_state(piece.end_state, piece.metric, piece.total_gradients, piece.num_divergent)
+    state[WORK] = np.asarray(piece.num_gradients)
     start, stop = -(-piece.start // step), -(-piece.stop // step)
     return Segment(piece.chain, piece.phase, start, stop, arrays, state)
 
 
-def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
+def assemble(
+    run: AbstractRun,
+    data: Mapping[str, Any] | None = None,
+    spilled: Sequence[Segment] = (),
+    failures: Sequence[Mapping[str, Any]] | None = None,
+) -> Draws:
     """Read every valid segment of `run`; after an interruption, chains are cut to the shortest.
 
-    `data` are the arguments of the model, where it is at hand.
+    `data` are the arguments of the model, where it is at hand; `spilled`, segments that the store could not take;
+    `failures`, those of the run, which it holds itself where it could write them.
+    Chains that failed are left out, unless all of them did.
     """
     manifest = run.manifest
     records: dict[str, Any] = dict(run.records)
-    chains = tuple(manifest["chains"])
-    segments = {chain: run.segments(chain) for chain in chains}
+    failures = tuple(records.get("failures", ()) if failures is None else failures)
+    failed = {chain for failure in failures for chain in failure["chains"]}
+    chains = tuple(chain for chain in manifest["chains"] if chain not in failed) or tuple(manifest["chains"])
+    segments = {
+        chain: [*run.segments(chain), *(each for each in spilled if each.chain == chain)] for chain in chains
+    }
     kept = [join(segments[chain], "sample") for chain in chains]
     warm = [join(segments[chain], "warmup") for chain in chains]
     layout: dict[str, Any] = manifest["layout"]
@@ -59,8 +72,8 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
     warmup |= {
         name: _stack([a.get(f"stat/{name}") for a in warm], (), dtype) for name, dtype in STAT_DTYPES.items()
     }
-    num_draws = int(manifest["draws"])
-    complete = all(len(a.get("stat/lp", ())) == num_draws for a in kept) and not run.problems
+    num_draws = num_kept(run)
+    complete = all(len(a.get("stat/lp", ())) == num_draws for a in kept) and not run.problems and not failed
     return Draws(
         sites=sites,
         stats=stats,
@@ -78,7 +91,15 @@ def assemble(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
         manifest=manifest,
         location=run.location,
         problems=tuple(run.problems),
+        failures=failures,
+        requested=num_draws,
     )
+
+
+def num_kept(run: AbstractRun) -> int:
+    """Draws per chain that were asked for, first or last."""
+    extended: Any = run.records.get("extended")
+    return int(run.manifest["draws"] if extended is None else extended)
 
 
 def judge(draws: Draws) -> list[Notice]:
@@ -93,7 +114,7 @@ def judge(draws: Draws) -> list[Notice]:
         max_tree_depth=sampler.get("max_tree_depth"),
         target_accept=sampler.get("target_accept"),
         complete=draws.complete,
-        requested=draws.manifest["draws"],
+        requested=draws.requested,
     )
 
 
@@ -110,7 +131,7 @@ def _stack(parts: list[np.ndarray | None], shape: tuple[int, ...], dtype: str) -
 
 def _work(segments: dict[int, list[Segment]], phase: str) -> int:
     return sum(
-        int(segment.end_state["num_gradients"])
+        int(segment.end_state[WORK])
         for each in segments.values()
         for segment in each
         if segment.phase == phase
@@ -130,8 +151,3 @@ def _tuning(segments: list[list[Segment]], dim: int) -> dict[str, np.ndarray]:
         inverse_mass[row] = scale**2 * (1 + (factor**2) @ ((1 + stretch) ** 2 - 1))
         is_dense[row] = not state[IS_DIAGONAL]
     return {"step_size": step_size, "inverse_mass": inverse_mass, "is_dense": is_dense}
-
-
-def _flatten(tree: Any) -> dict[str, np.ndarray]:
-    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..core.errors import AccordError, InitializationError
 from ..density import LogDensity
-from .chain import StartFailedError
+from .group import StartFailedError
 
 
 def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError:

@@ -1,8 +1,13 @@
-"""Run jobs: in threads of this process."""
+"""Run work: in threads of this process, or in processes of their own."""
 
 from .base import AbstractExecutor as AbstractExecutor
-from .base import Job as Job
+from .base import AbstractPool as AbstractPool
+from .base import Surroundings as Surroundings
+from .base import WorkerLostError as WorkerLostError
 from .local import Serial as Serial
+from .local import ThreadPool as ThreadPool
 from .local import Threads as Threads
 from .local import available_cores as available_cores
 from .local import gather as gather
+from .processes import Processes as Processes
+from .processes import surroundings_here as surroundings_here

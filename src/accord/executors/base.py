@@ -1,28 +1,80 @@
-"""State what an executor does: iterate over jobs somewhere, and hand their items back as they come.
+"""State what an executor does: run functions somewhere, and hand back what they return.
 
-An executor moves work and knows nothing of it. Each job is a pure function of what it was built from, so that which
-worker runs it, and beside which others, changes no number.
+An executor moves work and knows nothing of it: order, retries, deadlines and storage belong to the scheduler of a run.
+What it is given is a pure function of its arguments, so that which worker runs it, when, and how often, changes no
+number.
 """
 
 import abc
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import equinox as eqx
 
+from ..core.precision import Precision
+
 T = TypeVar("T")
-Job = Callable[[], Iterator[T]]
-"""A function that begins one job and returns its items one by one."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What must be the same in every worker for the same numbers; travels with the run.
+
+    **Fields**
+    - `precision`: `"float64"` or `"float32"`.
+    - `platform`: JAX's, such as `"cpu"`.
+    - `pool_width`: threads of XLA's pool, which decides the order of large sums.
+    - `cache`: folder of compiled programs, or None.
+    """
+
+    precision: Precision
+    platform: str
+    pool_width: int
+    cache: str | None = None
+
+
+class WorkerLostError(Exception):
+    """A worker died, or was ended, before its work was done; the same work may be given to another one."""
+
+
+class AbstractPool(abc.ABC):
+    """The workers of one run."""
+
+    @property
+    @abc.abstractmethod
+    def num_workers(self) -> int:
+        """How many calls run at the same time."""
+
+    @abc.abstractmethod
+    def submit(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        """Call `function(*arguments)` in a worker; returns at once.
+
+        The future raises what the function raised, or `WorkerLostError`.
+        """
+
+    @abc.abstractmethod
+    def end(self, future: "Future[Any]") -> bool:
+        """End the worker that is at a call, where that is possible; its future then raises `WorkerLostError`."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Let go of every worker. Calls that still run are abandoned. Closing twice is harmless."""
 
 
 class AbstractExecutor(eqx.Module):
-    """Where jobs run."""
+    """Where chains run."""
+
+    @property
+    @abc.abstractmethod
+    def shares_memory(self) -> bool:
+        """Whether workers see the objects of this process; otherwise what they are given is pickled."""
 
     @abc.abstractmethod
-    def stream(self, jobs: Sequence[Job[T]]) -> Iterator[T]:
-        """Run every job; yield their items, those of one job in order and those of different jobs as they come.
+    def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:
+        """Start workers, no more than there are tasks, in these surroundings.
 
-        The calling thread only waits, so that it can be interrupted at any time and asked to go on waiting. An
-        exception in a job is raised here with its own traceback, after which no job takes another step. Closing the
-        iterator has the same effect: a job is left at its next item.
+        **Raises** `OptionError` where workers cannot be started here, `WorkerError` where one of them is in other
+        surroundings than it was told.
         """

@@ -21,20 +21,22 @@ class _Shared:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._num_users = 0
-        self._limit: Any = None
+        self._limits: list[Any] = []
 
     def enter(self) -> None:
         with self._lock:
-            if self._num_users == 0:
-                self._limit = threadpool_limits(limits=1, user_api="blas")
+            self.limit()
             self._num_users += 1
 
     def leave(self) -> None:
         with self._lock:
             self._num_users -= 1
-            if self._num_users == 0:
-                self._limit.restore_original_limits()
-                self._limit = None
+            while self._num_users == 0 and self._limits:
+                self._limits.pop().restore_original_limits()
+
+    def limit(self) -> None:
+        """Limit what is loaded by now; called again when more may have been."""
+        self._limits.append(threadpool_limits(limits=1, user_api="blas"))
 
 
 _shared = _Shared()

@@ -71,7 +71,8 @@ class ModelFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         # By name where the module holds it, since pickle would find this object in place of the plain function.
         module, name = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
-        if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
+        is_held = getattr(sys.modules.get(module), name, None) is self
+        if is_held and module != "__main__" and not _travels_by_value(module):
             return _find, (module, name)
         return ModelFunction, (self.function,)
 
@@ -181,6 +182,12 @@ def _why_not_bound(
     found = [f"missing argument {n!r}." for n in missing]
     found += [f"unknown argument {n!r}.{suggest(n, free)}" for n in unknown]
     return f"model {name!r}: {' '.join(found) or f'{error}.'} It takes {signature}."
+
+
+def _travels_by_value(module: str) -> bool:
+    """Whether cloudpickle was told that others cannot import this module."""
+    cloudpickle = sys.modules.get("cloudpickle")
+    return cloudpickle is not None and module in cloudpickle.list_registry_pickle_by_value()
 
 
 def _find(module: str, name: str) -> ModelFunction:

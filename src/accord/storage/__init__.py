@@ -2,11 +2,12 @@
 
 from .base import AbstractRun, AbstractStore, Phase, Segment, join
 from .export import to_netcdf, to_zarr
-from .manifest import Manifest
+from .manifest import STAMPED, Manifest
 from .memory import Memory
 from .run_folder import RunFolder
 
 __all__ = [
+    "STAMPED",
     "AbstractRun",
     "AbstractStore",
     "Manifest",

@@ -123,6 +123,10 @@ class AbstractRun(abc.ABC):
         A run into which nothing was written leaves no trace, so that the next one may take its place.
         """
 
+    @abc.abstractmethod
+    def reopened(self) -> "AbstractRun":
+        """The run as it is now, open for more; segments that are not valid any more are left behind."""
+
 
 def join(segments: Sequence[Segment], phase: Phase) -> dict[str, np.ndarray]:
     """Concatenate the arrays of one phase along the draws; empty where the phase kept none.

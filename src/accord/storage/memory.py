@@ -92,6 +92,13 @@ class MemoryRun(AbstractRun):
     def close(self) -> None:
         self._closed = True
 
+    def reopened(self) -> "MemoryRun":
+        other = MemoryRun(self._manifest)
+        with self._lock:
+            other._segments = {chain: list(segments) for chain, segments in self._segments.items()}
+            other._records = dict(self._records)
+        return other
+
 
 def _frozen(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copy, so that a caller may reuse its buffers, and lock, so that no reader changes what was drawn."""

@@ -192,6 +192,9 @@ class RunFolderRun(AbstractRun):
             with contextlib.suppress(OSError):  # something else is in the folder, which stays
                 self._folder.rmdir()
 
+    def reopened(self) -> "RunFolderRun":
+        return RunFolder(self._folder).load()
+
     def _count(self, chain: int) -> int:
         if chain not in self._chains:
             return 0

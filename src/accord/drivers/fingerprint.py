@@ -1,0 +1,48 @@
+"""Know a target by its log density at fixed points, since the text of a program changes with JAX."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import StorageError
+from ..core.precision import Precision
+from ..storage import AbstractRun
+
+_RECORD = "target"
+_TOLERANCE = {"float64": 1e-8, "float32": 1e-3}  # relative; another machine or JAX may add in another order
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Log density, and length of the gradient, at fixed points: shape `(point, 2)`."""
+
+    values: np.ndarray
+
+
+def fixed_points(dim: int) -> np.ndarray:
+    """Where a target is looked at, shape `(3, dim)`."""
+    return np.random.default_rng(20).uniform(-1, 1, (3, dim))
+
+
+def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision) -> None:
+    """Keep the first fingerprint of a run, and compare others with it.
+
+    **Raises** `StorageError` where they differ by more than rounding.
+    """
+    stored: Any = run.records.get(_RECORD)
+    if stored is None:
+        run.record(_RECORD, found.values.tolist())
+        return
+    before, tolerance = np.asarray(stored, float), _TOLERANCE[precision]
+    scale = tolerance * (1 + np.abs(np.where(np.isfinite(before), before, 0)))
+    is_same = before.shape == found.values.shape and np.all(
+        np.isclose(found.values, before, rtol=0, atol=scale, equal_nan=True)
+    )
+    if not is_same:
+        point = int(np.argmax(np.abs(np.nan_to_num(found.values - before)).sum(axis=1)))
+        raise StorageError(
+            f"the model is not the one that this run was begun with: at a fixed point its log density was "
+            f"{before[point, 0]:.12g} and is now {found.values[point, 0]:.12g}. Nothing was drawn. Give the model and "
+            "the data of the stored run, or sample anew into another folder."
+        )

@@ -1,0 +1,55 @@
+"""Check what a run is asked for by name and kind, before anything is traced."""
+
+from typing import Any
+
+import jax
+from jax.core import Tracer
+
+from ..core import precision as precisions
+from ..core.errors import OptionError
+from ..core.precision import Precision
+from ..density import LogDensity
+from ..executors import AbstractExecutor
+from ..kernels import AbstractKernel
+from ..language import Model
+from ..report import AbstractProgress, NoProgress, RichProgress
+from ..storage import AbstractStore
+
+
+def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
+    """The log density of a target, traced in the run's precision."""
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(target)):
+        raise OptionError(
+            "the data of the model are being traced: infer.sample was called inside of jax.jit, jax.vmap or jax.grad. "
+            "It compiles what it runs by itself; call it outside, once for each data set."
+        )
+    with precisions.scope(precision):
+        return target if isinstance(target, LogDensity) else LogDensity.from_model(target, precision)
+
+
+def display(progress: bool, quiet: bool) -> AbstractProgress:
+    """Where a run shows how far it is."""
+    return RichProgress() if progress and not quiet else NoProgress()
+
+
+def check_target(target: Any) -> None:
+    """Raise `OptionError` unless there is something to draw from."""
+    if not isinstance(target, Model | LogDensity):
+        hint = " Call it with its data: `infer.sample(model(x, y=y))`." if callable(target) else ""
+        raise OptionError(
+            f"target must be a model called with its data, or a LogDensity; got {type(target).__name__}.{hint}"
+        )
+
+
+def check_kinds(target: Any, sampler: Any, executor: Any, store: Any) -> None:
+    """Raise `OptionError` for an argument of the wrong kind."""
+    check_target(target)
+    kinds = (
+        ("sampler", sampler, AbstractKernel, "infer.NUTS()"),
+        ("executor", executor, AbstractExecutor | None, "infer.Threads()"),
+        ("store", store, AbstractStore | None, 'infer.RunFolder("run")'),
+    )
+    for name, value, kind, example in kinds:
+        if not isinstance(value, kind):
+            hint = " Build it first, with its parentheses." if isinstance(value, type) else ""
+            raise OptionError(f"{name} must be something like {example}, got {value!r}.{hint}")

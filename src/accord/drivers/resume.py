@@ -1,0 +1,139 @@
+"""Take up a stored run where it ended, or make it longer."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import StorageError
+from ..core.options import checks_options
+from ..density import LogDensity
+from ..executors import AbstractExecutor, Threads
+from ..kernels import HMC, NUTS, AbstractKernel
+from ..language import Model
+from ..storage import STAMPED, AbstractRun, RunFolder
+from .describe import describe
+from .draws import Draws
+from .plan import Plan
+from .program import rows_for
+from .record import assemble, num_kept
+from .requests import check_kinds, density_of, display
+from .restore import restore
+from .run import Order, carry_out
+
+_KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC}
+
+
+@checks_options
+def resume(
+    path: str | Path,
+    target: Model | LogDensity,
+    *,
+    executor: AbstractExecutor | None = None,
+    progress: bool = True,
+    quiet: bool = False,
+) -> Draws:
+    """Go on with the run in a folder, to the draws that it would have made had it not ended.
+
+    The same bits, on the same machine with the same JAX; elsewhere the run goes on from the same states, and its record
+    `seams` says where. A run that is complete is read and returned, and can be made longer by `extend`.
+
+    **Arguments**
+    - `path`: the folder. Everything that was asked of `infer.sample` is in it.
+    - `target`: the model with its data, as it was; nothing executable is read from the folder.
+    - `executor`, `progress`, `quiet`: as for `infer.sample`.
+
+    **Raises** `StorageError` for a folder that holds no run, and for a target, data or setting that differ from the
+    stored ones, all of which are named.
+    """
+    began = time.perf_counter()
+    store = RunFolder(path)
+    check_kinds(target, NUTS(), executor, store)
+    run = store.load()
+    stored = run.manifest
+    density = density_of(target, stored["precision"])
+    plan = Plan(
+        _kernel(stored["sampler"]),
+        stored["warmup"],
+        stored["draws"],
+        stored["thinning"],
+        stored["seed"],
+        stored["lanes"],
+        stored["precision"],
+        density.dim,
+        rows_for(density.dim),
+    )
+    here = describe(density, plan, stored.chains)
+    differences = stored.differences(here)
+    if differences:
+        raise StorageError(
+            f"the run in {path} cannot go on, since it was begun otherwise: {'; '.join(differences)}. Give what was "
+            "given then (nproc is set by the environment variable NPROC), or sample anew into another folder."
+        )
+    changed = {
+        name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
+    }
+    plan = replace(plan, num_kept=num_kept(run))
+    order = _order(density, plan, executor or Threads(), run, progress, quiet, began)
+    if not order.groups:
+        return replace(assemble(run, density.data), continuation=_continuation(order))
+    if changed:
+        seams: Any = run.records.get("seams", [])
+        at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
+        run.record("seams", [*seams, {"at": at, **changed}])
+    return attach(order)
+
+
+def attach(order: Order) -> Draws:
+    """Carry out a run; its draws can go on, since the model is at hand."""
+    return replace(carry_out(order), continuation=_continuation(order))
+
+
+def _continuation(order: Order) -> Any:
+    def go_on(num_draws: int) -> Draws:
+        run = order.run.reopened()
+        run.record("extended", num_draws)
+        plan = replace(order.plan, num_kept=num_draws)
+        shown = display(not order.is_quiet, order.is_quiet)
+        return attach(
+            replace(
+                order,
+                plan=plan,
+                groups=_unfinished(run, plan),
+                run=run,
+                display=shown,
+                began=time.perf_counter(),
+            )
+        )
+
+    return go_on
+
+
+def _order(
+    density: LogDensity,
+    plan: Plan,
+    executor: AbstractExecutor,
+    run: AbstractRun,
+    progress: bool,
+    quiet: bool,
+    began: float,
+) -> Order:
+    return Order(density, plan, _unfinished(run, plan), executor, run, display(progress, quiet), quiet, began)
+
+
+def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
+    """The groups that have draws to make; chains that failed stay as they are."""
+    failures: Any = run.records.get("failures", [])
+    failed = {chain for failure in failures for chain in failure["chains"]}
+    numbers = [chain for chain in run.manifest.chains if chain not in failed]
+    groups = restore(run, plan, numbers)
+    return [group for group in groups if not getattr(group, "is_done", False)]
+
+
+def _kernel(stored: dict[str, Any]) -> AbstractKernel:
+    """The sampler that a manifest names; nothing but these is ever built from a file."""
+    options = dict(stored)
+    name = options.pop("name")
+    if name not in _KERNELS:
+        raise StorageError(f"the run was made by the sampler {name!r}, which this accord does not have.")
+    return _KERNELS[name](**options)

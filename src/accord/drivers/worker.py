@@ -1,0 +1,87 @@
+"""Do the tasks of a run: here, with the objects of this process, or in a worker, from what was pickled once."""
+
+import hashlib
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import precision as precisions
+from ..density import LogDensity
+from . import cache, group
+from .compiled import compile_programs
+from .group import Group, Item, Machine, Start
+from .plan import Plan
+
+_START_RADIUS = 2.0  # starting points are uniform within it, in unconstrained space (Stan's choice)
+
+_machines: cache.ProgramCache[Machine] = cache.ProgramCache(2)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A stretch of work for one group.
+
+    **Fields**: `group`, or the numbers of chains that are to begin; `seconds`, about how long; `is_last`, whether what
+    was drawn is to be handed over and nothing more drawn.
+    """
+
+    group: Group | Sequence[int]
+    seconds: float = 0.0
+    is_last: bool = False
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of its chains."""
+        return self.group.numbers if isinstance(self.group, Group) else list(self.group)
+
+
+Outcome = tuple[Group, list[Item]]
+"""The group after a task, and what was completed."""
+
+
+def build(density: LogDensity, plan: Plan) -> tuple[Machine, dict[str, float]]:
+    """Compile the programs of a plan; with the seconds that it took."""
+    cache.persist()
+    programs = compile_programs(density, plan.kernel, plan.precision, plan.lanes)
+    machine = Machine(plan, programs.advance, programs.sites, uniform_start(plan.dim))
+    return machine, programs.seconds
+
+
+def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: False) -> Outcome:
+    """Carry out a task in this thread."""
+    with precisions.scope(machine.plan.precision):
+        it = task.group if isinstance(task.group, Group) else group.begin(machine, task.group)
+        if task.is_last:
+            return group.flush(machine, it)
+        return group.work(machine, it, task.seconds, is_stopped)
+
+
+def pack(density: LogDensity, plan: Plan) -> bytes:
+    """What a worker needs to build the machine of a run. A model of a script travels by value, others by name."""
+    import cloudpickle  # only where processes are used
+
+    return cloudpickle.dumps((density, plan))
+
+
+def do_packed(packed: bytes, task: Task) -> Outcome:
+    """Carry out a task in a worker, which keeps the machines of the last runs."""
+
+    def unpack() -> Machine:
+        density, plan = pickle.loads(packed)
+        with precisions.scope(plan.precision):
+            return build(density, plan)[0]
+
+    machine, _ = _machines.get(hashlib.sha256(packed).digest(), unpack)
+    return do(machine, task)
+
+
+def uniform_start(dim: int) -> Start:
+    """Starting points that are uniform in a box around zero."""
+
+    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
+        del attempt
+        return generator.uniform(-_START_RADIUS, _START_RADIUS, dim)
+
+    return start
