@@ -1,0 +1,159 @@
+"""Press Ctrl-C at random moments, as a terminal gives it: to the run and to its workers."""
+
+import time
+
+import jax
+import numpy as np
+import pytest
+from fault_models import (
+    QUIET,
+    Child,
+    assert_same,
+    finish,
+    is_begun,
+    needs_signals,
+    sample_here,
+    slow,
+    target,
+    voice,
+)
+
+from accord import infer
+from accord.density import LogDensity
+
+pytestmark = needs_signals
+
+OPTIONS = dict(draws=20_000, warmup=3000, chains=2, seed=8, **QUIET)
+EXECUTORS = {"threads": infer.Threads(2), "serial": infer.Serial(), "processes": infer.Processes(2)}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A folder with the programs of the run."""
+    folder = tmp_path_factory.mktemp("programs")
+    child = Child.start(folder, sample_here, folder / "cold", OPTIONS | dict(draws=1, warmup=0))
+    assert child.hear()[0] == "done"
+    child.end()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return infer.sample(target(), **OPTIONS)
+
+
+def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
+    """Ctrl-C after so many seconds: how long it took the run to come back, and whether it was cut short."""
+    child = Child.start(cache, sample_here, folder, OPTIONS, executor)
+    time.sleep(seconds)
+    pressed = time.monotonic()
+    child.interrupt()
+    word, back, result = child.hear()
+    code = child.end()
+    # Before there is a run, in the first tenths of a second, Ctrl-C is what it is in any program.
+    if word == "raised":
+        assert "KeyboardInterrupt" in result and not is_begun(folder), result
+        return back - pressed, True
+    complete, num_draws, notices = result
+    assert code == 0
+    assert complete or notices[0] == "incomplete"
+    if is_begun(folder):
+        loaded = infer.load(folder)
+        assert loaded.num_draws == num_draws
+        np.testing.assert_array_equal(loaded["x"], expected["x"][:, :num_draws])
+    else:
+        assert num_draws == 0
+    if resumes:
+        assert_same(finish(folder, target(), OPTIONS), expected)
+    return max(back - pressed, 0.0), not complete
+
+
+# Compiling, where programs are not kept; warm-up and sampling.
+MOMENTS = [
+    ("threads", "off", 1.5),
+    ("threads", "kept", 2.0),
+    ("serial", "kept", 2.5),
+    ("processes", "off", 3.0),
+    ("processes", "kept", 5.0),
+]
+
+
+@pytest.mark.parametrize(("name", "keeps", "seconds"), MOMENTS)
+def test_ctrl_c_returns_what_was_drawn_and_the_run_can_go_on(tmp_path, cache, expected, name, keeps, seconds):
+    folder = cache if keeps == "kept" else "off"
+    resumes = (name, keeps) in (("threads", "kept"), ("processes", "kept"))
+    took, _ = interrupt(tmp_path / "run", folder, expected, EXECUTORS[name], seconds, resumes=resumes)
+    assert took < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXECUTORS)
+def test_50_interrupts_at_random_moments_return_in_time(tmp_path, cache, expected, name):
+    child = Child.start(cache, sample_here, tmp_path / "whole", OPTIONS, EXECUTORS[name])
+    began = time.monotonic()
+    seconds = child.hear()[1] - began
+    child.end()
+    rng = np.random.default_rng(12)
+    times, cut = [], 0
+    for number in range({"threads": 20, "serial": 10, "processes": 20}[name]):
+        folder = "off" if number % 4 == 0 else cache
+        took, was_cut = interrupt(
+            tmp_path / str(number),
+            folder,
+            expected,
+            EXECUTORS[name],
+            rng.uniform(0, seconds),
+            resumes=number % 3 == 0,
+        )
+        times.append(took)
+        cut += was_cut
+    print(name, f"of {seconds:.1f} seconds:", np.sort(times).round(2), "cut short:", cut)
+    assert cut >= 4
+    assert np.quantile(times, 0.95) <= 2.5
+    assert max(times) <= 5
+
+
+@pytest.mark.parametrize("name", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
+def test_a_second_ctrl_c_raises_at_once(cache, name):
+    """Of a target whose block takes a minute."""
+    child = Child.start(cache, sample_slowly, EXECUTORS[name])
+    time.sleep({"threads": 4.0, "processes": 6.0}[name])
+    child.interrupt()
+    time.sleep(0.5)
+    pressed = time.monotonic()
+    child.interrupt()
+    word, back, result = child.hear()
+    assert (word, result[:17]) == ("raised", "KeyboardInterrupt"), result
+    assert back - pressed < 1
+    child.end()
+
+
+def sample_slowly(executor):
+    jax.config.update("jax_enable_x64", True)  # JAX runs callbacks in threads where no run has a say
+    infer.sample(LogDensity.from_function(slow, np.zeros(2)), executor=executor, **OPTIONS)
+
+
+def test_ctrl_c_while_the_draws_are_judged_loses_none_of_them(tmp_path):
+    child = Child.start(tmp_path / "programs", sample_and_judge_slowly)
+    assert child.hear()[0] == "judging"
+    pressed = time.monotonic()
+    child.interrupt()
+    word, back, result = child.hear()
+    assert (word, result) == ("done", (True, 50))
+    assert back - pressed < 5
+    child.end()
+
+
+def sample_and_judge_slowly():
+    from accord.drivers import run
+
+    judge = run.judge
+
+    def slowly(draws):
+        voice[0].send(("judging", time.monotonic(), None))
+        time.sleep(1.0)
+        return judge(draws)
+
+    run.judge = slowly
+    draws = infer.sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
+    return draws.complete, draws.num_draws

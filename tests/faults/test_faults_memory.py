@@ -1,0 +1,99 @@
+"""Ask for more memory than there is, and see that a run on disk needs no more for being long."""
+
+import time
+
+import numpy as np
+import pytest
+from fault_models import QUIET, Child, needs_proc, needs_signals, target, voice
+
+from accord import infer
+from accord.core.errors import OptionError
+from accord.density import LogDensity
+from accord.drivers import compiled, memory
+from accord.storage.run_folder import RunFolderRun
+
+
+def gaussian(x):
+    return -0.5 * (x**2).sum()
+
+
+def test_draws_that_do_not_fit_are_refused_before_anything_is_compiled(monkeypatch):
+    """3e9 numbers are 24 gigabytes, and are held twice."""
+    monkeypatch.setattr(memory, "free_bytes", lambda: 16 * 2**30)
+    monkeypatch.setattr(compiled, "_compile", lambda *_: pytest.fail("it compiled"))
+    began = time.monotonic()
+    with pytest.raises(OptionError, match=r"take .* GiB, and 16 GiB are free\. .*RunFolder.*thinning"):
+        infer.sample(target(), draws=10**9, chains=1, **QUIET)
+    wide = LogDensity.from_function(gaussian, np.broadcast_to(0.0, (10**6,)))
+    with pytest.raises(OptionError, match="GiB are free"):
+        infer.sample(wide, draws=1000, chains=1, **QUIET)
+    assert time.monotonic() - began < 2
+
+
+def test_draws_that_go_to_disk_are_not_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1)
+    options = dict(draws=10, warmup=10, chains=1, **QUIET)
+    with pytest.raises(OptionError):
+        infer.sample(target(), **options)
+    assert infer.sample(target(), store=infer.RunFolder(tmp_path / "run"), **options).num_draws == 10
+
+
+@needs_signals
+@needs_proc
+def test_a_limit_on_the_address_space_is_known(tmp_path):
+    """The process is told before it would die, and goes on."""
+    child = Child.start(tmp_path / "programs", sample_within)
+    word, _, result = child.hear()
+    assert (word, child.end()) == ("done", 0), result
+    message, num_draws = result
+    assert "GiB are free" in message
+    assert num_draws == 50
+
+
+def sample_within():
+    import resource
+
+    used = memory._address_space()
+    limit = used + 3 * 2**30
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    options = dict(warmup=50, chains=1, **QUIET)
+    try:
+        infer.sample(target(), draws=5 * 10**7, **options)
+    except OptionError as error:
+        return str(error), infer.sample(target(), draws=50, **options).num_draws
+
+
+DIM, NUM_SEGMENTS = 500, 60
+
+
+@needs_signals
+@needs_proc
+def test_a_long_run_on_disk_needs_no_more_memory_than_a_short_one(tmp_path):
+    """Resident memory after each segment: over the last 40 it grows by two blocks at most, and would by 40."""
+    child = Child.start(tmp_path / "programs", measure, tmp_path / "run")
+    word, _, sizes = child.hear(300)
+    child.kill()
+    assert word == "measured"
+    block = 256 * DIM * 8 * 3  # positions, gradients and sites
+    third = NUM_SEGMENTS // 3
+    growth = np.median(sizes[-third:]) - np.median(sizes[third : 2 * third])
+    assert growth <= 2 * block, np.asarray(sizes) // 2**20
+    assert max(sizes[third:]) - min(sizes[third:]) <= 6 * block
+
+
+def measure(folder):
+    sizes: list[int] = []
+    append = RunFolderRun.append
+
+    def weighed(run, segment):
+        append(run, segment)
+        with open("/proc/self/statm") as file:
+            sizes.append(int(file.read().split()[1]) * 4096)
+        if len(sizes) == NUM_SEGMENTS:
+            voice[0].send(("measured", time.monotonic(), sizes))
+            time.sleep(60)  # to read it all again is another matter
+
+    RunFolderRun.append = weighed
+    wide = LogDensity.from_function(gaussian, np.zeros(DIM))
+    options = dict(warmup=64, chains=1, executor=infer.Serial(), **QUIET)
+    infer.sample(wide, draws=10**6, store=infer.RunFolder(folder), **options)
