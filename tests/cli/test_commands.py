@@ -120,11 +120,61 @@ def test_the_version_is_that_of_the_package(accord):
 def test_ctrl_c_ends_with_the_status_of_an_interrupt(folder, accord, monkeypatch):
     sample = infer.sample
     monkeypatch.setattr(
-        infer, "sample", lambda *args, **options: replace(sample(*args, **options), complete=False)
+        infer,
+        "sample",
+        lambda *args, **options: replace(sample(*args, **options), complete=False, requested=200),
     )
     status, out, _ = accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
     assert status == 130
-    assert "Stored in run." in out
+    assert "Stored in run." in out and "accord resume run FILE" in out
+
+
+def test_a_chain_that_failed_ends_with_a_status_of_its_own(folder, accord, monkeypatch):
+    sample = infer.sample
+    monkeypatch.setattr(
+        infer, "sample", lambda *args, **options: replace(sample(*args, **options), complete=False)
+    )
+    status, out, _ = accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
+    assert status == 1
+    assert "Stored in run." in out and "resume" not in out
+
+
+def test_resume_goes_on_to_the_draws_of_the_whole_run(folder, accord):
+    run = ("--data", "data.json", "--quiet")
+    accord("sample", "one.py", "--out", "whole", *FEW, *run)
+    accord("sample", "one.py", "--out", "run", *FEW, *run)
+    # As if the process had been killed: the last segment of one chain, and all of another, are not there.
+    max(Path("run/chain-0000").iterdir()).unlink()
+    for path in Path("run/chain-0001").iterdir():
+        path.unlink()
+    for name in ("record-notices.json", "record-timings.json"):
+        Path("run", name).unlink()
+    assert not infer.load("run").complete
+    status, out, err = accord("resume", "run", "one.py", *run)
+    assert status == 0, err
+    assert "ess_bulk" in out and "Stored in run." in out and err == ""
+    assert infer.load("run").complete
+    np.testing.assert_equal(infer.load("run").sites, infer.load("whole").sites)
+
+
+def test_a_finished_run_is_resumed_by_printing_it(folder, accord):
+    accord("sample", "one.py", "--out", "run", "--data", "data.json", "--quiet", *FEW)
+    status, out, _ = accord("resume", "run", "one.py", "--data", "data.json")
+    assert status == 0
+    assert "ess_bulk" in out and "Stored in run." in out
+
+
+@pytest.mark.parametrize(
+    "where",
+    [("--executor", "serial"), ("--workers", "1"), ("--executor", "processes", "--workers", "1")],
+    ids=lambda where: " ".join(where),
+)
+def test_the_executor_changes_no_draw(folder, accord, where):
+    run = ("--data", "data.json", "--quiet", *FEW)
+    accord("sample", "one.py", "--out", "plain", *run)
+    status, _, err = accord("sample", "one.py", "--out", "run", *run, *where)
+    assert status == 0, err
+    np.testing.assert_equal(infer.load("run").sites, infer.load("plain").sites)
 
 
 # Arguments of `accord`, and words that the message must contain.
@@ -148,7 +198,14 @@ ERRORS = {
     ),
     "precision": (("sample", "one.py", "--data", "data.json", "--precision", "float46"), ["float64"]),
     "draws": (("sample", "one.py", "--data", "data.json", "--draws", "0"), ["draws", "at least 1"]),
+    "executor": (
+        ("sample", "one.py", "--executor", "thread"),
+        ["threads, processes or serial", "Did you mean 'threads'"],
+    ),
+    "workers": (("sample", "one.py", "--workers", "0"), ["Threads", "at least 1"]),
+    "workers of serial": (("sample", "one.py", "--executor", "serial", "--workers", "2"), ["serial has one"]),
     "no run": (("summary", "nowhere"), ["no folder nowhere"]),
+    "no run to resume": (("resume", "nowhere", "one.py", "--data", "data.json"), ["no folder nowhere"]),
     "no example": (("example", "eight_school"), ["Did you mean 'eight_schools'", "--list"]),
 }
 
@@ -169,6 +226,14 @@ def test_a_folder_that_holds_a_run_is_not_written_over(folder, accord):
         status, _, err = accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
         assert status == expected
     assert "already holds a run" in err
+
+
+def test_resume_names_what_differs(folder, accord):
+    accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
+    (folder / "other.json").write_text('{"x": [1, 2, 3], "y": [2.1, 3.9, 6.3]}')
+    status, _, err = accord("resume", "run", "one.py", "--data", "other.json")
+    assert status == 2
+    assert "begun otherwise" in err and "y" in err
 
 
 def test_an_unknown_option_is_refused(folder, accord):

@@ -5,7 +5,7 @@ as one message and ends with status 2; any other comes from the user's own code,
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -14,6 +14,8 @@ import typer
 from .. import __version__, infer
 from ..core.errors import AccordError, OptionError, suggest
 from ..core.precision import Precision
+from ..drivers.draws import Draws
+from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from . import examples
@@ -29,14 +31,30 @@ app = typer.Typer(
 )
 
 _SAMPLERS = {"nuts": infer.NUTS, "hmc": infer.HMC}
+_EXECUTORS: dict[str, Callable[..., AbstractExecutor]] = {
+    "threads": infer.Threads,
+    "processes": infer.Processes,
+    "serial": infer.Serial,
+}
+_FAILED = 1  # some chain could not go on
 _INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
-# Options that `sample` and `example` share.
+# Arguments and options that several commands share.
+ModelFile = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="Python file, and the model in it.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
+Data = Annotated[
+    Path | None, typer.Option(help="JSON, CSV, NPZ or Parquet file with the model's arguments by name.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for the run; runs/MODEL-N if not given.")]
 DrawCount = Annotated[int, typer.Option("--draws", help="Draws to keep, per chain.")]
 WarmupCount = Annotated[int | None, typer.Option("--warmup", help="Draws to learn from and drop, per chain.")]
 ChainCount = Annotated[int, typer.Option("--chains", help="Number of chains.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
+ExecutorName = Annotated[str, typer.Option("--executor", help="threads, processes or serial.")]
+WorkerCount = Annotated[
+    int | None,
+    typer.Option("--workers", help="How many threads or processes; one for each core if not given."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor notices.")]
 
 
@@ -58,10 +76,8 @@ def _accord(version: Annotated[bool, typer.Option("--version", help="Print the v
 
 @app.command("sample", no_args_is_help=True)
 def sample_command(
-    model: Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="Python file, and the model in it.")],
-    data: Annotated[
-        Path | None, typer.Option(help="JSON, CSV, NPZ or Parquet file with the model's arguments by name.")
-    ] = None,
+    model: ModelFile,
+    data: Data = None,
     out: Out = None,
     draws: DrawCount = 1000,
     warmup: WarmupCount = None,
@@ -80,6 +96,8 @@ def sample_command(
         float | None, typer.Option(help="Of HMC: mean integration time, in whitened units.")
     ] = None,
     max_steps: Annotated[int | None, typer.Option(help="Of HMC: most gradients a draw.")] = None,
+    executor: ExecutorName = "threads",
+    workers: WorkerCount = None,
     quiet: Quiet = False,
 ) -> None:
     """Draw from the posterior of a model, store the run, and print a summary."""
@@ -92,15 +110,29 @@ def sample_command(
             "max_steps": max_steps,
         },
     )
+    where = _executor(executor, workers)
     with import_model(model) as function:
         target = _bind(function, data)
-        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, quiet)
+        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet)
+
+
+@app.command("resume", no_args_is_help=True)
+def resume_command(
+    run: RunFolder,
+    model: ModelFile,
+    data: Data = None,
+    executor: ExecutorName = "threads",
+    workers: WorkerCount = None,
+    quiet: Quiet = False,
+) -> None:
+    """Go on with a stored run that has ended early, and print its summary; it takes the same model and data."""
+    where = _executor(executor, workers)
+    with import_model(model) as function:
+        _conclude(infer.resume(run, _bind(function, data), executor=where, quiet=quiet), run)
 
 
 @app.command("summary", no_args_is_help=True)
-def summary_command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")],
-) -> None:
+def summary_command(run: RunFolder) -> None:
     """Print the summary and the notices of a stored run; its model is not needed."""
     draws = infer.load(run)
     typer.echo(repr(draws))
@@ -131,7 +163,7 @@ def example_command(
     typer.echo(f"{example.title}\n{example.model}\n")
     with examples.imported(example) as function:
         target = _bind(function, example.data)
-        _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", quiet)
+        _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet)
 
 
 def _sampler(name: str, options: dict[str, Any]) -> AbstractKernel:
@@ -139,6 +171,18 @@ def _sampler(name: str, options: dict[str, Any]) -> AbstractKernel:
     if name not in _SAMPLERS:
         raise OptionError(f"--sampler must be nuts or hmc, got {name!r}.{suggest(name, _SAMPLERS)}")
     return _SAMPLERS[name](**{option: value for option, value in options.items() if value is not None})
+
+
+def _executor(name: str, workers: int | None) -> AbstractExecutor:
+    """The executor with that many workers; `serial` has one and takes no number."""
+    if name not in _EXECUTORS:
+        listed = "threads, processes or serial"
+        raise OptionError(f"--executor must be {listed}, got {name!r}.{suggest(name, _EXECUTORS)}")
+    if workers is None:
+        return _EXECUTORS[name]()
+    if name == "serial":
+        raise OptionError(f"--workers {workers} goes with --executor threads or processes; serial has one.")
+    return _EXECUTORS[name](workers=workers)
 
 
 def _bind(function: ModelFunction, path: Path | None) -> Model:
@@ -156,9 +200,10 @@ def _sample(
     seed: int,
     thinning: int,
     precision: str,
+    executor: AbstractExecutor,
     quiet: bool,
 ) -> None:
-    """Run, print the summary, and say where the run is and how to read it again."""
+    """Run into a folder that is new, and print what came of it."""
     folder = _next_folder(target.name) if out is None else out
     found = infer.sample(
         target,
@@ -169,14 +214,23 @@ def _sample(
         seed=seed,
         thinning=thinning,
         precision=cast(Precision, precision),
+        executor=executor,
         store=infer.RunFolder(folder),
         quiet=quiet,
     )
+    _conclude(found, folder)
+
+
+def _conclude(found: Draws, folder: Path) -> None:
+    """Print the summary, where the run is, and how to read it again or to go on."""
     typer.echo(str(found.summary()))
     typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
     typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
-    if not found.complete:
+    if found.num_draws < found.requested:
+        typer.echo(f"It is not complete. To go on: accord resume {folder} FILE --data D, as it was begun.")
         raise typer.Exit(_INTERRUPTED)
+    if not found.complete:
+        raise typer.Exit(_FAILED)
 
 
 def _next_folder(name: str) -> Path:

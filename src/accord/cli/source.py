@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import cloudpickle
+
 from ..core.errors import OptionError, suggest
 from ..language import ModelFunction
 
@@ -46,10 +48,13 @@ def _imported(path: Path) -> Iterator[ModuleType]:
     # Entered for as long as the model is used: it may import, and pickle looks for its module.
     sys.path.insert(0, folder)
     sys.modules[name] = module
+    # A worker process could not import it by that name.
+    cloudpickle.register_pickle_by_value(module)
     try:
         spec.loader.exec_module(module)
         yield module
     finally:
+        cloudpickle.unregister_pickle_by_value(module)
         del sys.modules[name]
         if folder in sys.path:
             sys.path.remove(folder)
