@@ -135,9 +135,10 @@ PAGE = """# Accuracy of the univariate distributions
 Written by `python benchmarks/distributions.py`. Every family is compared with values computed with 90 digits from
 textbook formulas: at the centre, in both tails down to log densities of about -1e4, and at extreme parameters. The
 natural scale of a number `f(theta)` is `|f| + sum_j |theta_j df/dtheta_j|`, at least 1 for a log density: what it would
-change by if every input were off by its own size. Errors are in units of it. In the scale of a derivative of a truncated
-law, the sizes of the two terms that it is the difference of (of the law before truncation, and of the mass between the
-bounds) stand for its own; that of a derivative of a quantile also holds what rounding the quantile changes it by.
+change by if every input were off by its own size. Errors are in units of it. In the scale of a derivative of a
+truncated law, the sizes of the two terms that it is the difference of (of the law before truncation, and of the mass
+between the bounds) stand for its own; that of a derivative of a quantile also holds what rounding the quantile changes
+it by.
 
 ## Worst errors
 

@@ -1,6 +1,7 @@
 """Trace a log density once, and compile the programs that run it."""
 
 import re
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,9 +22,21 @@ from . import program
 from .cache import ProgramCache
 
 _MAX_PROGRAMS = 32
-_LINEAR_ALGEBRA = re.compile(r"\b(cholesky|triangular_solve|lu|eigh?|svd|geqrf|schur)\b")
+_LAPACK = {
+    "cholesky",
+    "triangular_solve",
+    "lu",
+    "eigh",
+    "eig",
+    "svd",
+    "geqrf",
+    "householder_product",
+    "schur",
+    "hessenberg",
+}
 
 _cache: ProgramCache[tuple[Any, Any]] = ProgramCache(_MAX_PROGRAMS)
+_lapack_is_free = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -80,8 +93,6 @@ def compile_programs(
         jax.default_backend(),
     )
 
-    uses_lapack = any(_LINEAR_ALGEBRA.search(text) for text in key[:2])
-
     def build() -> tuple[Any, Any]:
         run = program.advance_program(program_kernel, dim, dtype, lanes)
 
@@ -108,7 +119,7 @@ def compile_programs(
         def compiling(lowered: Any) -> Callable[[], Any]:
             def compile() -> Any:
                 with scope(precision):
-                    return _compile(lowered, uses_lapack)
+                    return _compile(lowered)
 
             return compile
 
@@ -118,6 +129,9 @@ def compile_programs(
     traced = time.perf_counter()
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
+    is_cpu = jax.default_backend() == "cpu"
+    if is_cpu and any(_has_batched_lapack(each.jaxpr, lanes) for each in (gradient, constrained)):
+        advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
     on_device = jax.device_put((consts, site_consts, jax.tree.leaves(target.data)))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
@@ -146,21 +160,40 @@ def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:
     return function(*jax.tree.leaves(data), position)
 
 
-def _compile(lowered: Any, uses_lapack: bool) -> Any:
-    """Compile with the options that make programs on CPU quicker to compile, and safe in threads, if XLA has them."""
+def _compile(lowered: Any) -> Any:
+    """Compile with what halves the compiler's work on CPU for the same speed, where this XLA has that option."""
     if jax.default_backend() != "cpu":
         return lowered.compile()
-    # What halves the compiler's work for the same speed.
-    options: dict[str, Any] = {"xla_cpu_use_fusion_emitters": False}
-    if uses_lapack:
-        # Batched LAPACK waits for the very pool of threads that it runs on: two chains would wait for ever.
-        options["xla_cpu_multi_thread_eigen"] = False
     try:
-        return lowered.compile(compiler_options=options)
+        return lowered.compile(compiler_options={"xla_cpu_use_fusion_emitters": False})
     except jax.errors.JaxRuntimeError as error:
-        if not any(name in str(error) for name in options):
+        if "xla_cpu_use_fusion_emitters" not in str(error):
             raise
         return lowered.compile()
+
+
+def _has_batched_lapack(jaxpr: Any, lanes: int) -> bool:
+    """Whether a program hands several matrices at once to LAPACK."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _LAPACK and (lanes > 1 or equation.invars[0].aval.ndim > 2):
+            return True
+        inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
+        if any(_has_batched_lapack(each, lanes) for each in inner if hasattr(each, "eqns")):
+            return True
+    return False
+
+
+def _one_at_a_time(program: Callable[..., Any]) -> Callable[..., Any]:
+    """A program that is never run beside another one of its kind, and has ended when it returns.
+
+    Batched LAPACK in jaxlib waits for the very threads that it runs on: two programs would wait for ever.
+    """
+
+    def run(*arguments: Any) -> Any:
+        with _lapack_is_free:
+            return jax.block_until_ready(program(*arguments))
+
+    return run
 
 
 def _text(closed: Any) -> str:
