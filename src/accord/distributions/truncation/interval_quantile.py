@@ -13,7 +13,7 @@ from ..discrete.countable import smallest, without_gradient
 from ..special import solve_increasing
 from ..special.normal_mass import Known, choose
 from .interval_mass import log_density_in, log_share, measure_both, share_of
-from .interval_measure import lift, measure
+from .interval_measure import Measure, lift, measure
 from .interval_support import cuts, ends, inside_of
 
 
@@ -24,20 +24,38 @@ def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, k
     is_above = q > 0.5
     target = jnp.where(is_above, -jnp.log1p(-jnp.where(is_above, q, 0.5)), jnp.log(q))
 
-    @jax.custom_jvp
+    # What is known of the interval is an argument: a rule that closed over it would keep the trace it came from.
     def level(x: jax.Array) -> jax.Array:
-        # The logarithm of the smaller share resolves both tails.
-        smaller = log_share(base, whole, x, low, high, known, is_above=is_above)
-        return jnp.where(is_above, -smaller, smaller)
-
-    @level.defjvp
-    def _slope(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-        found = level(*primals)
-        return found, jnp.exp(log_density_in(base, whole, *primals) + jnp.abs(found)) * tangents[0]
+        return _level(x, base, whole, low, high, is_above, known=known)
 
     bottom, top = bracket(base, q, low, high, known)
     x = solve_increasing(level, target, bottom, top, _guess(base, q, low, high, known))
     return jnp.clip(x, bottom, top)
+
+
+@eqx.filter_custom_jvp
+def _level(
+    x: jax.Array,
+    base: AbstractDistribution,
+    whole: Measure,
+    low: Any,
+    high: Any,
+    is_above: jax.Array,
+    *,
+    known: Known,
+) -> jax.Array:
+    """The logarithm of the smaller share, which resolves both tails; less it where that is the one above."""
+    smaller = log_share(base, whole, x, low, high, known, is_above=is_above)
+    return jnp.where(is_above, -smaller, smaller)
+
+
+@_level.def_jvp
+def _level_jvp(
+    primals: tuple[Any, ...], tangents: tuple[Any, ...], *, known: Known
+) -> tuple[jax.Array, jax.Array]:
+    x, base, whole, *_ = primals
+    found = _level(*primals, known=known)
+    return found, jnp.exp(log_density_in(base, whole, x) + jnp.abs(found)) * tangents[0]
 
 
 @quantile.def_jvp
