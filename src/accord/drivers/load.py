@@ -1,11 +1,10 @@
 """Read a stored run back, without its model."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from ..storage import RunFolder
 from .draws import Draws
-from .record import assemble, judge
+from .record import read
 
 
 def load(path: str | Path) -> Draws:
@@ -16,6 +15,4 @@ def load(path: str | Path) -> Draws:
 
     **Raises** `StorageError` when no run is there.
     """
-    run = RunFolder(path).load()
-    draws = assemble(run)
-    return draws if "notices" in run.records else replace(draws, notices=tuple(judge(draws)))
+    return read(RunFolder(path).load())

@@ -1,6 +1,7 @@
 """Translate between a run on disk and a run in hand: manifests, segments and records."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def assemble(
     return Draws(
         sites=sites,
         stats=stats,
-        notices=tuple(Notice(**each) for each in records.get("notices", ())),
+        notices=tuple(Notice(**each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(segments, phase) for phase in ("warmup", "sample")},
         tuning=_tuning([segments[chain] for chain in chains], layout["dim"]),
@@ -94,6 +95,12 @@ def assemble(
         failures=failures,
         requested=num_draws,
     )
+
+
+def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
+    """The draws of a run that is not going on, judged now where it ended before it could be."""
+    draws = assemble(run, data)
+    return draws if run.records.get("notices") is not None else replace(draws, notices=tuple(judge(draws)))
 
 
 def num_kept(run: AbstractRun) -> int:

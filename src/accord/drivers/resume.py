@@ -16,7 +16,7 @@ from .describe import describe
 from .draws import Draws
 from .plan import Plan
 from .program import rows_for
-from .record import assemble, num_kept
+from .record import num_kept, read
 from .requests import check_kinds, density_of, display
 from .restore import restore
 from .run import Order, carry_out
@@ -76,7 +76,7 @@ def resume(
     plan = replace(plan, num_kept=num_kept(run))
     order = _order(density, plan, executor or Threads(), run, progress, quiet, began)
     if not order.groups:
-        return replace(assemble(run, density.data), continuation=_continuation(order))
+        return replace(read(run, density.data), continuation=_continuation(order))
     if changed:
         seams: Any = run.records.get("seams", [])
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
@@ -94,14 +94,13 @@ def _continuation(order: Order) -> Any:
         run = order.run.reopened()
         run.record("extended", num_draws)
         plan = replace(order.plan, num_kept=num_draws)
-        shown = display(not order.is_quiet, order.is_quiet)
         return attach(
             replace(
                 order,
                 plan=plan,
                 groups=_unfinished(run, plan),
                 run=run,
-                display=shown,
+                display=type(order.display)(),
                 began=time.perf_counter(),
             )
         )

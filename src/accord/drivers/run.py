@@ -58,6 +58,8 @@ def carry_out(order: Order) -> Draws:
     ledger = _Ledger(order, threading.Event())
     display.start(run.manifest.chains, {"warmup": plan.num_warmup, "sample": plan.num_kept})
     failures: list[Failure] = []
+    if run.records.get("notices"):  # those of an earlier end say nothing of what is drawn now
+        ledger.note("notices", None)
     try:
         with precisions.scope(plan.precision), one_blas_thread():
             failures = _schedule(order, ledger)
