@@ -8,14 +8,13 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution
 from ..constraint import Constraint
 from ..special import log1m, log_of, solve_increasing
 from ..special.quadrature import together
-from . import arc_mass
+from .circular import AbstractCircular
 
 
-class Cardioid(AbstractDistribution):
+class Cardioid(AbstractCircular):
     """The slightest departure from uniform directions: a density that is a cosine above a constant.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
@@ -38,22 +37,9 @@ class Cardioid(AbstractDistribution):
     }
 
     @property
-    def support(self) -> Constraint:
-        return constraints.circular
-
-    @property
-    def mean(self) -> jax.Array:
-        (loc,) = self._arrays("loc")
-        return arc_mass.wrap(loc)
-
-    @property
     def variance(self) -> jax.Array:
         (r,) = self._arrays("concentration")
         return 1 - r
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, r = align(value, self.loc, self.concentration)

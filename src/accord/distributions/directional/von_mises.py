@@ -8,13 +8,14 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from . import arc_mass
+from .circular import AbstractCircular
 from .von_mises_draws import draw, quantile
 
 
-class VonMises(AbstractDistribution):
+class VonMises(AbstractCircular):
     """The normal law of the circle, for directions and for times of a day or a year.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
@@ -37,22 +38,9 @@ class VonMises(AbstractDistribution):
     }
 
     @property
-    def support(self) -> Constraint:
-        return constraints.circular
-
-    @property
-    def mean(self) -> jax.Array:
-        (loc,) = self._arrays("loc")
-        return arc_mass.wrap(loc)
-
-    @property
     def variance(self) -> jax.Array:
         (k,) = self._arrays("concentration")
         return arc_mass.mean_fall(k)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, k = align(value, self.loc, self.concentration)

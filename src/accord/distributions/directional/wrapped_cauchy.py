@@ -8,14 +8,13 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution
 from ..constraint import Constraint
 from ..special import angle, log, log1m, log_of
 from ..special.quadrature import together
-from . import arc_mass
+from .circular import AbstractCircular
 
 
-class WrappedCauchy(AbstractDistribution):
+class WrappedCauchy(AbstractCircular):
     """A Cauchy variable wound around the circle: directions with heavy tails on both sides.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
@@ -40,22 +39,9 @@ class WrappedCauchy(AbstractDistribution):
     }
 
     @property
-    def support(self) -> Constraint:
-        return constraints.circular
-
-    @property
-    def mean(self) -> jax.Array:
-        (loc,) = self._arrays("loc")
-        return arc_mass.wrap(loc)
-
-    @property
     def variance(self) -> jax.Array:
         (r,) = self._arrays("concentration")
         return 1 - r
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, r = align(value, self.loc, self.concentration)

@@ -9,12 +9,13 @@ import numpy as np
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..special import HALF_LOG_TWO_PI, log1m_exp, log_ndtr, log_sum_exp, solve_increasing
 from ..special.quadrature import together
 from . import arc_mass
+from .circular import AbstractCircular
 
 # Below this scale the nearest turns of the line are summed, above it the first waves of a Fourier series; either
 # suffices to rounding on its side.
@@ -24,7 +25,7 @@ _WAVES = np.arange(1.0, 7.0)
 _THIN = 5e-3
 
 
-class WrappedNormal(AbstractDistribution):
+class WrappedNormal(AbstractCircular):
     """A normal variable wound around the circle: a direction after many small random turns.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
@@ -45,22 +46,9 @@ class WrappedNormal(AbstractDistribution):
     parameters: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
 
     @property
-    def support(self) -> Constraint:
-        return constraints.circular
-
-    @property
-    def mean(self) -> jax.Array:
-        (loc,) = self._arrays("loc")
-        return arc_mass.wrap(loc)
-
-    @property
     def variance(self) -> jax.Array:
         (scale,) = self._arrays("scale")
         return -jnp.expm1(-0.5 * scale**2)
-
-    @property
-    def mode(self) -> jax.Array:
-        return self.mean
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, scale = together(*align(value, self.loc, self.scale))
