@@ -45,6 +45,31 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return jax.jit(function, compiler_options=options)
 
 
+def once_more_in_doubt(*seeds: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a statistical test with the first of `seeds`, and where that fails, with the next.
+
+    A false alarm must happen twice, so that a rate of p becomes one of p squared. What is wrong fails every time.
+    """
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def run(**arguments: Any) -> None:
+            for seed in seeds[:-1]:
+                try:
+                    test(**arguments, seed=seed)
+                    return
+                except AssertionError as doubt:
+                    print(f"seed {seed}: {doubt}")
+            test(**arguments, seed=seeds[-1])
+
+        signature = inspect.signature(test)
+        rest = [each for each in signature.parameters.values() if each.name != "seed"]
+        run.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]  # for pytest
+        return run
+
+    return decorate
+
+
 @contextmanager
 def no_leaks() -> Iterator[None]:
     """Raise where a tracer outlives its trace.

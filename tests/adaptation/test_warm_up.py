@@ -65,7 +65,7 @@ def _run(
             num_kept=num_draws,
             seed=0,
             lanes=1,
-            segment=rows_for(dim),
+            segment=rows_for(dim, 1),
             thinning=1,
             precision="float64",
             dim=dim,

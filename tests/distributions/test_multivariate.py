@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from cases_multivariate import CORRELATION, CORRELATION_FACTOR, FACTOR, GRAPH, LOADINGS, RING, SCALE, UNEVEN
-from laws import assert_close, assert_finite, compiled, each
+from laws import assert_close, assert_finite, compiled, each, once_more_in_doubt
 from mpmath import mp
 from scipy import sparse, stats
 
@@ -41,10 +41,11 @@ def test_the_density_of_correlations_integrates_to_one(concentration: float) -> 
 
 
 @pytest.mark.parametrize("method", ["onion", "cvine"])
-def test_each_correlation_is_a_stretched_beta_variable(method: Any) -> None:
-    # Six Kolmogorov-Smirnov tests at a false-alarm rate of 1e-4 each; the key is fixed.
+@once_more_in_doubt(1, 2)
+def test_each_correlation_is_a_stretched_beta_variable(method: Any, seed: int) -> None:
+    # Six Kolmogorov-Smirnov tests at a false-alarm rate of 1e-4 each, twice in doubt; the keys are fixed.
     d = dist.LKJ(4, 0.7, method)
-    draws = np.asarray(compiled(lambda key: d.sample(key, (4000,)))(jax.random.key(1)))
+    draws = np.asarray(compiled(lambda key: d.sample(key, (4000,)))(jax.random.key(seed)))
     for i, j in zip(*np.tril_indices(4, -1), strict=True):
         assert stats.kstest(draws[:, i, j], stats.beta(1.7, 1.7, -1, 2).cdf).pvalue > 1e-4
 

@@ -2,28 +2,30 @@
 
 A run agrees when, for every parameter, mean and standard deviation lie within 4 joint Monte Carlo standard errors of
 the reference's, and R-hat is below 1.01. There are 254 comparisons: with other seeds, one run of the whole table in 62
-would fail by chance.
+would fail by chance, or one in 4000, since a posterior that fails is drawn once more.
 """
 
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
+from laws import once_more_in_doubt
 from monte_carlo import mcse_mean, mcse_sd
 from posteriors import REFERENCES, model_of, scalar
 
 from accord import infer
 
-RUN = dict(seed=0, progress=False, quiet=True)
+RUN = dict(progress=False, quiet=True)
 # What a posterior needs beyond the defaults, and why.
 OPTIONS = {
     # Lengths and heights are strongly curved against each other: shorter steps, and more of them.
     "gp_pois_regr": dict(sampler=infer.NUTS(target_accept=0.95), draws=4000),
     # About one start in six falls into a mode 36 nats below the other and leaves it after hundreds of draws: warm-up is
     # longer, and the seed one with which no chain is caught. R-hat and a notice tell of a chain that is.
-    "lotka_volterra": dict(warmup=1000, seed=2),
+    "lotka_volterra": dict(warmup=1000),
     # K_m has a tail that is visited rarely.
     "one_comp_mm_elim_abs": dict(draws=4000),
 }
+FIRST_SEED = {"lotka_volterra": 2}
 # Posteriors that take more than a few seconds.
 SLOW = ("gp_pois_regr", "lotka_volterra", "one_comp_mm_elim_abs")
 
@@ -31,8 +33,10 @@ CASES = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_draws_agree_with_the_reference(name):
-    draws = infer.sample(model_of(name), **{**RUN, **OPTIONS.get(name, {})})
+@once_more_in_doubt(0, 1)
+def test_draws_agree_with_the_reference(name, seed):
+    seed += FIRST_SEED.get(name, 0)
+    draws = infer.sample(model_of(name), seed=seed, **{**RUN, **OPTIONS.get(name, {})})
     failures = []
     for parameter, reference in REFERENCES[name]["parameters"].items():
         values = scalar(draws.sites, parameter)

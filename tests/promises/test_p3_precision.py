@@ -9,6 +9,7 @@ from models import regression, schools
 
 from accord import infer
 from accord.core.errors import OptionError
+from accord.density import LogDensity
 
 RUN = dict(draws=30, warmup=30, chains=2, progress=False, quiet=True)
 SETTINGS = (
@@ -60,6 +61,31 @@ def test_a_run_in_another_thread_has_the_same_precision():
     thread.start()
     thread.join()
     np.testing.assert_equal(found[0].sites, reference.sites)
+
+
+def test_a_callback_is_never_given_float32_by_threads_of_jax():
+    """They have the setting of the process. In workers that is the run's."""
+    target = LogDensity.from_function(called_back, np.zeros(2))
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(OptionError, match=r"calls Python.*float32.*JAX_ENABLE_X64=1.*Processes"):
+            infer.sample(target, **RUN)
+        assert infer.sample(target, precision="float32", **RUN)["x"].dtype == np.float32
+        assert infer.sample(target, executor=infer.Processes(1), **RUN).complete
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    assert infer.sample(target, **RUN).complete
+
+
+@jax.custom_jvp
+def called_back(x):
+    return jax.pure_callback(lambda x: -0.5 * np.sum(np.asarray(x) ** 2), jax.ShapeDtypeStruct((), x.dtype), x)
+
+
+@called_back.defjvp
+def _called_back_jvp(primals, tangents):
+    return called_back(*primals), -(primals[0] * tangents[0]).sum()
 
 
 def test_an_unknown_precision_is_an_error():

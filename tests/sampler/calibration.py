@@ -70,7 +70,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
                 num_kept=NUM_RANKED * experiment.thinning,
                 seed=index,
                 lanes=1,
-                segment=rows_for(density.dim),
+                segment=rows_for(density.dim, 1),
                 thinning=1,
                 precision="float64",
                 dim=density.dim,

@@ -57,7 +57,7 @@ def plan_for(
         num_kept=num_draws,
         seed=seed,
         lanes=lanes,
-        segment=rows_for(dim),
+        segment=rows_for(dim, lanes),
         thinning=1,
         precision="float64",
         dim=dim,

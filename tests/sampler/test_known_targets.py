@@ -2,7 +2,8 @@
 
 Each comparison is of the mean, the mean square (for the standard deviation) and the probabilities below the true 5%,
 50% and 95% points (for the quantiles), within 4 Monte Carlo errors: a false alarm in 6.3e-5 of each (1.1e-4 in the
-short table, whose errors come from 128 batches) and, by Bonferroni, in 6e-3 of both tables together. Keys are fixed.
+short table, whose errors come from 128 batches) and, by Bonferroni, in 6e-3 of both tables together. Keys are fixed,
+and a line that fails is drawn once more: a false alarm in 3e-6 of runs.
 Coordinates that are alike are pooled, which counts each as a draw of its own; that no coordinate strays alone is tested
 with the chi-square of their means.
 """
@@ -15,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from laws import once_more_in_doubt
 from measure import Average, average, plan_for
 from scipy import special, stats
 
@@ -98,18 +100,23 @@ SHORT: list[tuple[str, AbstractKernel, int, int, int]] = [
 
 
 @pytest.mark.parametrize(("name", "kernel", "lanes", "chains", "draws"), SHORT, ids=str)
-def test_averages_are_right(name: str, kernel: AbstractKernel, lanes: int, chains: int, draws: int) -> None:
+@once_more_in_doubt(0, 1)
+def test_averages_are_right(
+    name: str, kernel: AbstractKernel, lanes: int, chains: int, draws: int, seed: int
+) -> None:
     target = TARGETS[name]()
-    _assert_right(target, _average(target, kernel, lanes, chains, draws), 2e4)
+    _assert_right(target, _average(target, kernel, lanes, chains, draws, seed=seed), 2e4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kernel", "lanes", "chains", "draws"), LONG, ids=str)
+@once_more_in_doubt(0, 1)
 def test_averages_over_two_million_effective_draws_are_right(
-    name: str, kernel: AbstractKernel, lanes: int, chains: int, draws: int
+    name: str, kernel: AbstractKernel, lanes: int, chains: int, draws: int, seed: int
 ) -> None:
     target = TARGETS[name]()
-    found = _average(target, kernel, lanes, chains, draws, batch=1 if target.dim == 100 else 8)
+    batch = 1 if target.dim == 100 else 8
+    found = _average(target, kernel, lanes, chains, draws, batch, seed)
     _assert_right(target, found, 2e6)
 
 
@@ -167,9 +174,15 @@ def test_a_turn_looked_for_at_the_wrong_edge_is_rejected(name: str, monkeypatch:
 
 
 def _average(
-    target: Target, kernel: AbstractKernel, lanes: int, chains: int, draws: int, batch: int = 1
+    target: Target,
+    kernel: AbstractKernel,
+    lanes: int,
+    chains: int,
+    draws: int,
+    batch: int = 1,
+    seed: int = 0,
 ) -> Average:
-    plan = plan_for(kernel, target.log_density, target.dim, num_draws=draws, lanes=lanes)
+    plan = plan_for(kernel, target.log_density, target.dim, num_draws=draws, lanes=lanes, seed=seed)
     return average(plan, chains, target.quantities, batch)
 
 

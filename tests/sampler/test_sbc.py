@@ -1,7 +1,8 @@
 """Calibrate the whole path, from a model to its draws, on data simulated from the prior.
 
 For each quantity the smaller p-value of two tests must exceed 1e-4 / 2: a false alarm in 1e-4 of quantities and, over
-the seventeen here, in 1.7e-3 of runs; keys are fixed. Calibration by a few hundred data sets sees a wrong Jacobian. It
+the seventeen here, in 1.7e-3 of runs; keys are fixed, and a model that fails is calibrated once more, which leaves a
+false alarm in 1e-6 of runs. Calibration by a few hundred data sets sees a wrong Jacobian. It
 cannot see draws that are 5% too wide, for which `test_known_targets` has thousands of times the draws.
 """
 
@@ -19,6 +20,7 @@ from calibration import (
     ranks,
     smallest_p_values,
 )
+from laws import once_more_in_doubt
 
 import accord as ac
 import accord.distributions as dist
@@ -115,15 +117,17 @@ EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
 @pytest.mark.parametrize(
     ("name", "kernel"), [*((name, NUTS()) for name in EXPERIMENTS), ("location and scale", HMC())], ids=str
 )
-def test_ranks_of_five_hundred_data_sets_are_uniform(name: str, kernel: AbstractKernel) -> None:
+@once_more_in_doubt(0, 2)
+def test_ranks_of_five_hundred_data_sets_are_uniform(name: str, kernel: AbstractKernel, seed: int) -> None:
     with counting_compilations() as compiled:
-        found = ranks(EXPERIMENTS[name](), kernel, 500)
+        found = ranks(EXPERIMENTS[name](), kernel, 500, seed)
     assert len(compiled) == 2, compiled  # one program that draws, one that turns positions into sites
     _assert_uniform(found)
 
 
-def test_ranks_of_eighty_data_sets_are_uniform() -> None:
-    _assert_uniform(ranks(EXPERIMENTS["location and scale"](), NUTS(), 80, seed=1))
+@once_more_in_doubt(1, 3)
+def test_ranks_of_eighty_data_sets_are_uniform(seed: int) -> None:
+    _assert_uniform(ranks(EXPERIMENTS["location and scale"](), NUTS(), 80, seed))
 
 
 def test_the_wrong_sign_of_a_jacobian_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

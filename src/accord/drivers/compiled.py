@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation import fisher
+from ..core.errors import OptionError
 from ..core.precision import Precision, float_dtype, scope
 from ..core.tree import shapes
 from ..density import LogDensity
@@ -64,6 +65,8 @@ def compile_programs(
     Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
     to something else, and one written anew with the same operations to the same. Arrays that a model closes over are
     arguments of the program, like its data.
+
+    **Raises** `OptionError` for a callback of Python in a float64 run, where threads of JAX's own work in float32.
     """
     began = time.perf_counter()
     dim, dtype = target.dim, float_dtype(precision)
@@ -79,6 +82,9 @@ def compile_programs(
     gradient = jax.make_jaxpr(evaluate)(data, position)
     constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
+    equations = [each for closed in (gradient, constrained) for each in _equations(closed.jaxpr)]
+    if any("callback" in each.primitive.name for each in equations):
+        _check_callbacks(precision)
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
     program_kernel = replace(kernel, target_accept=0.8)
@@ -94,7 +100,7 @@ def compile_programs(
     )
 
     def build() -> tuple[Any, Any]:
-        run = program.advance_program(program_kernel, dim, dtype, lanes)
+        run, num_rows = program.advance_program(program_kernel, dim, dtype, lanes), program.rows_for(dim, lanes)
 
         def advance(consts: Any, data: Any, *rest: Any) -> Any:
             return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
@@ -103,9 +109,9 @@ def compile_programs(
             def constrain(position: Any) -> dict[str, Any]:
                 return dict(zip(names, _call(constrained, consts, data, position), strict=True))
 
-            return program.sites_program(constrain, dim)(positions, count)
+            return program.sites_program(constrain, num_rows)(positions, count)
 
-        rows = jax.ShapeDtypeStruct((program.rows_for(dim), dim), dtype)
+        rows = jax.ShapeDtypeStruct((num_rows, dim), dtype)
         arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = jax.tree.leaves(data)
@@ -130,7 +136,7 @@ def compile_programs(
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
     is_cpu = jax.default_backend() == "cpu"
-    if is_cpu and any(_has_batched_lapack(each.jaxpr, lanes) for each in (gradient, constrained)):
+    if is_cpu and any(_is_batched_lapack(each, lanes) for each in equations):
         advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
     on_device = jax.device_put((consts, site_consts, jax.tree.leaves(target.data)))
     return Programs(
@@ -139,6 +145,20 @@ def compile_programs(
         {"trace": traced - began, "compile": done - traced},
         is_cached,
     )
+
+
+def _check_callbacks(precision: Precision) -> None:
+    """Raise `OptionError` where a callback of the model would be given float32 in a float64 run.
+
+    JAX may call it in a thread of its own, which no scope reaches: there the setting of the whole process holds.
+    """
+    (is_wide,) = gather([lambda: bool(jax.config.jax_enable_x64)])
+    if precision == "float64" and not is_wide:
+        raise OptionError(
+            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its own, "
+            "which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, or "
+            "jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
+        )
 
 
 def _advance_arguments(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Any:
@@ -172,15 +192,19 @@ def _compile(lowered: Any) -> Any:
         return lowered.compile()
 
 
-def _has_batched_lapack(jaxpr: Any, lanes: int) -> bool:
-    """Whether a program hands several matrices at once to LAPACK."""
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """Those of a traced function, and of every function in it."""
     for equation in jaxpr.eqns:
-        if equation.primitive.name in _LAPACK and (lanes > 1 or equation.invars[0].aval.ndim > 2):
-            return True
+        yield equation
         inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
-        if any(_has_batched_lapack(each, lanes) for each in inner if hasattr(each, "eqns")):
-            return True
-    return False
+        for each in inner:
+            if hasattr(each, "eqns"):
+                yield from _equations(each)
+
+
+def _is_batched_lapack(equation: Any, lanes: int) -> bool:
+    """Whether it hands several matrices at once to LAPACK."""
+    return equation.primitive.name in _LAPACK and (lanes > 1 or equation.invars[0].aval.ndim > 2)
 
 
 def _one_at_a_time(program: Callable[..., Any]) -> Callable[..., Any]:

@@ -116,9 +116,15 @@ class _Lane(eqx.Module):
     num_gradients: Int[Array, ""]
 
 
-def rows_for(dim: int) -> int:
-    """How many draws a block has room for: fixed by the dimension alone, since it is part of the program."""
-    return int(min(256, max(8, 2 ** int(np.log2(2**20 / dim)))))
+def rows_for(dim: int, lanes: int) -> int:
+    """How many draws a block has room for, a power of two: fixed by the program, of which it is a part.
+
+    Every block costs a few milliseconds on the host, so that few lanes of few dimensions have long ones: 2 MB of
+    positions at most. Many lanes make up for short ones.
+    """
+    room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
+    least = 2 ** int(np.log2(max(2**20 // dim, 1)))
+    return min(4096, max(8, room, min(256, least)))
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
@@ -135,7 +141,7 @@ def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: in
     `evaluate(position)` gives log density and gradient; `key` is the chain's, `item_key` that of what it is at. With
     `lanes` above one, every argument but `evaluate` has a leading axis of that size.
     """
-    rows = rows_for(dim)
+    rows = rows_for(dim, lanes)
 
     def run(
         evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
@@ -174,12 +180,11 @@ def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: in
     return run
 
 
-def sites_program(constrain: Callable[[Array], dict[str, Array]], dim: int) -> Callable[..., Any]:
+def sites_program(constrain: Callable[[Array], dict[str, Array]], rows: int) -> Callable[..., Any]:
     """The function `(positions, count) -> {site: (rows, *shape)}` to compile; rows from `count` on are left zero.
 
     One row at a time: in a batch, a row's bits could depend on where in it the row stands.
     """
-    rows = rows_for(dim)
 
     def run(positions: Float[Array, "rows dim"], count: Int[Array, ""]) -> dict[str, Array]:
         shapes = jax.eval_shape(constrain, positions[0])

@@ -61,7 +61,7 @@ def resume(
         stored["lanes"],
         stored["precision"],
         density.dim,
-        rows_for(density.dim),
+        rows_for(density.dim, stored["lanes"]),
     )
     here = describe(density, plan, stored.chains)
     differences = stored.differences(here)

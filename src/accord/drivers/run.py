@@ -20,6 +20,7 @@ from . import cache, worker
 from .draws import Draws
 from .fingerprint import Fingerprint, check_fingerprint
 from .group import Group, Item, StartFailedError
+from .interrupts import Interrupts
 from .plan import Piece, Plan, Progress
 from .record import assemble, judge, notice_records, to_segment
 from .scheduler import Failure, Scheduler
@@ -54,6 +55,14 @@ def carry_out(order: Order) -> Draws:
 
     **Raises** `InitializationError` where no chain could begin; what the only chains raised, where all have failed.
     """
+    with Interrupts() as interrupts:
+        draws = _carry_out(order, interrupts)
+    if not order.is_quiet:
+        tell(draws.notices)
+    return draws
+
+
+def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
     plan, run, display = order.plan, order.run, order.display
     ledger = _Ledger(order, threading.Event())
     display.start(run.manifest.chains, {"warmup": plan.num_warmup, "sample": plan.num_kept})
@@ -62,7 +71,7 @@ def carry_out(order: Order) -> Draws:
         ledger.note("notices", None)
     try:
         with precisions.scope(plan.precision), one_blas_thread():
-            failures = _schedule(order, ledger)
+            failures = _schedule(order, ledger, interrupts)
     except _InterruptedError:
         pass
     except BaseException:
@@ -70,23 +79,22 @@ def carry_out(order: Order) -> Draws:
         raise
     finally:
         display.stop()
-    draws = _patiently(lambda: _finish(order, ledger, failures), ledger.stop)
-    if not order.is_quiet:
-        tell(draws.notices)
-    return draws
+    return _patiently(lambda: _finish(order, ledger, failures), ledger.stop, interrupts)
 
 
 class _InterruptedError(Exception):
     """Ctrl-C came before the first draw."""
 
 
-def _schedule(order: Order, ledger: "_Ledger") -> list[Failure]:
+def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[Failure]:
     cache_folder, stop = cache.persist(), ledger.stop
     do: tuple[Callable[..., worker.Outcome], Any]
     if order.executor.shares_memory:
         try:
             machine, seconds = worker.build(order.density, order.plan)
+            interrupts.check()
         except KeyboardInterrupt:
+            interrupts.forget()
             raise _InterruptedError from None
         ledger.timings |= seconds
         do = (functools.partial(worker.do, is_stopped=stop.is_set), machine)
@@ -103,24 +111,31 @@ def _schedule(order: Order, ledger: "_Ledger") -> list[Failure]:
             order.display.message, "Stopping after the current block; Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
-            return _patiently(lambda: scheduler.run(order.groups), stop, say)
+            return _patiently(lambda: scheduler.run(order.groups), stop, interrupts, say)
     finally:
         pool.close()
 
 
-def _patiently(call: Callable[[], T], stop: threading.Event, say: Callable[[], None] = lambda: None) -> T:
+def _patiently(
+    call: Callable[[], T],
+    stop: threading.Event,
+    interrupts: Interrupts,
+    say: Callable[[], None] = lambda: None,
+) -> T:
     """Wait for a call whose result must not be lost: the first Ctrl-C sets `stop`, a second one raises.
 
     The call has a thread of its own: an interrupt reaches the calling thread alone, which only waits, so that it cannot
     fall between receiving draws and committing them.
     """
     pool = ThreadPool(1)
+    interrupts.is_waiting = True
     try:
         result = pool.submit(call)
         while True:
             try:
                 while not result.done():
                     wait([result], timeout=_POLL)
+                    interrupts.check()
                 return result.result()
             except KeyboardInterrupt:
                 if stop.is_set():
@@ -128,6 +143,7 @@ def _patiently(call: Callable[[], T], stop: threading.Event, say: Callable[[], N
                 stop.set()
                 say()
     finally:
+        interrupts.is_waiting = False
         pool.close()
 
 

@@ -89,7 +89,7 @@ def sample(
         lanes,
         precision,
         density.dim,
-        rows_for(density.dim),
+        rows_for(density.dim, lanes),
     )
     store = store or Memory()
     if store.location is None:

@@ -86,13 +86,16 @@ class Scheduler:
         """
         self._waiting.extend(Task(group, self.seconds) for group in groups)
         while (self._waiting or self._flights) and not self.stop.is_set():
-            while self._waiting and len(self._flights) < self.pool.num_workers:
-                self._give(self._waiting.popleft())
+            self._give_what_waits()
             self._collect(_POLL)
             self._look_for_the_stuck()
         if self.stop.is_set():
             self._wind_up()
         return sorted(self.failures, key=lambda failure: failure.chains)
+
+    def _give_what_waits(self) -> None:
+        while self._waiting and len(self._flights) < self.pool.num_workers and not self.stop.is_set():
+            self._give(self._waiting.popleft())
 
     def _give(self, task: Task) -> None:
         function, context = self.do
@@ -112,9 +115,10 @@ class Scheduler:
                 self._num_warm += 1
             else:
                 self._durations.append(time.monotonic() - flight.began)
-            self.commit(items)
             if not group.is_done and not flight.task.is_last:
                 self._waiting.append(replace(flight.task, group=group))
+                self._give_what_waits()  # so that workers draw while this is committed
+            self.commit(items)
 
     def _take_error(self, task: Task, error: BaseException) -> None:
         first = task.numbers[0]

@@ -9,9 +9,11 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from ..special import log_factorial_remainder
+from ..special import log1m_exp, log_factorial_remainder, one_less_exp
+from ..special.gamma_products import log_products_in_order, mean_log
 from ..special.gamma_ratio import remainder_rise
 from .binomial import draw_binomial
+from .count_entropy import entropy_of_long_tails
 from .countable import AbstractCountable, AbstractFinite, known_bounds
 from .counts import filled, polya_urn, select
 from .poisson import draw_poisson
@@ -132,9 +134,19 @@ class BetaNegativeBinomial(AbstractCountable):
     def log_prob(self, value: Any) -> jax.Array:
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
-        k_safe = jnp.where(is_inside, k, 0.0)
-        coefficient = remainder_rise(n, k_safe) - log_factorial_remainder(k_safe)
-        return select(is_inside, coefficient + two_urns(k_safe, n, a, b, a + b), k)
+        return select(is_inside, _negative_log_prob(jnp.where(is_inside, k, 0.0), a, b, n), k)
+
+    def cdf(self, value: Any) -> jax.Array:
+        k, is_upper, tail = self._tail(value)
+        inside = jnp.where(is_upper, one_less_exp(tail), jnp.exp(tail))
+        found = jnp.where(k < 0, 0.0, jnp.where(k == jnp.inf, 1.0, inside))
+        return jnp.where(jnp.isnan(k), jnp.nan, found)
+
+    def log_cdf(self, value: Any) -> jax.Array:
+        return self._log_share(value, is_above=False)
+
+    def log_survival(self, value: Any) -> jax.Array:
+        return self._log_share(value, is_above=True)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         key_chance, key_rate, key_count = jax.random.split(key, 3)
@@ -142,6 +154,42 @@ class BetaNegativeBinomial(AbstractCountable):
         shape = self._shape(sample_shape)
         log_noise = jax.random.loggamma(key_rate, n, shape, self.dtype)
         return draw_poisson(key_count, jnp.exp(log_noise + log_odds(key_chance, a, b, shape)), shape)
+
+    def entropy(self) -> jax.Array:
+        a, b, n = self._arrays("concentration1", "concentration0", "n")
+        typical = a / b * n
+        return entropy_of_long_tails(
+            lambda k: _negative_log_prob(*filled(k, a[None], b[None], n[None])),
+            typical,
+            1 / n + 1 / a + 1 / b + 1 / typical,
+            40 / b,
+        )
+
+    def _log_share(self, value: Any, *, is_above: bool) -> jax.Array:
+        """Log of the probability up to the value, or above it."""
+        k, is_upper, tail = self._tail(value)
+        is_known = is_upper == is_above
+        inside = jnp.where(is_known, tail, log1m_exp(jnp.where(is_known, -1.0, tail)))
+        is_all, is_none = (k < 0, k == jnp.inf) if is_above else (k == jnp.inf, k < 0)
+        found = jnp.where(is_all, 0.0, jnp.where(is_none, -jnp.inf, inside))
+        return jnp.where(jnp.isnan(k), jnp.nan, found)
+
+    def _tail(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The value, whether it is in the upper half, and the log of the probability beyond it on that side."""
+        k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
+        after = jnp.where((k >= 0) & (k < jnp.inf), jnp.floor(k), 0.0) + 1.0
+        # More than k successes come first where the product of gamma variables of shapes k + 1 and b is below that of
+        # shapes n and a: the rate is one of n and a over one of b, and k + 1 events take a time of shape k + 1.
+        is_upper = mean_log(after) + mean_log(b) > mean_log(n) + mean_log(a)
+        small = jnp.where(is_upper, after, n), jnp.where(is_upper, b, a)
+        large = jnp.where(is_upper, n, after), jnp.where(is_upper, a, b)
+        return k, is_upper, jnp.minimum(log_products_in_order(small, large), 0.0)
+
+
+def _negative_log_prob(k: jax.Array, a: jax.Array, b: jax.Array, n: jax.Array) -> jax.Array:
+    """Log probability of k >= 0 successes before n failures, smooth between whole numbers."""
+    coefficient = remainder_rise(n, k) - log_factorial_remainder(k)
+    return coefficient + two_urns(k, n, a, b, a + b)
 
 
 def two_urns(k: jax.Array, rest: jax.Array, a: jax.Array, b: jax.Array, total: jax.Array) -> jax.Array:

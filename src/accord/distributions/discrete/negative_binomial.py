@@ -14,6 +14,7 @@ from ..parameters import check_parameter, exactly_one
 from ..special import excess, log_factorial_remainder
 from ..special.gamma_ratio import remainder_rise
 from ..special.smooth import expm1_ratio, log1p_ratio
+from .count_entropy import entropy_of_long_tails
 from .count_tails import Tail, negative_binomial_tail, negative_binomial_tail_by_mean
 from .countable import AbstractRare
 from .counts import Odds, filled, odds, select
@@ -57,19 +58,7 @@ class AbstractNegativeBinomial(AbstractRare):
     def log_prob(self, value: Any) -> jax.Array:
         k, form = self._form(value)
         is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
-        is_possible = is_inside & ((k == 0) | (form.chance.p > 0)) & (form.chance.q > 0)
-        k_safe = jnp.where(is_possible, k, 0.0)
-        n, chance, total = form.number, form.chance, form.number + k_safe
-        log_total, log_k = jnp.log(total), jnp.log(jnp.where(k_safe > 0, k_safe, 1.0))
-        # What was expected less what was seen, had the failures and successes that occurred been drawn together.
-        gap = n * chance.p - k_safe * chance.q
-        log_prob = (
-            excess(k_safe, gap, chance.log_p + log_total - log_k)
-            + excess(n, -gap, chance.log_q + log_total - jnp.log(n))
-            + remainder_rise(n, k_safe)
-            - log_factorial_remainder(k_safe)
-        )
-        return select(is_possible, jnp.where(is_possible, log_prob, 0.0), k)
+        return select(is_inside, _log_prob(jnp.where(is_inside, k, 0.0), form.number, form.chance), k)
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         k, form = self._form(value)
@@ -99,6 +88,16 @@ class AbstractNegativeBinomial(AbstractRare):
 
     def log_survival(self, value: Any) -> jax.Array:
         return self._tail("log_survival", value)
+
+    def entropy(self) -> jax.Array:
+        form = self._whole()
+        spread = 1 / form.number + 1 / jnp.maximum(form.mean, 1e-12)
+        return entropy_of_long_tails(self._smooth_log_prob, form.mean, spread, jnp.zeros_like(spread))
+
+    def _smooth_log_prob(self, k: jax.Array) -> jax.Array:
+        """Log probability of numbers on a new first axis, smooth between whole ones."""
+        number, chance = (jax.tree.map(lambda x: jnp.broadcast_to(x, k.shape), part) for part in self._whole()[:2])
+        return _log_prob(k, number, chance)
 
     def _whole(self) -> Form:
         """The form of the parameters, of the batch shape."""
@@ -214,6 +213,10 @@ class NegativeBinomial2(AbstractNegativeBinomial):
         log_prob = log_prob_by_mean(k_safe - 1, mean, c) + several
         return select(is_inside, log_prob, k)
 
+    def _smooth_log_prob(self, k: jax.Array) -> jax.Array:
+        mean, c = self._arrays("expected", "concentration")
+        return log_prob_by_mean(*filled(k, mean[None], c[None]))
+
     def _tail(self, tail: Tail, value: Any) -> jax.Array:
         k, mean, c = filled(*align(value, self.expected, self.concentration))
         return negative_binomial_tail_by_mean(tail, k, mean, c, log_prob_by_mean)
@@ -222,6 +225,22 @@ class NegativeBinomial2(AbstractNegativeBinomial):
         k, mean, c = filled(*align(value, self.expected, self.concentration))
         p, q = 1 / (1 + c / mean), 1 / (1 + mean / c)
         return k, Form(c, Odds(p, q, -jnp.log1p(c / mean), -jnp.log1p(mean / c)), mean, is_exact=True)
+
+
+def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
+    """Log probability of k >= 0 successes before n failures; -inf with a zero gradient where it is impossible."""
+    is_possible = ((k == 0) | (chance.p > 0)) & (chance.q > 0)
+    k = jnp.where(is_possible, k, 0.0)
+    log_total, log_k = jnp.log(n + k), jnp.log(jnp.where(k > 0, k, 1.0))
+    # What was expected less what was seen, had the failures and successes that occurred been drawn together.
+    gap = n * chance.p - k * chance.q
+    log_prob = (
+        excess(k, gap, chance.log_p + log_total - log_k)
+        + excess(n, -gap, chance.log_q + log_total - jnp.log(n))
+        + remainder_rise(n, k)
+        - log_factorial_remainder(k)
+    )
+    return jnp.where(is_possible, log_prob, -jnp.inf)
 
 
 def log_prob_by_mean(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:

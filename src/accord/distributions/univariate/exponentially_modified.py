@@ -18,6 +18,7 @@ from ..special.exponential_gap import (
 )
 from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
+from .entropy_quadrature import entropy_on_line
 
 # Further out, in standard deviations and in means of the exponential part, nothing is left in any precision.
 _FAR, _FAR_OUT = 50.0, 750.0
@@ -97,6 +98,18 @@ class ExponentiallyModifiedGaussian(AbstractDistribution):
 
     def log_survival(self, value: Any) -> jax.Array:
         return log_modified_upper(*self._centre(value))
+
+    def entropy(self) -> jax.Array:
+        scale, rate = self._arrays("scale", "rate")
+        k = rate * scale
+        of_z = entropy_on_line(
+            lambda z: log_modified_density(*together(z, jnp.ones_like(z), k[None])),
+            jnp.zeros_like(k),
+            jnp.ones_like(k),
+            jnp.full_like(k, 12.0),
+            12 + 45 / k,
+        )
+        return jnp.log(scale) + of_z
 
     def _centre(self, value: Any) -> tuple[jax.Array, ...]:
         """The distance from the mean of the normal part, the scale and the rate, of one shape."""

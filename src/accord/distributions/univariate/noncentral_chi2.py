@@ -14,6 +14,7 @@ from ..noise import keep_inside
 from ..special import exp_of, log1m, log_of, solve_increasing
 from ..special.noncentral_gamma import log_noncentral_density, log_noncentral_tails
 from ..special.quadrature import together
+from .entropy_quadrature import entropy_on_half_line
 
 
 class NoncentralChi2(AbstractDistribution):
@@ -98,6 +99,10 @@ class NoncentralChi2(AbstractDistribution):
         q, df, noncentrality = align(q, self.df, self.noncentrality)
         return noncentral_quantile(*together(q, noncentrality, 0.5 * df))
 
+    def entropy(self) -> jax.Array:
+        df, noncentrality = self._arrays("df", "noncentrality")
+        return noncentral_entropy(noncentrality, 0.5 * df)
+
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
         """Whether the value is no number inside, the value made safe, and the parameters, of one shape."""
         x, df, noncentrality = align(value, self.df, self.noncentrality)
@@ -123,6 +128,16 @@ def noncentral_quantile(q: jax.Array, noncentrality: jax.Array, p: jax.Array) ->
     found = jnp.exp(jnp.where(s > least, s, least))
     ends = jnp.where(q == 0, 0.0, jnp.where(q == 1, jnp.inf, jnp.nan))
     return jnp.where(is_inside, found, ends)
+
+
+def noncentral_entropy(noncentrality: jax.Array, p: jax.Array) -> jax.Array:
+    """Entropy in nats with 2 p degrees of freedom; all of one shape."""
+    mean, variance = 2 * p + noncentrality, 4 * (p + noncentrality)
+    typical = mean + variance / mean
+    spread = jnp.minimum(jnp.sqrt(variance) / mean, 1.0)
+    return entropy_on_half_line(
+        lambda x: log_noncentral_density(*together(x, noncentrality[None], p[None])), typical, spread, p - 1, 40 / p
+    )
 
 
 @jax.custom_jvp

@@ -13,6 +13,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import log_ndtr, solve_increasing
+from ..special.quadrature import rule_on_unit
 
 _BOUND = 2.5
 # Two series for the density, of which the first converges fast below this value, and the second above.
@@ -58,6 +59,10 @@ class TruncatedPolyaGamma(AbstractDistribution):
     def variance(self) -> jax.Array:
         return self._full(_VARIANCE)
 
+    @property
+    def mode(self) -> jax.Array:
+        return self._full(_MODE)
+
     def log_prob(self, value: Any) -> jax.Array:
         (x,) = align(value)
         is_outside = (x <= 0) | (x > _BOUND)
@@ -96,6 +101,14 @@ class TruncatedPolyaGamma(AbstractDistribution):
         found = solve_increasing(log_odds, jnp.log(level) - jnp.log1p(-level), 1e-4, _BOUND * (1 - 1e-6), 0.2)
         ends = jnp.where(q == 0, 0.0, jnp.where(q == 1, _BOUND, jnp.nan))
         return self._over_batch(jnp.where(is_inside, found, ends))
+
+    def entropy(self) -> jax.Array:
+        # By the logarithm of x; below the first one there is nothing.
+        start, end = math.log(2e-3), math.log(_BOUND)
+        nodes, weights = rule_on_unit(jnp.zeros((), self.dtype))
+        x = jnp.exp(start + (end - start) * nodes)
+        log_prob = TruncatedPolyaGamma().log_prob(x)
+        return self._batched(-((end - start) * weights * x * jnp.exp(log_prob) * log_prob).sum())
 
     def _over_batch(self, result: jax.Array) -> jax.Array:
         """The result over the batch shape too."""
@@ -150,5 +163,6 @@ def _moments() -> tuple[float, float]:
     return mean, (1 / 24 + 1 / 16 - second) / below - mean**2
 
 
+_MODE = 0.0  # TODO
 _LOG_BELOW = math.log1p(-_beyond(_BOUND))
 _MEAN, _VARIANCE = _moments()

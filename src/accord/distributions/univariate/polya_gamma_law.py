@@ -12,6 +12,8 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..special import solve_increasing
+from ..special.quadrature import together
+from .entropy_quadrature import entropy_on_half_line
 from .first_passage import InverseGaussian
 from .polya_gamma_contour import polya_gamma_log_density, polya_gamma_log_tails, tanh_ratio
 
@@ -55,6 +57,21 @@ class PolyaGamma(AbstractDistribution):
     def variance(self) -> jax.Array:
         shape, tilt = self._arrays("shape", "tilt")
         return shape * tanh_ratio(0.25 * tilt * tilt)[1] / 8
+
+    @property
+    def mode(self) -> jax.Array:
+        shape, tilt = self._arrays("shape", "tilt")
+
+        def fall(log_x: jax.Array) -> jax.Array:
+            def log_density(log_x: jax.Array) -> jax.Array:
+                return polya_gamma_log_density(jnp.exp(log_x), shape, tilt)
+
+            return -jax.jvp(log_density, (log_x,), (jnp.ones_like(log_x),))[1]
+
+        # Between those of the inverse Gaussian law, of which the tails are, and of the normal one.
+        high = jnp.log(self.mean)
+        low = jnp.minimum(jnp.log(shape * shape / 12), high) - 1
+        return jnp.exp(solve_increasing(fall, jnp.zeros_like(high), low, high))
 
     def log_prob(self, value: Any) -> jax.Array:
         is_outside, x, shape, tilt = self._aligned(value)
@@ -100,6 +117,21 @@ class PolyaGamma(AbstractDistribution):
         found = solve_increasing(log_odds, jnp.log(level) - jnp.log1p(-level), least, most, start)
         ends = jnp.where(q == 0, 0.0, jnp.where(q == 1, jnp.inf, jnp.nan))
         return jnp.where(is_inside, found, ends)
+
+    def entropy(self) -> jax.Array:
+        shape, tilt = self._arrays("shape", "tilt")
+        mean, variance = self.mean, self.variance
+        typical = mean + variance / mean
+        spread = jnp.minimum(jnp.sqrt(variance) / mean, 1.0)
+        # Below this part of shape^2 there is no mass.
+        below = jnp.maximum(jnp.log(typical) - jnp.log(shape * shape / 360), 0.0)
+        return entropy_on_half_line(
+            lambda x: polya_gamma_log_density(*together(x, shape[None], tilt[None])),
+            typical,
+            spread,
+            jnp.zeros_like(shape),
+            below,
+        )
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
         """Whether the value is outside, the value made safe, and the parameters, of one shape."""

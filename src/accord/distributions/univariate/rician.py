@@ -16,6 +16,7 @@ from ..noise import keep_inside
 from ..special import bessel_ratio, exp_of, solve_increasing
 from ..special.noncentral_gamma import log_noncentral_density, log_noncentral_tails
 from ..special.quadrature import together
+from .entropy_quadrature import entropy_on_half_line
 from .noncentral_chi2 import noncentral_quantile
 
 # Coefficients of u, u^2, ... in the mean over nu, u = 2 (sigma / nu)^2, exact to rounding where `nu` is this far out.
@@ -96,6 +97,14 @@ class Rician(AbstractDistribution):
         square = noncentral_quantile(q, (nu / sigma) ** 2, jnp.ones_like(q))
         is_end = (square == 0) | (square == jnp.inf)
         return jnp.where(is_end, square, sigma * jnp.sqrt(jnp.where(is_end, 1.0, square)))
+
+    def entropy(self) -> jax.Array:
+        nu, sigma = self._arrays("nu", "sigma")
+        s = nu / sigma
+        mean, variance = _moments(s)
+        unit = Rician(s[None], jnp.ones_like(s)[None])
+        spread = jnp.sqrt(variance) / mean
+        return jnp.log(sigma) + entropy_on_half_line(unit.log_prob, mean, spread, jnp.ones_like(s), jnp.full_like(s, 20.0))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
         """Whether the value is no number inside, the value made safe, sigma, and what is noncentral chi-squared."""

@@ -14,6 +14,7 @@ from ..special import HALF_LOG_TWO_PI, log_ndtr, ndtri, solve_increasing
 from ..special.quadrature import together
 from ..special.skew_tail import log_skew_tail
 from ..special.tail_quantile import solve_tails
+from .entropy_quadrature import entropy_on_line
 from .location_scale import AbstractLocationScale
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -69,6 +70,16 @@ class SkewNormal(AbstractLocationScale):
         noise = jax.random.normal(key, (2, *self._shape(sample_shape)), self.dtype)
         size, share, rest, loc, scale = align(jnp.abs(noise[0]), *self._share(), self.loc, self.scale)
         return loc + scale * (size * share + noise[1] * rest)
+
+    def entropy(self) -> jax.Array:
+        (skewness,) = self._arrays("skewness")
+        size = jnp.where(skewness < 0, -skewness, skewness)
+        # On the lighter side there is nothing beyond a few of these.
+        scale = 1 / jnp.hypot(1.0, size)
+        of_z = entropy_on_line(
+            lambda z: self._log_density(z, size[None]), jnp.zeros_like(size), scale, 12 * scale, jnp.full_like(size, 12.0)
+        )
+        return self._uncertainty(of_z)
 
     def _share(self) -> tuple[jax.Array, jax.Array]:
         """The correlation with the other variable, and the root of one less its square."""

@@ -1,0 +1,50 @@
+"""Keep the tests that can fail by chance few, and their chances small.
+
+With keys fixed, chance comes in only where a change alters draws. Then, of 500 sound changes, one at most may be called
+wrong by all these tests together.
+"""
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+BUDGET = 1 / 500
+# By file, the chance that any of its tests fails although nothing is wrong, at the rates that it states.
+RATES = {
+    "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
+    "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors
+    "distributions/test_kl.py": 1e-4,  # 9 divergences, 1e-5 each
+    "distributions/test_multivariate.py": 2 * (6 * 1e-4) ** 2,
+    "distributions/test_polya_gamma.py": 1e-5,
+    "distributions/test_random_measures.py": 2e-5,
+    "distributions/test_series.py": 21 * 6e-7,
+    "kernels/test_kernel_laws.py": 2 * 6.3e-5,
+    "kernels/test_keys.py": 20 * 1e-6,
+    "known_answers/test_known_answers.py": 1 / 500_000,
+    "posteriors/test_posteriors.py": 1 / 4000,
+    "promises/test_p3_precision.py": 10 * 1e-8,
+    "sampler/test_known_targets.py": 3e-6,
+    "sampler/test_sbc.py": 1e-6,
+}
+# What only says how such figures are computed.
+NO_TEST = (
+    "laws.py",
+    "posteriors/make_references.py",
+    "posteriors/monte_carlo.py",
+    "report/test_report_diagnostics.py",
+    "report/test_report_summary.py",
+    "sampler/calibration.py",
+    "sampler/measure.py",
+)
+SIGNS = re.compile(r"false.alarm|kstest|chisquare|pvalue|standard error|Monte Carlo|mcse|4\.5 \*", re.IGNORECASE)
+
+
+def test_the_chances_of_a_false_alarm_add_up_to_less_than_one_in_500():
+    assert sum(RATES.values()) <= BUDGET
+
+
+def test_every_test_that_can_fail_by_chance_is_in_the_budget():
+    files = {path.relative_to(TESTS).as_posix(): path for path in TESTS.rglob("*.py")}
+    del files[Path(__file__).name]
+    found = {name for name, path in files.items() if SIGNS.search(path.read_text())}
+    assert found == {*RATES, *NO_TEST}
