@@ -36,7 +36,9 @@ NO_TEST = (
     "sampler/calibration.py",
     "sampler/measure.py",
 )
-SIGNS = re.compile(r"false.alarm|kstest|chisquare|pvalue|standard error|Monte Carlo|mcse|4\.5 \*", re.IGNORECASE)
+SIGNS = re.compile(
+    r"false.alarm|kstest|chisquare|pvalue|standard error|Monte Carlo|mcse|4\.5 \*", re.IGNORECASE
+)
 
 
 def test_the_chances_of_a_false_alarm_add_up_to_less_than_one_in_500():

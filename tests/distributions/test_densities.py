@@ -14,8 +14,6 @@ import accord.distributions as dist
 from accord.core.errors import DistributionError
 from accord.distributions.constraint import Circular
 
-WITH_SCIPY = {name: case for name, case in UNIVARIATE.items() if case.scipy}
-
 
 def summary(d: dist.AbstractDistribution, what: str) -> Any:
     """A summary, or None where there is none in closed form."""
@@ -35,30 +33,19 @@ def has_quantiles(d: dist.AbstractDistribution) -> bool:
     return True
 
 
-@each(WITH_SCIPY)
-def test_univariate_densities_and_quantiles_are_those_of_scipy(case: Case) -> None:
-    d, reference = case.make(), case.scipy()
-    q = np.array([0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
-    x = reference.ppf(q)
-    log_prob, below, quantiles = compiled(lambda x, q: (d.log_prob(x), d.cdf(x), d.icdf(q)))(x, q)
-    assert_close(log_prob, reference.logpdf(x), rtol=1e-9, atol=1e-9)
-    assert_close(below, q, rtol=1e-8, atol=1e-9)
-    assert_close(quantiles, x, rtol=1e-8, atol=1e-9)
-
-
 @each(UNIVARIATE)
 def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -> None:
     d = case.make()
     bijector = dist.biject_to(d.support)
-    announced = {what: summary(d, what) for what in ("mean", "variance", "entropy")}
-    if isinstance(d.support, Circular):  # its mean is a direction
-        announced["mean"] = announced["variance"] = None
-    centre = announced["mean"]
-    centre = 0.0 if centre is None or not np.isfinite(centre) else float(centre)
     # The trapezoidal rule in t, for x = bijector(sinh(t)), which decays doubly exponentially at both ends.
     t = np.linspace(-40.0, 40.0, 64_001)
 
     def integrals(t: jax.Array) -> tuple:
+        announced = {what: summary(d, what) for what in ("mean", "variance", "entropy")}
+        if isinstance(d.support, Circular):  # its mean is a direction
+            announced["mean"] = announced["variance"] = None
+        centre = announced["mean"]
+        centre = 0.0 if centre is None else jnp.where(jnp.isfinite(centre), centre, 0.0)
         x, log_det = bijector.forward_and_log_det(jnp.sinh(t))
         log_prob = d.log_prob(x)
         log_weight = log_prob + log_det + jnp.log(jnp.cosh(t))
@@ -71,12 +58,13 @@ def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -
         middle = bijector.forward(0.0)
         lower = jnp.where(x <= middle, weight, 0.0).sum() - 0.5 * weight[t.size // 2]
         moments = (average(x), average((x - centre) ** 2), average(-log_prob))
-        return average(1.0), lower, d.cdf(middle), moments
+        return average(1.0), lower, d.cdf(middle), moments, announced
 
-    whole, lower, below, moments = compiled(integrals)(t)
+    whole, lower, below, moments, announced = compiled(integrals)(t)
     assert_close(whole, jnp.ones(()), atol=1e-6)
     assert_close(lower, below, atol=1e-6)
-    for value, integral in zip(announced.values(), moments, strict=True):
+    for what, integral in zip(("mean", "variance", "entropy"), moments, strict=True):
+        value = announced[what]
         if value is not None and np.isfinite(value):
             assert_close(np.asarray(integral), np.asarray(value), rtol=1e-5, atol=1e-6)
 
@@ -86,13 +74,14 @@ def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) ->
     d = case.make()
     low, high = (int(v) for v in (draws_of(case).min(), draws_of(case).max()))
     k = np.arange(min(2 * low, 0), 4 * high + 60)
-    log_prob, as_float, below, inside, odd = compiled(
+    log_prob, as_float, below, inside, odd, announced = compiled(
         lambda k: (
             d.log_prob(k),
             d.log_prob(k.astype(float)),
             d.cdf(k),
             d.support(k),
             d.log_prob(k.astype(float) + 0.5),
+            {what: summary(d, what) for what in ("mean", "variance", "entropy")},
         )
     )(k)
     p = np.exp(log_prob)
@@ -108,7 +97,7 @@ def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) ->
         "entropy": -np.where(p > 0, p * np.where(p > 0, log_prob, 0), 0).sum(),
     }
     for what, expected in totals.items():
-        value = summary(d, what)
+        value = announced[what]
         if value is not None and np.isfinite(value):
             assert_close(np.asarray(value), expected, rtol=1e-5, atol=1e-8)
     if case.scipy:
@@ -128,21 +117,40 @@ def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
     assert_close(compiled(d.log_prob)(x), np.asarray(expected), rtol=1e-8, atol=1e-8)
 
 
+LEVELS = np.array([0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
+
+
 @each(UNIVARIATE | DISCRETE, slow=[name for name in ALL if "truncated" in name])
-def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf(case: Case) -> None:
+def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(case: Case) -> None:
     d, x = case.make(), draws_of(case, 200)
-    mode = summary(d, "mode")
-    found = compiled(lambda x: (d.cdf(x), d.log_cdf(x), d.log_survival(x), d.log_prob(x)))(x)
-    below, log_below, log_above, log_prob = map(np.asarray, found)
-    assert_close(np.exp(log_below), below, rtol=1e-9)
-    assert_close(np.exp(log_above), 1 - below, rtol=1e-7, atol=1e-9)
-    if mode is not None and np.isfinite(mode):
-        assert d.log_prob(mode) >= log_prob.max() - 1e-9
+    reference = case.scipy() if case.scipy and not d.is_discrete else None
+    if reference:
+        x = np.concatenate([x, reference.ppf(LEVELS)])
+    is_inverted = has_quantiles(d)
     # Just under the cdf, since a sum that rounds up must not move a count to the next one.
-    q = below * (1 - 1e-9) if d.is_discrete else below
-    is_sharp = (q > 1e-6) & (q < 1 - 1e-6)
-    if has_quantiles(d):
-        assert_close(np.asarray(compiled(d.icdf)(q))[is_sharp] * 1.0, x[is_sharp] * 1.0, rtol=1e-6, atol=1e-8)
+    margin = 1e-9 if d.is_discrete else 0.0
+
+    def everything(x: jax.Array) -> tuple:
+        below, mode = d.cdf(x), summary(d, "mode")
+        quantiles = d.icdf(below * (1 - margin)) if is_inverted else None
+        at_mode = None if mode is None else d.log_prob(jnp.where(jnp.isfinite(mode), mode, x[0].astype(mode.dtype)))
+        return below, d.log_cdf(x), d.log_survival(x), d.log_prob(x), quantiles, mode, at_mode
+
+    found = compiled(everything)(x)
+    below, log_below, log_above, log_prob, quantiles, mode, at_mode = found
+    assert_close(np.exp(log_below), np.asarray(below), rtol=1e-9)
+    assert_close(np.exp(log_above), 1 - np.asarray(below), rtol=1e-7, atol=1e-9)
+    if mode is not None and np.isfinite(mode):
+        assert at_mode >= log_prob.max() - 1e-9
+    is_sharp = (below > 1e-6) & (below < 1 - 1e-6)
+    if is_inverted:
+        assert_close(quantiles[is_sharp] * 1.0, x[is_sharp] * 1.0, rtol=1e-6, atol=1e-8)
+    if reference:
+        last = slice(-len(LEVELS), None)
+        assert_close(log_prob[last], reference.logpdf(x[last]), rtol=1e-9, atol=1e-9)
+        assert_close(below[last], LEVELS, rtol=1e-8, atol=1e-9)
+        if is_inverted:
+            assert_close(quantiles[last], x[last], rtol=1e-8, atol=1e-9)
 
 
 @each(OUTSIDE)

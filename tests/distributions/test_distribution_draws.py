@@ -157,31 +157,35 @@ def test_draws_have_the_mean_variance_and_entropy_announced(case: Case, precisio
         slack = limit * samples.std(0) / np.sqrt(SIZE) + rounding * (1 + np.abs(announced))
         return bool((np.abs(samples.mean(0) - announced) <= slack).all())
 
+    def summary(of: Any) -> Any:
+        try:
+            return of()
+        except DistributionError:
+            return None
+
     with jax.enable_x64(precision == "float64"):
         d = case.make()
-        draws = draws_of(case, precision=precision).astype(np.float64)
-        shape = d.batch_shape + d.event_shape
-        try:
-            mean = None if is_circular(d) else np.asarray(d.mean, np.float64)
-        except DistributionError:
-            mean = None
+        draws = draws_of(case, precision=precision)
+        circular, shape = is_circular(d), d.batch_shape + d.event_shape
+
+        def summaries(draws: jax.Array) -> tuple:
+            mean = None if circular else summary(lambda: d.mean)
+            variance = None if mean is None else summary(lambda: d.variance)
+            entropy = summary(d.entropy)
+            return mean, variance, entropy, None if entropy is None else -d.log_prob(draws)
+
+        found = jax.tree.map(lambda each: np.asarray(each, np.float64), compiled(summaries)(draws))
+        mean, variance, entropy, surprise = found
+        draws = draws.astype(np.float64)
         if mean is not None:
             assert mean.shape == shape
             assert agrees(draws, mean)
-            try:
-                variance = np.asarray(d.variance, np.float64)
-            except DistributionError:
-                variance = None
-            if variance is not None:
-                assert variance.shape == shape
-                assert agrees((draws - mean) ** 2, variance)
-        try:
-            entropy = np.asarray(d.entropy(), np.float64)
-        except DistributionError:
-            return
-        surprise = -np.asarray(compiled(d.log_prob)(draws), np.float64)
-        assert entropy.shape == d.batch_shape
-        assert agrees(surprise, entropy)
+        if variance is not None:
+            assert variance.shape == shape
+            assert agrees((draws - mean) ** 2, variance)
+        if entropy is not None:
+            assert entropy.shape == d.batch_shape
+            assert agrees(surprise, entropy)
 
 
 def test_the_tests_of_fit_see_a_scale_that_is_a_tenth_too_wide() -> None:

@@ -80,7 +80,9 @@ def test_a_callback_is_never_given_float32_by_threads_of_jax():
 
 @jax.custom_jvp
 def called_back(x):
-    return jax.pure_callback(lambda x: -0.5 * np.sum(np.asarray(x) ** 2), jax.ShapeDtypeStruct((), x.dtype), x)
+    return jax.pure_callback(
+        lambda x: -0.5 * np.sum(np.asarray(x) ** 2), jax.ShapeDtypeStruct((), x.dtype), x
+    )
 
 
 @called_back.defjvp
