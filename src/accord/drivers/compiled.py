@@ -155,8 +155,8 @@ def _check_callbacks(precision: Precision) -> None:
     (is_wide,) = gather([lambda: bool(jax.config.jax_enable_x64)])
     if precision == "float64" and not is_wide:
         raise OptionError(
-            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its own, "
-            "which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, or "
+            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "
+            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, or "
             "jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
         )
 

@@ -3,8 +3,9 @@
 A segment is an uncompressed zip of `.npy` members, as `np.savez` would write it, with a JSON member that
 names the arrays and links the segment to the one before it. The archive's comment is the sha256 of everything
 ahead of it, so that damage is found before any parser sees the bytes. Members are named by number: the names
-of sites are data and never become paths. Times are fixed, so that the same draws give the same bytes wherever
-they were made.
+of sites are data and never become paths. The state at the end, dozens of small arrays, is one member that holds
+their `.npy` files one behind the other. Times are fixed, so that the same draws give the same bytes wherever they
+were made.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from .base import Segment
 from .manifest import to_json
 
 MAX_ELEMENTS = 2**31
-_HEADER = "header.json"
+_HEADER, _END_STATE = "header.json", "end-state.npy-s"
 _DIGEST_SIZE = 64
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold
 _LENGTHS, _LENGTHS_AT = struct.Struct("<HH"), 26  # of name and extra field, the end of a member's header
@@ -61,15 +62,23 @@ def encode(segment: Segment, link: Link) -> tuple[bytes, str]:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), to_json(header))
-        for number, value in enumerate([*segment.arrays.values(), *segment.end_state.values()]):
-            member = io.BytesIO()
-            np.save(member, value, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(_member(number), _EPOCH), member.getbuffer())
+        for number, value in enumerate(segment.arrays.values()):
+            archive.writestr(zipfile.ZipInfo(_member(number), _EPOCH), _saved(value))
+        if segment.end_state:
+            archive.writestr(zipfile.ZipInfo(_END_STATE, _EPOCH), _saved(*segment.end_state.values()))
         # The comment must be there when the end record is written, since that holds its length.
         archive.comment = b"0" * _DIGEST_SIZE
     body = buffer.getbuffer()[:-_DIGEST_SIZE]
     digest = hashlib.sha256(body).hexdigest()
     return b"".join((body, digest.encode())), digest
+
+
+def _saved(*values: np.ndarray) -> memoryview:
+    """Arrays as `.npy`, one behind the other."""
+    member = io.BytesIO()
+    for value in values:
+        np.save(member, value, allow_pickle=False)
+    return member.getbuffer()
 
 
 def decode(data: bytes) -> tuple[Segment, Link, str]:
@@ -100,42 +109,57 @@ def _read(archive: zipfile.ZipFile, data: bytes) -> tuple[Segment, Link]:
             raise ValueError(f"{info.filename!r} is compressed or encrypted")
     header = json.loads(archive.read(_HEADER))
     names, states = _names(header, "arrays"), _names(header, "end_state")
-    if len(members) != 1 + len(names) + len(states):
+    if len(members) != 1 + len(names) + bool(states):
         raise ValueError("the header names other arrays than there are")
-    values = [_array(data, members[_member(number)]) for number in range(len(names) + len(states))]
+    values = [_arrays(data, members[_member(number)], 1)[0] for number in range(len(names))]
+    end_state = _arrays(data, members[_END_STATE], len(states)) if states else []
     start, stop = _count(header, "start"), _count(header, "stop")
     segment = Segment(
         chain=_count(header, "chain"),
         phase=header["phase"],
         start=start,
         stop=stop,
-        arrays=dict(zip(names, values[: len(names)], strict=True)),
-        end_state=dict(zip(states, values[len(names) :], strict=True)),
+        arrays=dict(zip(names, values, strict=True)),
+        end_state=dict(zip(states, end_state, strict=True)),
     )
     return segment, Link(str(header["run_id"]), _count(header, "index"), str(header["previous"]))
 
 
-def _array(whole: bytes, info: zipfile.ZipInfo) -> np.ndarray:
-    """Read one `.npy` member of the archive, whose header must promise exactly the bytes that follow.
+def _arrays(whole: bytes, info: zipfile.ZipInfo, count: int) -> list[np.ndarray]:
+    """Read the arrays of one member of the archive, whose headers must promise exactly the bytes that follow.
 
-    NumPy's reader gives the header to Python's parser, which costs more than the arrays of a small segment, and fails
-    at random where two threads use it at once (seen in CPython 3.11.7). The archive's checksum of each member would
-    say no more than the sha256 of all.
+    The archive's checksum of each member would say no more than the sha256 of all.
     """
     name_length, extra_length = _LENGTHS.unpack_from(whole, info.header_offset + _LENGTHS_AT)
     begin = info.header_offset + _LENGTHS_AT + _LENGTHS.size + name_length + extra_length
     data = memoryview(whole)[begin : begin + info.file_size]
+    arrays: list[np.ndarray] = []
+    for _ in range(count):
+        array, data = _array(data, info.filename)
+        arrays.append(array)
+    if data:
+        raise ValueError(f"{info.filename!r} has {len(data)} bytes more than its arrays")
+    return arrays
+
+
+def _array(data: memoryview, member: str) -> tuple[np.ndarray, memoryview]:
+    """The array at the beginning of some bytes, and the bytes behind it.
+
+    NumPy's reader gives the header to Python's parser, which costs more than the arrays of a small segment, and fails
+    at random where two threads use it at once (seen in CPython 3.11.7).
+    """
     start = len(_MAGIC) + 2
     offset = start + int.from_bytes(data[len(_MAGIC) : start], "little")
     header = _NPY.fullmatch(data[start:offset])
     if data[: len(_MAGIC)] != _MAGIC or header is None:
-        raise ValueError(f"{info.filename!r} is no array of numbers")
+        raise ValueError(f"{member!r} is no array of numbers")
     dtype, order = np.dtype(header["dtype"].decode()), "F" if header["order"] == b"True" else "C"
     shape = tuple(int(length) for length in header["shape"].split(b",") if length.strip())
-    count, size = math.prod(shape), len(data) - offset
-    if count > MAX_ELEMENTS or count * dtype.itemsize != size:
-        raise ValueError(f"{info.filename!r} promises {count} elements of {dtype} in {size} bytes")
-    return np.ndarray(shape, dtype, data, offset, order=order)  # read-only, as bytes are
+    count = math.prod(shape)
+    end = offset + count * dtype.itemsize
+    if count > MAX_ELEMENTS or end > len(data):
+        raise ValueError(f"{member!r} promises {count} elements of {dtype} in {len(data) - offset} bytes")
+    return np.ndarray(shape, dtype, data[offset:end], order=order), data[end:]  # read-only, as bytes are
 
 
 def _names(header: dict[str, Any], key: str) -> list[str]:
