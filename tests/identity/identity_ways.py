@@ -1,0 +1,215 @@
+"""Run a model in every way there is, and say which arrays differ from those of the plainest one."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from identity_models import CASES, CONTROLLED, Case
+
+from accord import infer
+from accord.drivers.draws import Draws
+from accord.executors import available_cores
+from accord.storage.run_folder import RunFolderRun
+
+EQUAL = "="
+
+Digests = dict[tuple[int, str, str], str]
+"""By chain, kind and name of an array."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run. **Fields**: `run`, of a case in an empty folder; `lanes`, whose reference it is compared with."""
+
+    run: Callable[[Case, Path], Draws]
+    lanes: int = 1
+
+
+def sample(case: Case, **options: Any) -> Draws:
+    """The run of a case, quietly unless `options` say otherwise."""
+    defaults: dict[str, Any] = dict(
+        draws=case.draws, warmup=case.draws, chains=case.chains, seed=11, precision=case.precision, quiet=True
+    )
+    return infer.sample(case.build(), case.sampler, **(defaults | options))
+
+
+def in_blocks(size: int, seconds: float) -> Callable[[Case, Path], Draws]:
+    """Blocks that hold `size` gradients at first, and then about `seconds`."""
+
+    def run(case: Case, folder: Path) -> Draws:
+        del folder
+        with blocks(size, seconds):
+            return sample(case, executor=infer.Threads(2))
+
+    return run
+
+
+@contextlib.contextmanager
+def blocks(size: int, seconds: float, unsaved: float = 2.0) -> Iterator[None]:
+    """Have blocks of another length, and a segment whenever `unsaved` seconds have passed."""
+    with (
+        mock.patch("accord.drivers.group._FIRST_BLOCK", size),
+        mock.patch("accord.drivers.group._BLOCK_SECONDS", seconds),
+        mock.patch("accord.drivers.chain._UNSAVED_SECONDS", unsaved),
+    ):
+        yield
+
+
+def stored(case: Case, folder: Path) -> Draws:
+    """What is read from disk, without the model."""
+    sample(case, store=infer.RunFolder(folder / "run"))
+    return infer.load(folder / "run")
+
+
+def watched(case: Case, folder: Path) -> Draws:
+    """With a live display, which goes to a file here."""
+    with (folder / "display").open("w") as file, contextlib.redirect_stderr(file):
+        return sample(case, quiet=False, progress=True)
+
+
+def extended(case: Case, folder: Path) -> Draws:
+    """A third of the draws, then the others."""
+    del folder
+    first = case.draws // 3
+    return sample(case, draws=first).extend(case.draws - first)
+
+
+@contextlib.contextmanager
+def interrupted(phase: str) -> Iterator[list[bool]]:
+    """Send this process a Ctrl-C when the first segment of a phase is stored; the list says whether it was sent."""
+    append, sent = RunFolderRun.append, []
+
+    def and_interrupt(run: RunFolderRun, segment: Any) -> None:
+        append(run, segment)
+        if segment.phase == phase and not sent:
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)  # the caller looks for signals every tenth of a second
+
+    with blocks(4, 1e-5, unsaved=0.0), mock.patch.object(RunFolderRun, "append", and_interrupt):
+        yield sent
+
+
+def resumed(*executors: Any, lanes: int = 1) -> Callable[[Case, Path], Draws]:
+    """Begun by the first executor and stopped in warm-up, stopped again in sampling if there are three, and ended."""
+
+    def run(case: Case, folder: Path) -> Draws:
+        path = folder / "run"
+        phases = ("warmup", "sample")[: len(executors) - 1]
+        for phase, executor in zip(phases, executors, strict=False):
+            with interrupted(phase) as sent:
+                if phase == "warmup":
+                    store = infer.RunFolder(path)
+                    found = sample(case, executor=executor, store=store, lanes=lanes)
+                else:
+                    found = infer.resume(path, case.build(), executor=executor, quiet=True)
+            if not sent or found.complete:
+                raise RuntimeError("the run was to be interrupted, and was not.")
+        return infer.resume(path, case.build(), executor=executors[-1], quiet=True)
+
+    return run
+
+
+def plainly(**options: Any) -> Callable[[Case, Path], Draws]:
+    """A call with other options."""
+    return lambda case, folder: sample(case, **options)
+
+
+WAYS = {
+    "Threads(1)": Way(plainly(executor=infer.Threads(1))),
+    "Threads(2)": Way(plainly(executor=infer.Threads(2))),
+    "Threads(4)": Way(plainly(executor=infer.Threads(4))),
+    "Processes(1)": Way(plainly(executor=infer.Processes(1))),
+    "Processes(2)": Way(plainly(executor=infer.Processes(2))),
+    "blocks of a few gradients": Way(in_blocks(3, 1e-5)),
+    "blocks as long as can be": Way(in_blocks(2**30, 1e3)),
+    "with a live display": Way(watched),
+    "stored, and loaded without the model": Way(stored),
+    "one chain alone": Way(plainly(chains=[2])),
+    "among other chains, in another order": Way(plainly(chains=[5, 1, 0])),
+    "a third, then extended": Way(extended),
+    "Ctrl-C in warm-up, resumed": Way(resumed(infer.Serial(), infer.Serial())),
+    "Ctrl-C in warm-up and in sampling, Threads to Serial to Processes": Way(
+        resumed(infer.Threads(2), infer.Serial(), infer.Processes(2))
+    ),
+    "2 lanes: Threads(2)": Way(plainly(executor=infer.Threads(2), lanes=2), lanes=2),
+    "2 lanes: one chain alone": Way(plainly(chains=[2], lanes=2), lanes=2),
+    "2 lanes: Ctrl-C in warm-up, resumed": Way(resumed(infer.Threads(2), infer.Serial(), lanes=2), lanes=2),
+}
+
+
+def digests(draws: Draws) -> Digests:
+    """Of every array of every chain, with its dtype and shape."""
+    found = {}
+    for kind in ("sites", "stats", "tuning", "warmup"):
+        for name, array in getattr(draws, kind).items():
+            for row, chain in enumerate(draws.chains):
+                values = np.ascontiguousarray(array[row])
+                header = f"{values.dtype.str}{values.shape}".encode()
+                found[chain, kind, name] = hashlib.sha256(header + values.tobytes()).hexdigest()
+    return found
+
+
+def differences(found: Digests, reference: Digests) -> tuple[int, int]:
+    """How many arrays differ, of how many that both have; each must have some."""
+    common = found.keys() & reference.keys()
+    if not common:
+        raise RuntimeError("nothing to compare.")
+    return sum(found[key] != reference[key] for key in common), len(common)
+
+
+def compare(name: str, ways: Collection[str] = WAYS) -> tuple[dict[str, str], int]:
+    """The cells of a model by way (`=`, what differs, or nothing where it is not run), and how many arrays it had."""
+    case = CASES[name]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of a shell is deaf to it
+    references = {lanes: sample(case, executor=infer.Serial(), lanes=lanes) for lanes in case.lanes}
+    expected = {lanes: digests(draws) for lanes, draws in references.items()}
+    cells, num_compared = {}, 0
+    for label in ways:
+        way = WAYS[label]
+        if way.lanes not in case.lanes:
+            cells[label] = ""
+            continue
+        began = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            wrong, compared = differences(digests(way.run(case, Path(folder))), expected[way.lanes])
+        cells[label] = f"**{wrong} of {compared} differ**" if wrong else EQUAL
+        num_compared += compared
+        print(f"{name}: {label}: {cells[label]} ({time.perf_counter() - began:.1f} s)", file=sys.stderr)
+    return cells, num_compared
+
+
+def control(name: str) -> str:
+    """Whether bits move once the surroundings are let go; only told where they can."""
+    if name not in CONTROLLED or available_cores() < 2:
+        return ""
+    expected = whole(digests(sample(CASES[name], executor=infer.Serial())))
+    environment = dict(os.environ) | ({"NPROC": "1"} if name == CONTROLLED[0] else {})
+    command = [sys.executable, __file__, name]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return EQUAL if ran.stdout.strip() == expected else "differs"
+
+
+def _uncontrolled(name: str) -> Draws:
+    """The reference run, with BLAS as wide as it likes."""
+    with mock.patch("accord.drivers.run.one_blas_thread", contextlib.nullcontext):
+        return sample(CASES[name], executor=infer.Serial())
+
+
+def whole(found: Digests) -> str:
+    return hashlib.sha256("".join(found[key] for key in sorted(found)).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    print(whole(digests(_uncontrolled(sys.argv[1]))))

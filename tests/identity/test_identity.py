@@ -1,0 +1,30 @@
+"""Hold promise P1 over models and ways of running them: every array has the same bits, as `docs/identity.md` shows."""
+
+import pytest
+from identity_models import CASES, CONTROLLED
+from identity_ways import EQUAL, WAYS, compare, control
+
+QUICK = ("Threads(2)", "blocks of a few gradients", "stored, and loaded without the model", "one chain alone")
+
+
+@pytest.mark.parametrize("name", ["eight_schools", "offset of 1e5, 30% masked", "hmm_example"])
+def test_a_model_has_the_same_bits_in_a_few_ways(name):
+    cells, compared = compare(name, QUICK)
+    assert set(cells.values()) == {EQUAL}, cells
+    assert compared > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_model_has_the_same_bits_in_every_way(name):
+    cells, _ = compare(name)
+    expected = {label: EQUAL if way.lanes in CASES[name].lanes else "" for label, way in WAYS.items()}
+    assert cells == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONTROLLED)
+def test_bits_that_can_move_do_so_where_they_are_not_held(name):
+    if not control(name):
+        pytest.skip("one core has one order of summation")
+    assert control(name) == "differs"
