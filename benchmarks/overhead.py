@@ -81,18 +81,18 @@ def measure(density: LogDensity) -> Cost:
     """Time both loops; see the module."""
     kernel = NUTS()
     with scope("float64"):
-        programs = compile_programs(density, kernel, "float64", 1)
         plan = Plan(
             kernel=kernel,
             num_warmup=NUM_WARMUP,
             num_kept=100,
             seed=0,
             lanes=1,
-            segment=rows_for(density.dim),
+            segment=rows_for(density.dim, 1),
             thinning=1,
             precision="float64",
             dim=density.dim,
         )
+        programs = compile_programs(density, plan)
         machine = Machine(
             plan,
             start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),

@@ -58,14 +58,15 @@ def _run(
 ) -> list[Piece]:
     """The pieces of the sampling phase of two chains."""
     with scope("float64"):
-        run = advance_program(kernel, dim, np.dtype(float), 1)
+        rows = rows_for(dim, 1)
+        run = advance_program(kernel, dim, np.dtype(float), 1, rows)
         plan = Plan(
             kernel=kernel,
             num_warmup=500,
             num_kept=num_draws,
             seed=0,
             lanes=1,
-            segment=rows_for(dim, 1),
+            segment=rows,
             thinning=1,
             precision="float64",
             dim=dim,

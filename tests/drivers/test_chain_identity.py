@@ -188,7 +188,7 @@ def _half_plane(x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], Any] = _evaluate) -> Machine:
-    run = advance_program(kernel, DIM, np.dtype(float), lanes)
+    run = advance_program(kernel, DIM, np.dtype(float), lanes, 256)
     plan = Plan(
         kernel=kernel,
         num_warmup=NUM_WARMUP,

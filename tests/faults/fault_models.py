@@ -22,9 +22,13 @@ import pytest
 
 from accord import infer
 from accord.density import LogDensity
+from accord.drivers import program
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.drivers.resume"])
+
+SEGMENT = 256
+"""Draws of a segment, here and in children: short, so that a run of seconds has several to lose."""
 
 QUIET = dict(progress=False, quiet=True)
 RUN = dict(draws=600, warmup=300, chains=2, seed=3, **QUIET)
@@ -184,6 +188,7 @@ def _call(pipe, cache, function, arguments):
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["ACCORD_COMPILATION_CACHE"] = cache
+    program._MAX_ROWS = SEGMENT
     pipe.send(("ready", time.monotonic(), None))
     try:
         result = function(*arguments)

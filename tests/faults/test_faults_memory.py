@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from fault_models import QUIET, Child, needs_proc, needs_signals, target, voice
+from fault_models import QUIET, SEGMENT, Child, needs_proc, needs_signals, target, voice
 
 from accord import infer
 from accord.core.errors import OptionError
@@ -74,7 +74,7 @@ def test_a_long_run_on_disk_needs_no_more_memory_than_a_short_one(tmp_path):
     word, _, sizes = child.hear(300)
     child.kill()
     assert word == "measured"
-    block = 256 * DIM * 8 * 3  # positions, gradients and sites
+    block = SEGMENT * DIM * 8 * 3  # positions, gradients and sites
     third = NUM_SEGMENTS // 3
     growth = np.median(sizes[-third:]) - np.median(sizes[third : 2 * third])
     assert growth <= 2 * block, np.asarray(sizes) // 2**20

@@ -27,7 +27,7 @@ def compile_family(
     kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any], dim: int, lanes: int = 1
 ) -> Program:
     """The same for targets that differ in their data alone, which is the first argument of the program."""
-    run = advance_program(kernel, dim, np.dtype(float), lanes)
+    run = advance_program(kernel, dim, np.dtype(float), lanes, 256)
     return jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest))
 
 

@@ -61,7 +61,7 @@ def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> No
     )
     if lanes > 1:
         arguments = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)
-    run = advance_program(kernel, 3, np.dtype(float), lanes)
+    run = advance_program(kernel, 3, np.dtype(float), lanes, 256)
     jaxpr = jax.make_jaxpr(lambda *a: run(_marked(case.evaluate), *a))(*arguments)
     assert list(_paths_to_target(jaxpr.jaxpr)) == [("while",)]
 

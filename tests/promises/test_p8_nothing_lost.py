@@ -58,7 +58,8 @@ def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
     assert [notice.code for notice in again.notices] == [notice.code for notice in draws.notices]
 
 
-def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path):
+def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr("accord.drivers.program._MAX_ROWS", 256)
     folder = tmp_path / "run"
     infer.sample(
         regression(),

@@ -52,7 +52,8 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
     found: dict[str, list[int]] = {}
     with scope("float64"):
         density = LogDensity.from_model(experiment.model(experiment.simulate(np.random.default_rng(0))[1]))
-        run = advance_program(kernel, density.dim, np.dtype(float), 1)
+        rows = rows_for(density.dim, 1)
+        run = advance_program(kernel, density.dim, np.dtype(float), 1, rows)
 
         @jax.jit
         def advance(data: Any, *rest: Any) -> Any:
@@ -70,7 +71,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
                 num_kept=NUM_RANKED * experiment.thinning,
                 seed=index,
                 lanes=1,
-                segment=rows_for(density.dim, 1),
+                segment=rows,
                 thinning=1,
                 precision="float64",
                 dim=density.dim,

@@ -50,14 +50,15 @@ def plan_for(
     num_warmup: int = 500,
 ) -> Machine:
     """What `infer.sample` would run, without a store."""
-    run = advance_program(kernel, dim, np.dtype(float), lanes)
+    rows = rows_for(dim, lanes)
+    run = advance_program(kernel, dim, np.dtype(float), lanes, rows)
     plan = Plan(
         kernel=kernel,
         num_warmup=num_warmup,
         num_kept=num_draws,
         seed=seed,
         lanes=lanes,
-        segment=rows_for(dim, lanes),
+        segment=rows,
         thinning=1,
         precision="float64",
         dim=dim,

@@ -14,13 +14,14 @@ import numpy as np
 
 from ..adaptation import fisher
 from ..core.errors import OptionError
-from ..core.precision import Precision, float_dtype, scope
+from ..core.precision import Precision, scope
 from ..core.tree import shapes
 from ..density import LogDensity
 from ..executors import gather
 from ..kernels.base import AbstractKernel
 from . import program
 from .cache import ProgramCache
+from .plan import Plan
 
 _MAX_PROGRAMS = 32
 _LAPACK = {
@@ -57,9 +58,7 @@ class Programs:
     is_cached: bool
 
 
-def compile_programs(
-    target: LogDensity, kernel: AbstractKernel, precision: Precision, lanes: int
-) -> Programs:
+def compile_programs(target: LogDensity, plan: Plan) -> Programs:
     """Compile both programs, or find them in the cache.
 
     Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
@@ -69,7 +68,8 @@ def compile_programs(
     **Raises** `OptionError` for a callback of Python in a float64 run, where threads of JAX's own work in float32.
     """
     began = time.perf_counter()
-    dim, dtype = target.dim, float_dtype(precision)
+    precision, lanes, rows = plan.precision, plan.lanes, plan.segment
+    dim, dtype = plan.dim, plan.dtype
     position = jax.ShapeDtypeStruct((dim,), dtype)
     data = shapes(target.data)
 
@@ -87,7 +87,7 @@ def compile_programs(
         _check_callbacks(precision)
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
-    program_kernel = replace(kernel, target_accept=0.8)
+    program_kernel = replace(plan.kernel, target_accept=0.8)
     key = (
         _text(gradient),
         _text(constrained),
@@ -96,11 +96,12 @@ def compile_programs(
         program_kernel,
         precision,
         lanes,
+        rows,
         jax.default_backend(),
     )
 
     def build() -> tuple[Any, Any]:
-        run, num_rows = program.advance_program(program_kernel, dim, dtype, lanes), program.rows_for(dim, lanes)
+        run = program.advance_program(program_kernel, dim, dtype, lanes, rows)
 
         def advance(consts: Any, data: Any, *rest: Any) -> Any:
             return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
@@ -109,15 +110,17 @@ def compile_programs(
             def constrain(position: Any) -> dict[str, Any]:
                 return dict(zip(names, _call(constrained, consts, data, position), strict=True))
 
-            return program.sites_program(constrain, num_rows)(positions, count)
+            return program.sites_program(constrain, rows)(positions, count)
 
-        rows = jax.ShapeDtypeStruct((num_rows, dim), dtype)
+        positions = jax.ShapeDtypeStruct((rows, dim), dtype)
         arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = jax.tree.leaves(data)
         lowered = (
             jax.jit(advance).lower(shapes(consts), unnamed, *arguments),
-            jax.jit(sites).lower(shapes(site_consts), unnamed, rows, jax.ShapeDtypeStruct((), jnp.int32)),
+            jax.jit(sites).lower(
+                shapes(site_consts), unnamed, positions, jax.ShapeDtypeStruct((), jnp.int32)
+            ),
         )
         nonlocal traced
         traced = time.perf_counter()
@@ -156,8 +159,8 @@ def _check_callbacks(precision: Precision) -> None:
     if precision == "float64" and not is_wide:
         raise OptionError(
             "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "
-            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, or "
-            "jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
+            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, "
+            "or jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
         )
 
 

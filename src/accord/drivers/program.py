@@ -48,6 +48,7 @@ STATS = tuple(STAT_DTYPES)
 
 _LANES = "lanes"
 _MAX_UNROLLED = 16
+_MAX_ROWS = 4096
 
 
 class ChainState(eqx.Module):
@@ -124,7 +125,7 @@ def rows_for(dim: int, lanes: int) -> int:
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
-    return min(4096, max(8, room, min(256, least)))
+    return min(_MAX_ROWS, max(8, room, min(256, least)))
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
@@ -135,13 +136,14 @@ def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     return ChainState(kernel.init(position), step, mode, count, count)
 
 
-def advance_program(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Callable[..., Any]:
+def advance_program(
+    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int
+) -> Callable[..., Any]:
     """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
     `evaluate(position)` gives log density and gradient; `key` is the chain's, `item_key` that of what it is at. With
-    `lanes` above one, every argument but `evaluate` has a leading axis of that size.
+    `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows` draws.
     """
-    rows = rows_for(dim, lanes)
 
     def run(
         evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits

@@ -44,7 +44,7 @@ Outcome = tuple[Group, list[Item]]
 def build(density: LogDensity, plan: Plan) -> tuple[Machine, dict[str, float]]:
     """Compile the programs of a plan; with the seconds that it took."""
     cache.persist()
-    programs = compile_programs(density, plan.kernel, plan.precision, plan.lanes)
+    programs = compile_programs(density, plan)
     machine = Machine(plan, programs.advance, programs.sites, uniform_start(plan.dim))
     return machine, programs.seconds
 
