@@ -3,6 +3,7 @@
 from .drivers.load import load as load
 from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
+from .executors import Devices as Devices
 from .executors import Processes as Processes
 from .executors import Serial as Serial
 from .executors import Threads as Threads

@@ -2,6 +2,8 @@
 
 from .layout import Entry, Layout, SiteTable
 from .logdensity import LogDensity
+from .sharded import sharded
+from .sharded_sum import sharded_sum
 from .tracing import describe
 
 __all__ = [
@@ -10,4 +12,6 @@ __all__ = [
     "LogDensity",
     "SiteTable",
     "describe",
+    "sharded",
+    "sharded_sum",
 ]

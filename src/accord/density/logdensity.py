@@ -81,11 +81,7 @@ class LogDensity(eqx.Module):
     def __call__(self, position: Float[Array, " dim"]) -> Float[Array, ""]:
         """Log density at `position`, with respect to the unconstrained numbers."""
         position = self._checked(position)
-        terms = iter(self.program.terms(position, self.data).values())
-        log_density = next(terms)
-        for term in terms:
-            log_density = log_density + term
-        return log_density.astype(position.dtype)
+        return self.program.log_density(position, self.data).astype(position.dtype)
 
     def value_and_grad(self, position: Float[Array, " dim"]) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
         """Log density and its gradient at `position`."""

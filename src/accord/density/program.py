@@ -42,6 +42,16 @@ class AbstractProgram(abc.ABC):
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """What each site adds to the log density, shape `()`."""
 
+    def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
+        """The sum of all terms, shape `()`."""
+        first, *others = self.terms(position, data).values()
+        return sum(others, start=first)
+
+    @property
+    def cut_data(self) -> tuple[str, ...]:
+        """Names of data that are cut into blocks along their first axis."""
+        return ()
+
     @abc.abstractmethod
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of latent and deterministic sites."""
@@ -156,7 +166,10 @@ class ModelProgram(AbstractProgram):
         return ModelProgram.from_model(self.template.marked(data), self.precision)
 
     def _sites(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, Site]:
-        pieces = pieces_of(position, self.layout.entries)
+        return self.sites(pieces_of(position, self.layout.entries), data)
+
+    def sites(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, Site]:
+        """The sites that are not hidden, with the latent ones at these unconstrained values."""
 
         def value_of(site: Site) -> Site:
             if site.name not in pieces:
@@ -170,7 +183,8 @@ class ModelProgram(AbstractProgram):
             value, log_det = bijector.forward_and_log_det(pieces[site.name])
             return replace(site, value=value, log_det=log_det)
 
-        return sites_of(self._model(data, position.dtype), value_of)
+        dtype = next(iter(pieces.values())).dtype
+        return sites_of(self._model(data, dtype), value_of)
 
     def _model(self, data: Mapping[str, Any], dtype: Any) -> Model:
         """The model with its arrays, the floats among them in the dtype of the position."""

@@ -3,24 +3,25 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.extend.core
-import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation import fisher
 from ..core.errors import OptionError
 from ..core.precision import Precision, scope
 from ..core.tree import shapes
-from ..density import LogDensity
+from ..density import LogDensity, sharded
+from ..density.blocks import mesh_of, using
 from ..executors import gather
 from ..kernels.base import AbstractKernel
 from . import program
 from .cache import ProgramCache
+from .placement import Placement
 from .plan import Plan
 
 _MAX_PROGRAMS = 32
@@ -58,8 +59,8 @@ class Programs:
     is_cached: bool
 
 
-def compile_programs(target: LogDensity, plan: Plan) -> Programs:
-    """Compile both programs, or find them in the cache.
+def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | None = None) -> Programs:
+    """Compile both programs for some devices (None is JAX's default one), or find them in the cache.
 
     Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
     to something else, and one written anew with the same operations to the same. Arrays that a model closes over are
@@ -70,6 +71,10 @@ def compile_programs(target: LogDensity, plan: Plan) -> Programs:
     began = time.perf_counter()
     precision, lanes, rows = plan.precision, plan.lanes, plan.segment
     dim, dtype = plan.dim, plan.dtype
+    here = tuple(devices or jax.local_devices()[:1])
+    place = Placement(here if devices or plan.shard else ())
+    if plan.shard:
+        target = sharded(target, mesh_of(here), dict(plan.shard))
     position = jax.ShapeDtypeStruct((dim,), dtype)
     data = shapes(target.data)
 
@@ -79,12 +84,14 @@ def compile_programs(target: LogDensity, plan: Plan) -> Programs:
     def constrain(data: Any, position: Any) -> Any:
         return target.with_data(data).constrain(position)
 
-    gradient = jax.make_jaxpr(evaluate)(data, position)
-    constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
+    with using(here):
+        gradient = jax.make_jaxpr(evaluate)(data, position)
+        constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
     equations = [each for closed in (gradient, constrained) for each in _equations(closed.jaxpr)]
     if any("callback" in each.primitive.name for each in equations):
         _check_callbacks(precision)
+    cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
     program_kernel = replace(plan.kernel, target_accept=0.8)
@@ -98,6 +105,7 @@ def compile_programs(target: LogDensity, plan: Plan) -> Programs:
         lanes,
         rows,
         jax.default_backend(),
+        tuple(device.id for device in place.devices),
     )
 
     def build() -> tuple[Any, Any]:
@@ -115,11 +123,12 @@ def compile_programs(target: LogDensity, plan: Plan) -> Programs:
         positions = jax.ShapeDtypeStruct((rows, dim), dtype)
         arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
-        unnamed = jax.tree.leaves(data)
+        unnamed = place.shapes_of_data(data, cut)
+        arguments, positions, count = place.shapes((arguments, positions, np.int32(0)))
         lowered = (
-            jax.jit(advance).lower(shapes(consts), unnamed, *arguments),
-            jax.jit(sites).lower(
-                shapes(site_consts), unnamed, positions, jax.ShapeDtypeStruct((), jnp.int32)
+            jax.jit(advance, out_shardings=place.everywhere).lower(place.shapes(consts), unnamed, *arguments),
+            jax.jit(sites, out_shardings=place.everywhere).lower(
+                place.shapes(site_consts), unnamed, positions, count
             ),
         )
         nonlocal traced
@@ -141,7 +150,7 @@ def compile_programs(target: LogDensity, plan: Plan) -> Programs:
     is_cpu = jax.default_backend() == "cpu"
     if is_cpu and any(_is_batched_lapack(each, lanes) for each in equations):
         advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
-    on_device = jax.device_put((consts, site_consts, jax.tree.leaves(target.data)))
+    on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
         lambda *rest: sites(on_device[1], on_device[2], *rest),
@@ -155,7 +164,7 @@ def _check_callbacks(precision: Precision) -> None:
 
     JAX may call it in a thread of its own, which no scope reaches: there the setting of the whole process holds.
     """
-    (is_wide,) = gather([lambda: bool(jax.config.jax_enable_x64)])
+    (is_wide,) = gather([lambda: jax.dtypes.canonicalize_dtype(np.float64) == np.float64])
     if precision == "float64" and not is_wide:
         raise OptionError(
             "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "

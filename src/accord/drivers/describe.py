@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ..density import LogDensity
+from ..density.cutting import NUM_BLOCKS
 from ..executors import available_cores
 from ..kernels import AbstractKernel
 from ..storage import Manifest
@@ -37,6 +38,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest
             "seed": plan.seed,
             "precision": plan.precision,
             "lanes": plan.lanes,
+            "settings": {"shard": dict(plan.shard), "blocks": NUM_BLOCKS if plan.shard else 1},
             "chains": list(chains),
             "draws": plan.num_kept,
             "warmup": plan.num_warmup,

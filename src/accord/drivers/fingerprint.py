@@ -10,7 +10,8 @@ from ..core.precision import Precision
 from ..storage import AbstractRun
 
 _RECORD = "target"
-_TOLERANCE = {"float64": 1e-8, "float32": 1e-3}  # relative; another machine or JAX may add in another order
+TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
+"""Relative; another machine, JAX or number of blocks may add in another order."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision
     if stored is None:
         run.record(_RECORD, found.values.tolist())
         return
-    before, tolerance = np.asarray(stored, float), _TOLERANCE[precision]
+    before, tolerance = np.asarray(stored, float), TOLERANCE[precision]
     scale = tolerance * (1 + np.abs(np.where(np.isfinite(before), before, 0)))
     is_same = before.shape == found.values.shape and np.all(
         np.isclose(found.values, before, rtol=0, atol=scale, equal_nan=True)

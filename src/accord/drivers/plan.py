@@ -16,7 +16,8 @@ class Plan:
     """What every chain of a run is to do; plain values, so that it can be sent to a worker.
 
     **Fields**: `kernel`; `num_warmup`; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
-    `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends.
+    `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends; `shard`,
+    arguments whose rows are cut into blocks, with the axis of the rows.
     """
 
     kernel: AbstractKernel
@@ -28,6 +29,7 @@ class Plan:
     precision: Precision
     dim: int
     segment: int
+    shard: tuple[tuple[str, int], ...] = ()
 
     @property
     def num_draws(self) -> int:

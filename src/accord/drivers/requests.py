@@ -9,7 +9,7 @@ from ..core import precision as precisions
 from ..core.errors import OptionError
 from ..core.precision import Precision
 from ..density import LogDensity
-from ..executors import AbstractExecutor
+from ..executors import AbstractExecutor, Devices, Threads
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
@@ -25,6 +25,11 @@ def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
         )
     with precisions.scope(precision):
         return target if isinstance(target, LogDensity) else LogDensity.from_model(target, precision)
+
+
+def default_executor() -> AbstractExecutor:
+    """Threads, or several accelerators where they are there."""
+    return Devices() if jax.default_backend() != "cpu" and jax.local_device_count() > 1 else Threads()
 
 
 def display(progress: bool, quiet: bool) -> AbstractProgress:

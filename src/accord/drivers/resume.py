@@ -8,7 +8,7 @@ from typing import Any
 from ..core.errors import StorageError
 from ..core.options import checks_options
 from ..density import LogDensity
-from ..executors import AbstractExecutor, Threads
+from ..executors import AbstractExecutor
 from ..kernels import HMC, NUTS, AbstractKernel
 from ..language import Model
 from ..storage import STAMPED, AbstractRun, RunFolder
@@ -17,7 +17,7 @@ from .draws import Draws
 from .plan import Plan
 from .program import rows_for
 from .record import num_kept, read
-from .requests import check_kinds, density_of, display
+from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
 from .run import Order, carry_out
 
@@ -62,6 +62,8 @@ def resume(
         stored["precision"],
         density.dim,
         rows_for(density.dim, stored["lanes"]),
+        # Blocks of data give the same bits on one device.
+        (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items()),
     )
     here = describe(density, plan, stored.chains)
     differences = stored.differences(here)
@@ -74,7 +76,7 @@ def resume(
         name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
     }
     plan = replace(plan, num_kept=num_kept(run))
-    order = _order(density, plan, executor or Threads(), run, progress, quiet, began)
+    order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
     if not order.groups:
         return replace(read(run, density.data), continuation=_continuation(order))
     if changed:

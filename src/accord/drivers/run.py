@@ -17,6 +17,7 @@ from ..executors.pools import one_blas_thread
 from ..report import AbstractProgress, tell
 from ..storage import AbstractRun, Segment
 from . import cache, worker
+from .complete import check_complete
 from .draws import Draws
 from .fingerprint import Fingerprint, check_fingerprint
 from .group import Group, Item, StartFailedError
@@ -91,13 +92,14 @@ def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[F
     do: tuple[Callable[..., worker.Outcome], Any]
     if order.executor.shares_memory:
         try:
-            machine, seconds = worker.build(order.density, order.plan)
+            groups = order.executor.device_groups()
+            machines, seconds = worker.build_all(order.density, order.plan, groups, len(order.groups))
             interrupts.check()
         except KeyboardInterrupt:
             interrupts.forget()
             raise _InterruptedError from None
         ledger.timings |= seconds
-        do = (functools.partial(worker.do, is_stopped=stop.is_set), machine)
+        do = (functools.partial(worker.do_on_any, is_stopped=stop.is_set), machines)
     else:
         do = (worker.do_packed, worker.pack(order.density, order.plan))
     here = surroundings_here(order.plan.precision)
@@ -157,6 +159,7 @@ class _Ledger:
     began: float = field(default_factory=time.perf_counter)
     spilled: list[Segment] = field(default_factory=list)
     refused: StorageError | None = None
+    _is_complete: bool = False
     _begins: dict[int, float] = field(default_factory=dict)
     _ends: dict[tuple[int, str], float] = field(default_factory=dict)
 
@@ -165,6 +168,9 @@ class _Ledger:
         for item in items:
             if isinstance(item, Fingerprint):
                 check_fingerprint(self.order.run, item, self.order.plan.precision)
+                if self.order.plan.shard and not self._is_complete:
+                    check_complete(self.order.density, self.order.plan, item)
+                    self._is_complete = True
                 continue
             self._note_time(item)
             if isinstance(item, Piece):

@@ -11,7 +11,7 @@ from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
 from ..density import LogDensity
-from ..executors import AbstractExecutor, Threads
+from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..storage import AbstractStore, Memory
@@ -20,7 +20,7 @@ from .draws import Draws
 from .memory import check_memory
 from .plan import Plan
 from .program import rows_for
-from .requests import check_kinds, density_of, display
+from .requests import check_kinds, default_executor, density_of, display
 from .resume import attach
 from .run import Order
 
@@ -60,7 +60,8 @@ def sample(
     - `thinning`: keep every n-th draw; >= 1.
     - `lanes`: how many chains one compiled program carries; it changes the last bits of the draws, so it is yours to
       choose and is recorded. None is 1 on CPU, and the chains rounded up to a power of two on accelerators.
-    - `executor`: where chains run; None is `Threads()`. `Processes()` starts a process for each core.
+    - `executor`: where chains run; None is `Threads()`, or `Devices()` where there are several accelerators.
+      `Processes()` starts a process for each core; `Devices(shard={"X": 0})` shares out data over devices.
     - `precision`: `"float64"` or `"float32"`; your own settings of JAX neither matter nor are changed.
     - `store`: where draws go as they are made; None is `Memory()`. `RunFolder(path)` survives the process.
     - `progress`: show a live display. `quiet`: neither display nor notices.
@@ -80,6 +81,7 @@ def sample(
     check_kinds(target, sampler, executor, store)
     density = density_of(target, precision)
     lanes = _lane_width(lanes, len(numbers))
+    executor = executor or default_executor()
     plan = Plan(
         sampler,
         num_warmup,
@@ -90,15 +92,14 @@ def sample(
         precision,
         density.dim,
         rows_for(density.dim, lanes),
+        executor.sharding,
     )
     store = store or Memory()
     if store.location is None:
         check_memory(density.layout, len(numbers), num_warmup, num_kept)
     run = store.create(describe(density, plan, numbers))
     groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
-    return attach(
-        Order(density, plan, groups, executor or Threads(), run, display(progress, quiet), quiet, began)
-    )
+    return attach(Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began))
 
 
 def _chain_numbers(chains: int | Sequence[int]) -> list[int]:

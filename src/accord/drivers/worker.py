@@ -1,9 +1,12 @@
 """Do the tasks of a run: here, with the objects of this process, or in a worker, from what was pickled once."""
 
+import contextlib
 import hashlib
 import pickle
-from collections.abc import Callable, Sequence
+import queue
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,12 +44,47 @@ Outcome = tuple[Group, list[Item]]
 """The group after a task, and what was completed."""
 
 
-def build(density: LogDensity, plan: Plan) -> tuple[Machine, dict[str, float]]:
-    """Compile the programs of a plan; with the seconds that it took."""
+class Machines:
+    """The machines of a process: a task takes one that is free, and waits for none."""
+
+    def __init__(self, machines: Sequence[Machine], num_tasks: int):
+        self._free: queue.SimpleQueue[Machine] = queue.SimpleQueue()
+        for number in range(max(num_tasks, len(machines))):
+            self._free.put(machines[number % len(machines)])
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[Machine]:
+        """One of them, for a while."""
+        machine = self._free.get()
+        try:
+            yield machine
+        finally:
+            self._free.put(machine)
+
+
+def build_all(
+    density: LogDensity, plan: Plan, groups: Sequence[Sequence[Any] | None], num_tasks: int
+) -> tuple[Machines, dict[str, float]]:
+    """A machine for each group of devices, for as many tasks at a time; with the seconds that they took."""
+    found = [build(density, plan, devices) for devices in groups]
+    seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
+    return Machines([machine for machine, _ in found], num_tasks), seconds
+
+
+def build(
+    density: LogDensity, plan: Plan, devices: Sequence[Any] | None = None
+) -> tuple[Machine, dict[str, float]]:
+    """Compile the programs of a plan, for these devices or for JAX's default one; with the seconds that it took."""
     cache.persist()
-    programs = compile_programs(density, plan)
+    programs = compile_programs(density, plan, devices)
     machine = Machine(plan, programs.advance, programs.sites, uniform_start(plan.dim))
     return machine, programs.seconds
+
+
+def do_on_any(machines: Machines, task: Task, is_stopped: Callable[[], bool]) -> Outcome:
+    """Carry out a task in this thread, on a machine that is free."""
+    with machines.taken() as machine:
+        return do(machine, task, is_stopped)
 
 
 def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: False) -> Outcome:

@@ -4,6 +4,7 @@ from .base import AbstractExecutor as AbstractExecutor
 from .base import AbstractPool as AbstractPool
 from .base import Surroundings as Surroundings
 from .base import WorkerLostError as WorkerLostError
+from .devices import Devices as Devices
 from .local import Serial as Serial
 from .local import ThreadPool as ThreadPool
 from .local import Threads as Threads

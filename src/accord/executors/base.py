@@ -6,7 +6,7 @@ number.
 """
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -70,6 +70,15 @@ class AbstractExecutor(eqx.Module):
     @abc.abstractmethod
     def shares_memory(self) -> bool:
         """Whether workers see the objects of this process; otherwise what they are given is pickled."""
+
+    @property
+    def sharding(self) -> tuple[tuple[str, int], ...]:
+        """Arguments of the model whose rows are shared out over devices, with the axis of the rows."""
+        return ()
+
+    def device_groups(self) -> Sequence[Sequence[Any] | None]:
+        """The devices of each program that runs at the same time; None is JAX's default device."""
+        return (None,)
 
     @abc.abstractmethod
     def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:

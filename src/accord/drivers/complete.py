@@ -1,0 +1,34 @@
+"""See that a sum over shared-out data is the whole model's log density, before anything is drawn from it."""
+
+import jax
+import numpy as np
+
+from ..core import precision as precisions
+from ..core.errors import ModelError
+from ..density import LogDensity
+from .fingerprint import TOLERANCE, Fingerprint, fixed_points
+from .plan import Plan
+
+
+def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
+    """Compare the log density of the program that draws with that of the whole model, at fixed points.
+
+    Rows that the model couples (`x - x.mean()` over all rows becomes one over a block) cannot be seen in its sites.
+
+    **Raises** `ModelError` where they differ by more than rounding.
+    """
+    points = fixed_points(plan.dim).astype(plan.dtype)
+    with precisions.scope(plan.precision):
+        evaluate = jax.jit(density.__call__)
+        whole = np.asarray([float(evaluate(point)) for point in points])
+    summed = found.values[:, 0]
+    scale = TOLERANCE[plan.precision] * (1 + np.abs(np.where(np.isfinite(whole), whole, 0)))
+    is_same = np.isclose(summed, whole, rtol=0, atol=scale, equal_nan=True)
+    if not is_same.all():
+        point = int(np.argmin(is_same))
+        names = ", ".join(repr(name) for name, _ in plan.shard)
+        raise ModelError(
+            f"the sum over the rows of {names} is not the log density of the whole model: {summed[point]:.12g} and "
+            f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`: each "
+            "device sees some rows only. Compute it outside of the model and pass the result. Nothing was drawn."
+        )

@@ -1,0 +1,72 @@
+"""Run chains on several devices of this process: each on one of them, or each on several that share its data out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from ..core.errors import OptionError
+from ..core.options import checks_fields
+from .base import AbstractExecutor, Surroundings
+from .local import ThreadPool
+
+
+def _as_pairs(shard: Mapping[str, int] | None) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(dict(shard or {}).items()))
+
+
+@checks_fields
+class Devices(AbstractExecutor):
+    """Chains on the accelerators of this machine, or on CPU devices; the rows of large data shared out among them.
+
+    The draws are the same, bit for bit, for any number of devices up to 16.
+
+    **Fields**
+    - `data`: how many devices share out the data of a chain; >= 1. None takes all if there is something to `shard`, and
+      one otherwise. Chains run at the same time on as many groups of that size as there are.
+    - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`.
+    """
+
+    data: int | None = eqx.field(static=True, default=None)
+    shard: Mapping[str, int] | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self) -> None:
+        if self.data is not None and (isinstance(self.data, bool) or self.data < 1):
+            raise OptionError(f"Devices: data must be at least 1 or None, got {self.data!r}.")
+        if (self.data or 1) > 1 and not self.shard:
+            raise OptionError(
+                f'Devices(data={self.data}) needs to know what to share out: `shard={{"X": 0, "y": 0}}` names '
+                "arguments of the model and the axis along which each has its rows."
+            )
+
+    def __hash__(self) -> int:
+        return hash((self.data, _as_pairs(self.shard)))
+
+    @property
+    def shares_memory(self) -> bool:
+        return True
+
+    @property
+    def sharding(self) -> tuple[tuple[str, int], ...]:
+        return _as_pairs(self.shard)
+
+    def device_groups(self) -> list[Sequence[Any]]:
+        """See `AbstractExecutor.device_groups`. Raises `OptionError` where there are fewer devices than asked for."""
+        devices = jax.local_devices()
+        size = self.data or (len(devices) if self.shard else 1)
+        if size > len(devices):
+            kind = devices[0].platform
+            hint = (
+                f' Say so before JAX is first used: `jax.config.update("jax_num_cpu_devices", {size})`, or set '
+                f"JAX_NUM_CPU_DEVICES={size}."
+                if kind == "cpu"
+                else ""
+            )
+            raise OptionError(f"Devices(data={size}): this process has {len(devices)} {kind} devices.{hint}")
+        return [devices[first : first + size] for first in range(0, len(devices) - size + 1, size)]
+
+    def open(self, num_tasks: int, surroundings: Surroundings) -> ThreadPool:
+        """See `AbstractExecutor.open`."""
+        del surroundings
+        return ThreadPool(min(len(self.device_groups()), num_tasks))
