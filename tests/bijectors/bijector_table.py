@@ -130,6 +130,7 @@ BIJECTORS: dict[str, Callable[[], Line]] = {
     "scaled unit lower cholesky": lambda: Line(b.ScaledUnitLowerCholesky(), free=lower),
     "cholesky": lambda: Line(b.Cholesky(), b.PositiveDefinite(), lower),
     "positive definite": lambda: Line(b.PositiveDefinite(), free=lower),
+    "below identity": lambda: Line(b.BelowIdentity(), free=lower),
     "correlation cholesky": lambda: Line(b.CorrCholesky(), free=strictly_lower),
     "correlation": lambda: Line(b.CorrMatrix(), free=strictly_lower),
     "correlation to cholesky": lambda: Line(b.CorrMatrixCholesky(), b.CorrMatrix(), strictly_lower),

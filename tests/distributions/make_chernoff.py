@@ -1,14 +1,14 @@
 """Compute the tables of Chernoff's law from Airy integrals, with 40 digits, and write them as a module of numbers.
 
 Run `python tests/distributions/make_chernoff.py` where mpmath is installed; it writes
-`src/accord/distributions/univariate/chernoff_table.py`. With c = 2^(1/3) and Airy's function Ai, of zeros -a_1, -a_2, ...,
-the density at t is g(t) g(-t) / 2, where
+`src/accord/distributions/univariate/chernoff_table.py`. With c = 2^(1/3) and Airy's function Ai, of zeros -a_1, -a_2,
+..., the density at t is g(t) g(-t) / 2, where
 
     g(t) = c^2 / (2 pi i) * integral of exp(-c u t) / Ai(u) along a vertical line right of the zeros,
     g(-t) = c^2 * sum over k of exp(-c a_k t) / Ai'(-a_k), for t > 0.
 
-Both tables are Chebyshev series in v = (t - MIDDLE) / (t + MIDDLE), for t >= 0: of the log density less what it grows by
-far out, and of the tail over the density times what that goes like far out.
+Both tables are Chebyshev series in v = (t - MIDDLE) / (t + MIDDLE), for t >= 0: of the log density less what it grows
+by far out, and of the tail over the density times what that goes like far out.
 
 **Source**: Groeneboom & Wellner (2001), J. Comput. Graph. Stat. 10(2), 388-400, sections 2 and 3.
 """
@@ -67,7 +67,9 @@ def chebyshev(values: list[Any]) -> list[Any]:
     """Coefficients of the series through values at the points of `places`."""
     count = len(values)
     return [
-        (2 - (k == 0)) * sum(v * mp.cos(k * (2 * j + 1) * mp.pi / (2 * count)) for j, v in enumerate(values)) / count
+        (2 - (k == 0))
+        * sum(v * mp.cos(k * (2 * j + 1) * mp.pi / (2 * count)) for j, v in enumerate(values))
+        / count
         for k in range(count)
     ]
 
@@ -116,7 +118,7 @@ def main() -> None:
     variance = 2 * mp.quad(lambda t: t * t * mp.exp(density(t)), pieces)
     entropy = -2 * mp.quad(lambda t: density(t) * mp.exp(density(t)), pieces)
     lines = [
-        '"""Hold the tables of Chernoff\'s law, as `tests/distributions/make_chernoff.py` computes them from Airy integrals."""',
+        '"""Hold the tables of Chernoff\'s law, as `tests/distributions/make_chernoff.py` computes them."""',
         "",
         f"MIDDLE = {MIDDLE}",
         f"DECAY = {float(DECAY)!r}",

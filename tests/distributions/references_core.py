@@ -111,7 +111,7 @@ def invert(
     """The root of a concave function, given with its slope, by Newton's method; from the nearest root found before."""
     if (name, *at) in _ROOTS:
         return _ROOTS[name, *at]
-    nearest = (name, *map(float, at))
+    nearest = ("near", name, *map(float, at))  # not a root at these very arguments, which may be rounded
     s = _ROOTS[nearest] if nearest in _ROOTS else start()
     for _ in range(300):
         found, slope = gap(s)

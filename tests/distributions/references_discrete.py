@@ -61,10 +61,6 @@ def beta_binomial(n: int) -> Callable[..., Any]:
     return lambda k, a, b: choose(mp.mpf(n), k) + log_beta(k + a, n - k + b) - log_beta(a, b)
 
 
-def beta_negative_binomial(k: Any, a: Any, b: Any, n: Any) -> Any:
-    return mp.loggamma(k + n) - mp.loggamma(n) - mp.loggamma(k + 1) + log_beta(k + a, n + b) - log_beta(a, b)
-
-
 def ordered(k: Any, *parameters: Any) -> Any:
     return mp.log(ordered_below(k, *parameters) - (ordered_below(k - 1, *parameters) if k else 0))
 
@@ -288,20 +284,6 @@ FAMILIES = {
         points=[
             (shapes, [0, 1, 15, 25, 49, 50])
             for shapes in [(2.5, 0.7), (1e-6, 1e-6), (1e6, 1e6), (1e-3, 1e6), (1e6, 30.0), (1e8, 1e8)]
-        ],
-        is_discrete=True,
-    ),
-    "BetaNegativeBinomial": Family(
-        dist.BetaNegativeBinomial,
-        ("concentration1", "concentration0", "n"),
-        beta_negative_binomial,
-        points=[
-            ((2.5, 5.0, 4.0), [0, 1, 2, 100, 1000000]),
-            ((1e-6, 1e-6, 1e-6), [0, 1, 1000]),
-            ((1e6, 1e6, 30.0), [0, 1, 30, 31, 300]),
-            ((1e6, 1e6, 1e6), [999000, 1000000, 1003000]),
-            ((1e-3, 1e6, 20.0), [0, 1, 9]),
-            ((1e6, 0.5, 0.1), [0, 1, 1000000]),
         ],
         is_discrete=True,
     ),

@@ -80,6 +80,10 @@ def ratio_cdf(x: Any, a: Any, b: Any) -> Any:
     return beta_lower(a, b, x / (1 + x), 1 / (1 + x))
 
 
+def f_log_density(x: Any, m: Any, n: Any) -> Any:
+    return ratio_log_density(x * m / n, m / 2, n / 2) + mp.log(m / n)
+
+
 FAR = (1e-12, 1e-3, 0.3, 1.0, 2.0, 50.0, 1e4, 1e9)
 SHAPES = ((2.0, 3.5), (0.3, 0.7), (1e-3, 0.5), (30.0, 0.3))
 SHARP = (0.3, 0.99, 1.0, 1.003, 1.1)
@@ -119,19 +123,27 @@ POSITIVE = {
         lambda q, a, b: mp.exp(beta_odds_quantile(q, a, b)),
         scaled(FAR, lambda a, b: a / b, *SHAPES)
         + scaled(SHARP, lambda a, b: a / b, (1e4, 1e4))
-        + scaled((0.999, 1.0, 1.001), lambda a, b: a / b, (1e6, 1e6)),
+        + scaled((0.999, 1.0, 1.001), lambda a, b: a / b, (1e6, 1e6))
+        + scaled((0.3, 1.0, 2.0), lambda a, b: a / b, (1e6, 1.0), (1e3, 0.5), (3.0, 1e5)),
         q=(1e-8, 0.01, 0.25, 0.5, 0.99),
     ),
     "FisherSnedecor": Family(
         dist.FisherSnedecor,
         ("df1", "df2"),
-        lambda x, m, n: ratio_log_density(x * m / n, m / 2, n / 2) + mp.log(m / n),
+        f_log_density,
         lambda x, m, n: ratio_cdf(x * m / n, m / 2, n / 2),
         lambda q, m, n: n / m * mp.exp(beta_odds_quantile(q, m / 2, n / 2)),
         scaled(FAR, lambda *_: 1.0, (4.0, 7.0), (1.0, 1.0), (50.0, 3.0))
         + scaled(SHARP, lambda *_: 1.0, (1e4, 1e3))
         + scaled((0.999, 1.0, 1.001), lambda *_: 1.0, (1e6, 1e6)),
         q=(1e-8, 0.01, 0.25, 0.5, 0.99),
+    ),
+    # The cdf of these hardly depends on the larger number of degrees.
+    "FisherSnedecor, lopsided": Family(
+        dist.FisherSnedecor,
+        ("df1", "df2"),
+        f_log_density,
+        points=scaled((1e-3, 0.3, 1.0, 2.0), lambda *_: 1.0, (1e3, 1.0), (7.0, 1e5), (1e5, 7.0)),
     ),
 }
 

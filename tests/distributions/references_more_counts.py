@@ -8,6 +8,7 @@ import numpy as np
 from accuracy import Family
 from mpmath import mp as _mp
 from references_discrete import choose
+from references_noncentral import positive_inverse
 
 import accord.distributions as dist
 
@@ -125,6 +126,10 @@ def polya_gamma_cdf(x: Any, b: Any, c: Any) -> Any:
     return (2 * mp.cosh(c / 2)) ** b * polya_gamma_sum(x, b, below)
 
 
+def make_polya_gamma(shape: Any, tilt: Any) -> dist.PolyaGamma:
+    return dist.PolyaGamma(shape, tilt)
+
+
 FAMILIES: dict[str, Family] = {
     "Skellam": Family(
         lambda rate1, rate2: dist.Skellam(rate1, rate2),
@@ -240,11 +245,12 @@ FAMILIES: dict[str, Family] = {
         is_discrete=True,
     ),
     "PolyaGamma": Family(
-        lambda shape, tilt: dist.PolyaGamma(shape, tilt),
+        make_polya_gamma,
         ("shape", "tilt"),
         polya_gamma,
         polya_gamma_cdf,
-        points=[
+        positive_inverse(make_polya_gamma, polya_gamma_cdf, polya_gamma),
+        [
             ((1.0, 0.0), [1e-5, 0.16, 0.25, 1.0, 10.0]),
             ((1.0, 3.0), [0.01, 0.2, 3.0]),
             ((4.0, -1.5), [0.05, 0.9, 1.1]),
@@ -253,7 +259,7 @@ FAMILIES: dict[str, Family] = {
             ((12.0, 2.0), [0.3, 2.4]),
             ((1.0, 100.0), [1e-4, 4e-3]),
         ],
-        q=(),
+        q=(1e-8, 0.25, 0.99),
     ),
     "TruncatedPolyaGamma": Family(
         dist.TruncatedPolyaGamma,

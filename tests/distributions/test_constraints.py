@@ -155,6 +155,18 @@ LINES = {
         [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [0.5, 1.0]], [[inf, 0.0], [0.0, 1.0]]],
         "positive semidefinite",
     ),
+    "below identity": Line(
+        lambda: constraints.below_identity,
+        [[[0.9, 0.1], [0.1, 0.5]]],
+        [
+            [[0.9, 0.4], [0.4, 0.9]],
+            [[0.1, 0.5], [0.5, 0.1]],
+            [[1.0, 0.0], [0.0, 0.5]],
+            [[0.5, 0.1], [0.0, 0.5]],
+            [[nan, 0.0], [0.0, 0.5]],
+        ],
+        "eigenvalues between 0 and 1",
+    ),
     "correlation": Line(
         lambda: constraints.corr_matrix,
         [CORRELATION],

@@ -133,7 +133,9 @@ def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(
     def everything(x: jax.Array) -> tuple:
         below, mode = d.cdf(x), summary(d, "mode")
         quantiles = d.icdf(below * (1 - margin)) if is_inverted else None
-        at_mode = None if mode is None else d.log_prob(jnp.where(jnp.isfinite(mode), mode, x[0].astype(mode.dtype)))
+        at_mode = (
+            None if mode is None else d.log_prob(jnp.where(jnp.isfinite(mode), mode, x[0].astype(mode.dtype)))
+        )
         return below, d.log_cdf(x), d.log_survival(x), d.log_prob(x), quantiles, mode, at_mode
 
     found = compiled(everything)(x)

@@ -6,7 +6,14 @@ from .bounded import Interval, LowerBounded, UpperBounded
 from .cdf import Cdf
 from .combine import Chain, Independent, Inverse
 from .coupling import AffineFamily, Coupling, SplineFamily
-from .covariance import Cholesky, CorrCholesky, CorrMatrix, CorrMatrixCholesky, PositiveDefinite
+from .covariance import (
+    BelowIdentity,
+    Cholesky,
+    CorrCholesky,
+    CorrMatrix,
+    CorrMatrixCholesky,
+    PositiveDefinite,
+)
 from .elementwise import (
     Abs,
     Affine,
@@ -39,6 +46,7 @@ __all__ = [
     "AffineFamily",
     "AutoregressiveNN",
     "BatchNorm",
+    "BelowIdentity",
     "BlockNeuralAutoregressive",
     "BlockNeuralAutoregressiveNN",
     "Cdf",

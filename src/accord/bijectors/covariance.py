@@ -67,16 +67,42 @@ class PositiveDefinite(LowerCholesky):
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
         below, last = split_diagonal(x)
-        bound = math.sqrt(float(jnp.finfo(last.dtype).max) / (2 * last.shape[-1]))
-        factor = with_diagonal(
-            jnp.clip(below, -bound, bound), jnp.exp(jnp.minimum(last, 0.999 * math.log(bound)))
-        )
-        return _square(factor), last.sum(axis=-1) + _log_det_square(last)
+        return _square(_bounded_factor(below, last)), last.sum(axis=-1) + _log_det_square(last)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
         (y,) = align(y)
         x, log_det = super().inverse_and_log_det(jnp.linalg.cholesky(y))
         return x, log_det - _log_det_square(x[..., x.shape[-1] - y.shape[-1] :])
+
+
+class BelowIdentity(LowerCholesky):
+    """Vectors of length `n (n + 1) / 2` to symmetric matrices with eigenvalues between 0 and 1.
+
+    With the `LowerCholesky` factor L of a vector, and C that of I + L L', the matrix has the factor C^-1 L; what it
+    lacks to the identity has the factor C^-1. For numbers this is a share, of which the odds are L^2.
+    """
+
+    def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
+        below, last = split_diagonal(x)
+        factor = _bounded_factor(below, last)
+        # I + L L' itself would be singular where one element is as large as the inverse of rounding.
+        eye = jnp.broadcast_to(jnp.eye(last.shape[-1], dtype=last.dtype), factor.shape)
+        root = jnp.linalg.qr(jnp.concatenate([eye, factor.mT], axis=-2), mode="r").mT
+        size = diagonal(root)
+        root = root * jnp.where(size < 0, -1.0, 1.0)[..., None, :]
+        share = jax.lax.linalg.triangular_solve(root, factor, left_side=True, lower=True)
+        log_size = jnp.log(jnp.abs(size))
+        log_det = last.sum(axis=-1) + _log_det_square(last) - _log_det_share(log_size)
+        return _square(share), log_det
+
+    def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
+        (y,) = align(y)
+        eye = jnp.broadcast_to(jnp.eye(y.shape[-1], dtype=y.dtype), y.shape)
+        share, rest = jnp.linalg.cholesky(y), jnp.linalg.cholesky(eye - y)
+        factor = jax.lax.linalg.triangular_solve(rest, share, left_side=True, lower=True)
+        x, log_det = super().inverse_and_log_det(factor)
+        last = x[..., x.shape[-1] - y.shape[-1] :]
+        return x, log_det - _log_det_square(last) + _log_det_share(-jnp.log(diagonal(rest)))
 
 
 class CorrCholesky(AbstractBijector):
@@ -141,6 +167,12 @@ class CorrMatrix(CorrCholesky):
         return x, log_det + log_det_factor
 
 
+def _bounded_factor(below: jax.Array, last: jax.Array) -> jax.Array:
+    """A lower factor from elements below its diagonal and the logarithms of that, so bounded that it has a square."""
+    bound = math.sqrt(float(jnp.finfo(last.dtype).max) / (2 * last.shape[-1]))
+    return with_diagonal(jnp.clip(below, -bound, bound), jnp.exp(jnp.minimum(last, 0.999 * math.log(bound))))
+
+
 def _square(factor: jax.Array) -> jax.Array:
     """The matrix of which this is the Cholesky factor."""
     return jnp.matmul(factor, factor.swapaxes(-1, -2), precision="highest")
@@ -156,6 +188,12 @@ def _log_det_square(log_diagonal: jax.Array) -> jax.Array:
     """Log determinant of a Cholesky factor's square, by the elements on and below the diagonal."""
     size = log_diagonal.shape[-1]
     return ((size - ranks(log_diagonal)) * log_diagonal).sum(axis=-1) + size * math.log(2)
+
+
+def _log_det_share(log_diagonal: jax.Array) -> jax.Array:
+    """Log determinant of the map from I - (C C')^-1 to C C', from the logarithms of the diagonal of C."""
+    size = log_diagonal.shape[-1]
+    return ((3 * size + 1 - 2 * ranks(log_diagonal)) * log_diagonal).sum(axis=-1)
 
 
 def _log_det_square_of_unit_rows(log_diagonal: jax.Array) -> jax.Array:

@@ -45,6 +45,8 @@ from .discrete.poisson import LogPoisson as LogPoisson
 from .discrete.poisson import Poisson as Poisson
 from .discrete.poisson_binomial import PoissonBinomial as PoissonBinomial
 from .discrete.skellam import Skellam as Skellam
+from .discrete.soliton import Soliton as Soliton
+from .discrete.wallenius import WalleniusHypergeometric as WalleniusHypergeometric
 from .kl import kl_divergence as kl_divergence
 from .measures.random_measures import DirichletProcess as DirichletProcess
 from .measures.random_measures import PitmanYorProcess as PitmanYorProcess
@@ -115,6 +117,7 @@ from .univariate.bounded import Arcsine as Arcsine
 from .univariate.bounded import Triangular as Triangular
 from .univariate.bounded_powers import DoublyTruncatedPowerLaw as DoublyTruncatedPowerLaw
 from .univariate.bounded_powers import LogUniform as LogUniform
+from .univariate.chernoff import Chernoff as Chernoff
 from .univariate.chi import Chi as Chi
 from .univariate.chi import Chi2 as Chi2
 from .univariate.circular_arches import Cosine as Cosine
@@ -130,6 +133,7 @@ from .univariate.flat import Flat as Flat
 from .univariate.flat import FlatPos as FlatPos
 from .univariate.gamma import Exponential as Exponential
 from .univariate.gamma import Gamma as Gamma
+from .univariate.generalized_inverse_gaussian import GeneralizedInverseGaussian as GeneralizedInverseGaussian
 from .univariate.generalized_normal import GeneralizedNormal as GeneralizedNormal
 from .univariate.heavy_tails import Dagum as Dagum
 from .univariate.heavy_tails import LogLogistic as LogLogistic
@@ -139,6 +143,9 @@ from .univariate.inverse_gamma import InverseGamma as InverseGamma
 from .univariate.kernels import Biweight as Biweight
 from .univariate.kernels import Epanechnikov as Epanechnikov
 from .univariate.kernels import Triweight as Triweight
+from .univariate.kolmogorov import Kolmogorov as Kolmogorov
+from .univariate.kolmogorov_smirnov import KolmogorovSmirnov as KolmogorovSmirnov
+from .univariate.kolmogorov_smirnov import KolmogorovSmirnovOneSided as KolmogorovSmirnovOneSided
 from .univariate.laplace import AsymmetricLaplace as AsymmetricLaplace
 from .univariate.laplace import AsymmetricLaplaceQuantile as AsymmetricLaplaceQuantile
 from .univariate.laplace import Laplace as Laplace
@@ -148,7 +155,11 @@ from .univariate.lifetimes import Weibull as Weibull
 from .univariate.lindley import Lindley as Lindley
 from .univariate.logistic import Logistic as Logistic
 from .univariate.logistic import SoftLaplace as SoftLaplace
+from .univariate.noncentral_beta import NoncentralBeta as NoncentralBeta
 from .univariate.noncentral_chi2 import NoncentralChi2 as NoncentralChi2
+from .univariate.noncentral_fisher import NoncentralFisherSnedecor as NoncentralFisherSnedecor
+from .univariate.noncentral_t import NoncentralT as NoncentralT
+from .univariate.normal_inverse_gaussian import NormalInverseGaussian as NormalInverseGaussian
 from .univariate.polya_gamma import TruncatedPolyaGamma as TruncatedPolyaGamma
 from .univariate.polya_gamma_law import PolyaGamma as PolyaGamma
 from .univariate.positive import HalfCauchy as HalfCauchy
@@ -161,6 +172,7 @@ from .univariate.real_line import Cauchy as Cauchy
 from .univariate.real_line import Normal as Normal
 from .univariate.rician import Rician as Rician
 from .univariate.skew_normal import SkewNormal as SkewNormal
+from .univariate.skewed_exponential_power import SkewedExponentialPower as SkewedExponentialPower
 from .univariate.student_t import HalfStudentT as HalfStudentT
 from .univariate.student_t import StudentT as StudentT
 from .univariate.through_logit import LogitNormal as LogitNormal

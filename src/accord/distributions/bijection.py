@@ -23,6 +23,7 @@ _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
     (c.CorrMatrix, bijectors.CorrMatrix),
     (c.PositiveDefinite, bijectors.PositiveDefinite),
     (c.PositiveSemidefinite, bijectors.PositiveDefinite),
+    (c.BelowIdentity, bijectors.BelowIdentity),
 )
 
 

@@ -1,6 +1,7 @@
 """Name the constraints as NumPyro does: `constraints.positive`, `constraints.interval(0, 1)`."""
 
 from .constraint import (
+    BelowIdentity,
     Boolean,
     Cat,
     Circular,
@@ -61,6 +62,7 @@ corr_cholesky = CorrCholesky()
 corr_matrix = CorrMatrix()
 positive_definite = PositiveDefinite()
 positive_semidefinite = PositiveSemidefinite()
+below_identity = BelowIdentity()
 dependent = Dependent()
 
 greater_than = GreaterThan
@@ -78,6 +80,7 @@ independent = Independent
 
 __all__ = [
     "Constraint",
+    "below_identity",
     "boolean",
     "cat",
     "circular",

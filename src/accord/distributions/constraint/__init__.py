@@ -7,6 +7,7 @@ constant costs no JAX.
 from .base import Constraint
 from .combine import Cat, Dependent, Independent, is_dependent
 from .matrices import (
+    BelowIdentity,
     CorrCholesky,
     CorrMatrix,
     LowerCholesky,
@@ -42,6 +43,7 @@ from .vectors import (
 )
 
 __all__ = [
+    "BelowIdentity",
     "Boolean",
     "Cat",
     "Circular",

@@ -71,6 +71,22 @@ class PositiveSemidefinite(_NearIdentity):
         return _is_symmetric(value) & (smallest >= -slack(size) * largest)
 
 
+class BelowIdentity(Constraint):
+    """Symmetric matrices with eigenvalues between 0 and 1."""
+
+    event_dim: ClassVar[int] = 2
+    words: ClassVar[str] = "symmetric, with eigenvalues between 0 and 1"
+
+    def __call__(self, value: Any) -> Any:
+        value = _finite(value)
+        eye = np.eye(np.shape(value)[-1], dtype=value.dtype)
+        rest = eye.reshape((1,) * (np.ndim(value) - 2) + eye.shape) - value
+        return PositiveDefinite()(value) & (_smallest_eigenvalue(rest) > 0)
+
+    def feasible_like(self, value: Any) -> jax.Array:
+        return repeat(0.5 * np.eye(np.shape(value)[-1]), value)
+
+
 class CorrMatrix(PositiveDefinite):
     """Correlation matrices: symmetric, positive definite, with a diagonal of ones."""
 

@@ -68,7 +68,10 @@ def entropy_of_long_tails(
     whole = jnp.maximum(fall + tail, low + 4) - low
     even = jnp.minimum(whole, 2 * jnp.maximum(fall - low, 0.0) + 20)
     t = ((np.arange(_POINTS, dtype=dtype) + 0.5) / _POINTS).reshape(axes)
-    grown, slope = np.expm1(_GROWTH * t) / math.expm1(_GROWTH), _GROWTH * np.exp(_GROWTH * t) / math.expm1(_GROWTH)
+    grown, slope = (
+        np.expm1(_GROWTH * t) / math.expm1(_GROWTH),
+        _GROWTH * np.exp(_GROWTH * t) / math.expm1(_GROWTH),
+    )
     v = low[None] + even[None] * t + (whole - even)[None] * grown
     step = (even[None] + (whole - even)[None] * slope) / _POINTS
     is_number = v < 0.98 * math.log(float(jnp.finfo(dtype).max))

@@ -96,7 +96,9 @@ class AbstractNegativeBinomial(AbstractRare):
 
     def _smooth_log_prob(self, k: jax.Array) -> jax.Array:
         """Log probability of numbers on a new first axis, smooth between whole ones."""
-        number, chance = (jax.tree.map(lambda x: jnp.broadcast_to(x, k.shape), part) for part in self._whole()[:2])
+        number, chance = (
+            jax.tree.map(lambda x: jnp.broadcast_to(x, k.shape), part) for part in self._whole()[:2]
+        )
         return _log_prob(k, number, chance)
 
     def _whole(self) -> Form:

@@ -10,7 +10,7 @@ from ...bijectors import is_concrete
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan
-from ..discrete.countable import AbstractRare, quantile, smallest, without_gradient
+from ..discrete.countable import AbstractFinite, AbstractRare, quantile, smallest, without_gradient
 from ..special import log1m_exp, one_less_exp
 from .gated import AbstractGated, draw_gate, ends, ranked, scaled, surprise
 
@@ -48,6 +48,21 @@ class HurdleDistribution(AbstractGated):
         # The variance given that the gate is open, and that between zeros and the others.
         within = ranked(self.base_dist.variance, rank) / rest - mean * mean * (1 - rest)
         return self._full(chance.q * (within + chance.p * mean * mean))
+
+    @property
+    def mode(self) -> jax.Array:
+        base, zero = self.base_dist, jnp.zeros(self.batch_shape, self.dtype)
+        if isinstance(base, AbstractFinite):
+            values = ranked(base.enumerate_support(expand=False), 1 + zero.ndim)
+            others = jnp.broadcast_to(values, (values.shape[0], *zero.shape)).astype(zero.dtype)
+        else:
+            # The mode of the base or, if that is a zero, what is next to it.
+            found = jnp.broadcast_to(base.mode, zero.shape).astype(zero.dtype)
+            is_zero = (found == 0) & base.is_discrete
+            others = jnp.stack([jnp.where(is_zero, side, found) for side in (-1.0, 1.0)])
+        values = jnp.concatenate([zero[None], others])
+        best = jnp.argmax(self.log_prob(values), axis=0)
+        return jnp.take_along_axis(values, best[None], axis=0)[0]
 
     def log_prob(self, value: Any) -> jax.Array:
         x, chance = self._gate(value)

@@ -1,6 +1,6 @@
 """Distribute shares of a whole whose log ratios are jointly normal."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,14 +8,12 @@ import numpy as np
 
 from ...bijectors import float_type
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
-from ..parameters import exactly_one
-from ..special.linear import first_given
-from .multivariate import MultivariateNormal, check_location
+from .through_normal import AbstractThroughNormal
 
 
-class LogisticNormal(AbstractDistribution):
+class LogisticNormal(AbstractThroughNormal):
     """The law of softmax((z, 0)) for a multivariate normal z of n - 1 elements: shares that may be correlated.
 
     Give exactly one of the three matrices, shape `(..., n - 1, n - 1)`.
@@ -32,25 +30,9 @@ class LogisticNormal(AbstractDistribution):
     **Source**: Aitchison & Shen (1980), Biometrika 67(2), 261-272.
     """
 
-    loc: Any = 0.0
-    covariance_matrix: Any = None
-    precision_matrix: Any = None
-    scale_tril: Any = None
-    parameters: ClassVar[dict[str, Constraint]] = MultivariateNormal.parameters
-
-    def __check_init__(self) -> None:
-        exactly_one(self, "covariance_matrix", "precision_matrix", "scale_tril")
-        check_location(
-            self, self.loc, first_given(self.covariance_matrix, self.precision_matrix, self.scale_tril)
-        )
-
-    @property
-    def batch_shape(self) -> Shape:
-        return self._of_ratios.batch_shape
-
     @property
     def event_shape(self) -> Shape:
-        return (self._of_ratios.event_shape[0] + 1,)
+        return (self._of_z.event_shape[0] + 1,)
 
     @property
     def support(self) -> Constraint:
@@ -61,16 +43,11 @@ class LogisticNormal(AbstractDistribution):
         x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self._shape()))
         is_inside = (self.support(x) & (x > 0).all(axis=-1)) | jnp.isnan(x).any(axis=-1)
         log_x = jnp.log(jnp.where(is_inside[..., None], x, 1 / x.shape[-1]))
-        log_prob = self._of_ratios.log_prob(log_x[..., :-1] - log_x[..., -1:]) - log_x.sum(axis=-1)
+        log_prob = self._of_z.log_prob(log_x[..., :-1] - log_x[..., -1:]) - log_x.sum(axis=-1)
         return jnp.where(is_inside, log_prob, -jnp.inf)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        ratios = self._of_ratios.sample(key, sample_shape)
+        ratios = self._of_z.sample(key, sample_shape)
         shares = jax.nn.softmax(jnp.concatenate([ratios, jnp.zeros_like(ratios[..., :1])], axis=-1), axis=-1)
         # A share below the smallest number would round to 0, where the density ends.
         return jnp.maximum(shares, float(jnp.finfo(shares.dtype).tiny))
-
-    @property
-    def _of_ratios(self) -> MultivariateNormal:
-        """The distribution of the log ratios."""
-        return MultivariateNormal(self.loc, self.covariance_matrix, self.precision_matrix, self.scale_tril)

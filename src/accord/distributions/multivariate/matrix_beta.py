@@ -11,7 +11,6 @@ from ...bijectors import align, float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..constraint.base import repeat
 from ..special.linear import log_diagonal, solve_columns
 from .triangular import (
     choose_events,
@@ -53,7 +52,7 @@ class MatrixBeta(AbstractDistribution):
 
     @property
     def support(self) -> Constraint:
-        return BelowIdentity()
+        return constraints.below_identity
 
     @property
     def mean(self) -> jax.Array:
@@ -112,19 +111,6 @@ class MatrixBeta(AbstractDistribution):
         """Multiples of the identity."""
         eye = jnp.broadcast_to(jnp.eye(self.dimension, dtype=self.dtype), self._shape())
         return with_event_axes(by_batch, 2) * eye
-
-
-class BelowIdentity(Constraint):
-    """Symmetric matrices with eigenvalues between 0 and 1."""
-
-    event_dim: ClassVar[int] = 2
-    words: ClassVar[str] = "symmetric, with eigenvalues between 0 and 1"
-
-    def __call__(self, value: Any) -> Any:
-        return _is_below_identity(jnp.asarray(value))
-
-    def feasible_like(self, value: Any) -> jax.Array:
-        return repeat(0.5 * np.eye(np.shape(value)[-1]), value)
 
 
 def _is_below_identity(x: jax.Array) -> jax.Array:

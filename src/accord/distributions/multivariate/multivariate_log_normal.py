@@ -1,6 +1,6 @@
 """Distribute vectors of positive numbers whose logarithms are jointly normal."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,15 +8,14 @@ import numpy as np
 
 from ...bijectors import float_type
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint, Independent
-from ..parameters import exactly_one
-from ..special.linear import first_given, lower_factor, multiply_matrix
-from .multivariate import MultivariateNormal, check_location
+from ..special.linear import lower_factor, multiply_matrix
+from .through_normal import AbstractThroughNormal
 from .triangular import choose_events, has_nan
 
 
-class MultivariateLogNormal(AbstractDistribution):
+class MultivariateLogNormal(AbstractThroughNormal):
     """The law of exp(z) for a multivariate normal z; give exactly one of the three matrices, shape `(..., n, n)`.
 
     **Fields**
@@ -30,25 +29,9 @@ class MultivariateLogNormal(AbstractDistribution):
     **Source**: Kotz, Balakrishnan & Johnson (2000), Continuous Multivariate Distributions 1, ch. 44.
     """
 
-    loc: Any = 0.0
-    covariance_matrix: Any = None
-    precision_matrix: Any = None
-    scale_tril: Any = None
-    parameters: ClassVar[dict[str, Constraint]] = MultivariateNormal.parameters
-
-    def __check_init__(self) -> None:
-        exactly_one(self, "covariance_matrix", "precision_matrix", "scale_tril")
-        check_location(
-            self, self.loc, first_given(self.covariance_matrix, self.precision_matrix, self.scale_tril)
-        )
-
-    @property
-    def batch_shape(self) -> Shape:
-        return self._of_logarithms.batch_shape
-
     @property
     def event_shape(self) -> Shape:
-        return self._of_logarithms.event_shape
+        return self._of_z.event_shape
 
     @property
     def support(self) -> Constraint:
@@ -56,22 +39,22 @@ class MultivariateLogNormal(AbstractDistribution):
 
     @property
     def mean(self) -> jax.Array:
-        normal = self._of_logarithms
+        normal = self._of_z
         return jnp.exp(normal.mean + 0.5 * normal.variance)
 
     @property
     def variance(self) -> jax.Array:
-        normal = self._of_logarithms
+        normal = self._of_z
         return self.mean**2 * jnp.expm1(normal.variance)
 
     @property
     def mode(self) -> jax.Array:
-        normal = self._of_logarithms
+        normal = self._of_z
         factor = lower_factor(self.dtype, self.covariance_matrix, self.precision_matrix, self.scale_tril)
         return jnp.exp(normal.mean - multiply_matrix(factor, factor.mT).sum(axis=-1))
 
     def log_prob(self, value: Any) -> jax.Array:
-        normal = self._of_logarithms
+        normal = self._of_z
         x = jnp.asarray(value, float_type(value, np.zeros((), self.dtype)))
         x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self._shape()))
         is_inside = (x > 0).all(axis=-1) | has_nan(x, 1)
@@ -80,14 +63,9 @@ class MultivariateLogNormal(AbstractDistribution):
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         limits = jnp.finfo(self.dtype)
-        draws = jnp.exp(self._of_logarithms.sample(key, sample_shape))
+        draws = jnp.exp(self._of_z.sample(key, sample_shape))
         return jnp.clip(draws, float(limits.tiny), float(limits.max))
 
     def entropy(self) -> jax.Array:
-        normal = self._of_logarithms
+        normal = self._of_z
         return normal.entropy() + normal.mean.sum(axis=-1)
-
-    @property
-    def _of_logarithms(self) -> MultivariateNormal:
-        """The distribution of the logarithms."""
-        return MultivariateNormal(self.loc, self.covariance_matrix, self.precision_matrix, self.scale_tril)

@@ -14,9 +14,11 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan, GreaterThanOrEqual, Real
 from ..constraint.base import repeat
-from ..special import beta_log_odds_quantile, log1m, log_beta, log_of
+from ..discrete.countable import without_gradient
+from ..special import beta_log_odds_quantile, log1m, log_beta, log_of, softplus, solve_increasing
 from ..special.incomplete_beta import log_beta_tail
 from ..truncation.interval_measure import measure
+from ..truncation.interval_support import ends
 
 
 class OrderStatistic(AbstractDistribution):
@@ -79,7 +81,7 @@ class OrderStatistic(AbstractDistribution):
         odds = jax.random.loggamma(key_low, low, shape, dtype) - jax.random.loggamma(
             key_high, high, shape, dtype
         )
-        return self.base_distribution.icdf(_open(jax.lax.logistic(odds)))
+        return self._at_odds(odds)
 
     def cdf(self, value: Any) -> jax.Array:
         return jnp.exp(self.log_cdf(value))
@@ -93,7 +95,23 @@ class OrderStatistic(AbstractDistribution):
     def icdf(self, q: Any) -> jax.Array:
         q, low, high = self._aligned(q)
         odds = beta_log_odds_quantile(low, high, log_of(q), log1m(q))
-        return self.base_distribution.icdf(jax.lax.logistic(odds))
+        return self._at_odds(odds)
+
+    def _at_odds(self, odds: jax.Array) -> jax.Array:
+        """The quantile of the base at a log odds, of which the level may round to 1."""
+        base, is_end, is_lower = self.base_distribution, jnp.isinf(odds), odds < 0
+        inside = jnp.where(is_end, 0.0, odds)
+        target = jnp.where(is_lower, -softplus(-inside), softplus(inside))
+
+        def level(x: jax.Array) -> jax.Array:
+            return jnp.where(is_lower, base.log_cdf(x), -base.log_survival(x))
+
+        start = without_gradient(base).icdf(_open(jax.lax.logistic(inside)))
+        low, high = (jnp.broadcast_to(jnp.asarray(e, odds.dtype), odds.shape) for e in ends(base.support))
+        found = solve_increasing(level, target, low, high, start)
+        # Draws stay within a support that is open.
+        found = jnp.where((found > low) & (found < high), found, start)
+        return jnp.where(is_end, jnp.where(is_lower, low, high), found)
 
     def _tail(self, value: Any, *, is_lower: bool) -> jax.Array:
         """Log probability of being at most, or above, the value."""

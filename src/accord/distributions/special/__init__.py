@@ -3,6 +3,8 @@
 from ...bijectors.arrays import log
 from ...bijectors.elementwise import softplus
 from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
+from .bessel_i import log_bessel_i
+from .bessel_k import log_bessel_k, log_bessel_ke
 from .digamma import digamma_less_log
 from .elementary import (
     HALF_LOG_TWO_PI,
@@ -68,8 +70,11 @@ __all__ = [
     "log1m_exp",
     "log1p_excess",
     "log1p_square",
+    "log_bessel_i",
     "log_bessel_i0",
     "log_bessel_i0e",
+    "log_bessel_k",
+    "log_bessel_ke",
     "log_beta",
     "log_beta_cdf",
     "log_beta_survival",

@@ -75,10 +75,11 @@ def log1m_exp(x: jax.Array) -> jax.Array:
     **Source**: Maechler (2012), "Accurately computing log(1 - exp(-|a|))", equation 7.
     """
     is_zero = x == 0
-    near = (x > -math.log(2)) & ~is_zero
-    close = jnp.log(-jnp.expm1(jnp.where(near, x, -1.0)))
-    away = jnp.log1p(-jnp.exp(jnp.where(near | is_zero, -1.0, x)))
-    return jnp.where(is_zero, -jnp.inf, jnp.where(near, close, away))
+    # Both forms hold on both sides of the seam, on which every median lies: a compiler may compute x twice, with
+    # other roundings, and so come to see it on either side.
+    close = jnp.log(-jnp.expm1(jnp.where(is_zero, -1.0, x)))
+    away = jnp.log1p(-jnp.exp(jnp.minimum(x, -0.5)))
+    return jnp.where(is_zero, -jnp.inf, jnp.where(x > -math.log(2), close, away))
 
 
 @jax.custom_jvp

@@ -1,9 +1,9 @@
 """Compute the probability that the product of two gamma variables is below that of two others.
 
-The logarithm of a gamma variable of shape z has the moment generating function Gamma(z + s) / Gamma(z). That probability
-is an integral of four such ratios over s, along a path in the complex plane. On one through the saddle point nothing
-cancels, so that the smallest probabilities keep their digits; it is bent to the side on which the integrand falls, since
-it turns fast where the product is far from the other.
+The logarithm of a gamma variable of shape z has the moment generating function Gamma(z + s) / Gamma(z). That
+probability is an integral of four such ratios over s, along a path in the complex plane. On one through the saddle
+point nothing cancels, so that the smallest probabilities keep their digits; it is bent to the side on which the
+integrand falls, since that turns fast where the two products are far apart.
 
 **Source**: the inversion integral of a moment generating function, Daniels (1987), International Statistical Review 55,
 37-48, section 2; it is summed by the trapezoidal rule after a hyperbolic sine, Trefethen & Weideman (2014), SIAM Review
@@ -24,7 +24,6 @@ from .quantile import solve_increasing
 _POINTS = {32: 48, 64: 112}
 # Stirling's series is used this far above the arguments.
 _SHIFT = 10
-_BEND = 0.5
 
 
 def log_products_in_order(small: tuple[jax.Array, ...], large: tuple[jax.Array, ...]) -> jax.Array:
@@ -42,11 +41,14 @@ def log_products_in_order(small: tuple[jax.Array, ...], large: tuple[jax.Array, 
     far = jnp.arcsinh(12.0 * (1.0 / width + 1.0))
     v = far * (np.arange(points + 1, dtype=down.dtype) / points).reshape((1,) * (far.ndim - 1) + (-1,))
     sinh, cosh = jnp.sinh(v), jnp.cosh(v)
-    s = jax.lax.complex(centre + _BEND * width * (cosh - 1.0), width * sinh)
-    linear = jnp.log((up + _SHIFT) / (down + _SHIFT)).sum(axis=-1, keepdims=True).astype(s.dtype)
+    # About how steeply the integrand changes at a distance of 1.
+    slope = (jnp.log1p(up) - jnp.log1p(down)).sum(axis=-1, keepdims=True)
+    bend = -0.7 * jnp.tanh(jax.lax.stop_gradient(slope) / 16.0)
+    s = jax.lax.complex(centre + bend * width * (cosh - 1.0), width * sinh)
+    linear = (jnp.log(up + _SHIFT) - jnp.log(down + _SHIFT)).sum(axis=-1, keepdims=True).astype(s.dtype)
     exponent = s * linear + _rise(up, s) + _rise(down, -s) - jnp.log(s)
     height = jax.lax.stop_gradient(exponent[..., :1].real)
-    terms = (jnp.exp(exponent - height.astype(s.dtype)) * jax.lax.complex(cosh, -_BEND * sinh)).real
+    terms = (jnp.exp(exponent - height.astype(s.dtype)) * jax.lax.complex(cosh, -bend * sinh)).real
     total = terms.sum(axis=-1) - 0.5 * terms[..., 0]
     return height[..., 0] + jnp.log(total * (width * far)[..., 0] / (points * math.pi))
 
@@ -65,7 +67,9 @@ def _saddle(down: jax.Array, up: jax.Array) -> tuple[jax.Array, jax.Array]:
         return (mean_log(up + c_) - mean_log(down - c_)).sum(axis=-1) - 1.0 / c
 
     most = down.min(axis=-1)
-    centre = solve_increasing(slope, jnp.zeros_like(most), 0.0, most, 0.5 * jnp.minimum(most, 1.0))
+    # It is never much nearer to 0 than the reciprocal of the largest logarithm.
+    unit = jnp.minimum(most, 1.0)
+    centre = solve_increasing(slope, jnp.zeros_like(most), 1e-4 * unit, most, 0.5 * unit)
     _, curvature = jax.jvp(slope, (centre,), (jnp.ones_like(centre),))
     return centre, 1.0 / jnp.sqrt(curvature)
 

@@ -10,7 +10,8 @@ import numpy as np
 from .. import constraints
 from ..constraint import Constraint
 from ..special import HALF_LOG_TWO_PI, log, log1p_square, log_ndtr, ndtr, ndtri
-from ..special.smooth import exp_excess
+from ..special.smooth import exp_excess, log_cosh
+from .entropy_quadrature import entropy_on_line
 from .location_scale import AbstractLocationScale
 
 _EULER = float(np.euler_gamma)
@@ -105,6 +106,21 @@ class JohnsonSU(AbstractLocationScale):
         square = 1 / tailweight**2
         growth = jnp.exp(square) * jnp.cosh(2 * skewness / tailweight) + 1
         return self._spread(0.5 * jnp.expm1(square) * growth)
+
+    def entropy(self) -> jax.Array:
+        skewness, tailweight = self._arrays("skewness", "tailweight")
+        centre, deviation = -skewness / tailweight, 1 / tailweight
+        # By u = asinh(z), which is normal; the logarithm of cosh(u) has a bend at 0, if that is within reach.
+        is_bent = jnp.abs(skewness) < 12
+        start = jnp.where(is_bent, 0.0, centre)
+        far = 12 * deviation + jnp.abs(centre - start)
+        detail = jnp.where(is_bent, jnp.minimum(deviation, 1.0), deviation)
+
+        def log_density(u: jax.Array) -> jax.Array:
+            level = skewness[None] + tailweight[None] * u
+            return jnp.log(tailweight)[None] - log_cosh(u) - 0.5 * level * level - HALF_LOG_TWO_PI
+
+        return self._uncertainty(entropy_on_line(log_density, start, detail, far, far, log_cosh))
 
     def _log_density(self, z: jax.Array, *shapes: Any) -> jax.Array:
         skewness, tailweight = shapes

@@ -19,10 +19,12 @@ from ..special import (
     digamma_less_log,
     exp_of,
     log1m,
+    log1p_excess,
     log_gamma_remainder,
     log_of,
     one_less_exp,
 )
+from ..special.gamma_ratio import remainder_rise
 from ..special.incomplete_beta import log_beta_tail, nearer_beta_tail
 from ..special.quadrature import exp_rest, together
 from ..special.smooth import log_ratio
@@ -41,7 +43,10 @@ class AbstractGammaRatio(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         is_outside, x, a, b, distance = self._standardise(value)
-        constant = log_gamma_remainder(a + b) - log_gamma_remainder(a) - log_gamma_remainder(b)
+        distance, a, b = together(distance, a, b)
+        is_first = a > b
+        large, small = jnp.where(is_first, a, b), jnp.where(is_first, b, a)
+        constant = remainder_rise(large, small) - log_gamma_remainder(small)
         return jnp.where(is_outside, -jnp.inf, _log_fall(distance, a, b) + constant - jnp.log(x))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -177,19 +182,42 @@ class FisherSnedecor(AbstractGammaRatio):
         return 1.0, 0.5 * df1, 0.5 * df2
 
 
-def _log_fall(distance: jax.Array, a: Any, b: Any) -> jax.Array:
+@jax.custom_jvp
+def _log_fall(distance: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     """Log density of the log odds at a distance from their mode, relative to that at the mode."""
     p, q = a / (a + b), b / (a + b)
-    size, is_upper = jnp.abs(distance), distance > 0
-    is_near = size < 0.5
+    is_upper = distance > 0
+    size = jnp.where(is_upper, distance, -distance)
+    is_near, is_far = size < 0.5, size > 30
     # Near the mode the linear terms, which cancel, are left out.
     near = jnp.where(is_near, distance, 0.0)
     bend = (a + b) * jnp.log1p(q * exp_rest(-p * near) + p * exp_rest(q * near))
-    away = jnp.where(is_near, 1.0, size)
+    # Else what is left is of the size of the smaller share.
     share, other = jnp.where(is_upper, q, p), jnp.where(is_upper, p, q)
-    # Of 1 - share (1 - e^-size) the digits are those of a small share, or of a small other one.
     is_small = share < 0.5
-    small = jnp.log1p(jnp.where(is_small, share, 0.0) * jnp.expm1(-away))
-    large = jnp.log(other + share * jnp.exp(-away))
-    rest = (a + b) * jnp.where(is_small, small, large)
-    return jnp.where(is_near, -bend, -jnp.where(is_upper, b, a) * away - rest)
+    outer, inner = jnp.where(is_upper, b, a), jnp.where(is_upper, a, b)
+    fall = outer * size + (a + b) * jnp.log1p(jnp.where(is_small, share, 0.0) * jnp.expm1(-size))
+    turned = jnp.where(is_far, 0.0, size)
+    rise = inner * turned - (a + b) * jnp.log1p(other * jnp.expm1(turned))
+    beyond = outer * size + (a + b) * jnp.log(other + share * jnp.exp(-size))
+    away = jnp.where(is_small, -fall, jnp.where(is_far, -beyond, rise))
+    return jnp.where(is_near, -bend, away)
+
+
+@_log_fall.defjvp
+def _log_fall_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+    distance, a, b = primals
+    is_lower, p, q = distance < 0, a / (a + b), b / (a + b)
+    size = jnp.where(is_lower, -distance, distance)
+    less, left = -jnp.expm1(-size), jnp.exp(-size)
+    lower, upper = q + p * left, p + q * left
+    slope = a * q * less / jnp.where(is_lower, lower, -upper)
+    by_a = _excess_of_log(jnp.where(is_lower, -q * less / lower, q * less / upper), -size - jnp.log(lower))
+    by_b = _excess_of_log(jnp.where(is_lower, p * less / lower, -p * less / upper), -size - jnp.log(upper))
+    return _log_fall(*primals), slope * tangents[0] + by_a * tangents[1] + by_b * tangents[2]
+
+
+def _excess_of_log(u: jax.Array, log_1p: jax.Array) -> jax.Array:
+    """log(1 + u) - u, from that logarithm where `u` is near -1."""
+    is_far = u < -0.4
+    return jnp.where(is_far, log_1p - u, log1p_excess(jnp.where(is_far, 0.0, u)))

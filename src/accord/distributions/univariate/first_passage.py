@@ -14,6 +14,7 @@ from ..constraint import Constraint
 from ..noise import keep_inside
 from ..special import HALF_LOG_TWO_PI, erfcx, log, log1m, log_ndtr, log_of, ndtr, ndtri, solve_increasing
 from ..special.smooth import expm1
+from .entropy_quadrature import entropy_on_half_line
 from .location_scale import AbstractLocationScale
 
 _EULER = float(np.euler_gamma)
@@ -164,6 +165,15 @@ class InverseGaussian(AbstractDistribution):
         low, high = math.log(float(limits.tiny)), math.log(float(limits.max))
         log_x = solve_increasing(function, jnp.where(is_end, 0.0, target), low, high, jnp.log(loc))
         return jnp.where(is_end, jnp.where(is_low, 0.0, jnp.inf), jnp.exp(log_x))
+
+    def entropy(self) -> jax.Array:
+        loc, c = self._arrays("loc", "concentration")
+        c = c / loc
+        unit = InverseGaussian(jnp.ones_like(c)[None], c[None])
+        spread = jnp.minimum(1 / jnp.sqrt(c), 1.0)
+        # Below this part of it there is no mass.
+        below = jnp.maximum(jnp.log1p(1 / c) - jnp.log(c / 90), 0.0)
+        return jnp.log(loc) + entropy_on_half_line(unit.log_prob, 1 + 1 / c, spread, jnp.zeros_like(c), below)
 
     def log_cdf(self, value: Any) -> jax.Array:
         is_outside, *parts = self._inside(value)

@@ -72,12 +72,12 @@ class GeneralizedNormal(AbstractLocationScale):
 
     def _cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
         is_lower = z < 0
-        tail = jnp.exp(_log_tail(*together(jnp.where(is_lower, -z, z), *shapes)))
+        tail = jnp.exp(log_power_tail(*together(jnp.where(is_lower, -z, z), *shapes)))
         return jnp.where(is_lower, tail, 1 - tail)
 
     def _log_cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
         is_lower = z < 0
-        log_tail = _log_tail(*together(jnp.where(is_lower, -z, z), *shapes))
+        log_tail = log_power_tail(*together(jnp.where(is_lower, -z, z), *shapes))
         return jnp.where(is_lower, log_tail, jnp.log1p(-jnp.exp(log_tail)))
 
     def _log_survival(self, z: jax.Array, *shapes: Any) -> jax.Array:
@@ -85,7 +85,7 @@ class GeneralizedNormal(AbstractLocationScale):
 
     def _icdf(self, q: jax.Array, *shapes: Any) -> jax.Array:
         is_lower = q < 0.5
-        size = _tail_size(*together(jnp.where(is_lower, q, 1 - q), *shapes))
+        size = power_tail_size(*together(jnp.where(is_lower, q, 1 - q), *shapes))
         return jnp.where(is_lower, -size, size)
 
 
@@ -97,17 +97,17 @@ def _log_density(size: jax.Array, power: jax.Array) -> jax.Array:
 
 
 @jax.custom_jvp
-def _log_tail(size: jax.Array, power: jax.Array) -> jax.Array:
+def log_power_tail(size: jax.Array, power: jax.Array) -> jax.Array:
     """Log of the probability that z is above `size`, which is at least 0."""
     argument, is_flat = _argument(size, power)
     beyond = log_gamma_survival(1 / power, argument) - math.log(2)
     return jnp.where(is_flat, _log_flat_tail(jnp.where(is_flat, size, 0.0), power), beyond)
 
 
-@_log_tail.defjvp
-def _log_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+@log_power_tail.defjvp
+def _log_power_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
     size, power = primals
-    found = _log_tail(size, power)
+    found = log_power_tail(size, power)
     argument, is_flat = _argument(size, power)
     is_gone = found == -jnp.inf
     by_size = -jnp.exp(_log_density(size, power) - jnp.where(is_gone, 0.0, found))
@@ -133,17 +133,17 @@ def _log_flat_tail(size: jax.Array, power: jax.Array) -> jax.Array:
 
 
 @jax.custom_jvp
-def _tail_size(p: jax.Array, power: jax.Array) -> jax.Array:
+def power_tail_size(p: jax.Array, power: jax.Array) -> jax.Array:
     """The distance from 0 above which z has the probability p, at most 1/2."""
     return jnp.exp(log_gamma_quantile_upper(1 / power, 2 * p) / power)
 
 
-@_tail_size.defjvp
-def _tail_size_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+@power_tail_size.defjvp
+def _power_tail_size_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
     p, power = primals
-    size = _tail_size(p, power)
+    size = power_tail_size(p, power)
     is_end = size == jnp.inf
     safe = jnp.where(is_end, 1.0, size)
-    log_tail, by_power = jax.jvp(lambda power: _log_tail(safe, power), (power,), (tangents[1],))
+    log_tail, by_power = jax.jvp(lambda power: log_power_tail(safe, power), (power,), (tangents[1],))
     moved = jnp.exp(log_tail) * by_power - tangents[0]
     return size, jnp.where(is_end, 0.0, moved / jnp.exp(_log_density(safe, power)))

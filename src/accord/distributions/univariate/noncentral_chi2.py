@@ -136,7 +136,11 @@ def noncentral_entropy(noncentrality: jax.Array, p: jax.Array) -> jax.Array:
     typical = mean + variance / mean
     spread = jnp.minimum(jnp.sqrt(variance) / mean, 1.0)
     return entropy_on_half_line(
-        lambda x: log_noncentral_density(*together(x, noncentrality[None], p[None])), typical, spread, p - 1, 40 / p
+        lambda x: log_noncentral_density(*together(x, noncentrality[None], p[None])),
+        typical,
+        spread,
+        p - 1,
+        40 / p,
     )
 
 

@@ -14,6 +14,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..special import log_ndtr, solve_increasing
 from ..special.quadrature import rule_on_unit
+from .polya_gamma_law import PolyaGamma
 
 _BOUND = 2.5
 # Two series for the density, of which the first converges fast below this value, and the second above.
@@ -61,7 +62,7 @@ class TruncatedPolyaGamma(AbstractDistribution):
 
     @property
     def mode(self) -> jax.Array:
-        return self._full(_MODE)
+        return self._full(PolyaGamma(jnp.ones((), self.dtype)).mode)
 
     def log_prob(self, value: Any) -> jax.Array:
         (x,) = align(value)
@@ -163,6 +164,5 @@ def _moments() -> tuple[float, float]:
     return mean, (1 / 24 + 1 / 16 - second) / below - mean**2
 
 
-_MODE = 0.0  # TODO
 _LOG_BELOW = math.log1p(-_beyond(_BOUND))
 _MEAN, _VARIANCE = _moments()

@@ -104,7 +104,9 @@ class Rician(AbstractDistribution):
         mean, variance = _moments(s)
         unit = Rician(s[None], jnp.ones_like(s)[None])
         spread = jnp.sqrt(variance) / mean
-        return jnp.log(sigma) + entropy_on_half_line(unit.log_prob, mean, spread, jnp.ones_like(s), jnp.full_like(s, 20.0))
+        return jnp.log(sigma) + entropy_on_half_line(
+            unit.log_prob, mean, spread, jnp.ones_like(s), jnp.full_like(s, 20.0)
+        )
 
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
         """Whether the value is no number inside, the value made safe, sigma, and what is noncentral chi-squared."""

@@ -77,7 +77,11 @@ class SkewNormal(AbstractLocationScale):
         # On the lighter side there is nothing beyond a few of these.
         scale = 1 / jnp.hypot(1.0, size)
         of_z = entropy_on_line(
-            lambda z: self._log_density(z, size[None]), jnp.zeros_like(size), scale, 12 * scale, jnp.full_like(size, 12.0)
+            lambda z: self._log_density(z, size[None]),
+            jnp.zeros_like(size),
+            scale,
+            12 * scale,
+            jnp.full_like(size, 12.0),
         )
         return self._uncertainty(of_z)
 

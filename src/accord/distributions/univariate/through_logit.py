@@ -13,7 +13,9 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..parameters import exactly_one
+from ..special import softplus
 from ..special.smooth import logistic
+from .entropy_quadrature import entropy_on_line
 from .logistic import Logistic
 from .real_line import Normal
 
@@ -60,7 +62,7 @@ class AbstractThroughLogit(AbstractDistribution):
 
 
 class LogitNormal(AbstractThroughLogit):
-    """A share whose log odds are normal; it has neither mean nor entropy in closed form.
+    """A share whose log odds are normal; it has no mean in closed form.
 
     **Fields**
     - `loc`: mean of the log odds, any real.
@@ -74,6 +76,21 @@ class LogitNormal(AbstractThroughLogit):
     loc: Any = 0.0
     scale: Any = 1.0
     parameters: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+
+    def entropy(self) -> jax.Array:
+        loc, scale = self._arrays("loc", "scale")
+        # The slope of the share by its log odds bends at 0, if that is within reach.
+        is_bent = jnp.abs(loc) < 12 * scale
+        start, detail = jnp.where(is_bent, 0.0, loc), jnp.where(is_bent, jnp.minimum(scale, 1.0), scale)
+        far = 12 * scale + jnp.abs(loc - start)
+
+        def log_slope(odds: jax.Array) -> jax.Array:
+            return -softplus(odds) - softplus(-odds)
+
+        def log_density(odds: jax.Array) -> jax.Array:
+            return Normal(loc[None], scale[None]).log_prob(odds) - log_slope(odds)
+
+        return entropy_on_line(log_density, start, detail, far, far, log_slope)
 
     @property
     def _log_odds(self) -> Normal:

@@ -1,0 +1,111 @@
+"""Distribute the number of successes among things taken one after the other, each by its weight: Wallenius's law."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .. import constraints
+from ..base import Shape
+from ..constraint import Constraint
+from ..special import log1m_exp, log_sum_exp, softplus
+from .countable import AbstractFinite, known_bounds
+from .hypergeometric import Hypergeometric, check_taken, ends
+from .table_draws import draw_from_table
+from .table_law import log_prob_of_table
+
+# The log of a probability of nothing; its sums and differences stay finite in both precisions.
+_NOTHING = 1e30
+
+
+class WalleniusHypergeometric(AbstractFinite):
+    """The number of successes among things taken one by one, each time a success with the odds of what is left.
+
+    A thing taken changes the odds of the next one; where the two numbers taken are independent and only their sum is
+    known, the law is Fisher's, `NoncentralHypergeometric`. All probabilities are computed at once, thing after thing,
+    in about `total_count` times as many operations as there are values.
+
+    **Fields**
+    - `num_successes`: successes in the population, a Python integer >= 0.
+    - `num_failures`: failures in the population, a Python integer >= 0.
+    - `total_count`: number of things taken, a Python integer from 0 to `num_successes + num_failures`.
+    - `odds`: weight of a success over that of a failure, > 0; 1 gives the hypergeometric distribution.
+
+    **Probability**: `choose(a, k) choose(b, n - k)` times the integral over 0 < t < 1 of
+    `(1 - t^(odds / d))^k (1 - t^(1 / d))^(n - k)`, d = odds (a - k) + b - (n - k); a = num_successes,
+    b = num_failures, n = total_count.
+
+    **Source**: Wallenius (1963), Biased Sampling; Fog (2008), Commun. Stat. Simul. Comput. 37(2), 241-257, whose
+    recursion over the things taken this is.
+    """
+
+    num_successes: int = eqx.field(static=True)
+    num_failures: int = eqx.field(static=True)
+    total_count: int = eqx.field(static=True)
+    odds: Any
+    parameters: ClassVar[dict[str, Constraint]] = {"odds": constraints.positive}
+
+    def __check_init__(self) -> None:
+        for name in Hypergeometric.parameters:
+            found = getattr(self, name)
+            if type(found) is not int or found < 0:
+                raise self.refuse(f"{name} is {found!r}", "Give a Python integer of at least 0.")
+        check_taken(self)
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(*self._bounds())
+
+    @property
+    def mean(self) -> jax.Array:
+        values, probs = self._table()
+        return (probs * values).sum(axis=0)
+
+    @property
+    def variance(self) -> jax.Array:
+        values, probs = self._table()
+        return (probs * (values - self.mean[None]) ** 2).sum(axis=0)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        return log_prob_of_table(value, self._log_table(), self._bounds()[0])
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        index = draw_from_table(key, self._log_table(), sample_shape)
+        return self._bounds()[0] + index.astype(jnp.result_type(int))
+
+    def _bounds(self) -> tuple[int, int]:
+        return known_bounds(self, *ends(self))
+
+    def _table(self) -> tuple[jax.Array, jax.Array]:
+        """All values, and their probabilities."""
+        probs = jnp.exp(self._log_table())
+        return self.enumerate_support(expand=False).astype(probs.dtype), probs
+
+    def _log_table(self) -> jax.Array:
+        low, high = self._bounds()
+        (odds,) = self._arrays("odds")
+        log_odds = jnp.log(odds)[None]
+        k = jnp.arange(high + 1, dtype=odds.dtype).reshape((-1,) + (1,) * odds.ndim)
+        left = _log_count(self.num_successes - k)
+        none = jnp.full((1, *odds.shape), -_NOTHING, odds.dtype)
+
+        def take(log_table: jax.Array, taken: jax.Array) -> tuple[jax.Array, None]:
+            logits = log_odds + left - _log_count(self.num_failures - taken + k)
+            success, failure = log_table - softplus(-logits), log_table - softplus(logits)
+            return jnp.logaddexp(failure, jnp.concatenate([none, success[:-1]])), None
+
+        start = jnp.where(k == 0, 0.0, -_NOTHING)
+        start = jnp.broadcast_to(start.astype(odds.dtype), (high + 1, *odds.shape))
+        taken = jnp.arange(self.total_count, dtype=odds.dtype)
+        found = jax.lax.scan(take, start, taken)[0][low:]
+        # Of a number that is almost certain it is that of all others that keeps its digits.
+        is_likely = found > -0.5
+        others = log_sum_exp(jnp.where(is_likely, -_NOTHING, found), axis=0)[None]
+        return jnp.where(is_likely, log1m_exp(jnp.where(is_likely, jnp.minimum(others, 0.0), -1.0)), found)
+
+
+def _log_count(count: jax.Array) -> jax.Array:
+    """Log of how many are left; of none it is that of nothing."""
+    is_any = count > 0
+    return jnp.where(is_any, jnp.log(jnp.where(is_any, count, 1.0)), -_NOTHING)
