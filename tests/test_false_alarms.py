@@ -21,6 +21,7 @@ RATES = {
     "kernels/test_kernel_laws.py": 2 * 6.3e-5,
     "kernels/test_keys.py": 20 * 1e-6,
     "known_answers/test_known_answers.py": 1 / 500_000,
+    "parallel/test_rates.py": 2 * 1e-5,
     "posteriors/test_posteriors.py": 1 / 4000,
     "promises/test_p3_precision.py": 10 * 1e-8,
     "sampler/test_known_targets.py": 3e-6,
