@@ -2,12 +2,13 @@
 
 import functools
 import importlib
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from laws import compiled
+from laws import compiled, each
 from table_case import Case
 
 FILES = [importlib.import_module(file.stem) for file in sorted(Path(__file__).parent.glob("cases_*.py"))]
@@ -34,6 +35,44 @@ ALL = UNIVARIATE | DISCRETE | MULTIVARIATE | BATCHED
 # Lines that say something new only to the slow tests: batches, and further lines of a family that is there already.
 _HEADS = [name.split(", ")[0] for name in ALL]
 VARIANTS = {name for i, name in enumerate(ALL) if name in BATCHED or _HEADS.index(_HEADS[i]) < i}
+
+# Families that take seconds a law, most of them for tracing and compiling: all of their lines are slow tests.
+LONG_FAMILIES = {
+    "BetaBinomial",
+    "BetaNegativeBinomial",
+    "BetaPrime",
+    "ExponentiallyModifiedGaussian",
+    "FisherSnedecor",
+    "GaussianCopula",
+    "GaussianCopulaBeta",
+    "GeneralizedInverseGaussian",
+    "JointOrderStatistics",
+    "MatrixBeta",
+    "MatrixFDist",
+    "NoncentralBeta",
+    "NoncentralChi2",
+    "NoncentralFisherSnedecor",
+    "NoncentralHypergeometric",
+    "NoncentralT",
+    "OrderStatistic",
+    "PolyaGamma",
+    "Rician",
+    "SineBivariateVonMises",
+    "Skellam",
+    "StudentizedRange",
+    "TruncatedPolyaGamma",
+}
+
+
+def is_long(name: str) -> bool:
+    """Whether a line, or a family of the accuracy grid, is left to the slow tests."""
+    return name.split(", ")[0].rstrip("0123456789") in LONG_FAMILIES
+
+
+def each_line(table: Mapping[str, Any], slow: Collection[str] = ()) -> Any:
+    """Run a test for every line of a table, those of long families and of `slow` among the slow tests."""
+    return each(table, {*slow, *filter(is_long, table)})
+
 
 SIZE = 10_000
 

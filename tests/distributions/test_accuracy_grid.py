@@ -8,12 +8,13 @@ import pytest
 from accuracy import FOLDER, TARGET, errors, families, read
 from accuracy_exceptions import EXCEPTIONS
 from laws import each
+from table import is_long
 
 FAMILIES = families()
 
 
 # The search for their quantiles makes them slow to compile.
-SLOW = [name for name in FAMILIES if "runcated" in name]
+SLOW = [name for name in FAMILIES if "runcated" in name or is_long(name)]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import assert_close, compiled, each
-from table import ALL, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, VARIANTS, Case, draws_of
+from table import ALL, DISCRETE, MULTIVARIATE, OUTSIDE, UNIVARIATE, VARIANTS, Case, draws_of, each_line
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -33,7 +33,7 @@ def has_quantiles(d: dist.AbstractDistribution) -> bool:
     return True
 
 
-@each(UNIVARIATE)
+@each_line(UNIVARIATE)
 def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -> None:
     d = case.make()
     bijector = dist.biject_to(d.support)
@@ -69,7 +69,7 @@ def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -
             assert_close(np.asarray(integral), np.asarray(value), rtol=1e-5, atol=1e-6)
 
 
-@each(DISCRETE)
+@each_line(DISCRETE)
 def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) -> None:
     d = case.make()
     low, high = (int(v) for v in (draws_of(case).min(), draws_of(case).max()))
@@ -107,7 +107,7 @@ def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) ->
         assert_close(np.asarray(log_prob)[some], reference.logpmf(k)[some], rtol=1e-8, atol=1e-8)
 
 
-@each(MULTIVARIATE)
+@each_line(MULTIVARIATE)
 def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
     if case.scipy is None:
         pytest.skip("SciPy has no such distribution")
@@ -120,7 +120,7 @@ def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
 LEVELS = np.array([0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
 
 
-@each(UNIVARIATE | DISCRETE, slow=[name for name in ALL if "truncated" in name])
+@each_line(UNIVARIATE | DISCRETE, slow=[name for name in ALL if "truncated" in name])
 def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(case: Case) -> None:
     d, x = case.make(), draws_of(case, 200)
     reference = case.scipy() if case.scipy and not d.is_discrete else None
@@ -155,7 +155,7 @@ def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(
             assert_close(quantiles[last], x[last], rtol=1e-8, atol=1e-9)
 
 
-@each(OUTSIDE)
+@each_line(OUTSIDE)
 def test_outside_the_support_the_log_density_is_minus_infinity_with_zero_gradient(case: tuple) -> None:
     make, parameters, value = case
     is_continuous = not make(*parameters).is_discrete
@@ -170,7 +170,7 @@ def test_outside_the_support_the_log_density_is_minus_infinity_with_zero_gradien
     assert all((np.asarray(slope) == 0).all() for slope in jax.tree.leaves(slopes)), slopes
 
 
-@each(ALL, slow=VARIANTS)
+@each_line(ALL, slow=VARIANTS)
 def test_a_masked_nan_has_no_influence_on_value_or_gradient(case: Case) -> None:
     d = case.make()
     draws, batch = draws_of(case, 2).astype(float), d.batch_shape

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import assert_close, assert_finite, compiled, each
+from laws import assert_close, assert_finite, compiled
 from scipy import stats
-from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, SIZE, UNIVARIATE, Case, draws_of
+from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, SIZE, UNIVARIATE, Case, draws_of, each_line
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -60,7 +60,7 @@ UNCERTAIN = {name: case for name, case in ALL.items() if "certain" not in name}
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(UNCERTAIN, slow=BATCHED)
+@each_line(UNCERTAIN, slow=BATCHED)
 def test_draws_have_the_announced_shape_and_lie_in_the_support(case: Case, precision: str) -> None:
     with jax.enable_x64(precision == "float64"):
         d = case.make()
@@ -99,7 +99,7 @@ EXTREME = {name: case for name, case in ALL.items() if case.extremes}
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(EXTREME)
+@each_line(EXTREME)
 def test_draws_at_extreme_parameters_lie_in_the_support(case: Case, precision: str) -> None:
     assert case.extremes is not None
     with jax.enable_x64(precision == "float64"):
@@ -114,7 +114,7 @@ def test_draws_at_extreme_parameters_lie_in_the_support(case: Case, precision: s
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(UNIVARIATE)
+@each_line(UNIVARIATE)
 def test_univariate_draws_follow_the_cdf(case: Case, precision: str) -> None:
     with jax.enable_x64(precision == "float64"):
         d = case.make()
@@ -123,7 +123,7 @@ def test_univariate_draws_follow_the_cdf(case: Case, precision: str) -> None:
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(DISCRETE)
+@each_line(DISCRETE)
 def test_discrete_draws_follow_the_probabilities(case: Case, precision: str) -> None:
     with jax.enable_x64(precision == "float64"):
         d = case.make()
@@ -149,7 +149,7 @@ HAVE_MOMENTS = {
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@each(HAVE_MOMENTS, slow=BATCHED)
+@each_line(HAVE_MOMENTS, slow=BATCHED)
 def test_draws_have_the_mean_variance_and_entropy_announced(case: Case, precision: str) -> None:
     limit, rounding = float(stats.norm.isf(RATE / 2)), {"float64": 1e-9, "float32": 2e-5}[precision]
 

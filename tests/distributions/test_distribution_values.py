@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from laws import assert_close, compiled, each, no_leaks
-from table import ALL, VARIANTS, draws_of
+from table import ALL, VARIANTS, draws_of, each_line
 
 import accord.distributions as dist
 from accord.core import precision
@@ -29,7 +29,7 @@ def total(d: dist.AbstractDistribution) -> tuple[Any, Callable[[Any, Any], jax.A
     return floats, lambda floats, x: eqx.combine(floats, rest).log_prob(x).sum()
 
 
-@each(NAMES, slow=SLOW)
+@each_line(NAMES, slow=SLOW)
 def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     leaves = [np.array(leaf) for leaf in jax.tree.leaves(d)]
@@ -66,7 +66,7 @@ def test_a_value_goes_through_every_transformation_and_stays_as_it_was(name: str
     assert hash(d) == hash(copy)
 
 
-@each(NAMES, slow=SLOW)
+@each_line(NAMES, slow=SLOW)
 def test_eight_threads_trace_the_same_program_at_once(name: str) -> None:
     d, draws = MODULE_LEVEL[name], draws_of(ALL[name], 8)
     floats, log_joint = total(d)

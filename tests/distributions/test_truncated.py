@@ -71,3 +71,15 @@ def test_a_bound_beyond_which_no_mass_is_left_has_a_finite_gradient(case: tuple)
         return make(a).truncate(low, high).log_prob(x)
 
     assert_finite(compiled(jax.value_and_grad(log_prob, (0, 1, 2, 3)))(1.5, low, high, 1.25))
+
+
+def test_a_truncated_beta_negative_binomial_has_all_probability_between_its_bounds() -> None:
+    # Of a few levels only: the search for a quantile takes milliseconds.
+    d, k = dist.BetaNegativeBinomial(2.5, 12.0, 4.0).truncate(1, 200), np.arange(0, 205)
+    log_prob, below = compiled(lambda k: (d.log_prob(k), d.cdf(k)))(k)
+    p = np.exp(np.asarray(log_prob))
+    assert_close(p.sum(), np.float64(1.0), rtol=1e-10)
+    assert_close(np.asarray(below), p.cumsum(), rtol=1e-9, atol=1e-12)
+    assert p[0] == 0 and (p[201:] == 0).all()
+    levels = 0.5 * (p.cumsum()[[1, 9, 60]] + p.cumsum()[[2, 10, 61]])
+    assert_close(compiled(d.icdf)(levels), np.array([2.0, 10.0, 61.0]))
