@@ -1,5 +1,6 @@
 """Distribute the number of successes among things taken from a finite population: hypergeometric."""
 
+import abc
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -84,20 +85,8 @@ class Hypergeometric(AbstractFinite):
         return self._arrays("num_successes", "num_failures", "total_count")
 
 
-class NoncentralHypergeometric(AbstractFinite):
-    """The number of exposed among the cases of a two-by-two table with given margins: Fisher's law, by the odds ratio.
-
-    The density, too, is normalised by a sum over all values.
-
-    **Fields**
-    - `num_successes`, `num_failures`, `total_count`: as of `Hypergeometric`, but Python integers.
-    - `odds`: odds of taking a success over those of taking a failure, > 0; 1 gives the hypergeometric distribution.
-
-    **Probability**: `choose(a, k) choose(b, n - k) odds^k / sum over j of choose(a, j) choose(b, n - j) odds^j`;
-    a = num_successes, b = num_failures, n = total_count.
-
-    **Source**: Johnson, Kemp & Kotz (2005), Univariate Discrete Distributions, section 6.11.
-    """
+class AbstractOddsHypergeometric(AbstractFinite):
+    """A number of successes among things taken from a population, where successes and failures are not as likely."""
 
     num_successes: int = eqx.field(static=True)
     num_failures: int = eqx.field(static=True)
@@ -126,6 +115,38 @@ class NoncentralHypergeometric(AbstractFinite):
         values, probs = self._table()
         return (probs * (values - self.mean[None]) ** 2).sum(axis=0)
 
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        index = draw_from_table(key, self._log_table(), sample_shape)
+        return self._bounds()[0] + index.astype(jnp.result_type(int))
+
+    def _bounds(self) -> tuple[int, int]:
+        return known_bounds(self, *ends(self))
+
+    @abc.abstractmethod
+    def _log_table(self) -> jax.Array:
+        """Log probabilities of all values, along a first axis before those of the batch."""
+
+    def _table(self) -> tuple[jax.Array, jax.Array]:
+        """All values, and their probabilities."""
+        probs = jnp.exp(self._log_table())
+        return self.enumerate_support(expand=False).astype(probs.dtype), probs
+
+
+class NoncentralHypergeometric(AbstractOddsHypergeometric):
+    """The number of exposed among the cases of a two-by-two table with given margins: Fisher's law, by the odds ratio.
+
+    The density, too, is normalised by a sum over all values.
+
+    **Fields**
+    - `num_successes`, `num_failures`, `total_count`: as of `Hypergeometric`, but Python integers.
+    - `odds`: odds of taking a success over those of taking a failure, > 0; 1 gives the hypergeometric distribution.
+
+    **Probability**: `choose(a, k) choose(b, n - k) odds^k / sum over j of choose(a, j) choose(b, n - j) odds^j`;
+    a = num_successes, b = num_failures, n = total_count.
+
+    **Source**: Johnson, Kemp & Kotz (2005), Univariate Discrete Distributions, section 6.11.
+    """
+
     def log_prob(self, value: Any) -> jax.Array:
         k, odds = filled(*align(value, self.odds))
         low, high = self._bounds()
@@ -137,23 +158,11 @@ class NoncentralHypergeometric(AbstractFinite):
         terms = log_weights - own[None] + (values - safe[None]) * jnp.log(odds)[None]
         return select(is_inside, -log_sum_exp(terms, axis=0), k)
 
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        index = draw_from_table(key, self._log_table(), sample_shape)
-        return self._bounds()[0] + index.astype(jnp.result_type(int))
-
-    def _bounds(self) -> tuple[int, int]:
-        return known_bounds(self, *ends(self))
-
     def _log_table(self) -> jax.Array:
         (odds,) = self._arrays("odds")
         values, log_weights = self._weights(odds.dtype, odds.ndim)
         terms = log_weights + values * jnp.log(odds)[None]
         return terms - log_sum_exp(terms, axis=0)[None]
-
-    def _table(self) -> tuple[jax.Array, jax.Array]:
-        """All values, and their probabilities."""
-        probs = jnp.exp(self._log_table())
-        return self._weights(probs.dtype, probs.ndim - 1)[0], probs
 
     def _weights(self, dtype: Any, rank: int) -> tuple[jax.Array, jax.Array]:
         """All values along a first axis before `rank` more, and their log probabilities at odds of 1."""

@@ -1,25 +1,19 @@
 """Distribute the number of successes among things taken one after the other, each by its weight: Wallenius's law."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .. import constraints
-from ..base import Shape
-from ..constraint import Constraint
 from ..special import log1m_exp, log_sum_exp, softplus
-from .countable import AbstractFinite, known_bounds
-from .hypergeometric import Hypergeometric, check_taken, ends
-from .table_draws import draw_from_table
+from .hypergeometric import AbstractOddsHypergeometric
 from .table_law import log_prob_of_table
 
 # The log of a probability of nothing; its sums and differences stay finite in both precisions.
 _NOTHING = 1e30
 
 
-class WalleniusHypergeometric(AbstractFinite):
+class WalleniusHypergeometric(AbstractOddsHypergeometric):
     """The number of successes among things taken one by one, each time a success with the odds of what is left.
 
     A thing taken changes the odds of the next one; where the two numbers taken are independent and only their sum is
@@ -40,47 +34,8 @@ class WalleniusHypergeometric(AbstractFinite):
     recursion over the things taken this is.
     """
 
-    num_successes: int = eqx.field(static=True)
-    num_failures: int = eqx.field(static=True)
-    total_count: int = eqx.field(static=True)
-    odds: Any
-    parameters: ClassVar[dict[str, Constraint]] = {"odds": constraints.positive}
-
-    def __check_init__(self) -> None:
-        for name in Hypergeometric.parameters:
-            found = getattr(self, name)
-            if type(found) is not int or found < 0:
-                raise self.refuse(f"{name} is {found!r}", "Give a Python integer of at least 0.")
-        check_taken(self)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.integer_interval(*self._bounds())
-
-    @property
-    def mean(self) -> jax.Array:
-        values, probs = self._table()
-        return (probs * values).sum(axis=0)
-
-    @property
-    def variance(self) -> jax.Array:
-        values, probs = self._table()
-        return (probs * (values - self.mean[None]) ** 2).sum(axis=0)
-
     def log_prob(self, value: Any) -> jax.Array:
         return log_prob_of_table(value, self._log_table(), self._bounds()[0])
-
-    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        index = draw_from_table(key, self._log_table(), sample_shape)
-        return self._bounds()[0] + index.astype(jnp.result_type(int))
-
-    def _bounds(self) -> tuple[int, int]:
-        return known_bounds(self, *ends(self))
-
-    def _table(self) -> tuple[jax.Array, jax.Array]:
-        """All values, and their probabilities."""
-        probs = jnp.exp(self._log_table())
-        return self.enumerate_support(expand=False).astype(probs.dtype), probs
 
     def _log_table(self) -> jax.Array:
         low, high = self._bounds()
