@@ -130,6 +130,7 @@ WAYS = {
     "Threads(1)": Way(plainly(executor=infer.Threads(1))),
     "Threads(2)": Way(plainly(executor=infer.Threads(2))),
     "Threads(4)": Way(plainly(executor=infer.Threads(4))),
+    "Devices()": Way(plainly(executor=infer.Devices())),
     "Processes(1)": Way(plainly(executor=infer.Processes(1))),
     "Processes(2)": Way(plainly(executor=infer.Processes(2))),
     "blocks of a few gradients": Way(in_blocks(3, 1e-5)),

@@ -16,6 +16,7 @@ import numpy as np
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.core.errors import ModelError
 from accord.density import LogDensity, sharded, sharded_sum
 from accord.density.blocks import mesh_of
 
@@ -147,14 +148,37 @@ def main() -> None:
     for lanes in (1, 2):
         draws = infer.sample(simple(arrays["x"], arrays["y"]), executor=executor, lanes=lanes, **options)
         found[f"draws, {lanes} lanes"] = draws.sites | draws.stats
+    draws = infer.sample(simple(arrays["x"], arrays["y"]), executor=infer.Devices(), **options)
+    found["draws, a chain on each device"] = draws.sites | draws.stats
     print(
         json.dumps(
             {
+                "forgotten": forgotten(arrays["y"], options) if num_devices > 1 else "",
                 "digests": {part: digests(results) for part, results in found.items()},
                 "errors": {part: errors(found[part], results) for part, results in expected.items()},
             }
         )
     )
+
+
+def forgotten(y: np.ndarray, options: dict[str, Any]) -> str:
+    """What is said of a user's own parallel likelihood that does not add its parts up."""
+    mesh = mesh_of(jax.devices())
+    y = np.resize(y, 8 * jax.device_count())
+    specs = (jax.P(), jax.P("data"))
+    part = jax.shard_map(
+        lambda m, y: -0.5 * jnp.sum((y - m) ** 2),
+        mesh=mesh,
+        in_specs=specs,
+        out_specs=jax.P(),
+        check_vma=False,
+    )
+    target = LogDensity.from_function(lambda m: part(m[0], jnp.asarray(y)), np.zeros(1))
+    try:
+        infer.sample(target, **options)
+    except ModelError as error:
+        return str(error)
+    return "it was drawn from"
 
 
 def _first_derivative(function: Callable[[Any], Any], at: Any, direction: Any) -> dict[str, Any]:

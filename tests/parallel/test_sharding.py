@@ -49,6 +49,11 @@ def test_every_derivative_is_that_of_the_whole_model(found):
             assert error < 1e-12, (part, name, error)
 
 
+def test_a_parallel_likelihood_of_the_users_that_forgets_its_reduction_is_refused(found):
+    for num_devices in set(found) - {1}:
+        assert "does not add the parts up" in found[num_devices]["forgotten"]
+
+
 def test_bits_are_the_same_on_any_number_of_devices(found):
     for num_devices in set(found) - {1, 2}:
         assert found[num_devices]["digests"] == found[2]["digests"], num_devices

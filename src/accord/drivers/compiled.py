@@ -39,7 +39,7 @@ _LAPACK = {
 }
 
 _cache: ProgramCache[tuple[Any, Any]] = ProgramCache(_MAX_PROGRAMS)
-_lapack_is_free = threading.Lock()
+_may_run = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
     is_cpu = jax.default_backend() == "cpu"
-    if is_cpu and any(_is_batched_lapack(each, lanes) for each in equations):
+    is_wide = not devices and any(_spans_devices(each) for each in equations)
+    if is_wide or (is_cpu and any(_is_batched_lapack(each, lanes) for each in equations)):
         advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
@@ -219,14 +220,20 @@ def _is_batched_lapack(equation: Any, lanes: int) -> bool:
     return equation.primitive.name in _LAPACK and (lanes > 1 or equation.invars[0].aval.ndim > 2)
 
 
+def _spans_devices(equation: Any) -> bool:
+    """Whether it is a user's own program over several devices."""
+    return equation.primitive.name == "shard_map" and equation.params["mesh"].size > 1
+
+
 def _one_at_a_time(program: Callable[..., Any]) -> Callable[..., Any]:
     """A program that is never run beside another one of its kind, and has ended when it returns.
 
-    Batched LAPACK in jaxlib waits for the very threads that it runs on: two programs would wait for ever.
+    Batched LAPACK in jaxlib waits for the very threads that it runs on, and devices wait for each other in a
+    collective: two such programs would wait for ever.
     """
 
     def run(*arguments: Any) -> Any:
-        with _lapack_is_free:
+        with _may_run:
             return jax.block_until_ready(program(*arguments))
 
     return run

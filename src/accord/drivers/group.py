@@ -18,7 +18,7 @@ from ..adaptation import fisher
 from ..core import keys
 from ..core.tree import to_numpy
 from .chain import Chain
-from .fingerprint import Fingerprint, fixed_points
+from .fingerprint import Fingerprint, check_replicas, fixed_points
 from .plan import Piece, Plan, Progress
 from .program import ChainState, Limits, item_key, start_state
 
@@ -191,7 +191,7 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     plan, values = machine.plan, []
     for position in fixed_points(plan.dim).astype(plan.dtype):
         chains = [Chain.begin(plan, 0, position) for _ in range(plan.lanes)]
-        _run_block(machine, chains, [plan.last + 1] * plan.lanes, [1] * plan.lanes)
+        check_replicas(_run_block(machine, chains, [plan.last + 1] * plan.lanes, [1] * plan.lanes))
         point = chains[0].state.kernel.point
         values.append([float(point.log_density), float(np.linalg.norm(point.gradient))])
     return Fingerprint(np.asarray(values))
@@ -203,7 +203,8 @@ def _log_density(state: ChainState) -> float:
     return float(point.log_density) if np.all(np.isfinite(point.gradient)) else -np.inf
 
 
-def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> None:
+def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Any:
+    """Run one block; returns what the program returned."""
     plan = machine.plan
     limits = [
         Limits.at(stop, budget, plan.num_warmup, plan.kernel.target_accept, plan.dtype)
@@ -213,10 +214,12 @@ def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets:
         (chain.state, chain.metric, chain.key, item_key(chain.key, chain.state), limit)
         for chain, limit in zip(chains, limits, strict=True)
     ]
-    new_state, block = to_numpy(machine.advance(*_pack(arguments)))
+    returned = machine.advance(*_pack(arguments))
+    new_state, block = to_numpy(returned)
     states, blocks = _unpack(new_state, len(chains)), _unpack(block, len(chains))
     for chain, state, result in zip(chains, states, blocks, strict=True):
         chain.take(state, result)
+    return returned
 
 
 def _pack(trees: list[Any]) -> Any:
