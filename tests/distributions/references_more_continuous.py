@@ -138,12 +138,15 @@ POSITIVE = {
         + scaled((0.999, 1.0, 1.001), lambda *_: 1.0, (1e6, 1e6)),
         q=(1e-8, 0.01, 0.25, 0.5, 0.99),
     ),
-    # The cdf of these hardly depends on the larger number of degrees.
+    # The law hardly depends on the larger number of degrees.
     "FisherSnedecor, lopsided": Family(
         dist.FisherSnedecor,
         ("df1", "df2"),
         f_log_density,
-        points=scaled((1e-3, 0.3, 1.0, 2.0), lambda *_: 1.0, (1e3, 1.0), (7.0, 1e5), (1e5, 7.0)),
+        lambda x, m, n: ratio_cdf(x * m / n, m / 2, n / 2),
+        lambda q, m, n: n / m * mp.exp(beta_odds_quantile(q, m / 2, n / 2)),
+        scaled((1e-3, 0.3, 1.0, 2.0), lambda *_: 1.0, (1e3, 1.0), (7.0, 1e5), (1e5, 7.0), (1.0, 1e6)),
+        q=(1e-8, 0.01, 0.5, 0.99),
     ),
 }
 

@@ -59,7 +59,6 @@ LONG_FAMILIES = {
     "Rician",
     "SineBivariateVonMises",
     "Skellam",
-    "StudentizedRange",
     "TruncatedPolyaGamma",
 }
 

@@ -22,9 +22,9 @@ from .digamma import digamma_less_log
 from .elementary import log1m_exp, log_of
 from .excess import curved_log, excess
 from .gamma_ratio import remainder_rise
-from .incomplete_beta import nearer_beta_tail
 from .log_gamma import log_factorial_remainder, log_gamma_remainder
 from .quadrature import bits_of
+from .ratio_tail import nearer_ratio_tail
 from .tail_pair import tail_pair
 
 # Of the points: how many, how many roots of the largest index they reach out, and how much further above.
@@ -97,9 +97,8 @@ def log_noncentral_beta_tails(
 
     Each is accurate where it is small.
     """
-    odds = distance + reference_odds(a, b)
-    is_lower = _is_lower(odds, a, b, noncentrality)
-    return tail_pair(_log_tail(odds, a, b, noncentrality, is_lower), is_lower)
+    is_lower = _is_lower(distance + reference_odds(a, b), a, b, noncentrality)
+    return tail_pair(_log_tail(distance, a, b, noncentrality, is_lower), is_lower)
 
 
 @log_noncentral_beta_tails.defjvp
@@ -108,7 +107,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
     odds = distance + reference_odds(a, b)
     is_lower = _is_lower(odds, a, b, noncentrality)
     small, moved = jax.jvp(
-        lambda a, b: _log_tail(distance + reference_odds(a, b), a, b, noncentrality, is_lower),
+        lambda a, b: _log_tail(distance, a, b, noncentrality, is_lower),
         (a, b),
         (jnp.asarray(tangents[1], a.dtype), jnp.asarray(tangents[2], a.dtype)),
     )
@@ -196,13 +195,15 @@ def _points(odds: jax.Array, a: jax.Array, b: jax.Array, mean: jax.Array) -> tup
 
 
 def _log_tail(
-    odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array, is_lower: jax.Array
+    distance: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array, is_lower: jax.Array
 ) -> jax.Array:
     """Logarithm of the tail asked for; with derivatives by all but the noncentrality."""
     mean = 0.5 * noncentrality
-    j, step = _points(odds, a, b, mean)
-    odds, b = (jnp.broadcast_to(array[..., None], j.shape) for array in (odds, b))
-    found, found_lower = nearer_beta_tail(a[..., None] + j, b, odds)
+    j, step = _points(distance + reference_odds(a, b), a, b, mean)
+    shape = a[..., None] + j
+    # At a given distance from its own reference each of the beta laws hardly depends on a large `b`.
+    from_own = distance[..., None] + jnp.log((a[..., None] + 1.0) / shape)
+    found, found_lower = nearer_ratio_tail(from_own, shape, jnp.broadcast_to(b[..., None], j.shape))
     is_same = found_lower == is_lower[..., None]
     log_share = jnp.where(is_same, found, log1m_exp(jnp.where(is_same, -1.0, found)))
     exponent = log_poisson(j, mean[..., None]) + log_share
