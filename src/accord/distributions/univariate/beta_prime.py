@@ -32,7 +32,8 @@ class AbstractGammaRatio(AbstractDistribution):
         return constraints.positive
 
     def log_prob(self, value: Any) -> jax.Array:
-        is_outside, x, distance, a, b = self._standardise(value)
+        (x,) = align(value)
+        is_outside, x, distance, a, b = self._standardise(jnp.where(x == jnp.inf, -1.0, x))
         return jnp.where(is_outside, -jnp.inf, log_ratio_density(distance, a, b) - jnp.log(x))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
