@@ -253,7 +253,9 @@ def test_importing_a_file_leaves_nothing_behind(folder, accord):
     path, modules = list(sys.path), set(sys.modules)
     accord("sample", "one.py")
     assert sys.path == path
-    assert not [name for name in set(sys.modules) - modules if name == "one" or name.startswith("accord_model")]
+    assert not [
+        name for name in set(sys.modules) - modules if name == "one" or name.startswith("accord_model")
+    ]
 
 
 def test_an_example_that_needs_an_extra_says_which(accord, monkeypatch):
