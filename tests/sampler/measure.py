@@ -14,7 +14,7 @@ import numpy as np
 from accord.core.precision import scope
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import advance_program, rows_for
+from accord.drivers.program import advance_program
 from accord.kernels import AbstractKernel
 
 Quantities = Callable[[np.ndarray], np.ndarray]
@@ -50,7 +50,7 @@ def plan_for(
     num_warmup: int = 500,
 ) -> Machine:
     """What `infer.sample` would run, without a store."""
-    rows = rows_for(dim, lanes)
+    rows = 256  # draws of a piece, whose mean is taken: many, and long beside the autocorrelation
     run = advance_program(kernel, dim, np.dtype(float), lanes, rows)
     plan = Plan(
         kernel=kernel,

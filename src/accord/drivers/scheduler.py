@@ -85,10 +85,16 @@ class Scheduler:
         **Raises** what `commit` raises, and an `AccordError` of a task: of those the user is at fault.
         """
         self._waiting.extend(Task(group, self.seconds) for group in groups)
-        while (self._waiting or self._flights) and not self.stop.is_set():
-            self._give_what_waits()
-            self._collect(_POLL)
-            self._look_for_the_stuck()
+        try:
+            while (self._waiting or self._flights) and not self.stop.is_set():
+                self._give_what_waits()
+                self._collect(_POLL)
+                self._look_for_the_stuck()
+        except BaseException:
+            # A thread that is in a compiled program when the interpreter leaves takes the process down with it.
+            self.stop.set()
+            wait(self._flights, timeout=_GRACE)
+            raise
         if self.stop.is_set():
             self._wind_up()
         return sorted(self.failures, key=lambda failure: failure.chains)
