@@ -60,7 +60,15 @@ def fixed_size(x, y, count):
         ac.sample("y", dist.Normal(x @ b, 1.0), obs=y)
 
 
+@ac.model
+def offset(x, y, known):
+    b = ac.sample("b", dist.Normal(0, 1).expand([2]).to_event(1))
+    with ac.plate("row", x.shape[0]):
+        ac.sample("y", dist.Normal(x @ b + known, 1.0), obs=y)
+
+
 REFUSED = {
+    "an offset left out": (offset(X, Y, Y), ALL, ModelError, "3 of the 40 rows of 'x', 'y'.*named in shard"),
     "an unknown name": (line(X, Y), {"X": 0, "y": 0}, OptionError, "no data 'X'.*There are: scale, x, y"),
     "no such axis": (
         line(X, Y),
@@ -127,8 +135,17 @@ def test_arrays_of_other_lengths_are_refused():
 
 
 def test_data_that_depends_on_a_parameter_is_refused():
-    with pytest.raises(NotImplementedError, match="depends on what is differentiated by"):
+    with pytest.raises(ModelError, match="depends on what is differentiated by"):
         jax.grad(lambda p: sharded_sum(lambda row, p: row[0] * p, jnp.asarray(X) * p, p))(1.0)
+
+
+def test_a_third_derivative_is_refused():
+    def total(p):
+        return sharded_sum(lambda row, p: row * p**4, np.ones(3), p)
+
+    assert jax.grad(jax.grad(total))(1.0) == 36
+    with pytest.raises(ModelError, match="third derivative"):
+        jax.grad(jax.grad(jax.grad(total)))(1.0)
 
 
 def test_no_rows_add_nothing():

@@ -25,6 +25,7 @@ from jax.custom_derivatives import SymbolicZero
 from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, PartitionSpec
 
+from ..core.errors import ModelError
 from .cutting import NUM_BLOCKS
 
 AXIS = "data"
@@ -80,7 +81,7 @@ def sum_over_blocks(summand: Summand, mesh: Mesh, shared: Any, own: Any, data: A
 
     There are derivatives by `shared` and `own`.
 
-    **Raises** `NotImplementedError` for a derivative by `data` or `common`, and for third derivatives.
+    **Raises** `ModelError` for a derivative by `data` or `common`, and for a third derivative.
     """
     total, _ = _collect(lambda s, o, d, c: (summand(s, o, d, c), ()), mesh, shared, own, data, common)
     return total
@@ -143,7 +144,7 @@ _value_and_slopes.defjvp(_slopes_jvp, symbolic_zeros=True)
 def _directions(tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """Tangents of what there are derivatives by, as arrays. Raises where the data moves too."""
     if not all(_is_zero(leaf) for leaf in jax.tree.leaves(tangents[2:], is_leaf=_is_zero)):
-        raise NotImplementedError(
+        raise ModelError(
             "the data of a sum over sharded data depends on what is differentiated by. Compute that within the "
             "function that is summed, from parameters."
         )
@@ -166,7 +167,10 @@ def _no_third_derivative(x: jax.Array) -> jax.Array:
 
 @_no_third_derivative.defjvp
 def _no_third_derivative_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
-    raise NotImplementedError("a sum over sharded data has first and second derivatives only.")
+    raise ModelError(
+        "a third derivative of a sum over sharded data was asked for; there are first and second ones. Take it of the "
+        "model without `shard`, or of the sum written by `jax.vmap`."
+    )
 
 
 def _collect(

@@ -108,7 +108,7 @@ class ShardedProgram(AbstractProgram):
         words = f"{size} of the {num_rows} rows of {listed(shard)}"
         try:
             cut_sites = traced_sites(base, shapes, {**data, **part})
-        except AccordError as error:
+        except (AccordError, TypeError, ValueError) as error:  # JAX's, of shapes that do not fit
             raise ModelError(
                 f"the model does not run on {words}: {error} Every argument with an entry for each row must be named "
                 'in shard, and sizes must be taken from them, as in `ac.plate("row", X.shape[0])`.'

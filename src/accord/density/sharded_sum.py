@@ -29,7 +29,7 @@ def sharded_sum(
     - `devices`: where to compute; None is the devices of the run, and outside of a run all local ones.
 
     **Raises** `DataError` for data without a common first axis, and where `function` does not return one number.
-    `NotImplementedError` for derivatives by the data, and for third derivatives.
+    `ModelError` for derivatives by the data, and for third derivatives.
     """
     sizes = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(data)}
     if len(sizes) != 1 or () in sizes:

@@ -1,4 +1,6 @@
-"""See that a sum over shared-out data is the whole model's log density, before anything is drawn from it."""
+"""See that a likelihood computed on several devices is complete, before anything is drawn from it."""
+
+from typing import Any
 
 import jax
 import numpy as np
@@ -6,6 +8,7 @@ import numpy as np
 from ..core import precision as precisions
 from ..core.errors import ModelError
 from ..density import LogDensity
+from ..density.blocks import using
 from .fingerprint import TOLERANCE, Fingerprint, fixed_points
 from .plan import Plan
 
@@ -18,7 +21,8 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
     **Raises** `ModelError` where they differ by more than rounding.
     """
     points = fixed_points(plan.dim).astype(plan.dtype)
-    with precisions.scope(plan.precision):
+    # On one device, and not those on which the run may be waiting for its own.
+    with precisions.scope(plan.precision), using(jax.local_devices()[:1]):
         evaluate = jax.jit(density.__call__)
         whole = np.asarray([float(evaluate(point)) for point in points])
     summed = found.values[:, 0]
@@ -32,3 +36,18 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
             f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`: each "
             "device sees some rows only. Compute it outside of the model and pass the result. Nothing was drawn."
         )
+
+
+def check_replicas(tree: Any) -> None:
+    """Raise `ModelError` where an array that all devices should have alike differs from one to another."""
+    for leaf in jax.tree.leaves(tree):
+        shards = getattr(leaf, "addressable_shards", ())
+        if len(shards) < 2 or not leaf.is_fully_replicated:
+            continue
+        first, *others = (np.asarray(shard.data) for shard in shards)
+        if not all(np.array_equal(first, other, equal_nan=first.dtype.kind == "f") for other in others):
+            raise ModelError(
+                "the log density or its gradient has different values on different devices: a shard_map in the model "
+                "sees a part of the data on each and does not add the parts up. Write the sum by "
+                "`accord.density.sharded_sum`, which cannot forget it. Nothing was drawn."
+            )

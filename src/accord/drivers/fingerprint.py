@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 
-from ..core.errors import ModelError, StorageError
+from ..core.errors import StorageError
 from ..core.precision import Precision
 from ..storage import AbstractRun
 
@@ -25,21 +24,6 @@ class Fingerprint:
 def fixed_points(dim: int) -> np.ndarray:
     """Where a target is looked at, shape `(3, dim)`."""
     return np.random.default_rng(20).uniform(-1, 1, (3, dim))
-
-
-def check_replicas(tree: Any) -> None:
-    """Raise `ModelError` where an array that all devices should have alike differs from one to another."""
-    for leaf in jax.tree.leaves(tree):
-        shards = getattr(leaf, "addressable_shards", ())
-        if len(shards) < 2 or not leaf.is_fully_replicated:
-            continue
-        first, *others = (np.asarray(shard.data) for shard in shards)
-        if not all(np.array_equal(first, other, equal_nan=first.dtype.kind == "f") for other in others):
-            raise ModelError(
-                "the log density or its gradient has different values on different devices: a shard_map in the model "
-                "sees a part of the data on each and does not add the parts up. Write the sum by "
-                "`accord.density.sharded_sum`, which cannot forget it. Nothing was drawn."
-            )
 
 
 def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision) -> None:

@@ -18,7 +18,8 @@ from ..adaptation import fisher
 from ..core import keys
 from ..core.tree import to_numpy
 from .chain import Chain
-from .fingerprint import Fingerprint, check_replicas, fixed_points
+from .complete import check_replicas
+from .fingerprint import Fingerprint, fixed_points
 from .plan import Piece, Plan, Progress
 from .program import ChainState, Limits, item_key, start_state
 

@@ -120,8 +120,8 @@ class _Lane(eqx.Module):
 def rows_for(dim: int, lanes: int) -> int:
     """How many draws a block has room for, a power of two: fixed by the program, of which it is a part.
 
-    Every block costs a few milliseconds on the host, so that few lanes of few dimensions have long ones: 2 MB of
-    positions at most. Many lanes make up for short ones.
+    Every block costs a few milliseconds on the host, so that few lanes of few dimensions have long ones, of 2 MB of
+    positions. Many lanes make up for short ones.
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))

@@ -45,12 +45,16 @@ Outcome = tuple[Group, list[Item]]
 
 
 class Machines:
-    """The machines of a process: a task takes one that is free, and waits for none."""
+    """The machines of a process: a task takes one that is free.
 
-    def __init__(self, machines: Sequence[Machine], num_tasks: int):
+    That of JAX's default device serves any number of tasks at once. One that spans devices serves one: two programs on
+    the same devices would wait for each other in a collective.
+    """
+
+    def __init__(self, machines: Sequence[Machine]):
         self._free: queue.SimpleQueue[Machine] = queue.SimpleQueue()
-        for number in range(max(num_tasks, len(machines))):
-            self._free.put(machines[number % len(machines)])
+        for machine in machines:
+            self._free.put(machine)
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[Machine]:
@@ -65,10 +69,15 @@ class Machines:
 def build_all(
     density: LogDensity, plan: Plan, groups: Sequence[Sequence[Any] | None], num_tasks: int
 ) -> tuple[Machines, dict[str, float]]:
-    """A machine for each group of devices, for as many tasks at a time; with the seconds that they took."""
+    """A machine for each group of devices, or the one of the default device for all tasks; with the seconds it took."""
     found = [build(density, plan, devices) for devices in groups]
     seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
-    return Machines([machine for machine, _ in found], num_tasks), seconds
+    machines = [
+        machine
+        for (machine, _), devices in zip(found, groups, strict=True)
+        for _ in range(num_tasks if devices is None else 1)
+    ]
+    return Machines(machines), seconds
 
 
 def build(

@@ -12,6 +12,11 @@ from .base import AbstractExecutor, Surroundings
 from .local import ThreadPool
 
 
+def _own(shard: Mapping[str, int] | None) -> dict[str, int] | None:
+    """A copy, so that a later change of what was given changes no executor."""
+    return None if shard is None else dict(shard)
+
+
 def _as_pairs(shard: Mapping[str, int] | None) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(dict(shard or {}).items()))
 
@@ -20,7 +25,7 @@ def _as_pairs(shard: Mapping[str, int] | None) -> tuple[tuple[str, int], ...]:
 class Devices(AbstractExecutor):
     """Chains on the accelerators of this machine, or on CPU devices; the rows of large data shared out among them.
 
-    The draws are the same, bit for bit, for any number of devices up to 16.
+    The draws are the same, bit for bit, for any number of devices up to 16; with several lanes, for two or more.
 
     **Fields**
     - `data`: how many devices share out the data of a chain; >= 1. None takes all if there is something to `shard`, and
@@ -29,7 +34,7 @@ class Devices(AbstractExecutor):
     """
 
     data: int | None = eqx.field(static=True, default=None)
-    shard: Mapping[str, int] | None = eqx.field(static=True, default=None)
+    shard: Mapping[str, int] | None = eqx.field(static=True, default=None, converter=_own)
 
     def __check_init__(self) -> None:
         if self.data is not None and (isinstance(self.data, bool) or self.data < 1):
