@@ -14,6 +14,7 @@ its derivatives for all shapes. Near 0, where the upper tail has a plateau for s
 of Didonato & Morris (1992), ACM Trans. Math. Softw. 18, 360-373, section 3.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -218,9 +219,25 @@ def _log_odds_quantile_jvp(
     a, b, log_p, log_q = primals
     a_dot, b_dot, p_dot, q_dot = tangents
     s, is_lower = beta_log_odds_quantile(a, b, log_p, log_q), log_p < log_q
-    is_end = jnp.abs(s) == jnp.inf
-    safe = jnp.where(is_end, 0.0, s)
-    found, pull = jax.vjp(lambda a, b, s: log_beta_tail(a, b, s, is_lower), a, b, safe)
-    by_a, by_b, slope = pull(jnp.ones_like(found))
-    moved = (jnp.where(is_lower, p_dot, q_dot) - by_a * a_dot - by_b * b_dot) / slope
-    return s, jnp.where(is_end, 0.0, moved)
+    tail_dot = jnp.where(is_lower, p_dot, q_dot)
+    return s, quantile_moved(
+        lambda s, a, b: log_beta_tail(a, b, s, is_lower), s, (a, b), tail_dot, (a_dot, b_dot)
+    )
+
+
+def quantile_moved(
+    log_tail: Callable[..., jax.Array],
+    found: jax.Array,
+    shapes: tuple[jax.Array, jax.Array],
+    tail_dot: jax.Array,
+    shape_dots: tuple[Any, Any],
+) -> jax.Array:
+    """Compute how a quantile moves with its tail's logarithm and the shapes; an infinite one does not.
+
+    `log_tail(found, *shapes)` is that logarithm; all arrays have one shape.
+    """
+    is_end = jnp.abs(found) == jnp.inf
+    value, pull = jax.vjp(log_tail, jnp.where(is_end, 0.0, found), *shapes)
+    slope, by_a, by_b = pull(jnp.ones_like(value))
+    moved = (tail_dot - by_a * shape_dots[0] - by_b * shape_dots[1]) / slope
+    return jnp.where(is_end, 0.0, moved)

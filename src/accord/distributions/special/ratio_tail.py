@@ -23,7 +23,13 @@ from .digamma import digamma_less_log
 from .elementary import log1m_exp
 from .excess import log1p_excess
 from .gamma_ratio import remainder_rise
-from .incomplete_beta import beta_log_odds_quantile, nearer_beta_tail, tail_exponent, tail_nodes
+from .incomplete_beta import (
+    beta_log_odds_quantile,
+    nearer_beta_tail,
+    quantile_moved,
+    tail_exponent,
+    tail_nodes,
+)
 from .log_gamma import STIRLING_FROM, log_gamma_remainder
 from .quadrature import exp_rest, rule_on_unit
 
@@ -60,12 +66,10 @@ def _ratio_quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
     a, b, log_p, log_q = primals
     a_dot, b_dot, p_dot, q_dot = tangents
     found, is_lower = ratio_quantile(a, b, log_p, log_q), log_p < log_q
-    is_end = jnp.abs(found) == jnp.inf
-    safe = jnp.where(is_end, 0.0, found)
-    log_tail, pull = jax.vjp(lambda d, a, b: log_ratio_tail(d, a, b, is_lower), safe, a, b)
-    by_distance, by_a, by_b = pull(jnp.ones_like(log_tail))
-    moved = (jnp.where(is_lower, p_dot, q_dot) - by_a * a_dot - by_b * b_dot) / by_distance
-    return found, jnp.where(is_end, 0.0, moved)
+    tail_dot = jnp.where(is_lower, p_dot, q_dot)
+    return found, quantile_moved(
+        lambda d, a, b: log_ratio_tail(d, a, b, is_lower), found, (a, b), tail_dot, (a_dot, b_dot)
+    )
 
 
 @jax.custom_jvp
