@@ -154,7 +154,7 @@ def test_resume_goes_on_to_the_draws_of_the_whole_run(folder, accord):
     assert status == 0, err
     assert "ess_bulk" in out and "Stored in run." in out and err == ""
     assert infer.load("run").complete
-    np.testing.assert_equal(infer.load("run").sites, infer.load("whole").sites)
+    np.testing.assert_equal(dict(infer.load("run")), dict(infer.load("whole")))
 
 
 def test_a_finished_run_is_resumed_by_printing_it(folder, accord):
@@ -174,7 +174,7 @@ def test_the_executor_changes_no_draw(folder, accord, where):
     accord("sample", "one.py", "--out", "plain", *run)
     status, _, err = accord("sample", "one.py", "--out", "run", *run, *where)
     assert status == 0, err
-    np.testing.assert_equal(infer.load("run").sites, infer.load("plain").sites)
+    np.testing.assert_equal(dict(infer.load("run")), dict(infer.load("plain")))
 
 
 # Arguments of `accord`, and words that the message must contain.

@@ -9,7 +9,9 @@ from fault_models import QUIET, SEGMENT, Child, needs_proc, needs_signals, targe
 from accord import infer
 from accord.core.errors import OptionError
 from accord.density import LogDensity
-from accord.drivers import compiled, memory
+from accord.drivers import compiled, memory, record
+from accord.report import evidence, summary
+from accord.storage import Joined
 from accord.storage.run_folder import RunFolderRun
 
 
@@ -36,6 +38,38 @@ def test_draws_that_go_to_disk_are_not_refused(monkeypatch, tmp_path):
     with pytest.raises(OptionError):
         infer.sample(target(), **options)
     assert infer.sample(target(), store=infer.RunFolder(tmp_path / "run"), **options).num_draws == 10
+
+
+def test_a_run_larger_than_memory_is_judged_and_read_in_parts(monkeypatch, tmp_path):
+    """As if 256 MiB were nothing: the same draws, notices and table as in memory, by reads of bounded size."""
+    wide = LogDensity.from_function(gaussian, np.zeros((40, 5)))
+    options = dict(draws=300, warmup=100, chains=2, executor=infer.Serial(), **QUIET)
+    expected = infer.sample(wide, **options)
+    sizes: list[int] = []
+    columns = Joined.columns
+
+    def counted(series, name, scalars):
+        found = columns(series, name, scalars)
+        sizes.append(found.size)
+        return found
+
+    monkeypatch.setattr(Joined, "columns", counted)
+    monkeypatch.setattr(record, "KEPT_BYTES", 0)
+    monkeypatch.setattr(evidence, "BUDGET", bound := 600 * 10)
+    monkeypatch.setattr(summary, "_TOGETHER", bound)
+    found = infer.sample(wide, store=infer.RunFolder(tmp_path / "run"), **options)
+    loaded = infer.load(tmp_path / "run")
+    table = loaded.summary()
+    codes = {each.code for each in found.notices}
+    assert "judged_in_part" in codes <= {"judged_in_part", *(each.code for each in expected.notices)}
+    assert sizes and max(sizes) <= bound
+    for draws in (found, loaded):
+        assert repr(draws) == repr(expected)
+        np.testing.assert_array_equal(draws["x"], expected["x"])
+        np.testing.assert_array_equal(draws.stats["lp"], expected.stats["lp"])
+        np.testing.assert_array_equal(draws.warmup["position"], expected.warmup["position"])
+    for column in ("mean", "sd", "ess_bulk", "r_hat"):
+        np.testing.assert_allclose(table[column], expected.summary()[column], rtol=1e-12)
 
 
 @needs_signals

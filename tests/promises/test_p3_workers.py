@@ -43,7 +43,7 @@ def with_missing():
 def fit(options, **more):
     """In a worker of the user's: the arrays of a run."""
     draws = infer.sample(with_missing(), **options, **more)
-    return draws.sites | draws.stats
+    return {**draws.sites, **draws.stats}
 
 
 @functools.cache

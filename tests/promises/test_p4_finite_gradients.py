@@ -33,7 +33,7 @@ def test_a_masked_observation_has_no_influence_even_when_it_is_nan():
         for hidden in (0.0, 1e6, np.nan, np.inf)
     ]
     for other in runs[1:]:
-        np.testing.assert_equal(other.sites, runs[0].sites)
+        np.testing.assert_equal(dict(other), dict(runs[0]))
     assert not runs[0].stats["non_finite"].any()
 
 

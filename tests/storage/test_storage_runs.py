@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from accord.core.errors import StorageError
-from accord.storage import Manifest, Memory, RunFolder, Segment, join
+from accord.storage import Joined, Manifest, Memory, RunFolder, Segment
 from accord.storage import files as files_module
 
 STORES = ["memory", "folder"]
@@ -64,19 +64,11 @@ def test_segments_come_back_in_order_and_by_chain(store, manifest, make_segment)
     assert run.manifest == manifest
 
 
-def test_join_concatenates_the_draws_of_one_phase(store, manifest, make_segment):
-    run = store.create(manifest)
-    fill(run, make_segment)
-    draws = join(run.segments(0), "sample")
-    assert draws["position"].shape == (9, 2)
-    np.testing.assert_array_equal(draws["position"][3:6], make_segment(0, 3, 6).arrays["position"])
-    assert join(run.segments(1), "sample") == {}
-
-
 def test_a_phase_may_keep_no_draws(store, manifest):
     run = store.create(manifest)
     run.append(Segment(0, "warmup", 0, 500, {}, {"step": np.array(0.1)}))
-    assert join(run.segments(0), "warmup") == {}
+    joined = Joined([run.segments(0)], "warmup", {"position": ("position", (2,), "float64")})
+    assert joined["position"].shape == (1, 0, 2)
     assert run.stored(0)["warmup"] == 500
 
 
@@ -129,12 +121,6 @@ def test_warm_up_does_not_follow_sampling(store, manifest, make_segment):
     run.append(make_segment(0, 0, 3))
     with pytest.raises(StorageError, match="warm-up is over"):
         run.append(make_segment(0, 0, 3, "warmup"))
-
-
-def test_segments_of_two_models_do_not_join():
-    parts = [Segment(0, "sample", 0, 1, {"x": np.zeros(1)}), Segment(0, "sample", 1, 2, {"y": np.zeros(1)})]
-    with pytest.raises(StorageError, match="different models"):
-        join(parts, "sample")
 
 
 def test_a_closed_run_takes_nothing_and_can_be_read(store, manifest, make_segment):
@@ -508,7 +494,7 @@ def test_a_killed_writer_leaves_every_finished_segment(folder, manifest):
         process.kill()
         process.wait()
     run = folder.load()
-    draws = join(run.segments(0), "sample")["site/x"][:, 0]
+    draws = np.concatenate([segment.arrays["site/x"][:, 0] for segment in run.segments(0)])
     assert run.problems == []
     assert len(draws) > 0
     np.testing.assert_array_equal(draws, np.arange(len(draws)))

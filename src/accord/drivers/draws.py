@@ -1,5 +1,6 @@
 """Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 from ..core.errors import OptionError, suggest
 from ..core.notice import Notice
 from ..core.options import positive_count
+from ..core.series import AbstractSeries
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False, repr=False)
 class Draws(Mapping[str, np.ndarray]):
     """The draws of a run: a mapping from site to array of shape `(chain, draw, *site)`.
+
+    Those of a run on disk that take more than 256 MiB are read when they are asked for, one site at a time, so that a
+    run may be larger than memory; its folder must stay where it is.
 
     **Fields**
     - `sites`: latent and deterministic sites in the model's order.
@@ -39,13 +44,13 @@ class Draws(Mapping[str, np.ndarray]):
       left out. `requested`: draws per chain that were asked for.
     """
 
-    sites: dict[str, np.ndarray]
-    stats: dict[str, np.ndarray]
+    sites: AbstractSeries
+    stats: AbstractSeries
     notices: tuple[Notice, ...]
     timings: dict[str, float]
     work: dict[str, int]
     tuning: dict[str, np.ndarray]
-    warmup: dict[str, np.ndarray]
+    warmup: AbstractSeries
     complete: bool
     chains: tuple[int, ...]
     dims: dict[str, tuple[str, ...]]
@@ -80,10 +85,10 @@ class Draws(Mapping[str, np.ndarray]):
     @property
     def num_draws(self) -> int:
         """Kept draws per chain."""
-        return self.stats["lp"].shape[1]
+        return self.stats.shape("lp")[1]
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name}{list(array.shape[2:]) or ''}" for name, array in self.sites.items())
+        shapes = ", ".join(f"{name}{list(self.sites.shape(name)[2:]) or ''}" for name in self.sites)
         state = "" if self.complete else ", incomplete"
         size = f"{len(self.chains)} chains x {self.num_draws} draws{state}"
         return f"<Draws of {self.manifest['model']}: {size}; {shapes}>"
@@ -128,14 +133,15 @@ class Draws(Mapping[str, np.ndarray]):
     def _tree(self) -> Any:
         from ..report.arviz import to_tree
 
-        warmup = {name: values for name, values in self.warmup.items() if name != "position"}
+        has_warmup = math.prod(self.warmup.shape("position")) > 0
+        warmup = {name: self.warmup[name] for name in self.warmup if name != "position"} if has_warmup else {}
         sources = {source: name for name, source in self.observed.items() if source in self.data}
         observed = {name: self.data[source] for source, name in sources.items()}
         return to_tree(
             self.sites,
             self.stats,
             chains=self.chains,
-            warmup=({"position": self.warmup["position"]}, warmup) if self.warmup["position"].size else None,
+            warmup=({"position": self.warmup["position"]}, warmup) if has_warmup else None,
             observed_data=observed,
             constant_data={name: value for name, value in self.data.items() if name not in sources},
             dims=self.dims,

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.notice import Notice
+from ..core.series import AbstractSeries, InMemory
 from ..report import examine
-from ..storage import AbstractRun, Segment, join
+from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from .draws import Draws
 from .plan import Piece
 from .program import STAT_DTYPES
@@ -56,33 +57,23 @@ def assemble(
     segments = {
         chain: [*run.segments(chain), *(each for each in spilled if each.chain == chain)] for chain in chains
     }
-    kept = [join(segments[chain], "sample") for chain in chains]
-    warm = [join(segments[chain], "warmup") for chain in chains]
     layout: dict[str, Any] = manifest["layout"]
     drawn = [site for site in layout["sites"] if site["kind"] in ("latent", "deterministic")]
-    sites = {
-        site["name"]: _stack(
-            [a.get(f"site/{site['name']}") for a in kept], tuple(site["shape"]), site["dtype"]
-        )
-        for site in drawn
-    }
-    stats = {
-        name: _stack([a.get(f"stat/{name}") for a in kept], (), dtype) for name, dtype in STAT_DTYPES.items()
-    }
-    warmup = {"position": _stack([a.get("position") for a in warm], (layout["dim"],), manifest["precision"])}
-    warmup |= {
-        name: _stack([a.get(f"stat/{name}") for a in warm], (), dtype) for name, dtype in STAT_DTYPES.items()
-    }
+    stats = {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in STAT_DTYPES.items()}
+    of_sites = {site["name"]: (f"site/{site['name']}", tuple(site["shape"]), site["dtype"]) for site in drawn}
+    position = ("position", (layout["dim"],), manifest["precision"])
+    parts = list(segments.values())
     num_draws = num_kept(run)
-    complete = all(len(a.get("stat/lp", ())) == num_draws for a in kept) and not run.problems and not failed
+    counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
+    complete = all(count == num_draws for count in counts) and not run.problems and not failed
     return Draws(
-        sites=sites,
-        stats=stats,
+        sites=_joined(run, parts, "sample", of_sites),
+        stats=_joined(run, parts, "sample", stats),
         notices=tuple(Notice(**each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
-        work={phase: _work(segments, phase) for phase in ("warmup", "sample")},
-        tuning=_tuning([segments[chain] for chain in chains], layout["dim"]),
-        warmup=warmup,
+        work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
+        tuning=_tuning(parts, layout["dim"]),
+        warmup=_joined(run, parts, "warmup", {"position": position, **stats}),
         complete=complete,
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
@@ -130,22 +121,25 @@ def notice_records(notices: tuple[Notice, ...]) -> list[dict[str, str]]:
     return [dict(severity=n.severity, code=n.code, message=n.message, remedy=n.remedy) for n in notices]
 
 
-def _stack(parts: list[np.ndarray | None], shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    arrays = [np.zeros((0, *shape), dtype) if part is None else part for part in parts]
-    shortest = min(len(array) for array in arrays)
-    return np.stack([array[:shortest] for array in arrays])
+def _joined(
+    run: AbstractRun,
+    chains: Sequence[Sequence[Segment]],
+    phase: Phase,
+    names: Mapping[str, tuple[str, tuple[int, ...], str]],
+) -> AbstractSeries:
+    """The draws of a phase: in memory where they are few or their segments are there too, read when asked for else."""
+    joined = Joined(chains, phase, names)
+    if run.location is not None and joined.nbytes > KEPT_BYTES:
+        return joined
+    arrays = {name: joined.columns(name, np.arange(joined.width(name))) for name in joined}
+    return InMemory({name: array.reshape(joined.shape(name)) for name, array in arrays.items()})
 
 
-def _work(segments: dict[int, list[Segment]], phase: str) -> int:
-    return sum(
-        int(segment.end_state[WORK])
-        for each in segments.values()
-        for segment in each
-        if segment.phase == phase
-    )
+def _work(chains: Sequence[Sequence[Segment]], phase: Phase) -> int:
+    return sum(int(each.end_state[WORK]) for chain in chains for each in chain if each.phase == phase)
 
 
-def _tuning(segments: list[list[Segment]], dim: int) -> dict[str, np.ndarray]:
+def _tuning(segments: Sequence[Sequence[Segment]], dim: int) -> dict[str, np.ndarray]:
     """Step size and diagonal of the inverse mass matrix, by chain; NaN for a chain that has made no segment."""
     step_size, inverse_mass = np.full(len(segments), np.nan), np.full((len(segments), dim), np.nan)
     is_dense = np.zeros(len(segments), bool)

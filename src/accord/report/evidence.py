@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.series import AbstractSeries
 from .diagnostics import average_ranks
-from .labels import Coords, Dims, Sites, columns, scalar_labels
+from .labels import Coords, Dims, scalar_labels
 
 # Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
 # scalars.
@@ -18,8 +19,8 @@ _BLOCK = 2**18  # elements ranked at once
 class Evidence:
     """A run as the rules see it. Arrays have shape `(chain, draw, ...)`; see `examine` for the rest."""
 
-    sites: Sites
-    stats: Sites
+    sites: AbstractSeries
+    stats: AbstractSeries
     chains: Sequence[int]
     dims: Dims
     coords: Coords
@@ -31,13 +32,13 @@ class Evidence:
     @property
     def num_draws(self) -> int:
         """Draws per chain."""
-        arrays = [*self.sites.values(), *self.stats.values()]
-        return arrays[0].shape[1] if arrays else 0
+        shapes = [series.shape(name) for series in (self.sites, self.stats) for name in series]
+        return shapes[0][1] if shapes else 0
 
     @property
     def num_scalars(self) -> int:
         """Scalars of all sites together."""
-        return sum(_width(draws) for draws in self.sites.values())
+        return sum(self.sites.width(name) for name in self.sites)
 
     @property
     def num_judged(self) -> int:
@@ -48,17 +49,15 @@ class Evidence:
 
     def label(self, name: str, scalar: int) -> str:
         """The quoted name of one scalar of a site."""
-        shape = self.sites[name].shape[2:]
+        shape = self.sites.shape(name)[2:]
         return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
 
     def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
-        quotas = _quotas({name: _width(draws) for name, draws in self.sites.items()}, self.num_judged)
-        for name, quota in quotas.items():
-            draws = columns(self.sites[name])
-            whole = quota == draws.shape[2]
-            scalars = np.linspace(0, draws.shape[2] - 1, quota).round().astype(int)
-            yield name, scalars, draws if whole else draws[:, :, scalars]
+        widths = {name: self.sites.width(name) for name in self.sites}
+        for name, quota in _quotas(widths, self.num_judged).items():
+            scalars = np.linspace(0, widths[name] - 1, quota).round().astype(int)
+            yield name, scalars, self.sites.columns(name, scalars)
 
     def judged(self, statistic: Callable[[np.ndarray], np.ndarray]) -> list[tuple[float, str, int]]:
         """The values of a diagnostic, each with its site and scalar; NaN is left out, infinity is not."""
@@ -100,7 +99,3 @@ def _quotas(widths: dict[str, int], total: int) -> dict[str, int]:
         quotas[name] = min(widths[name], max(1, total // (len(widths) - done)))
         total -= quotas[name]
     return {name: quotas[name] for name in widths if quotas[name]}
-
-
-def _width(draws: np.ndarray) -> int:
-    return int(np.prod(draws.shape[2:], dtype=int))

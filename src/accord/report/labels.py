@@ -30,17 +30,3 @@ def scalar_labels(
             [str(value) for value in known] if known is not None and len(known) == size else range(size)
         )
     return [f"{name}[{','.join(str(index) for index in indices)}]" for indices in product(*axes)]
-
-
-def columns(draws: np.ndarray) -> np.ndarray:
-    """Flatten a site to one column per scalar: shape `(chain, draw, *event)` to `(chain, draw, k)`."""
-    draws = np.asarray(draws)
-    return (
-        draws.reshape(*draws.shape[:2], -1)
-        if draws.size
-        else np.zeros((*draws.shape[:2], _count(draws.shape[2:])))
-    )
-
-
-def _count(shape: Sequence[int]) -> int:
-    return int(np.prod(shape, dtype=int))

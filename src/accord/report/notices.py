@@ -1,5 +1,6 @@
 """Say what a user must know about a run before using its draws: one rule each, worst first."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -7,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..core.notice import Notice, Severity
+from ..core.series import as_series
 from .diagnostics import e_bfmi, ess_bulk, ess_tail, r_hat
 from .evidence import Evidence
 from .labels import Coords, Dims, Sites
@@ -44,13 +46,12 @@ def examine(
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
-    sites = {name: np.asarray(draws) for name, draws in sites.items()}
-    stats = {name: np.asarray(values) for name, values in stats.items()}
-    arrays = [*sites.values(), *stats.values()]
-    num_chains = arrays[0].shape[0] if arrays else 0
+    both = as_series(sites), as_series(stats)
+    shapes = [series.shape(name) for series in both for name in series]
+    num_chains = shapes[0][0] if shapes else 0
     numbers = list(range(num_chains)) if chains is None else list(chains)
     options = (max_tree_depth, target_accept, complete, requested)
-    evidence = Evidence(sites, stats, numbers, dims or {}, coords or {}, *options)
+    evidence = Evidence(*both, numbers, dims or {}, coords or {}, *options)
     found = [notice for rule in RULES for notice in rule(evidence)]
     return sorted(found, key=lambda notice: _ORDER.index(notice.severity))
 
@@ -122,13 +123,13 @@ def _constant_chains(run: Evidence) -> Iterator[Notice]:
 
 
 def _non_finite_draws(run: Evidence) -> Iterator[Notice]:
-    for name, draws in run.sites.items():
-        bad = 0 if draws.dtype.kind not in "fc" else int((~np.isfinite(draws)).sum())
+    for name in run.sites:
+        bad = sum(int((~np.isfinite(piece)).sum()) for piece in run.sites.pieces(name))
         if bad:
             yield Notice(
                 "error",
                 "non_finite_draws",
-                f"{bad} of {draws.size} values of {name!r} are not finite.",
+                f"{bad} of {math.prod(run.sites.shape(name))} values of {name!r} are not finite.",
                 f"Find where {name!r} overflows, divides by zero or takes the logarithm of nothing.",
             )
 

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import OptionError, suggest
+from ..core.series import as_series
 from .arviz import judge
 from .diagnostics import mcse_sd
-from .labels import Coords, Dims, Sites, columns, scalar_labels
+from .labels import Coords, Dims, Sites, scalar_labels
 from .sketch import BLOCKS, PLAIN, sketch
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROWS = 60  # printed unless more are asked for: a screen or two
+_TOGETHER = 2**23  # numbers that are read and judged at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +109,16 @@ def summarise(
     labels: list[str] = []
     sketches: list[str] = []
     parts: list[dict[str, np.ndarray]] = []
-    for name in sites if only is None else only:
-        draws = columns(sites[name])
-        shape = np.shape(sites[name])[2:]
+    series = as_series(sites)
+    for name in series if only is None else only:
+        num_chains, num_draws, *shape = series.shape(name)
         labels.extend(scalar_labels(name, shape, (dims or {}).get(name, ()), coords))
-        sketches.extend(sketch(draws[:, :, index]) for index in range(draws.shape[2]))
-        parts.append(_columns(draws))
+        step = max(_TOGETHER // max(num_chains * num_draws, 1), 1)
+        scalars = np.arange(series.width(name))
+        for some in np.split(scalars, range(step, len(scalars), step)):
+            draws = series.columns(name, some)
+            sketches.extend(sketch(draws[:, :, index]) for index in range(draws.shape[2]))
+            parts.append(_columns(draws))
     empty = np.zeros(0)
     values = {column: np.concatenate([part[column] for part in parts] or [empty]) for column in _COLUMNS}
     return Summary(tuple(labels), values, tuple(sketches))

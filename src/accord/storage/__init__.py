@@ -1,21 +1,23 @@
 """Store draws as immutable segments, each with the state that follows it, and export them."""
 
-from .base import AbstractRun, AbstractStore, Phase, Segment, join
+from .base import AbstractRun, AbstractStore, Phase, Segment
 from .export import to_netcdf, to_zarr
+from .joined import KEPT_BYTES, Joined
 from .manifest import STAMPED, Manifest
 from .memory import Memory
 from .run_folder import RunFolder
 
 __all__ = [
+    "KEPT_BYTES",
     "STAMPED",
     "AbstractRun",
     "AbstractStore",
+    "Joined",
     "Manifest",
     "Memory",
     "Phase",
     "RunFolder",
     "Segment",
-    "join",
     "to_netcdf",
     "to_zarr",
 ]

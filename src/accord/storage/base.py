@@ -98,7 +98,10 @@ class AbstractRun(abc.ABC):
 
     @abc.abstractmethod
     def segments(self, chain: int) -> list[Segment]:
-        """Every valid segment of a chain in order, warm-up first; the longest prefix whose links all hold."""
+        """Every valid segment of a chain in order, warm-up first; the longest prefix whose links all hold.
+
+        Their arrays may be read only when they are asked for.
+        """
 
     @abc.abstractmethod
     def last(self, chain: int) -> Segment | None:
@@ -126,25 +129,6 @@ class AbstractRun(abc.ABC):
     @abc.abstractmethod
     def reopened(self) -> "AbstractRun":
         """The run as it is now, open for more; segments that are not valid any more are left behind."""
-
-
-def join(segments: Sequence[Segment], phase: Phase) -> dict[str, np.ndarray]:
-    """Concatenate the arrays of one phase along the draws; empty where the phase kept none.
-
-    Raises `StorageError` if the segments do not hold the same names.
-    """
-    parts = [segment for segment in segments if segment.phase == phase and segment.arrays]
-    if not parts:
-        return {}
-    names = list(parts[0].arrays)
-    for part in parts:
-        if set(part.arrays) != set(names):
-            raise StorageError(
-                f"chain {part.chain}: the {phase} draws {part.start} to {part.stop} hold "
-                f"{sorted(part.arrays)}, but those before hold {sorted(names)}. They come from "
-                "different models; use a new store."
-            )
-    return {name: np.concatenate([part.arrays[name] for part in parts]) for name in names}
 
 
 def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase, int]) -> None:

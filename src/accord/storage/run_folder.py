@@ -152,7 +152,8 @@ class RunFolderRun(AbstractRun):
         previous = self._manifest.digest
         for index in range(self._count(chain)):
             try:
-                segment, previous = _verified(self._folder, self._manifest.run_id, chain, index, previous)
+                place = (self._folder, self._manifest.run_id, chain, index, previous)
+                segment, previous = _verified(*place, is_left_there=True)
             except StorageError as error:
                 # It was whole when the run was opened: say so, and return what still is.
                 self._problems.append(str(error))
@@ -227,10 +228,15 @@ def _scan(folder: Path, manifest: Manifest, number: int) -> tuple[_Chain, list[s
     return chain, problems
 
 
-def _verified(folder: Path, run_id: str, chain: int, index: int, previous: str) -> tuple[Segment, str]:
-    """Read one segment and check that it belongs here. Raises `StorageError` that says why not."""
+def _verified(
+    folder: Path, run_id: str, chain: int, index: int, previous: str, is_left_there: bool = False
+) -> tuple[Segment, str]:
+    """Read one segment and check that it belongs here; its arrays may be left in the file until they are asked for.
+
+    Raises `StorageError` that says why it does not.
+    """
     path = _segment_path(folder, chain, index)
-    segment, link, digest = _decoded(path)
+    segment, link, digest = _decoded(path, is_left_there)
     if link.run_id != run_id:
         raise StorageError(
             f"{path} is damaged or foreign: it belongs to the run {link.run_id}, not to {run_id}."
@@ -244,9 +250,9 @@ def _verified(folder: Path, run_id: str, chain: int, index: int, previous: str) 
     return segment, digest
 
 
-def _decoded(path: Path) -> tuple[Segment, Link, str]:
+def _decoded(path: Path, is_left_there: bool = False) -> tuple[Segment, Link, str]:
     try:
-        return decode(path.read_bytes())
+        return decode(path.read_bytes(), path.absolute() if is_left_there else None)
     except OSError as error:
         raise StorageError(f"{path} cannot be read ({error.strerror or error}).") from error
     except StorageError as error:
