@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from accord.core.precision import scope
+from accord.core.versions import QUICK_CPU_OPTIONS
 from accord.density import LogDensity
 from accord.drivers.compiled import compile_programs
 from accord.drivers.group import Machine, run_chains
@@ -39,7 +40,7 @@ AIM = 1.3  # for gradients of 20 microseconds and more
 FROM = 20e-6
 FOREVER = np.int32(2**30)
 
-OPTIONS = {"as accord compiles": {"xla_cpu_use_fusion_emitters": False}, "XLA's defaults": {}}
+OPTIONS = {"as accord compiles": dict(QUICK_CPU_OPTIONS), "XLA's defaults": {}}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import jax
 import numpy as np
 import pytest
 
+from accord.core.versions import QUICK_CPU_OPTIONS
+
 
 def each(
     table: Mapping[str, Any], slow: Collection[str] = ()
@@ -41,7 +43,7 @@ def each(
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without optimisation: the same operations, four times sooner, where a test's numbers are few."""
-    options = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS}
     return jax.jit(function, compiler_options=options)
 
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from accord.core.versions import QUICK_CPU_OPTIONS
+
 FOLDER = Path(__file__).parent / "data" / "accuracy"
 QUANTITIES = ("log_prob", "cdf", "icdf")
 TARGET = {"float64": 1e-10, "float32": 1e-4}
@@ -83,7 +85,7 @@ def evaluate(make: Callable[..., Any], quantity: str, points: list, dtype: type,
 
     slopes = tuple(range(first, len(arguments)))
     # Without optimisation the same operations compile many times sooner.
-    options = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS}
     by_row = jax.jit(jax.vmap(jax.value_and_grad(function, slopes)), compiler_options=options)
     values, derivatives = by_row(*arguments)
     return np.stack([np.asarray(values), *(np.asarray(d) for d in derivatives)], axis=-1).astype(np.float64)

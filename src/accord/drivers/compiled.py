@@ -15,6 +15,7 @@ from ..adaptation import fisher
 from ..core.errors import OptionError
 from ..core.precision import Precision, scope
 from ..core.tree import shapes
+from ..core.versions import QUICK_CPU_OPTIONS
 from ..density import LogDensity, sharded
 from ..density.blocks import mesh_of, using
 from ..executors import gather
@@ -194,15 +195,7 @@ def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:
 
 
 def _compile(lowered: Any) -> Any:
-    """Compile with what halves the compiler's work on CPU for the same speed, where this XLA has that option."""
-    if jax.default_backend() != "cpu":
-        return lowered.compile()
-    try:
-        return lowered.compile(compiler_options={"xla_cpu_use_fusion_emitters": False})
-    except jax.errors.JaxRuntimeError as error:
-        if "xla_cpu_use_fusion_emitters" not in str(error):
-            raise
-        return lowered.compile()
+    return lowered.compile(dict(QUICK_CPU_OPTIONS) if jax.default_backend() == "cpu" else None)
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:
