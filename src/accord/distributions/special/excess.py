@@ -34,18 +34,8 @@ def _log1p_excess_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> 
     return log1p_excess(u), -u / (1 + u) * u_dot
 
 
-def curved_log(beyond: jax.Array, whole: jax.Array, log_ratio: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute log(1 + z), z = beyond / whole, less z where that is small, and whether it was.
-
-    Near 0 there is no cancellation; away from there log(1 + z) is what was given as `log_ratio`.
-    """
-    is_near = jnp.abs(beyond) < 0.4 * whole
-    near = jnp.where(is_near, beyond, 0.0) / whole
-    return jnp.where(is_near, _near_zero(near), log_ratio), is_near
-
-
 def _near_zero(u: jax.Array) -> jax.Array:
-    """log(1 + u) - u, for |u| < 0.4."""
+    """log(1 + u) - u, for |u| < 0.25."""
     # log(1 + u) = 2 atanh(z), and 2 z - u = -u z.
     z = u / (2.0 + u)
     square = z * z

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .excess import curved_log
+from .excess import log1p_excess
 from .log_gamma import STIRLING, STIRLING_FROM, log_gamma_remainder
 
 # Coefficients of log Gamma(1 + a) / a in powers of a - 3/4, on [0, 3/2].
@@ -62,7 +62,7 @@ def log_gamma_ratio(b: jax.Array, a: jax.Array) -> jax.Array:
     from_b = jnp.where(is_low, b + _FROM, b)
     z = a / from_b
     log_1p = jnp.log1p(z)
-    growth = from_b * curved_log(a, from_b, log_1p)[0] + (a - 0.5) * log_1p + a * jnp.log(from_b)
+    growth = from_b * log1p_excess(z) + (a - 0.5) * log_1p + a * jnp.log(from_b)
     steps = _stirling_step(from_b, a)
     return growth + steps - jnp.where(is_low, jnp.log1p(excess), 0.0)
 

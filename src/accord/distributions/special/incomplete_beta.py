@@ -22,7 +22,7 @@ import jax.numpy as jnp
 
 from ...bijectors.elementwise import softplus
 from .elementary import log1m, log1m_exp, log_of
-from .excess import curved_log
+from .excess import excess
 from .gamma_ratio import log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_beta, log_gamma_remainder
 from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
@@ -96,11 +96,8 @@ def nearer_beta_tail(a: jax.Array, b: jax.Array, odds: jax.Array) -> tuple[jax.A
     # How far x is from the mean, with the factor a + b.
     beyond = far_x * far_b - jax.lax.logistic(-odds) * far_a
     log_p, log_q = -jnp.log1p(far_b / far_a), -jnp.log1p(far_a / far_b)
-    curved_x, is_near_x = curved_log(beyond, far_a, log_x - log_p)
-    curved_y, is_near_y = curved_log(-beyond, far_b, log_y - log_q)
-    # What was left out of the two logarithms cancels; where it was of one only, it must be put back.
-    linear = beyond * (is_near_x.astype(x.dtype) - is_near_y.astype(x.dtype))
-    shape = far_a * curved_x + far_b * curved_y + linear
+    # The linear terms that are left out of the two logarithms cancel.
+    shape = excess(far_a, beyond, log_x - log_p) + excess(far_b, -beyond, log_y - log_q)
     height = shape + log_gamma_remainder(total) - log_gamma_remainder(far_a) - log_gamma_remainder(far_b)
     from_end = height + _log_integral(far_a, far_b, far_x, is_below & ~is_near_zero)
     found = jnp.where(is_end, -jnp.inf, jnp.where(is_near_zero, from_zero, from_end))

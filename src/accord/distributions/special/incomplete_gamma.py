@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.scipy import special as jsp
 
 from .elementary import exp_of, log1m, log1m_exp, log_of
-from .excess import curved_log
+from .excess import excess
 from .gamma_ratio import log_gamma_1p
 from .log_gamma import log_gamma_remainder
 from .quadrature import FALL, bits_of, exp_rest, rule_on_unit, together
@@ -104,8 +104,7 @@ def nearer_gamma_tail(a: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]
 
     far, far_a = jnp.where(is_near_zero, 2.0, x), jnp.where(is_near_zero, 1.0, a)
     beyond = far - far_a
-    curved, is_near = curved_log(beyond, far_a, jnp.log(far) - jnp.log(far_a))
-    height = far_a * curved - jnp.where(is_near, 0.0, beyond) - log_gamma_remainder(far_a)
+    height = excess(far_a, beyond, jnp.log(far) - jnp.log(far_a)) - log_gamma_remainder(far_a)
     from_end = height + _log_integral(far_a, far, is_below & ~is_near_zero)
     found = jnp.where(is_end, -jnp.inf, jnp.where(is_near_zero, from_zero, from_end))
     return found, jnp.where(is_end, is_zero_end, is_near_zero | is_below)

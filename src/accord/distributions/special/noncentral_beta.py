@@ -20,7 +20,7 @@ import numpy as np
 from ...bijectors.elementwise import softplus
 from .digamma import digamma_less_log
 from .elementary import log1m_exp, log_of
-from .excess import curved_log, excess
+from .excess import excess
 from .gamma_ratio import remainder_rise
 from .log_gamma import log_factorial_remainder, log_gamma_remainder
 from .quadrature import bits_of
@@ -165,12 +165,12 @@ def _density(odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Arr
     log_x, log_y = -softplus(-odds)[..., None], -softplus(odds)[..., None]
     x, y, b, shape = jnp.exp(log_x), jnp.exp(log_y), b[..., None], a[..., None] + j
     gap = x * b - y * shape
-    # Logs over those of the means of a beta variable, without their linear terms where those would cancel.
-    curved_x, is_near_x = curved_log(gap, shape, log_x + jnp.log1p(b / shape))
-    curved_y, is_near_y = curved_log(-gap, b, log_y + jnp.log1p(shape / b))
-    near_x, near_y = is_near_x.astype(x.dtype), is_near_y.astype(x.dtype)
-    bend = shape * curved_x + b * curved_y + gap * (near_x - near_y)
-    remainders = remainder_rise(jnp.broadcast_to(b, shape.shape), shape) - log_gamma_remainder(shape)
+    # Logs over those of the means of a beta variable, without their linear terms, which cancel.
+    b = jnp.broadcast_to(b, shape.shape)
+    curved_x = excess(shape, gap, log_x + jnp.log1p(b / shape))
+    curved_y = excess(b, -gap, log_y + jnp.log1p(shape / b))
+    bend = curved_x + curved_y
+    remainders = remainder_rise(b, shape) - log_gamma_remainder(shape)
     exponent = log_poisson(j, mean[..., None]) + bend + remainders
     top = jax.lax.stop_gradient(exponent.max(axis=-1))
     height = step * jnp.exp(exponent - top[..., None])
@@ -179,8 +179,8 @@ def _density(odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Arr
         top + jnp.log(total),
         height / total[..., None],
         shape,
-        curved_x + near_x * gap / shape,
-        curved_y + (1.0 - near_y) * gap / b,
+        (curved_x + gap) / shape,
+        curved_y / b,
     )
 
 

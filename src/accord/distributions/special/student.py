@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from .elementary import HALF_LOG_TWO_PI, log1p_square, log_of
-from .excess import curved_log
+from .excess import excess
 from .gamma_ratio import log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_gamma_step
 from .quadrature import FALL, bits_of, rule_on_unit
@@ -200,8 +200,7 @@ def _centre_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 def _log_less(share: jax.Array, log_whole: jax.Array) -> jax.Array:
     """log(1 + w) - w/(1 + w), given share = w/(1 + w) and log(1 + w), without cancellation."""
-    curved, is_near = curved_log(-share, jnp.ones_like(share), -log_whole)
-    return jnp.where(is_near, -curved, log_whole - share)
+    return -excess(jnp.ones_like(share), -share, -log_whole)
 
 
 def _hypotenuse(a: jax.Array, b: jax.Array) -> jax.Array:

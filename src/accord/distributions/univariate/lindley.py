@@ -13,7 +13,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..special import log, log1m_exp, one_less_exp, solve_increasing
-from ..special.gamma_ratio import curved_log
+from ..special.excess import log1p_excess
 
 # Exact to rounding for exp(r) E1(r), the integral of exp(-t) / (r + t) over t > 0, from r = 10.
 _LAGUERRE = np.polynomial.laguerre.laggauss(24)
@@ -106,17 +106,4 @@ class Lindley(AbstractDistribution):
 
 def _hazard(s: jax.Array, r: Any) -> jax.Array:
     """Minus the log of the survival function at r x = (1 + r) s: r s + (s - log(1 + s)), both positive."""
-    return r * s + _log_gap(s)
-
-
-@jax.custom_jvp
-def _log_gap(s: jax.Array) -> jax.Array:
-    """The gap s - log(1 + s), with the digits that the difference loses near 0."""
-    curved, is_near = curved_log(s, jnp.ones_like(s), jnp.log1p(s))
-    return jnp.where(is_near, -curved, s - curved)
-
-
-@_log_gap.defjvp
-def _log_gap_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (s,), (s_dot,) = primals, tangents
-    return _log_gap(s), s / (1 + s) * s_dot
+    return r * s - log1p_excess(s)
