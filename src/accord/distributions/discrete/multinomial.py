@@ -93,7 +93,7 @@ class Multinomial(AbstractDistribution):
         shape = self._shape(sample_shape)
         n, probs, _ = self._parts(len(self.batch_shape))
         n, probs = jnp.broadcast_to(n[..., 0], shape[:-1]), jnp.broadcast_to(probs, shape)
-        return _whole(jax.random.multinomial(key, n, probs, shape=shape, dtype=self.dtype))
+        return _whole(jax.random.multinomial(key, n, probs, dtype=self.dtype))
 
     def _parts(self, rank: int) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The number of trials, the probabilities and their logarithms, of `rank` batch axes and the event axis."""
@@ -165,7 +165,7 @@ class DirichletMultinomial(AbstractDistribution):
         log_noise = jax.random.loggamma(key_chance, jnp.broadcast_to(a, shape), shape, self.dtype)
         probs = jax.nn.softmax(log_noise, axis=-1)
         n = jnp.broadcast_to(n[..., 0], shape[:-1])
-        return _whole(jax.random.multinomial(key_count, n, probs, shape=shape, dtype=self.dtype))
+        return _whole(jax.random.multinomial(key_count, n, probs, dtype=self.dtype))
 
     def _parts(self, rank: int) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The number of trials, the weights and their sum, of `rank` batch axes and the event axis."""
