@@ -92,6 +92,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "Soliton": [(30, 8, 0.05)],
     "SoftLaplace": [(0.25, 0.75), (-2.0, 0.4)],
     "StudentT": [(3.5, 0.25, 1.25), (10.0, -2.0, 0.5)],
+    "StudentizedRange": [(5.0, 3), (30.0, 3), (30.0, 10)],
     "Triangular": [(-1.25, 2.75, 1.5)],
     "TruncatedNormal": [(0.25, 1.25)],
     "TruncatedPolyaGamma": [()],

@@ -59,6 +59,7 @@ LONG_FAMILIES = {
     "Rician",
     "SineBivariateVonMises",
     "Skellam",
+    "StudentizedRange",
     "TruncatedPolyaGamma",
 }
 

@@ -175,6 +175,7 @@ from .univariate.skew_normal import SkewNormal as SkewNormal
 from .univariate.skewed_exponential_power import SkewedExponentialPower as SkewedExponentialPower
 from .univariate.student_t import HalfStudentT as HalfStudentT
 from .univariate.student_t import StudentT as StudentT
+from .univariate.studentized_range import StudentizedRange as StudentizedRange
 from .univariate.through_logit import LogitNormal as LogitNormal
 from .univariate.through_logit import RelaxedBernoulli as RelaxedBernoulli
 from .univariate.through_logit import RelaxedBernoulliLogits as RelaxedBernoulliLogits

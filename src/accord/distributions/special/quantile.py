@@ -84,7 +84,8 @@ def _search(
         best, least = jnp.where(is_best, x, best), jnp.where(is_best, jnp.abs(error), least)
         low = jnp.where(error <= 0, x, low)
         high = jnp.where(error >= 0, x, high)
-        newton = x - error / slope
+        # An infinite slope, which far out is an overflow, must not look like a step of length 0.
+        newton = x - error / jnp.where(jnp.isfinite(slope), slope, jnp.nan)
         size, reach = jnp.abs(newton - x), eps * jnp.abs(x)
         # A step must stay inside and be at most half of the one before, as in Brent's method.
         is_good = (newton > low) & (newton < high) & (size <= 0.5 * last)

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution
 from ..constraint import Constraint
 from ..special import log1m_exp
 from ..special.tail_quantile import solve_tails
+from .two_tails import AbstractTwoTailed, with_ends
 
 # Of two series one converges fast below this value, the other above it.
 _MIDDLE = 1.0
@@ -22,7 +22,7 @@ _WHOLE = (2.0, 3.0, 4.0, 5.0)
 _LEAST, _MOST = 0.03, 30.0
 
 
-class Kolmogorov(AbstractDistribution):
+class Kolmogorov(AbstractTwoTailed):
     """How far an empirical distribution function is from the true one at most, times the root of the number of draws.
 
     This is the limit law; for a given number of draws see `KolmogorovSmirnov`.
@@ -55,30 +55,20 @@ class Kolmogorov(AbstractDistribution):
         inside = _log_density(jnp.where(is_outside, 1.0, x))
         return jnp.where(is_outside, -jnp.inf, inside)
 
-    def cdf(self, value: Any) -> jax.Array:
-        return jnp.exp(self.log_cdf(value))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        (x,) = align(value)
-        is_end = (x <= 0) | (x == jnp.inf)
-        below, _ = _log_tails(jnp.where(is_end, 1.0, x))
-        return jnp.where(is_end, jnp.where(x > 0, 0.0, -jnp.inf), below)
-
-    def log_survival(self, value: Any) -> jax.Array:
-        (x,) = align(value)
-        is_end = (x <= 0) | (x == jnp.inf)
-        _, above = _log_tails(jnp.where(is_end, 1.0, x))
-        return jnp.where(is_end, jnp.where(x > 0, -jnp.inf, 0.0), above)
-
     def icdf(self, q: Any) -> jax.Array:
         (q,) = align(q)
         is_inside = (q > 0) & (q < 1)
-        found = solve_tails(_log_tails, jnp.where(is_inside, q, 0.5), _LEAST, _MOST, jnp.full_like(q, _MEAN))
+        found = solve_tails(_tails, jnp.where(is_inside, q, 0.5), _LEAST, _MOST, jnp.full_like(q, _MEAN))
         ends = jnp.where(q == 0, 0.0, jnp.where(q == 1, jnp.inf, jnp.nan))
         return jnp.where(is_inside, found, ends)
 
     def entropy(self) -> jax.Array:
         return self._batched(_ENTROPY)
+
+    def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        (x,) = align(value)
+        is_below, is_above = x <= 0, x == jnp.inf
+        return with_ends(is_below, is_above, _tails(jnp.where(is_below | is_above, 1.0, x)))
 
 
 def _parts(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -103,7 +93,7 @@ def _log_density(x: jax.Array) -> jax.Array:
     return jnp.where(is_low, below, above)
 
 
-def _log_tails(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _tails(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Log probabilities of being below and above x > 0."""
     low, high, is_low = _parts(x)
     near = jnp.maximum(low, _LEAST)

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
-from ..special import exp_of, log1m, log_of, softplus, solve_increasing
+from ..special import log1m, log_of, softplus, solve_increasing
 from ..special.bell import find_bell
 from ..special.incomplete_beta import log_odds
 from ..special.noncentral_beta import (
@@ -23,11 +23,12 @@ from ..special.noncentral_beta import (
     reference_odds,
 )
 from ..special.quadrature import together
+from .two_tails import AbstractTwoTailed, with_ends
 
 _Shapes = tuple[jax.Array, jax.Array, jax.Array]
 
 
-class AbstractNoncentralRatio(AbstractDistribution):
+class AbstractNoncentralRatio(AbstractTwoTailed):
     """An increasing function of the log odds of a noncentral beta variable."""
 
     @abstractmethod
@@ -61,19 +62,6 @@ class AbstractNoncentralRatio(AbstractDistribution):
         lower = jax.random.loggamma(key_0, b, shape, self.dtype)
         distance = _moved_with(jax.lax.stop_gradient(upper - lower - reference_odds(a, b)), *shapes)
         return self._inside(self._value(*align(distance, *parameters)))
-
-    def cdf(self, value: Any) -> jax.Array:
-        return exp_of(self.log_cdf(value))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        below, above, distance, _, shapes = self._aligned(value)
-        found = log_noncentral_beta_tails(distance, *shapes)[0]
-        return jnp.where(below, -jnp.inf, jnp.where(above, 0.0, found))
-
-    def log_survival(self, value: Any) -> jax.Array:
-        below, above, distance, _, shapes = self._aligned(value)
-        found = log_noncentral_beta_tails(distance, *shapes)[1]
-        return jnp.where(below, 0.0, jnp.where(above, -jnp.inf, found))
 
     def icdf(self, q: Any) -> jax.Array:
         q, *parameters = together(*align(q, *(getattr(self, name) for name in self.parameters)))
@@ -133,6 +121,10 @@ class AbstractNoncentralRatio(AbstractDistribution):
         start = jnp.log((one + 0.5 * noncentrality) / other)
         odds = solve_increasing(fall, jnp.zeros_like(a), -most, most, start)
         return (a, b, noncentrality), odds - reference_odds(a, b)
+
+    def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        below, above, distance, _, shapes = self._aligned(value)
+        return with_ends(below, above, log_noncentral_beta_tails(distance, *shapes))
 
     def _aligned(self, value: Any) -> tuple[Any, ...]:
         """Whether the value is below or above the support, its distance and slope made safe, and the shapes."""

@@ -8,16 +8,17 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
-from ..special import exp_of, log1m, log_of, solve_increasing
+from ..special import log1m, log_of, solve_increasing
 from ..special.noncentral_gamma import log_noncentral_density, log_noncentral_tails
 from ..special.quadrature import together
 from .entropy_quadrature import entropy_on_half_line
+from .two_tails import AbstractTwoTailed, with_ends
 
 
-class NoncentralChi2(AbstractDistribution):
+class NoncentralChi2(AbstractTwoTailed):
     """The sum of `df` squared normal variables of variance 1, with means whose squares add up to `noncentrality`.
 
     **Fields**
@@ -69,8 +70,8 @@ class NoncentralChi2(AbstractDistribution):
         return jnp.where(is_inside, found, jnp.where(df == 2, jnp.nan, 0.0))
 
     def log_prob(self, value: Any) -> jax.Array:
-        is_outside, x, noncentrality, p = self._aligned(value)
-        return jnp.where(is_outside, -jnp.inf, log_noncentral_density(x, noncentrality, p))
+        is_below, is_above, *inside = self._aligned(value)
+        return jnp.where(is_below | is_above, -jnp.inf, log_noncentral_density(*inside))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         key_count, key_gamma = jax.random.split(key)
@@ -82,19 +83,6 @@ class NoncentralChi2(AbstractDistribution):
         draw = keep_inside(2 * jax.random.gamma(key_gamma, shape_drawn, shape, dtype), 0.0)
         return _moved_with(jax.lax.stop_gradient(draw), noncentrality, p)
 
-    def cdf(self, value: Any) -> jax.Array:
-        return exp_of(self.log_cdf(value))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        is_outside, x, noncentrality, p = self._aligned(value)
-        ends = jnp.where(x > 1, 0.0, -jnp.inf).astype(x.dtype)
-        return jnp.where(is_outside, ends, log_noncentral_tails(x, noncentrality, p)[0])
-
-    def log_survival(self, value: Any) -> jax.Array:
-        is_outside, x, noncentrality, p = self._aligned(value)
-        ends = jnp.where(x > 1, -jnp.inf, 0.0).astype(x.dtype)
-        return jnp.where(is_outside, ends, log_noncentral_tails(x, noncentrality, p)[1])
-
     def icdf(self, q: Any) -> jax.Array:
         q, df, noncentrality = align(q, self.df, self.noncentrality)
         return noncentral_quantile(*together(q, noncentrality, 0.5 * df))
@@ -103,12 +91,16 @@ class NoncentralChi2(AbstractDistribution):
         df, noncentrality = self._arrays("df", "noncentrality")
         return noncentral_entropy(noncentrality, 0.5 * df)
 
-    def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-        """Whether the value is no number inside, the value made safe, and the parameters, of one shape."""
+    def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        is_below, is_above, *inside = self._aligned(value)
+        return with_ends(is_below, is_above, log_noncentral_tails(*inside))
+
+    def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
+        """Whether the value is below and above the support, the value made safe, and the parameters, of one shape."""
         x, df, noncentrality = align(value, self.df, self.noncentrality)
         x, noncentrality, p = together(x, noncentrality, 0.5 * df)
-        is_outside = (x <= 0) | (x == jnp.inf)
-        return is_outside, jnp.where(is_outside, jnp.where(x > 0, 2.0, 1.0), x), noncentrality, p
+        is_below, is_above = x <= 0, x == jnp.inf
+        return is_below, is_above, jnp.where(is_below | is_above, 1.0, x), noncentrality, p
 
 
 def noncentral_quantile(q: jax.Array, noncentrality: jax.Array, p: jax.Array) -> jax.Array:

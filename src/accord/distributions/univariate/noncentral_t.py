@@ -8,20 +8,21 @@ import jax.numpy as jnp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
-from ..special import exp_of, log_gamma_step, solve_increasing
+from ..special import log_gamma_step, solve_increasing
 from ..special.bell import find_bell
 from ..special.noncentral_student import log_noncentral_student, log_noncentral_student_tails
 from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
+from .two_tails import AbstractTwoTailed, with_ends
 
 # Inverse hyperbolic sines from which on tails are power laws, in any precision.
 _FAR = 60.0
 
 
-class NoncentralT(AbstractDistribution):
+class NoncentralT(AbstractTwoTailed):
     """What a t statistic follows where the null hypothesis is false; its power is a tail of this.
 
     **Fields**
@@ -77,8 +78,8 @@ class NoncentralT(AbstractDistribution):
         return jnp.where(noncentrality < 0, -found, found)
 
     def log_prob(self, value: Any) -> jax.Array:
-        is_far, t, noncentrality, df = self._aligned(value)
-        return jnp.where(is_far, -jnp.inf, log_noncentral_student(t, noncentrality, df))
+        is_below, is_above, *inside = self._aligned(value)
+        return jnp.where(is_below | is_above, -jnp.inf, log_noncentral_student(*inside))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         key_normal, key_gamma = jax.random.split(key)
@@ -89,19 +90,6 @@ class NoncentralT(AbstractDistribution):
         most = math.log(float(jnp.finfo(df.dtype).max)) - 10
         noise = jax.random.normal(key_normal, shape, df.dtype) + centre
         return keep_inside(noise * jnp.exp(jnp.minimum(log_size, most)))
-
-    def cdf(self, value: Any) -> jax.Array:
-        return exp_of(self.log_cdf(value))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        is_far, t, noncentrality, df = self._aligned(value)
-        ends = jnp.where(t > 0, 0.0, -jnp.inf).astype(t.dtype)
-        return jnp.where(is_far, ends, log_noncentral_student_tails(t, noncentrality, df)[0])
-
-    def log_survival(self, value: Any) -> jax.Array:
-        is_far, t, noncentrality, df = self._aligned(value)
-        ends = jnp.where(t > 0, -jnp.inf, 0.0).astype(t.dtype)
-        return jnp.where(is_far, ends, log_noncentral_student_tails(t, noncentrality, df)[1])
 
     def icdf(self, q: Any) -> jax.Array:
         q, noncentrality, df = together(*align(q, self.noncentrality, self.df))
@@ -131,11 +119,15 @@ class NoncentralT(AbstractDistribution):
         rest = _log_cosh(wide[0] + bell.step) - log_height
         return (bell.weight * jnp.exp(log_height) * rest).sum(-1)
 
-    def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-        """Whether the value is infinite, the value made safe, and the parameters, of one shape."""
+    def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        is_below, is_above, *inside = self._aligned(value)
+        return with_ends(is_below, is_above, log_noncentral_student_tails(*inside))
+
+    def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
+        """Whether the value is below and above all numbers, the value made safe, and the parameters, of one shape."""
         t, noncentrality, df = together(*align(value, self.noncentrality, self.df))
-        is_far = jnp.abs(t) == jnp.inf
-        return is_far, jnp.where(is_far, jnp.sign(t), t), noncentrality, df
+        is_below, is_above = t == -jnp.inf, t == jnp.inf
+        return is_below, is_above, jnp.where(is_below | is_above, 1.0, t), noncentrality, df
 
 
 def _log_cosh(y: jax.Array) -> jax.Array:

@@ -10,21 +10,22 @@ from jax.scipy import special as jsp
 
 from ...bijectors import align
 from .. import constraints
-from ..base import AbstractDistribution, Shape
+from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
-from ..special import bessel_ratio, exp_of, solve_increasing
+from ..special import bessel_ratio, solve_increasing
 from ..special.noncentral_gamma import log_noncentral_density, log_noncentral_tails
 from ..special.quadrature import together
 from .entropy_quadrature import entropy_on_half_line
 from .noncentral_chi2 import noncentral_quantile
+from .two_tails import AbstractTwoTailed, with_ends
 
 # Coefficients of u, u^2, ... in the mean over nu, u = 2 (sigma / nu)^2, exact to rounding where `nu` is this far out.
 _FAR = 8.0
 _MEAN = np.cumprod([(n - 1.5) ** 2 / n for n in range(1, 20)])
 
 
-class Rician(AbstractDistribution):
+class Rician(AbstractTwoTailed):
     """The distance from the origin of a point with normal errors: amplitudes of a signal in noise.
 
     **Fields**
@@ -69,27 +70,14 @@ class Rician(AbstractDistribution):
         return sigma * solve_increasing(fall, jnp.zeros_like(s), 1 - 1e-6, s + 1.1, jnp.hypot(s, 1.0))
 
     def log_prob(self, value: Any) -> jax.Array:
-        is_outside, x, sigma, *noncentral = self._aligned(value)
+        is_below, is_above, x, sigma, *noncentral = self._aligned(value)
         inside = math.log(2) + jnp.log(x) - 2 * jnp.log(sigma) + log_noncentral_density(*noncentral)
-        return jnp.where(is_outside, -jnp.inf, inside)
+        return jnp.where(is_below | is_above, -jnp.inf, inside)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise = jax.random.normal(key, (2, *self._shape(sample_shape)), self.dtype)
         along, nu, sigma = align(noise[0], self.nu, self.sigma)
         return keep_inside(jnp.hypot(nu + sigma * along, sigma * noise[1]), 0.0)
-
-    def cdf(self, value: Any) -> jax.Array:
-        return exp_of(self.log_cdf(value))
-
-    def log_cdf(self, value: Any) -> jax.Array:
-        is_outside, x, _, *noncentral = self._aligned(value)
-        ends = jnp.where(x > 1, 0.0, -jnp.inf).astype(x.dtype)
-        return jnp.where(is_outside, ends, log_noncentral_tails(*noncentral)[0])
-
-    def log_survival(self, value: Any) -> jax.Array:
-        is_outside, x, _, *noncentral = self._aligned(value)
-        ends = jnp.where(x > 1, -jnp.inf, 0.0).astype(x.dtype)
-        return jnp.where(is_outside, ends, log_noncentral_tails(*noncentral)[1])
 
     def icdf(self, q: Any) -> jax.Array:
         q, nu, sigma = together(*align(q, self.nu, self.sigma))
@@ -108,14 +96,18 @@ class Rician(AbstractDistribution):
             unit.log_prob, mean, spread, jnp.ones_like(s), jnp.full_like(s, 20.0)
         )
 
+    def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
+        is_below, is_above, _, _, *noncentral = self._aligned(value)
+        return with_ends(is_below, is_above, log_noncentral_tails(*noncentral))
+
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether the value is no number inside, the value made safe, sigma, and what is noncentral chi-squared."""
+        """Whether the value is below and above the support, it made safe, sigma, and what is noncentral chi-squared."""
         x, nu, sigma = together(*align(value, self.nu, self.sigma))
-        is_outside = (x <= 0) | (x == jnp.inf)
+        is_below, is_above = x <= 0, x == jnp.inf
         limits = jnp.finfo(x.dtype)
-        safe = jnp.where(is_outside, jnp.where(x > 0, 2.0, 1.0), x)
+        safe = jnp.where(is_below | is_above, 1.0, x)
         square = jnp.clip((safe / sigma) ** 2, 1e3 * float(limits.tiny), 1e-3 * float(limits.max))
-        return is_outside, safe, sigma, square, (nu / sigma) ** 2, jnp.ones_like(x)
+        return is_below, is_above, safe, sigma, square, (nu / sigma) ** 2, jnp.ones_like(x)
 
 
 def _moments(s: jax.Array) -> tuple[jax.Array, jax.Array]:
