@@ -51,7 +51,7 @@ INTRODUCTION = """# Distributions
 <!-- Written by docs/make_distributions.py from the code: change the docstrings, then run it. -->
 
 Every distribution is a frozen value: `dist.Normal(0, 1)`. Names and arguments are NumPyro's where NumPyro has the
-distribution. All have `log_prob(value)` and `sample(key, sample_shape)`; what else each defines in closed form is in a
+distribution. All have `log_prob(value)` and `sample(key, sample_shape)`; what else each defines is in a
 [table below](#what-is-defined). How to add one is on [its own page](extending.md).
 """
 

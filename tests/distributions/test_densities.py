@@ -14,6 +14,9 @@ import accord.distributions as dist
 from accord.core.errors import DistributionError
 from accord.distributions.constraint import Circular
 
+# Of these mean, variance and entropy are long programs; some are compared with closer numbers in `test_summaries.py`.
+SUMMED = [name for name in ALL if "truncated" in name and "Exponential" not in name]
+
 
 def summary(d: dist.AbstractDistribution, what: str) -> Any:
     """A summary, or None where there is none in closed form."""
@@ -33,7 +36,7 @@ def has_quantiles(d: dist.AbstractDistribution) -> bool:
     return True
 
 
-@each_line(UNIVARIATE)
+@each_line(UNIVARIATE, slow=SUMMED)
 def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -> None:
     d = case.make()
     bijector = dist.biject_to(d.support)
@@ -69,7 +72,7 @@ def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -
             assert_close(np.asarray(integral), np.asarray(value), rtol=1e-5, atol=1e-6)
 
 
-@each_line(DISCRETE)
+@each_line(DISCRETE, slow=SUMMED)
 def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) -> None:
     d = case.make()
     low, high = (int(v) for v in (draws_of(case).min(), draws_of(case).max()))
@@ -133,6 +136,9 @@ def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(
     def everything(x: jax.Array) -> tuple:
         below, mode = d.cdf(x), summary(d, "mode")
         quantiles = d.icdf(below * (1 - margin)) if is_inverted else None
+        if mode is not None:
+            # Where a density is unbounded, its mode may be at an end that is not in the support.
+            mode = jnp.where(d.support(mode), mode, jnp.nan)
         at_mode = (
             None if mode is None else d.log_prob(jnp.where(jnp.isfinite(mode), mode, x[0].astype(mode.dtype)))
         )

@@ -83,3 +83,11 @@ def test_a_truncated_beta_negative_binomial_has_all_probability_between_its_boun
     assert p[0] == 0 and (p[201:] == 0).all()
     levels = 0.5 * (p.cumsum()[[1, 9, 60]] + p.cumsum()[[2, 10, 61]])
     assert_close(compiled(d.icdf)(levels), np.array([2.0, 10.0, 61.0]))
+
+
+def test_the_highest_quantiles_of_a_far_tail_are_those_of_the_exponential_that_it_is() -> None:
+    level = np.array([0.5, 1 - 1e-6, 1 - 2.0**-40])
+    above = compiled(lambda q: dist.Logistic(0.0, 2.0).truncate(60.0).icdf(q))(level)
+    below = compiled(lambda q: dist.Logistic(0.0, 2.0).truncate(high=-60.0).icdf(q))(1 - level)
+    assert_close(above, 60 - 2 * np.log1p(-level), rtol=1e-9)
+    assert_close(below, -np.asarray(above), rtol=1e-9)

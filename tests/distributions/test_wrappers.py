@@ -47,6 +47,50 @@ def test_a_censored_law_is_a_density_and_two_masses() -> None:
     assert_close(derivatives(0.5, 0.2, 1.5, -np.inf, np.inf), (*plain, jnp.asarray(0.0), jnp.asarray(0.0)))
 
 
+def test_a_censored_law_has_the_moments_of_what_is_recorded() -> None:
+    loc, low, high = np.array([0.5, 0.0, 0.0]), np.array([-1.0, -9.0, 700.0]), np.array([3.0, np.inf, np.inf])
+    d = dist.Laplace(loc, 2.0).censor(low, high)
+    found = compiled(lambda: (d.mean, d.variance))()
+    # The midpoint rule over quantiles.
+    u = (np.arange(1_000_000) + 0.5) / 1_000_000
+    x = np.stack(
+        [np.clip(stats.laplace(at, 2.0).ppf(u), *ends) for at, *ends in zip(loc, low, high, strict=True)]
+    )
+    assert_close(found, (x.mean(1), x.var(1)), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_censored_count_has_the_sums_over_what_is_recorded() -> None:
+    counts = dist.Poisson(3.0).censor(1, 6)
+    k = np.arange(1.0, 7.0)
+    p, mean, variance, mode, entropy = compiled(
+        lambda: (jnp.exp(counts.log_prob(k)), counts.mean, counts.variance, counts.mode, counts.entropy())
+    )()
+    p = np.asarray(p)
+    assert_close(mean, (p * k).sum())
+    assert_close(variance, (p * k * k).sum() - (p * k).sum() ** 2)
+    assert_close(entropy, -(p * np.log(p)).sum())
+    assert mode == k[p.argmax()]
+
+
+def test_what_is_infinite_is_not_summed_to_a_number() -> None:
+    heavy = {
+        "mean of a Cauchy tail": lambda: dist.Cauchy(0.0, 1.0).truncate(1.0).mean,
+        "variance of a Cauchy tail": lambda: dist.Cauchy(0.0, 1.0).truncate(1.0).variance,
+        "variance below": lambda: dist.StudentT(1.9, 0.0, 1.0).truncate(high=0.0).variance,
+        "folded": lambda: dist.FoldedDistribution(dist.Cauchy(0.0, 1.0)).mean,
+    }
+    found = compiled(lambda: {name: of() for name, of in heavy.items()})()
+    assert all(value == np.inf for value in found.values()), found
+
+
+@pytest.mark.slow
+def test_the_smallest_of_heavy_draws_has_the_moments_that_the_largest_has_not() -> None:
+    # The smallest is a Pareto variable of exponent 6.
+    d = dist.OrderStatistic(dist.Pareto(1.0, 2.0), 3, np.array([1, 3]))
+    assert_close(compiled(lambda: d.variance)(), np.array([0.06, np.inf]), rtol=1e-9)
+
+
 def test_a_decreasing_map_turns_the_cdf_round() -> None:
     d = dist.TransformedDistribution(dist.Exponential(2.0), [bijectors.Affine(1.0, -2.0)])
     x = np.array([-3.0, 0.0, 2.0])

@@ -15,6 +15,7 @@ from .constraint import Constraint
 from .noise import open_uniform
 from .parameters import check_parameter
 from .special import log1m, log_of
+from .summary.levels import levels
 
 if TYPE_CHECKING:
     from .truncation.censored import CensoredDistribution
@@ -34,11 +35,13 @@ class AbstractDistribution(eqx.Module):
 
     **Class variables**
     - `parameters`: the constraint of each parameter by name; its last `event_dim` axes are not batch axes.
+    - `has_smooth_mode`: whether the density has surely no kink at its mode, so that no integral need be cut there.
 
     **Raises** `DistributionError` on construction, naming the parameter, when one is outside its constraint.
     """
 
     parameters: ClassVar[dict[str, Constraint]] = {}
+    has_smooth_mode: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -204,6 +207,17 @@ class AbstractDistribution(eqx.Module):
     def _batched(self, value: Any) -> jax.Array:
         """Broadcast a summary (entropy) to `batch_shape`."""
         return jnp.broadcast_to(jnp.asarray(value, self.dtype), self.batch_shape)
+
+    def _knots(self) -> jax.Array:
+        """Points along a new first axis between which the density is smooth on its own scale: quantiles, the mode."""
+        knots = self.icdf(levels(self.batch_shape, self.dtype)).astype(self.dtype)
+        if self.has_smooth_mode:
+            return knots
+        try:
+            mode = self.mode
+        except DistributionError:
+            return knots
+        return jnp.concatenate([knots, mode.astype(self.dtype)[None]])
 
     def _arrays(self, *names: str) -> tuple[jax.Array, ...]:
         """Parameters without event axes, as arrays of one dtype broadcast to the batch shape."""

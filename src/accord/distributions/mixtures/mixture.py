@@ -1,7 +1,7 @@
 """State what all mixtures share: the sum over components of weight times density, cdf and the like."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,9 @@ from ..base import AbstractDistribution
 from ..discrete.categorical import Categorical
 from ..discrete.countable import smallest, without_gradient
 from ..special import log_sum_exp, solve_increasing
+from ..summary.counts import count_entropy_of
+from ..summary.moments import entropy_of
+from ..summary.peak import mode_of, whole_mode_of
 from ..truncation.interval_support import ends
 
 
@@ -20,10 +23,20 @@ class AbstractMixture(AbstractDistribution):
     """A mixture: with probabilities given by a `Categorical`, a draw from one of several components."""
 
     mixing_distribution: Any
+    has_smooth_mode: ClassVar[bool] = True
 
     @abstractmethod
     def _by_component(self, method: str, value: Any) -> jax.Array:
         """A method of every component at `value`, the components on the last axis."""
+
+    @property
+    def mode(self) -> jax.Array:
+        self._refuse_events("mode")
+        return whole_mode_of(self, self._knots()) if self.is_discrete else mode_of(self, self._knots())
+
+    def entropy(self) -> jax.Array:
+        self._refuse_events("entropy")
+        return count_entropy_of(self, self._knots()) if self.is_discrete else entropy_of(self, self._knots())
 
     def log_prob(self, value: Any) -> jax.Array:
         return self._sum_of_logs("log_prob", jnp.asarray(value))
@@ -79,9 +92,13 @@ class AbstractMixture(AbstractDistribution):
 
     def _value(self, value: Any, what: str) -> jax.Array:
         """The argument of what only univariate mixtures have, as floats."""
+        self._refuse_events(what)
+        return jnp.asarray(value, float_type(value, *jax.tree.leaves(self)))
+
+    def _refuse_events(self, what: str) -> None:
+        """Raise unless this is univariate."""
         if self.event_shape:
             raise self._undefined(what)
-        return jnp.asarray(value, float_type(value, *jax.tree.leaves(self)))
 
     def _sum_of_logs(self, method: str, value: jax.Array) -> jax.Array:
         """Log of the weighted sum of what the components give the logarithm of."""

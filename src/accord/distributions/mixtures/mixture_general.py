@@ -102,6 +102,9 @@ class MixtureGeneral(AbstractMixture):
         dtype = float_type(*terms)
         return jnp.stack([jnp.broadcast_to(term, shape).astype(dtype) for term in terms], axis=-1)
 
+    def _knots(self) -> jax.Array:
+        return jnp.concatenate([component._knots().astype(self.dtype) for component in self._expanded()])
+
     def _expanded(self) -> list[AbstractDistribution]:
         """The components, each of the whole batch shape."""
         return [component.expand(self.batch_shape) for component in self.component_distributions]

@@ -10,6 +10,7 @@ from ...core.errors import DistributionError
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..discrete.categorical import Categorical
+from ..summary.levels import spread
 from .mixture import AbstractMixture, check_kinds, pick, ranked
 from .mixture_general import MixtureGeneral
 
@@ -80,6 +81,11 @@ class MixtureSameFamily(AbstractMixture):
         shape = (*value.shape[:axis], count, *value.shape[axis:])
         repeated = jnp.broadcast_to(jnp.expand_dims(value, axis), shape)
         return getattr(self.component_distribution, method)(repeated)
+
+    def _knots(self) -> jax.Array:
+        # The components are one more axis of the points.
+        knots = jnp.moveaxis(self.component_distribution._knots(), -1, 0)
+        return spread(knots.reshape((-1, *knots.shape[2:])), self.batch_shape)
 
     @property
     def _axis(self) -> int:

@@ -17,6 +17,9 @@ from ..constraint.base import repeat
 from ..discrete.countable import without_gradient
 from ..special import beta_log_odds_quantile, log1m, log_beta, log_of, softplus, solve_increasing
 from ..special.incomplete_beta import log_beta_tail
+from ..summary.levels import levels, spread
+from ..summary.moments import entropy_of, mean_of, variance_of
+from ..summary.peak import mode_of
 from ..truncation.interval_measure import measure
 from ..truncation.interval_support import ends
 
@@ -38,6 +41,7 @@ class OrderStatistic(AbstractDistribution):
     base_distribution: AbstractDistribution
     total_count: Any
     rank: Any
+    has_smooth_mode: ClassVar[bool] = True
     parameters: ClassVar[dict[str, Constraint]] = {
         "total_count": constraints.positive_integer,
         "rank": constraints.positive_integer,
@@ -64,6 +68,21 @@ class OrderStatistic(AbstractDistribution):
     @property
     def support(self) -> Constraint:
         return self.base_distribution.support
+
+    @property
+    def mean(self) -> jax.Array:
+        return mean_of(self, self._knots())
+
+    @property
+    def variance(self) -> jax.Array:
+        return variance_of(self, self._knots())
+
+    @property
+    def mode(self) -> jax.Array:
+        return mode_of(self, self._knots())
+
+    def entropy(self) -> jax.Array:
+        return entropy_of(self, self._knots())
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high = self._aligned(value)
@@ -96,6 +115,11 @@ class OrderStatistic(AbstractDistribution):
         q, low, high = self._aligned(q)
         odds = beta_log_odds_quantile(low, high, log_of(q), log1m(q))
         return self._at_odds(odds)
+
+    def _knots(self) -> jax.Array:
+        knots = self.icdf(levels(self.batch_shape, self.dtype)).astype(self.dtype)
+        base = self.base_distribution._knots().astype(self.dtype)
+        return jnp.concatenate([knots, spread(base, self.batch_shape)])
 
     def _at_odds(self, odds: jax.Array) -> jax.Array:
         """The quantile of the base at a log odds, of which the level may round to 1."""

@@ -12,15 +12,20 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..parameters import check_bounds
 from ..special.normal_mass import choose, is_there
+from ..summary.counts import count_entropy_of, count_mean_of, count_variance_of
+from ..summary.levels import levels
+from ..summary.peak import whole_mode_of
+from .interval_measure import measure
 from .interval_support import inside_of, restrict
-from .truncated import check_univariate
+from .truncated import check_univariate, truncate
+from .whole_summaries import unless_infinite
 
 
 class CensoredDistribution(AbstractDistribution):
     """A variable of any univariate distribution with a cdf, recorded as the nearer bound when it is beyond one.
 
-    The law is mixed: a density inside the bounds, and a probability at each of them. An infinite bound, traced or not,
-    gives the same value and derivatives as no bound.
+    The law is mixed: a density inside the bounds, and a probability at each of them; its mode and entropy are those of
+    `log_prob`, which is either. An infinite bound, traced or not, gives the same value and derivatives as no bound.
 
     **Fields**
     - `base_dist`: the distribution before censoring; univariate, with a cdf.
@@ -52,6 +57,49 @@ class CensoredDistribution(AbstractDistribution):
     def support(self) -> c.Constraint:
         known = (is_there(self.low, -np.inf), is_there(self.high, np.inf))
         return restrict(self.base_dist.support, self.low, self.high, known)
+
+    @property
+    def mean(self) -> jax.Array:
+        if self.is_discrete:
+            return unless_infinite(
+                self.base_dist, self.high, lambda: self.base_dist.mean, count_mean_of(self, self._knots())
+            )
+        inner, low, high, at_low, at_high, between = self._split()
+        return at_low * low + at_high * high + between * _if_there(between, inner.mean)
+
+    @property
+    def variance(self) -> jax.Array:
+        if self.is_discrete:
+            return unless_infinite(
+                self.base_dist,
+                self.high,
+                lambda: self.base_dist.variance,
+                count_variance_of(self, self._knots()),
+            )
+        inner, low, high, at_low, at_high, between = self._split()
+        middle = _if_there(between, inner.mean)
+        mean = at_low * low + at_high * high + between * middle
+        within = _if_there(between, inner.variance) + jnp.where(between > 0, middle - mean, 0.0) ** 2
+        return at_low * (low - mean) ** 2 + at_high * (high - mean) ** 2 + between * within
+
+    @property
+    def mode(self) -> jax.Array:
+        if self.is_discrete:
+            return whole_mode_of(self, self._knots())
+        # What has a probability is compared with what has a density.
+        mode, low, high, has_low, has_high = self._align(self.base_dist.mode)
+        mode = jnp.clip(mode, low, high)
+        stacked = jnp.stack([choose(has_low, low, mode), mode, choose(has_high, high, mode)])
+        best = jnp.argmax(self.log_prob(stacked), axis=0)
+        return jnp.take_along_axis(stacked, best[None], axis=0)[0]
+
+    def entropy(self) -> jax.Array:
+        if self.is_discrete:
+            return count_entropy_of(self, self._knots())
+        inner, _, _, at_low, at_high, between = self._split()
+        chances = jnp.stack(jnp.broadcast_arrays(at_low, at_high, between))
+        which = -(chances * jnp.log(jnp.where(chances > 0, chances, 1.0))).sum(axis=0)
+        return which + between * _if_there(between, inner.entropy())
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high, has_low, has_high = self._align(value)
@@ -93,6 +141,23 @@ class CensoredDistribution(AbstractDistribution):
         x, low, high, *_ = self._align(draws)
         return jnp.clip(x, low, high).astype(draws.dtype if self.is_discrete else x.dtype)
 
+    def _split(self) -> tuple[AbstractDistribution, *tuple[Any, ...]]:
+        """The law between the bounds, the bounds, and the probabilities at either and between them."""
+        _, low, high, has_low, has_high = self._align(jnp.zeros(self.batch_shape, self.dtype))
+        inside, base = inside_of(self.base_dist, low), self.base_dist
+        known = (
+            has_low if isinstance(has_low, bool) else None,
+            has_high if isinstance(has_high, bool) else None,
+        )
+        between = jnp.exp(measure(base, low, high, known).log_mass)
+        low, high = choose(has_low, low, inside), choose(has_high, high, inside)
+        at_low = choose(has_low, jnp.exp(base.log_cdf(low)), jnp.zeros_like(low))
+        at_high = choose(has_high, jnp.exp(base.log_survival(high)), jnp.zeros_like(low))
+        return truncate(base, self.low, self.high), low, high, at_low, at_high, between
+
+    def _knots(self) -> jax.Array:
+        return self.icdf(levels(self.batch_shape, self.dtype)).astype(self.dtype)
+
     def _at(self, x: Any, low: Any, high: Any, has_low: Any, has_high: Any) -> tuple[Any, Any]:
         """Whether a value is recorded at the lower and at the upper bound."""
         is_low = False if has_low is False else (x == low) & choose(has_low, True, False)
@@ -116,3 +181,8 @@ class CensoredDistribution(AbstractDistribution):
         has_low, has_high = is_there(self.low, -np.inf), is_there(self.high, np.inf)
         has_low = low > -jnp.inf if has_low is None else has_low
         return x, low, high, has_low, high < jnp.inf if has_high is None else has_high
+
+
+def _if_there(mass: jax.Array, summary: jax.Array) -> jax.Array:
+    """What is said of a part of a law, 0 where that part has no mass."""
+    return jnp.where(mass > 0, summary, 0.0)

@@ -46,6 +46,15 @@ def few_log_share(
     return jnp.where(result > 0, 0.0, result)
 
 
+def few_shares(
+    base: AbstractDistribution, like: jax.Array, span: tuple[np.ndarray, np.ndarray]
+) -> tuple[jax.Array, jax.Array]:
+    """The values along a new first axis, and the logarithm of the share of each, in the shape of `like`."""
+    values, terms = _terms(base, like, span)
+    log_share = terms - jnp.expand_dims(log_sum_exp(terms, axis=0), 0)
+    return jnp.broadcast_to(values, log_share.shape), log_share
+
+
 def few_quantile(base: AbstractDistribution, q: jax.Array, span: tuple[np.ndarray, np.ndarray]) -> jax.Array:
     """The smallest value at which the share is at least `q`, in (0, 1); it has no derivative."""
     values, terms = _terms(without_gradient(base), q, span)

@@ -180,7 +180,9 @@ def lift(array: Any, like: Any) -> Any:
 
 
 def _mode(base: AbstractDistribution, like: Any) -> jax.Array:
-    """The mode, NaN where there is none."""
+    """The mode, NaN where there is none or it is known to be no kink."""
+    if base.has_smooth_mode:
+        return jnp.full_like(like, jnp.nan)
     try:
         mode = base.mode
     except DistributionError:

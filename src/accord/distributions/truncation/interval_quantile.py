@@ -142,4 +142,11 @@ def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known:
     is_inside = (start > bottom) & (start < top)
     is_finite = jnp.isfinite(bottom) & jnp.isfinite(top)
     other = jnp.where(is_finite, 0.5 * bottom + 0.5 * top, base.support.feasible_like(q))
+    # Far out in a tail that goes on without end, as if that were exponential.
+    if known[0] is not False:
+        rate = jnp.exp(base.log_prob(bottom) - base.log_survival(bottom))
+        other = jnp.where(jnp.isfinite(bottom) & jnp.isinf(top), bottom - jnp.log1p(-q) / rate, other)
+    if known[1] is not False:
+        rate = jnp.exp(base.log_prob(top) - base.log_cdf(top))
+        other = jnp.where(jnp.isfinite(top) & jnp.isinf(bottom), top + jnp.log(q) / rate, other)
     return jnp.where(is_inside, start, jnp.clip(other, bottom, top))

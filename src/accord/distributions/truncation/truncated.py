@@ -14,6 +14,7 @@ from ..discrete.countable import without_gradient
 from ..parameters import check_bounds
 from ..special import exp_of
 from ..special.normal_mass import Known
+from ..summary.moments import entropy_of, mean_of, variance_of
 from ..univariate.real_line import Normal
 from ..wrappers.wrappers import ExpandedDistribution, Independent, MaskedDistribution
 from .few_values import few_log_density, few_log_share, few_quantile, span_if_few
@@ -22,6 +23,7 @@ from .interval_measure import lift
 from .interval_quantile import bracket, quantile, whole_quantile
 from .interval_support import cuts, ends, restrict, tightest
 from .truncated_normal import TruncatedNormal
+from .whole_summaries import whole_entropy, whole_mean, whole_variance
 
 
 def truncate(distribution: AbstractDistribution, low: Any = None, high: Any = None) -> AbstractDistribution:
@@ -102,17 +104,31 @@ class TruncatedDistribution(AbstractDistribution):
         return restrict(self.base_dist.support, self.low, self.high, self._known())
 
     @property
+    def mean(self) -> jax.Array:
+        if self.is_discrete:
+            return whole_mean(self.base_dist, self.low, self.high, self, self._knots)
+        return mean_of(self, self._knots())
+
+    @property
+    def variance(self) -> jax.Array:
+        if self.is_discrete:
+            return whole_variance(self.base_dist, self.low, self.high, self, self._knots)
+        return variance_of(self, self._knots())
+
+    @property
     def mode(self) -> jax.Array:
-        # The largest of the mode brought within the bounds and of the bounds: right unless there are inner maxima.
+        # The mode, or if that is outside the better of the bounds: right unless there are inner maxima.
         base, dtype = self.base_dist, self.dtype
         lower, upper = bracket(base, jnp.zeros(self.batch_shape, dtype), *self._bounds(dtype), self._known())
-        mode = jnp.clip(jnp.broadcast_to(base.mode, self.batch_shape).astype(dtype), lower, upper)
+        mode = jnp.broadcast_to(base.mode, self.batch_shape).astype(dtype)
+        is_inside = (mode >= lower) & (mode <= upper)
+        mode = jnp.clip(mode, lower, upper)
         if base.is_discrete:
             mode = jnp.clip(mode, jnp.ceil(lower), jnp.floor(upper))
             lower, upper = jnp.ceil(lower), jnp.floor(upper)
         best = mode
         for end in (upper, lower):
-            is_finite = jnp.isfinite(end)
+            is_finite = jnp.isfinite(end) & ~is_inside
             end = jnp.where(is_finite, end, mode)
             is_better = base.log_prob(end) > base.log_prob(best)
             best = jnp.where(is_finite & is_better, end, best)
@@ -174,6 +190,11 @@ class TruncatedDistribution(AbstractDistribution):
         first = jnp.maximum(jnp.nextafter(lower, jnp.inf), jnp.where(lower == 0, limits.tiny, -limits.max))
         last = jnp.minimum(jnp.nextafter(upper, -jnp.inf), limits.max)
         return jnp.clip(draws, first, last)
+
+    def entropy(self) -> jax.Array:
+        if self.is_discrete:
+            return whole_entropy(self.base_dist, self.low, self.high, self, self._knots)
+        return entropy_of(self, self._knots())
 
     def _share(self, value: Any, *, is_log: bool, is_above: bool) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The (log) share of the mass below or above a value, and whether the value was beyond the bounds."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import constraints
 from ..constraint import Constraint
-from ..special import HALF_LOG_TWO_PI, log, log1p_square, log_ndtr, ndtr, ndtri
+from ..special import HALF_LOG_TWO_PI, log, log1p_square, log_ndtr, ndtr, ndtri, solve_increasing
 from ..special.smooth import exp_excess, log_cosh
 from .entropy_quadrature import entropy_on_line
 from .location_scale import AbstractLocationScale
@@ -87,6 +87,7 @@ class JohnsonSU(AbstractLocationScale):
     scale: Any
     skewness: Any
     tailweight: Any
+    has_smooth_mode: ClassVar[bool] = True
     shapes: ClassVar[tuple[str, ...]] = ("skewness", "tailweight")
     parameters: ClassVar[dict[str, Constraint]] = {
         "loc": constraints.real,
@@ -106,6 +107,19 @@ class JohnsonSU(AbstractLocationScale):
         square = 1 / tailweight**2
         growth = jnp.exp(square) * jnp.cosh(2 * skewness / tailweight) + 1
         return self._spread(0.5 * jnp.expm1(square) * growth)
+
+    @property
+    def mode(self) -> jax.Array:
+        # By u = asinh(z), the slope of the log density is 0 between 0 and the median.
+        skewness, tailweight = self._arrays("skewness", "tailweight")
+        middle = -skewness / tailweight
+
+        def fall(u: jax.Array) -> jax.Array:
+            return tailweight * (skewness + tailweight * u) + jnp.tanh(u)
+
+        return self._place(
+            jnp.sinh(solve_increasing(fall, jnp.zeros_like(middle), -jnp.abs(middle), jnp.abs(middle)))
+        )
 
     def entropy(self) -> jax.Array:
         skewness, tailweight = self._arrays("skewness", "tailweight")

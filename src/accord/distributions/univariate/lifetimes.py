@@ -15,6 +15,7 @@ from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
 from ..special import log, log1m_exp
 from ..special.smooth import exp_excess, expm1, log_complement, log_ratio, minus_exp, one_minus_exp_minus_exp
+from ..summary.moments import mean_of, variance_of
 from .extreme_moments import extreme_variance
 from .same_law import AbstractSameLaw
 
@@ -125,7 +126,7 @@ class Rayleigh(AbstractSameLaw):
 
 
 class Gompertz(AbstractDistribution):
-    """A lifetime of which the hazard grows exponentially with age; it has no elementary mean.
+    """A lifetime of which the hazard grows exponentially with age.
 
     **Fields**
     - `concentration`: > 0; the hazard at age 0 is `concentration * rate`.
@@ -151,6 +152,19 @@ class Gompertz(AbstractDistribution):
     def mode(self) -> jax.Array:
         c, rate = self._arrays("concentration", "rate")
         return jnp.maximum(-jnp.log(c), 0.0) / rate
+
+    @property
+    def mean(self) -> jax.Array:
+        return mean_of(self, self._knots())
+
+    @property
+    def variance(self) -> jax.Array:
+        return variance_of(self, self._knots())
+
+    def entropy(self) -> jax.Array:
+        # The cumulative hazard has an exponential law, of mean 1.
+        c, rate = self._arrays("concentration", "rate")
+        return 1 - log(c) - log(rate) - rate * self.mean
 
     def log_prob(self, value: Any) -> jax.Array:
         is_outside, age, c, rate = self._age(value)

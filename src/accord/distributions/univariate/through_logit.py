@@ -2,10 +2,13 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...bijectors import align, is_number
 from .. import constraints
@@ -13,15 +16,17 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..parameters import exactly_one
-from ..special import softplus
+from ..special import softplus, solve_increasing
 from ..special.smooth import logistic
-from .entropy_quadrature import entropy_on_line
+from ..summary.moments import average
 from .logistic import Logistic
 from .real_line import Normal
 
 
 class AbstractThroughLogit(AbstractDistribution):
     """The law of a share in (0, 1), given by the law of its log odds."""
+
+    has_smooth_mode: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -31,6 +36,24 @@ class AbstractThroughLogit(AbstractDistribution):
     @property
     def support(self) -> Constraint:
         return constraints.open_interval(0.0, 1.0)
+
+    @property
+    def mean(self) -> jax.Array:
+        return self._average(logistic)
+
+    @property
+    def variance(self) -> jax.Array:
+        # Of the share that is the rarer one, of which small values are not rounded off.
+        is_high = self._log_odds.mean > 0
+
+        def rarer(odds: jax.Array) -> jax.Array:
+            return logistic(jnp.where(is_high[None], -odds, odds))
+
+        mean = self._average(rarer)
+        return self._average(lambda odds: (rarer(odds) - mean[None]) ** 2)
+
+    def entropy(self) -> jax.Array:
+        return self._log_odds.entropy() - self._average(lambda odds: softplus(odds) + softplus(-odds))
 
     def log_prob(self, value: Any) -> jax.Array:
         _, is_inside, log_x, log_rest = _logs(value)
@@ -53,6 +76,16 @@ class AbstractThroughLogit(AbstractDistribution):
     def log_survival(self, value: Any) -> jax.Array:
         return self._at_log_odds("log_survival", value, 0.0, -jnp.inf)
 
+    def _average(self, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+        """Expectation of a function of the log odds that bends at 0 or is exponential on either side."""
+        law = self._log_odds
+        knots = law._knots()
+        bends = np.arange(-37.5, 38.0, 1.5).astype(knots.dtype).reshape((-1,) + (1,) * (knots.ndim - 1))
+        bends = jnp.broadcast_to(bends, (bends.shape[0], *knots.shape[1:]))
+        # An exponential moves what counts of a normal law by its variance.
+        moved = jnp.clip(law.variance, 0.0, 700.0)[None]
+        return average(law, jnp.concatenate([knots, knots - moved, knots + moved, bends]), of)
+
     def _at_log_odds(self, what: str, value: Any, below: float, above: float) -> jax.Array:
         """A function of the log odds inside, and its limits below and above."""
         x, is_inside, log_x, log_rest = _logs(value)
@@ -62,7 +95,7 @@ class AbstractThroughLogit(AbstractDistribution):
 
 
 class LogitNormal(AbstractThroughLogit):
-    """A share whose log odds are normal; it has no mean in closed form.
+    """A share whose log odds are normal.
 
     **Fields**
     - `loc`: mean of the log odds, any real.
@@ -77,27 +110,50 @@ class LogitNormal(AbstractThroughLogit):
     scale: Any = 1.0
     parameters: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
 
-    def entropy(self) -> jax.Array:
+    @property
+    def mode(self) -> jax.Array:
+        # At the log odds y of a peak, y = loc + scale^2 tanh(y / 2); the highest peak is on the side of `loc`.
         loc, scale = self._arrays("loc", "scale")
-        # The slope of the share by its log odds bends at 0, if that is within reach.
-        is_bent = jnp.abs(loc) < 12 * scale
-        start, detail = jnp.where(is_bent, 0.0, loc), jnp.where(is_bent, jnp.minimum(scale, 1.0), scale)
-        far = 12 * scale + jnp.abs(loc - start)
+        is_above, far, square = loc > 0, jnp.abs(loc), scale * scale
 
-        def log_slope(odds: jax.Array) -> jax.Array:
-            return -softplus(odds) - softplus(-odds)
+        def fall(y: jax.Array) -> jax.Array:
+            return y - far - square * jnp.tanh(0.5 * y)
 
-        def log_density(odds: jax.Array) -> jax.Array:
-            return Normal(loc[None], scale[None]).log_prob(odds) - log_slope(odds)
-
-        return entropy_on_line(log_density, start, detail, far, far, log_slope)
+        # The slope rises beyond the peak, so that Newton's method comes down to it from above.
+        top = far + square
+        peak = solve_increasing(fall, jnp.zeros_like(far), far, 2 * top + 1, top)
+        return logistic(jnp.where(is_above, peak, -peak))
 
     @property
     def _log_odds(self) -> Normal:
         return Normal(self.loc, self.scale)
 
 
-class RelaxedBernoulliLogits(AbstractThroughLogit):
+class AbstractRelaxed(AbstractThroughLogit):
+    """The law of a share of which the log odds are logistic."""
+
+    temperature: eqx.AbstractVar[Any]
+
+    @property
+    def mode(self) -> jax.Array:
+        # At the log odds y of a peak, T tanh(T (y - m) / 2) = tanh(y / 2), T the temperature, m the mean of y. It is
+        # beyond m, where the right-hand side is between tanh(m / 2) and 1.
+        law = self._log_odds
+        loc, scale = law._arrays("loc", "scale")
+        has_peak = scale < 1
+        s = jnp.where(has_peak, scale, 0.5)
+        far = jnp.abs(loc)
+
+        def fall(y: jax.Array) -> jax.Array:
+            return jnp.tanh((y - far) / (2 * s)) - s * jnp.tanh(0.5 * y)
+
+        top = far + 2 * s * jnp.arctanh(s)
+        peak = logistic(jnp.sign(loc) * solve_increasing(fall, jnp.zeros_like(far), far, top))
+        # Below a temperature of 1 the density is unbounded at both ends. At 1 it rises to one of them, or is flat.
+        return jnp.where(has_peak, peak, jnp.where(scale > 1, 0.0, jnp.nan))
+
+
+class RelaxedBernoulliLogits(AbstractRelaxed):
     """A share that goes over into a Bernoulli variable as the temperature falls, with draws smooth in `logits`.
 
     **Fields**
@@ -122,7 +178,7 @@ class RelaxedBernoulliLogits(AbstractThroughLogit):
         return Logistic(logits / temperature, 1 / temperature)
 
 
-class RelaxedBernoulli(AbstractThroughLogit):
+class RelaxedBernoulli(AbstractRelaxed):
     """A share that goes over into a Bernoulli variable as the temperature falls; give one of `probs` and `logits`.
 
     **Fields**

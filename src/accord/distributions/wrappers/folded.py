@@ -1,6 +1,6 @@
 """Distribute the size of a variable, its sign forgotten."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,9 @@ from ...bijectors import float_type
 from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
-from ..special import log_sum_exp
+from ..special import log_sum_exp, solve_increasing
+from ..summary.moments import entropy_of, mean_of, variance_of
+from ..summary.peak import mode_of
 from ..truncation.interval_measure import measure
 
 
@@ -28,6 +30,7 @@ class FoldedDistribution(AbstractDistribution):
 
     base_dist: AbstractDistribution
     constraint: c.Constraint | None = None
+    has_smooth_mode: ClassVar[bool] = True
 
     def __init__(self, base_dist: AbstractDistribution, *, support: c.Constraint | None = None):
         self.base_dist = base_dist
@@ -59,6 +62,35 @@ class FoldedDistribution(AbstractDistribution):
         both_sides = log_sum_exp(jnp.stack([self.base_dist.log_prob(x), self.base_dist.log_prob(-x)]), axis=0)
         return jnp.where(jnp.isnan(x), jnp.nan, jnp.where(is_outside, -jnp.inf, both_sides))
 
+    @property
+    def mean(self) -> jax.Array:
+        return mean_of(self, self._knots())
+
+    @property
+    def variance(self) -> jax.Array:
+        return variance_of(self, self._knots())
+
+    @property
+    def mode(self) -> jax.Array:
+        return mode_of(self, self._knots())
+
+    def entropy(self) -> jax.Array:
+        return entropy_of(self, self._knots())
+
+    def icdf(self, q: Any) -> jax.Array:
+        q = self._value(q)
+        is_inside = (q > 0) & (q < 1)
+        level = jnp.where(is_inside, q, 0.5)
+        is_above = level > 0.5
+        target = jnp.where(is_above, -jnp.log1p(-jnp.where(is_above, level, 0.5)), jnp.log(level))
+
+        def smaller(x: jax.Array) -> jax.Array:
+            # The logarithm of the smaller share resolves both tails.
+            return jnp.where(is_above, -self.log_survival(x), self.log_cdf(x))
+
+        found = solve_increasing(smaller, target, 0.0, jnp.inf)
+        return jnp.where(is_inside, found, jnp.where(q == 0, 0.0, jnp.where(q == 1, jnp.inf, jnp.nan)))
+
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         return jnp.abs(self.base_dist.sample(key, sample_shape))
 
@@ -78,6 +110,9 @@ class FoldedDistribution(AbstractDistribution):
         x = jnp.where(is_inside, x, 1.0)
         tails = jnp.stack([self.base_dist.log_cdf(-x), self.base_dist.log_survival(x)])
         return jnp.where(is_inside, log_sum_exp(tails, axis=0), 0.0)
+
+    def _knots(self) -> jax.Array:
+        return jnp.abs(self.base_dist._knots())
 
     def _value(self, value: Any) -> jax.Array:
         """The value as floats, broadcast against the batch shape."""

@@ -1,14 +1,17 @@
 """Distribute the image of a variable under a bijector."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...bijectors import AbstractBijector, Chain, float_type
+from ...bijectors import AbstractBijector, Affine, Chain, align, float_type
 from .. import constraint as c
 from ..base import AbstractDistribution, Shape
+from ..summary.levels import spread
+from ..summary.moments import entropy_of, mean_of, variance_of
+from ..summary.peak import mode_of
 from ..truncation.interval_support import ends
 from .image import image
 
@@ -31,6 +34,7 @@ class TransformedDistribution(AbstractDistribution):
     base_distribution: AbstractDistribution
     transforms: Any
     constraint: c.Constraint | None = None
+    has_smooth_mode: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -104,6 +108,28 @@ class TransformedDistribution(AbstractDistribution):
                 "Say what it is: `support=constraints.real_vector`.",
             )
         return found
+
+    @property
+    def mean(self) -> jax.Array:
+        if isinstance(self.bijector, Affine):
+            return jnp.broadcast_to(self.bijector.forward(self.base_distribution.mean), self._shape())
+        return mean_of(self, self._knots_for("mean"))
+
+    @property
+    def variance(self) -> jax.Array:
+        if isinstance(self.bijector, Affine):
+            variance, scale = align(self.base_distribution.variance, self.bijector.scale)
+            return jnp.broadcast_to(scale * scale * variance, self._shape())
+        return variance_of(self, self._knots_for("variance"))
+
+    @property
+    def mode(self) -> jax.Array:
+        if isinstance(self.bijector, Affine):
+            return jnp.broadcast_to(self.bijector.forward(self.base_distribution.mode), self._shape())
+        return mode_of(self, self._knots_for("mode"))
+
+    def entropy(self) -> jax.Array:
+        return entropy_of(self, self._knots_for("entropy"))
 
     def log_prob(self, value: Any) -> jax.Array:
         y, is_outside, is_missing = self._inside(value)
@@ -188,6 +214,15 @@ class TransformedDistribution(AbstractDistribution):
         """Whether f is decreasing, from its slope at a point inside."""
         at = jax.lax.stop_gradient(y)
         return jax.jvp(self.bijector.inverse, (at,), (jnp.ones_like(at),))[1] < 0
+
+    def _knots_for(self, what: str) -> jax.Array:
+        """The knots, for what only univariate distributions have."""
+        self._refuse_events(what)
+        return self._knots()
+
+    def _knots(self) -> jax.Array:
+        knots = spread(self.base_distribution._knots(), self.batch_shape)
+        return self.bijector.forward(knots).astype(self.dtype)
 
     def _refuse_events(self, what: str) -> None:
         """Raise unless f acts on single numbers, one by one."""

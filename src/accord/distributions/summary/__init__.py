@@ -1,0 +1,1 @@
+"""Compute by quadrature or search what distributions announce and have no formula for."""

@@ -1,0 +1,58 @@
+"""Compute mean, variance and entropy of a continuous univariate law by one rule of integration over its support."""
+
+import math
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from ..base import AbstractDistribution
+from ..discrete.countable import without_gradient
+from .rule import Nodes, integrate, nodes_between
+
+
+def mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+    """Expectation, of the batch shape: infinite where it is, NaN where it is infinite on either side.
+
+    **Arguments**: `knots`, points along a new first axis between which the density is smooth on its own scale.
+    """
+    nodes, log_density = _seen(d, knots)
+    return nodes.centre[0] + _shift(nodes, log_density)
+
+
+def variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+    """Variance, of the batch shape: infinite where it or the mean is, NaN where there is no mean. See `mean_of`."""
+    nodes, log_density = _seen(d, knots)
+    shift = _shift(nodes, log_density)
+    is_finite = jnp.isfinite(shift)
+    deviation = nodes.offset - jnp.where(is_finite, shift, 0.0)[None]
+    square = integrate(nodes, log_density, deviation, deviation) / integrate(nodes, log_density)
+    return jnp.where(is_finite, square, jnp.abs(shift))
+
+
+def entropy_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+    """Entropy in nats, of the batch shape. See `mean_of`."""
+    nodes, log_density = _seen(d, knots)
+    return -integrate(nodes, log_density, log_density) / integrate(nodes, log_density)
+
+
+def average(d: AbstractDistribution, knots: jax.Array, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    """Expectation of a function, of the batch shape. See `mean_of`."""
+    nodes, log_density = _seen(d, knots)
+    return integrate(nodes, log_density, of(nodes.x)) / integrate(nodes, log_density)
+
+
+def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[Nodes, jax.Array]:
+    """Nodes, and the log density there."""
+    nodes = nodes_between(d, knots)
+    # Far out a density is 0 and its derivatives overflow; and rounding may bring a node to an end where it is infinite.
+    found = without_gradient(d).log_prob(jax.lax.stop_gradient(nodes.x))
+    least = math.log(float(jnp.finfo(found.dtype).tiny))
+    is_there = (found < jnp.inf) & (found + jax.lax.stop_gradient(nodes.log_slope) > least)
+    log_density = d.log_prob(jnp.where(is_there, nodes.x, jax.lax.stop_gradient(nodes.centre)))
+    return nodes, jnp.where(is_there, log_density, -jnp.inf)
+
+
+def _shift(nodes: Nodes, log_density: jax.Array) -> jax.Array:
+    """The mean less the centre. The mass is divided by, so that what the density is rounded to does not count."""
+    return integrate(nodes, log_density, nodes.offset) / integrate(nodes, log_density)

@@ -1,0 +1,83 @@
+"""Compute mean, variance and entropy of a law of whole numbers between bounds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ...core.errors import DistributionError
+from ..base import AbstractDistribution
+from ..summary.counts import count_entropy_of, count_mean_of, count_variance_of
+from .few_values import few_shares, span_if_few
+from .interval_support import cuts
+
+
+def whole_mean(
+    base: AbstractDistribution,
+    low: Any,
+    high: Any,
+    whole: AbstractDistribution,
+    knots: Callable[[], jax.Array],
+) -> jax.Array:
+    """Expectation of `whole`, which is `base` between bounds; infinite where that of the base is and no bound cuts."""
+    few = _few(base, low, high, whole)
+    if few is not None:
+        return _mean(*few)
+    return unless_infinite(base, high, lambda: base.mean, count_mean_of(whole, knots()))
+
+
+def whole_variance(
+    base: AbstractDistribution,
+    low: Any,
+    high: Any,
+    whole: AbstractDistribution,
+    knots: Callable[[], jax.Array],
+) -> jax.Array:
+    """Variance of `whole`, which is `base` between bounds; infinite where that of the base is and no bound cuts."""
+    few = _few(base, low, high, whole)
+    if few is not None:
+        values, log_share = few
+        return _mean((values - _mean(*few)[None]) ** 2, log_share)
+    return unless_infinite(base, high, lambda: base.variance, count_variance_of(whole, knots()))
+
+
+def whole_entropy(
+    base: AbstractDistribution,
+    low: Any,
+    high: Any,
+    whole: AbstractDistribution,
+    knots: Callable[[], jax.Array],
+) -> jax.Array:
+    """Entropy in nats of `whole`, which is `base` between bounds."""
+    few = _few(base, low, high, whole)
+    if few is None:
+        return count_entropy_of(whole, knots())
+    _, log_share = few
+    return _mean(-jnp.where(log_share > -jnp.inf, log_share, 0.0), log_share)
+
+
+def _few(
+    base: AbstractDistribution, low: Any, high: Any, whole: AbstractDistribution
+) -> tuple[jax.Array, jax.Array] | None:
+    """All values and the logarithms of their shares, if they are known to be few."""
+    span = span_if_few(base, low, high)
+    return None if span is None else few_shares(base, jnp.zeros(whole.batch_shape, whole.dtype), span)
+
+
+def _mean(of: jax.Array, log_share: jax.Array) -> jax.Array:
+    """Average over the first axis."""
+    return (jnp.exp(log_share) * of).sum(axis=0)
+
+
+def unless_infinite(
+    base: AbstractDistribution, high: Any, of_base: Callable[[], jax.Array], found: jax.Array
+) -> jax.Array:
+    """A sum, which as far as it goes is finite; infinite where that of the base is and no bound cuts its upper tail."""
+    try:
+        announced = of_base()
+    except DistributionError:
+        return found
+    is_cut = jnp.asarray(cuts(base, high, False))
+    is_finite = jnp.isfinite(jnp.broadcast_to(announced, found.shape))
+    return jnp.where(is_finite | is_cut, found, jnp.inf)
