@@ -34,12 +34,12 @@ SHARD = {"x": 1, "y": 0, "w": 0}
 
 
 @ac.model
-def counts(x, y, w, shift):
+def counts(x, y, w, shift, chunk=None):
     """Unknowns for each row, for each row and column, and for none; a mask; factors in a plate and outside of any."""
     b = ac.sample("b", dist.Normal(0, 1).expand([3]).to_event(1))
     s = ac.sample("s", dist.HalfNormal(1))
     ac.factor("outside", -0.5 * s**2)
-    with ac.plate("row", x.shape[1], dim=-1):
+    with ac.plate("row", x.shape[1], dim=-1, chunk=chunk):
         z = ac.sample("z", dist.Exponential(1.0))
         ac.sample("y", dist.Poisson(jnp.exp(b @ x + s * jnp.log(z) + shift[0])), obs=y)
         with ac.handlers.mask(mask=jnp.isfinite(w)):
@@ -80,6 +80,17 @@ def derivatives(function: Callable[[Any], Any], at: Any, direction: Any) -> dict
             "vmap of grad": jax.vmap(gradient)(jnp.stack([at, 1.1 * at])),
             "in a scan": jax.lax.scan(lambda total, _: (total + gradient(at), None), 0 * at, None, 2)[0],
         }
+
+    return jax.jit(everything)(at, direction)
+
+
+def few_derivatives(function: Callable[[Any], Any], at: Any, direction: Any) -> dict[str, Any]:
+    """Of each order, one."""
+
+    def everything(at: Any, direction: Any) -> dict[str, Any]:
+        value, gradient = jax.value_and_grad(function)(at)
+        product = jax.jvp(jax.grad(function), (at,), (direction,))[1]
+        return {"value": value, "grad": gradient, "Hessian times vector": product}
 
     return jax.jit(everything)(at, direction)
 
@@ -128,6 +139,9 @@ def main() -> None:
     cut = sharded(whole, mesh, SHARD)
     found["model"] = ways(cut, at, direction) | {"values": jax.jit(cut.constrain)(at)}
 
+    pieces = sharded(LogDensity.from_model(counts(**arrays, shift=np.array([0.1]), chunk=2)), mesh, SHARD)
+    found["chunks"] = few_derivatives(pieces, at, direction)
+
     rows = {"x": arrays["x"].T, "y": arrays["y"]}
     four, along = (jnp.asarray(0.3 * rng.normal(size=4)) for _ in range(2))
     devices = jax.devices()[:num_devices]
@@ -136,6 +150,7 @@ def main() -> None:
     )
     if num_devices == 1:
         expected["model"] = ways(whole, at, direction) | {"values": jax.jit(whole.constrain)(at)}
+        expected["chunks"] = few_derivatives(whole, at, direction)
         expected["function"] = derivatives(by_scan(rows), four, along)
         loop = sum(
             log_term(jax.tree.map(lambda leaf, i=i: leaf[i], rows), four) for i in range(min(num_rows, 40))
@@ -147,9 +162,9 @@ def main() -> None:
     options = dict(draws=20, warmup=20, chains=2, progress=False, quiet=True)
     for lanes in (1, 2):
         draws = infer.sample(simple(arrays["x"], arrays["y"]), executor=executor, lanes=lanes, **options)
-        found[f"draws, {lanes} lanes"] = draws.sites | draws.stats
+        found[f"draws, {lanes} lanes"] = {**draws.sites, **draws.stats}
     draws = infer.sample(simple(arrays["x"], arrays["y"]), executor=infer.Devices(), **options)
-    found["draws, a chain on each device"] = draws.sites | draws.stats
+    found["draws, a chain on each device"] = {**draws.sites, **draws.stats}
     print(
         json.dumps(
             {

@@ -1,4 +1,4 @@
-"""State one thing a user should know about a run."""
+"""State one thing a user should know about a model or a run."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,19 +8,21 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Notice:
-    """What was seen in a run, with the number that triggered it and what to do about it.
+    """What was seen in a model or a run, with the number that triggered it and what to do about it.
 
     **Fields**
-    - `severity`: `"error"` (do not use these draws), `"warning"` (look before use) or `"info"`.
+    - `severity`: `"error"` (do not use this model or these draws), `"warning"` (look before use) or `"info"`.
     - `code`: a short stable name, such as `"divergences"`, for programs to match on.
     - `message`: what was seen, with its number and the sites it touches.
     - `remedy`: what to do, in one sentence.
+    - `sites`: names of the sites that it is about, where there are any.
     """
 
     severity: Severity
     code: str
     message: str
     remedy: str
+    sites: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.message} {self.remedy}".rstrip()

@@ -2,7 +2,7 @@
 
 from .layout import Entry, Layout, SiteTable
 from .logdensity import LogDensity
-from .sharded import sharded
+from .sharded import cut_arguments, cut_otherwise, sharded
 from .sharded_sum import sharded_sum
 from .tracing import describe
 
@@ -11,6 +11,8 @@ __all__ = [
     "Layout",
     "LogDensity",
     "SiteTable",
+    "cut_arguments",
+    "cut_otherwise",
     "describe",
     "sharded",
     "sharded_sum",

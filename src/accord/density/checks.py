@@ -28,11 +28,12 @@ def check_proper(sites: Iterable[Site]) -> None:
             )
 
 
-def check_finite(entry: Entry, value: np.ndarray) -> None:
-    """Raise `SiteError` if any of a site's observed values is NaN or infinite."""
-    count = int(np.count_nonzero(~np.isfinite(value)))
+def check_finite(entry: Entry, pieces: Iterable[np.ndarray]) -> None:
+    """Raise `SiteError` if any of a site's observed values, given in pieces, is NaN or infinite."""
+    counts = [(np.count_nonzero(~np.isfinite(piece)), np.count_nonzero(np.isnan(piece))) for piece in pieces]
+    count, num_nan = (int(sum(each)) for each in zip(*counts, strict=True))
     if count:
-        raise SiteError(non_finite_message(entry, count, int(np.count_nonzero(np.isnan(value)))))
+        raise SiteError(non_finite_message(entry, count, num_nan))
 
 
 def non_finite_message(entry: Entry, count: int, num_nan: int | None = None) -> str:

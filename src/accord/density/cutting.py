@@ -1,7 +1,9 @@
-"""Cut arrays into equal blocks of rows, and put them together again."""
+"""Cut arrays into equal blocks of rows, each in equal pieces, and put them together again."""
 
+from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -9,31 +11,39 @@ NUM_BLOCKS = 16
 """Into which data is cut, whatever the number of devices, which may be as many."""
 
 
-def rows_of_block(num_rows: int) -> int:
-    """How many rows a block has; the last blocks may hold copies of the last row."""
-    return -(-num_rows // NUM_BLOCKS)
+@dataclass(frozen=True)
+class Cut:
+    """Rows in `NUM_BLOCKS` blocks of `num_pieces` pieces of `size` rows; the last may hold copies of the last row."""
 
+    num_rows: int
+    num_pieces: int
+    size: int
 
-def cut(array: Any, axis: int) -> Any:
-    """Blocks along a new first axis, each with the rows of `axis` in its place."""
-    xp: Any = np if isinstance(array, np.ndarray) else jnp
-    num_rows = array.shape[axis]
-    size = rows_of_block(num_rows)
-    rows = xp.moveaxis(array, axis, 0)
-    spare = NUM_BLOCKS * size - num_rows
-    if spare:
-        rows = xp.concatenate([rows, xp.broadcast_to(rows[-1:], (spare, *rows.shape[1:]))])
-    return xp.moveaxis(rows.reshape(NUM_BLOCKS, size, *rows.shape[1:]), 1, axis + 1)
+    @staticmethod
+    def of(num_rows: int, chunk: int | None = None) -> "Cut":
+        """With pieces as equal as can be, of at most `chunk` rows; None is one piece for each block."""
+        rows_of_block = -(-num_rows // NUM_BLOCKS)
+        num_pieces = -(-rows_of_block // min(chunk or rows_of_block, rows_of_block))
+        return Cut(num_rows, num_pieces, -(-rows_of_block // num_pieces))
 
+    def blocks(self, array: Any, axis: int) -> Any:
+        """Blocks and pieces along two new first axes, each with its rows in the place of `axis`."""
+        xp: Any = jnp if isinstance(array, jax.Array) else np
+        rows = xp.moveaxis(array, axis, 0)
+        spare = NUM_BLOCKS * self.num_pieces * self.size - self.num_rows
+        if spare:
+            rows = xp.concatenate([rows, xp.broadcast_to(rows[-1:], (spare, *rows.shape[1:]))])
+        pieces = rows.reshape(NUM_BLOCKS, self.num_pieces, self.size, *rows.shape[1:])
+        return xp.moveaxis(pieces, 2, axis + 2)
 
-def joined(blocks: Any, axis: int, num_rows: int) -> Any:
-    """The array of which these are the blocks."""
-    rows = jnp.moveaxis(blocks, axis + 1, 1)
-    whole = rows.reshape(-1, *rows.shape[2:])[:num_rows]
-    return jnp.moveaxis(whole, 0, axis)
+    def joined(self, blocks: Any, axis: int) -> Any:
+        """The array of which these are the blocks, or those and some that do not count."""
+        rows = jnp.moveaxis(blocks, axis + 2, 2)
+        whole = rows.reshape(-1, *rows.shape[3:])[: self.num_rows]
+        return jnp.moveaxis(whole, 0, axis)
 
-
-def is_real_row(num_rows: int) -> np.ndarray:
-    """Which rows of the blocks are no copies, shape `(NUM_BLOCKS, rows)`."""
-    size = rows_of_block(num_rows)
-    return (np.arange(NUM_BLOCKS * size) < num_rows).reshape(NUM_BLOCKS, size)
+    @property
+    def is_real(self) -> np.ndarray:
+        """Which rows are no copies, shape `(NUM_BLOCKS, num_pieces, size)`."""
+        shape = (NUM_BLOCKS, self.num_pieces, self.size)
+        return (np.arange(np.prod(shape)) < self.num_rows).reshape(shape)

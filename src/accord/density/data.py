@@ -16,6 +16,7 @@ from ..core.precision import Precision, float_dtype
 from ..language import Model
 from ..language.effects import AbstractValues
 from ..language.static import Static, unmarked
+from .row_files import FileRows
 
 # The rounding that single precision may do to data, in units of the data's own standard deviation, before a notice.
 ROUNDING_TOLERANCE = 1e-3
@@ -86,6 +87,8 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
     """
     if isinstance(value, Tracer) or _is_key(value):
         return value
+    if isinstance(value, FileRows):
+        return value.astype(_dtype_of_rows(value.stored, precision))
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -109,6 +112,17 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
     raise DataError(
         f"argument {name!r}: found {type(value).__name__} of dtype {array.dtype}, which is not numbers. Convert it "
         "first, for instance by `np.asarray(x, float)`; labels for `coords=` can be a list of strings."
+    )
+
+
+def _dtype_of_rows(stored: np.dtype, precision: Precision) -> np.dtype:
+    """As `convert` has it of arrays. Of ints, whether they fit is seen when they are read."""
+    if stored.kind == "b":
+        return stored
+    return (
+        float_dtype(precision)
+        if stored.kind == "f"
+        else np.dtype("int64" if precision == "float64" else "int32")
     )
 
 
@@ -166,7 +180,7 @@ def _unique(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def _loss_of_precision(name: str, given: Any, array: Any, precision: Precision) -> list[Notice]:
-    if isinstance(given, Tracer) or _is_key(given) or array.dtype.kind != "f":
+    if isinstance(given, Tracer | FileRows) or _is_key(given) or array.dtype.kind != "f":
         return []
     if precision == "float64":
         if isinstance(given, jax.Array) and given.dtype != np.float64:

@@ -41,10 +41,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Layout:
-    """All sites in the model's order, with the labels of the dims that have any. Hashable, and equal by value."""
+    """All sites in the model's order, with the labels of the dims that have any. Hashable, and equal by value.
+
+    `chunked` names the plate of which not all entries are evaluated at once, with their number at a time; or is None.
+    """
 
     sites: tuple[Entry, ...]
     labels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    chunked: tuple[str, int] | None = None
 
     @property
     def dim(self) -> int:
@@ -149,6 +153,26 @@ def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
                     f"would be both a dimension and a variable of the draws. Rename it, say to '{frame.name}_plate'."
                 )
     return tuple((name, frame.coords) for name, frame in frames.items() if frame.coords is not None)
+
+
+def chunked_plate(sites: list[Site]) -> tuple[str, int] | None:
+    """The plate of which not all entries are to be evaluated at once, and how many at a time.
+
+    **Raises** `SiteError` where there are two.
+    """
+    found: dict[tuple[str, int], Site] = {}
+    for site in sites:
+        for frame in site.plates:
+            if frame.chunk is not None and frame.chunk < frame.size:
+                found.setdefault((frame.name, frame.chunk), site)
+    if len(found) > 1:
+        (first, one), (second, other) = list(found)[:2]
+        raise SiteError(
+            f"site {found[second, other].name!r} (at {found[second, other].where}): the plate {second!r} has "
+            f"chunk={other}, and the plate {first!r} chunk={one}. One plate of a model can have it, with one number: "
+            "choose that of the largest data."
+        )
+    return next(iter(found), None)
 
 
 def check_dims(entries: tuple[Entry, ...]) -> None:

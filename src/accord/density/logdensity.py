@@ -15,6 +15,7 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model
 from .checks import non_finite_message
+from .chunked import in_chunks
 from .data import check_names, convert
 from .function import FunctionProgram
 from .layout import Layout
@@ -47,7 +48,7 @@ class LogDensity(eqx.Module):
         without data to make its prior proper.
         """
         program, data, notices = ModelProgram.from_model(model, precision)
-        return LogDensity(data, program, notices)
+        return LogDensity(data, in_chunks(program), notices)
 
     @staticmethod
     def from_function(

@@ -19,6 +19,7 @@ from .checks import check_finite
 from .data import Template
 from .layout import Entry, Layout
 from .reduction import num_non_finite, term
+from .row_files import pieces_in_memory
 from .tracing import bijector_of, concrete, discover, sites_of
 
 # Up to here a position is cut by slices, whose gradient XLA fuses into one kernel: 0.05 us for 3 sites and 0.7 us for
@@ -135,7 +136,7 @@ class ModelProgram(AbstractProgram):
             return replace(site, value=value)
 
         with concrete(self.constants):
-            sites_of(self._model(data, jnp.result_type(float)), value_of)
+            sites_of(self.model(data, jnp.result_type(float)), value_of)
         return pieces
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -155,9 +156,9 @@ class ModelProgram(AbstractProgram):
         """Look at observed arrays on the host; those being traced by JAX are left to the program."""
         for entry in self.layout.observed:
             value = data[entry.source] if entry.source else None
-            if value is None or isinstance(value, Tracer) or np.asarray(value).dtype.kind != "f":
+            if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
                 continue
-            check_finite(entry, np.asarray(value))
+            check_finite(entry, pieces_in_memory(value))
 
     def rebuilt(
         self, data: Mapping[str, Any]
@@ -184,9 +185,9 @@ class ModelProgram(AbstractProgram):
             return replace(site, value=value, log_det=log_det)
 
         dtype = next(iter(pieces.values())).dtype
-        return sites_of(self._model(data, dtype), value_of)
+        return sites_of(self.model(data, dtype), value_of)
 
-    def _model(self, data: Mapping[str, Any], dtype: Any) -> Model:
+    def model(self, data: Mapping[str, Any], dtype: Any) -> Model:
         """The model with its arrays, the floats among them in the dtype of the position."""
         arrays = {**data, **self.constants}
         return self.template.fill({name: _in_dtype(value, dtype) for name, value in arrays.items()})

@@ -1,53 +1,53 @@
 """See that a model can be summed over rows of its data, from its sites for all of them and for some."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.extend.core
+import jax.numpy as jnp
 import numpy as np
 
 from ..core import precision as precision_scope
-from ..core.errors import ModelError, OptionError, SiteError, suggest
+from ..core.errors import ModelError, SiteError
 from ..language import Site
 from ..language.site import Frame
-from .logdensity import LogDensity
+from .cutting import Cut
 from .program import ModelProgram
-from .tracing import concrete
+from .tracing import bijector_of, concrete, sites_of, unconstrained_shape
+
+Terms = Callable[[Any, Any], Mapping[str, jax.Array]]
+"""From unconstrained pieces and data, what each of some sites adds to the log density."""
 
 
-def num_rows_of(density: LogDensity, shard: Mapping[str, int]) -> int:
-    """The common size of what is to be cut. Raises `OptionError` where there is none."""
-    sizes: dict[str, int] = {}
-    for name, axis in shard.items():
-        if name in density.constants:
-            raise OptionError(
-                f"shard: the model needs the values of {name!r} while it is traced, so they are a constant of the "
-                "program and cannot be cut. Compute what depends on them outside of the model."
-            )
-        if name not in density.data:
-            known = list(density.data)
-            raise OptionError(
-                f"shard: the model has no data {name!r}.{suggest(name, known)} There are: {', '.join(known)}."
-            )
-        shape = np.shape(density.data[name])
-        if not isinstance(axis, int) or not 0 <= axis < len(shape):
-            raise OptionError(f"shard: {name!r} has shape {shape}, so that it has no axis {axis!r}.")
-        sizes[name] = shape[axis]
-    if not sizes:
-        raise OptionError('shard: name at least one argument of the model, as in `shard={"X": 0, "y": 0}`.')
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
-        raise OptionError(f"shard: all must have the same number of rows, and have: {found}.")
-    (num_rows,) = set(sizes.values())
-    if num_rows < 2:
-        raise OptionError(f"shard: {listed(shard)} has {num_rows} row; there is nothing to share out.")
-    return num_rows
+@dataclass(frozen=True)
+class Traced:
+    """The sites of a model, whose values are only traced, and the unconstrained shapes of the latent ones."""
 
+    sites: Mapping[str, Site]
+    shapes: Mapping[str, tuple[int, ...]]
 
-def unconstrained_shapes(base: ModelProgram) -> dict[str, tuple[int, ...]]:
-    """Of the unknowns, by site."""
-    return {entry.name: entry.unconstrained_shape for entry in base.layout.entries}
+    @staticmethod
+    def of(base: ModelProgram, data: Mapping[str, Any]) -> "Traced":
+        """Run the model on data of these shapes, without computing anything."""
+        sites: dict[str, Site] = {}
+        shapes: dict[str, tuple[int, ...]] = {}
+        dtype = precision_scope.float_dtype(base.precision)
+
+        def look(origin: jax.Array, data: Any) -> None:
+            def value_of(site: Site) -> Site:
+                shapes[site.name] = unconstrained_shape(site)
+                return replace(
+                    site, value=bijector_of(site).forward(jnp.broadcast_to(origin, shapes[site.name]))
+                )
+
+            with concrete(base.constants):
+                sites.update(sites_of(base.model(data, dtype), value_of))
+
+        abstract = {name: jax.ShapeDtypeStruct(np.shape(value), value.dtype) for name, value in data.items()}
+        jax.eval_shape(look, jax.ShapeDtypeStruct((), dtype), abstract)
+        return Traced(sites, shapes)
 
 
 def with_rows(shape: tuple[int, ...], axis: int | None, size: int) -> tuple[int, ...]:
@@ -55,61 +55,87 @@ def with_rows(shape: tuple[int, ...], axis: int | None, size: int) -> tuple[int,
     return shape if axis is None else (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def traced_sites(
-    base: ModelProgram, shapes: Mapping[str, tuple[int, ...]], data: Mapping[str, Any]
-) -> dict[str, Site]:
-    """The sites of a model, whose values are only traced."""
-    found: dict[str, Site] = {}
-    dtype = precision_scope.float_dtype(base.precision)
+def plates_over_rows(whole: Traced, part: Traced, cut: Cut, words: str) -> dict[str, Frame]:
+    """The plate over the rows of each site that is in one: its size is that of the data, however many rows there are.
 
-    def look(pieces: Any, data: Any) -> None:
-        with concrete(base.constants):
-            found.update(base.sites(pieces, data))
+    A plate that has the size of all rows by chance keeps it.
 
-    jax.eval_shape(
-        look,
-        {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape in shapes.items()},
-        {name: jax.ShapeDtypeStruct(np.shape(value), value.dtype) for name, value in data.items()},
-    )
-    return found
-
-
-def check_sites(
-    whole: Mapping[str, Site], part: Mapping[str, Site], plates: Mapping[str, Frame], size: int, words: str
-) -> None:
-    """Raise where a block has other sites than the whole, or one with rows that no plate tells of."""
-    if whole.keys() != part.keys():
+    **Raises** `ModelError` where a part has other sites than the whole, or no plate is over the rows; `SiteError` for a
+    site in two such plates, and for one with an entry for each row in none.
+    """
+    if whole.sites.keys() != part.sites.keys():
         raise ModelError(
-            f"the model has other sites on {words} than on all of them: {listed(set(whole) ^ set(part))}."
+            f"the model has other sites on {words} than on all of them: "
+            f"{listed(set(whole.sites) ^ set(part.sites))}."
         )
-    if all(whole[name].kind == "deterministic" for name in plates):
+    plates: dict[str, Frame] = {}
+    for name, site in whole.sites.items():
+        sizes = {frame.name: frame.size for frame in part.sites[name].plates}
+        found = [each for each in site.plates if (each.size, sizes[each.name]) == (cut.num_rows, cut.size)]
+        if len(found) > 1:
+            raise SiteError(
+                f"site {name!r} (at {site.where}) is in two plates over the rows, "
+                f"{listed(frame.name for frame in found)}: with an entry for each pair, it is no sum over rows."
+            )
+        if found:
+            plates[name] = found[0]
+    if all(whole.sites[name].kind == "deterministic" for name in plates):
         raise ModelError(
             f"no site is in a plate over the rows, so nothing can be summed over {words}. Write the observed sites "
             'within `with ac.plate("row", X.shape[0]):`.'
         )
-    for name, site in part.items():
-        frame = plates.get(name)
-        if frame is not None:
-            now = next(other for other in site.plates if other.name == frame.name)
-            if now.size != size:
-                raise SiteError(
-                    f"site {name!r} (at {site.where}): the plate {frame.name!r} has the size {now.size} of all rows on "
-                    f'{words}. Take its size from an argument that is cut, as in `ac.plate("row", X.shape[0])`.'
-                )
-        elif site.kind == "sample" and site.batch_shape != whole[name].batch_shape:
+    for name, site in part.sites.items():
+        axis = row_axis(whole.sites[name], plates[name]) if name in plates else None
+        has_same_batch = name in plates or site.batch_shape == whole.sites[name].batch_shape
+        has_shape = name not in whole.shapes or part.shapes[name] == with_rows(
+            whole.shapes[name], axis, cut.size
+        )
+        if site.kind == "sample" and not (has_same_batch and has_shape):
             raise SiteError(
                 f"site {name!r} (at {site.where}) has one entry for each row, but is in no plate over the rows. Write "
                 'it within `with ac.plate("row", X.shape[0]):`.'
             )
+    return plates
+
+
+def row_axis(site: Site, frame: Frame) -> int:
+    """The axis of a latent site's array along which it has its rows."""
+    return len(site.batch_shape) + frame.dim
 
 
 def check_independent(
-    terms: Callable[[Any, Any], Mapping[str, jax.Array]],
+    terms: Terms,
     shapes: Mapping[str, jax.ShapeDtypeStruct],
     data: Mapping[str, jax.ShapeDtypeStruct],
     shard: Mapping[str, int],
+    plates: Mapping[str, Frame],
 ) -> None:
-    """Raise `SiteError` for a term outside of the plates over the rows that sees the data of one block."""
+    """Raise `SiteError` for a term outside of the plates over the rows that sees the data of one block.
+
+    **Arguments**: `plates`, those around such sites that have the size of all rows all the same.
+    """
+    for name, seen in arguments_seen(terms, shapes, data).items():
+        found = [each for each in seen if each in shard]
+        if not found:
+            continue
+        line = f'`with ac.plate("row", {found[0]}.shape[{shard[found[0]]}]):`'
+        if name in plates:
+            raise SiteError(
+                f"site {name!r} depends on {listed(found)}, of which each device has some rows, but its plate "
+                f"{plates[name].name!r} has the size {plates[name].size} of all rows wherever it is. Take the size "
+                f"from an argument that is cut, as in {line}."
+            )
+        raise SiteError(
+            f"site {name!r} depends on {listed(found)}, of which each device has some rows, but is in no plate over "
+            f"the rows, so that a sum over rows would not be the model's. Write it within {line}, one term for each "
+            "row, or compute what needs all rows outside of the model."
+        )
+
+
+def arguments_seen(
+    terms: Terms, shapes: Mapping[str, jax.ShapeDtypeStruct], data: Mapping[str, jax.ShapeDtypeStruct]
+) -> dict[str, list[str]]:
+    """The data that each term may depend on, by name and sorted."""
     names: list[str] = []
 
     def listed_terms(pieces: Any, data: Any) -> list[jax.Array]:
@@ -119,15 +145,10 @@ def check_independent(
 
     traced = jax.make_jaxpr(listed_terms)(shapes, data)
     paths = [path for path, _ in jax.tree_util.tree_flatten_with_path((shapes, data))[0]]
-    for name, seen in zip(names, _seen(traced.jaxpr), strict=True):
-        found = sorted(paths[i][1].key for i in seen if paths[i][0].idx == 1 and paths[i][1].key in shard)
-        if found:
-            raise SiteError(
-                f"site {name!r} depends on {listed(found)}, of which each device has some rows, but is in no plate "
-                "over the rows, so that a sum over rows would not be the model's. Write it within "
-                f'`with ac.plate("row", {found[0]}.shape[{shard[found[0]]}]):`, one term for each row, or compute what '
-                "needs all rows outside of the model."
-            )
+    return {
+        name: sorted(paths[i][1].key for i in seen if paths[i][0].idx == 1)
+        for name, seen in zip(names, _seen(traced.jaxpr), strict=True)
+    }
 
 
 def _seen(jaxpr: Any) -> list[set[int]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import DataError
 from .blocks import devices_in_use, mesh_of, sum_over_blocks
-from .cutting import cut, is_real_row
+from .cutting import Cut
 
 
 def sharded_sum(
@@ -53,6 +53,7 @@ def sharded_sum(
             )
         return jnp.sum(jnp.where(is_real, terms, jnp.zeros_like(terms)))
 
-    blocks = jax.tree.map(lambda leaf: cut(leaf, 0), data), is_real_row(num_rows)
+    cut = Cut.of(num_rows)
+    blocks = jax.tree.map(lambda leaf: cut.blocks(leaf, 0), data), cut.is_real
     mesh = mesh_of(devices or devices_in_use())
     return sum_over_blocks(summand, mesh, free, (), blocks, fixed)

@@ -26,7 +26,7 @@ from ..language import AbstractHandler, Model, Site
 from ..language.shapes import shape_of
 from .checks import check_proper, may_be_hidden
 from .data import Template, split
-from .layout import Entry, Layout, SiteTable, check_dims, dims_of, labels_of
+from .layout import Entry, Layout, SiteTable, check_dims, chunked_plate, dims_of, labels_of
 
 # What JAX raises where Python needs a number that is only traced.
 NEEDS_VALUE = (
@@ -115,6 +115,12 @@ def bijector_of(site: Site) -> AbstractBijector:
     return biject_to(distribution.support)
 
 
+def unconstrained_shape(site: Site) -> tuple[int, ...]:
+    """Shape of the unconstrained numbers of a latent site."""
+    event = () if site.distribution is None else tuple(site.distribution.event_shape)
+    return tuple(bijector_of(site).inverse_shape((*site.batch_shape, *event)))
+
+
 def user_line(error: BaseException) -> str:
     """File, line and text of the innermost frame of a traceback that is the user's own."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_LIBRARIES)]
@@ -195,11 +201,9 @@ def _trace(
 
         def value_of(site: Site) -> Site:
             seen.append(site.name)
-            bijector = bijector_of(site)
-            event = () if site.distribution is None else tuple(site.distribution.event_shape)
-            shapes[site.name] = tuple(bijector.inverse_shape((*site.batch_shape, *event)))
+            shapes[site.name] = unconstrained_shape(site)
             zero = np.zeros((), dtype) if site.name == known else origin
-            return replace(site, value=bijector.forward(jnp.broadcast_to(zero, shapes[site.name])))
+            return replace(site, value=bijector_of(site).forward(jnp.broadcast_to(zero, shapes[site.name])))
 
         sites = sites_of(template.fill({**traced, **fixed}), value_of)
         names = {id(value): name for name, value in {**traced, **fixed}.items()}
@@ -247,7 +251,7 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
         start = stop
     labels = labels_of(sites)
     check_dims(tuple(entries))
-    return Layout(tuple(entries), labels)
+    return Layout(tuple(entries), labels, chunked_plate(sites))
 
 
 def _branch_on_latent(

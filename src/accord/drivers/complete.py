@@ -7,23 +7,33 @@ import numpy as np
 
 from ..core import precision as precisions
 from ..core.errors import ModelError
-from ..density import LogDensity
-from ..density.blocks import using
+from ..density import LogDensity, cut_otherwise
+from ..density.blocks import devices_in_use, mesh_of, using
+from ..density.row_files import FileRows, in_memory
 from .fingerprint import TOLERANCE, Fingerprint, fixed_points
 from .plan import Plan
 
+_MOST_READ = 2**30  # bytes of rows in files: beyond, the process that starts a run may not have the memory
+
 
 def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
-    """Compare the log density of the program that draws with that of the whole model, at fixed points.
+    """Compare the log density of the program that draws with that of the whole model, or of other chunks of its rows.
+
+    Rows that lie in files are read for it up to a gigabyte; where there are more, nothing is compared.
 
     Rows that the model couples (`x - x.mean()` over all rows becomes one over a block) cannot be seen in its sites.
 
     **Raises** `ModelError` where they differ by more than rounding.
     """
+    in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
+    if sum(rows.size * rows.dtype.itemsize for rows in in_files) > _MOST_READ:
+        return
+    density = LogDensity(in_memory(density.data), density.program, density.notices)
     points = fixed_points(plan.dim).astype(plan.dtype)
     # On one device, and not those on which the run may be waiting for its own.
     with precisions.scope(plan.precision), using(jax.local_devices()[:1]):
-        evaluate = jax.jit(density.__call__)
+        reference = cut_otherwise(density, mesh_of(devices_in_use()), dict(plan.shard))
+        evaluate = jax.jit(reference.__call__)
         whole = np.asarray([float(evaluate(point)) for point in points])
     summed = found.values[:, 0]
     scale = TOLERANCE[plan.precision] * (1 + np.abs(np.where(np.isfinite(whole), whole, 0)))
@@ -31,10 +41,11 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
     if not is_same.all():
         point = int(np.argmin(is_same))
         names = ", ".join(repr(name) for name, _ in plan.shard)
+        what = "the whole model" if reference is density else "the model in other chunks"
         raise ModelError(
-            f"the sum over the rows of {names} is not the log density of the whole model: {summed[point]:.12g} and "
-            f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`: each "
-            "device sees some rows only. Compute it outside of the model and pass the result. Nothing was drawn."
+            f"the sum over the rows of {names} is not the log density of {what}: {summed[point]:.12g} and "
+            f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`, and "
+            "sees some rows at a time only. Compute it outside of the model and pass the result. Nothing was drawn."
         )
 
 

@@ -9,11 +9,19 @@ import numpy as np
 from jax.core import Tracer
 
 from ..core.errors import ModelError, OptionError, SiteError
+from ..core.options import positive_count
 from .interpreter import AbstractHandler, caller, enter, handlers_around, leave
 from .site import Frame, Site
 
 
-def plate(name: str, size: int, *, dim: int | None = None, coords: Sequence[Any] | None = None) -> "Plate":
+def plate(
+    name: str,
+    size: int,
+    *,
+    dim: int | None = None,
+    coords: Sequence[Any] | None = None,
+    chunk: int | None = None,
+) -> "Plate":
     """Repeat the statements inside of a `with` as `size` independent copies, along one batch dimension.
 
     Sample sites inside get the dimension; the draws carry its name and `coords`. `with` gives the indices
@@ -24,9 +32,11 @@ def plate(name: str, size: int, *, dim: int | None = None, coords: Sequence[Any]
     - `size`: number of copies, at least 0.
     - `dim`: the batch dimension, counted from the right (-1, -2, ...); by default the first free one.
     - `coords`: `size` labels for the results; by default 0, 1, ...
+    - `chunk`: evaluate at most so many copies at a time, >= 1, which needs less memory; None is all at once. What has
+      an entry for each copy must then be an argument of the model, with exactly one axis of this size.
 
-    **Raises** `OptionError` for a size, dim or coords that cannot be; `ModelError` outside of a model, or for a name or
-    dim that a plate around it has taken.
+    **Raises** `OptionError` for a size, dim, coords or chunk that cannot be; `ModelError` outside of a model, or for a
+    name or dim that a plate around it has taken.
     """
     if not isinstance(name, str):
         raise OptionError(f"plate: the name must be a string, got {name!r}. Write `ac.plate(name, size)`.")
@@ -45,7 +55,9 @@ def plate(name: str, size: int, *, dim: int | None = None, coords: Sequence[Any]
         raise OptionError(
             f"plate {name!r}: coords has {len(labels)} labels for size {size}. Give one for each entry."
         )
-    return Plate(name, size, dim, labels)
+    if chunk is not None:
+        chunk = positive_count(f"plate {name!r}: chunk", chunk)
+    return Plate(name, size, dim, labels, chunk)
 
 
 class Plate(AbstractHandler):
@@ -55,10 +67,11 @@ class Plate(AbstractHandler):
     size: int
     dim: int | None = None
     coords: tuple[Any, ...] | None = None
+    chunk: int | None = None
 
     def process(self, site: Site) -> Site:
         """Add the plate's dimension to the site."""
-        frame = Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords)
+        frame = Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords, self.chunk)
         return replace(site, plates=(*site.plates, frame))
 
     def __enter__(self) -> np.ndarray:
@@ -79,7 +92,7 @@ class Plate(AbstractHandler):
                 f"plate {self.name!r} (at {caller()}): dim {dim} is taken by the plate {plates[dim].name!r} around it. "
                 "Give another dim, or leave it out to get the first free one."
             )
-        enter(Plate(self.name, self.size, dim, self.coords))
+        enter(Plate(self.name, self.size, dim, self.coords, self.chunk))
         # NumPy, so that indices nobody uses leave no operation in the program.
         return np.arange(self.size)
 

@@ -14,12 +14,16 @@ Kind = Literal["sample", "deterministic", "factor"]
 
 @dataclass(frozen=True)
 class Frame:
-    """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...)."""
+    """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...).
+
+    `chunk` is how many entries at most a log density is to evaluate at a time; None is all.
+    """
 
     name: str
     size: int
     dim: int
     coords: tuple[Any, ...] | None = None
+    chunk: int | None = None
 
 
 @dataclass(frozen=True)

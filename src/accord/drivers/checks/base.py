@@ -1,0 +1,40 @@
+"""State what a check of a model is: a function from a context to what it found."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.notice import Notice
+from ...density.sharded_program import ShardedProgram
+from .evaluator import Evaluator
+
+
+@dataclass(frozen=True)
+class Context:
+    """What checks look at.
+
+    **Fields**
+    - `whole`: the log density as the model says it, on one device, unless the model itself names devices; where a plate
+      has a chunk, in other chunks.
+    - `summed`: the same as a run would sum it over blocks of rows, or None where no rows are cut.
+    - `shard`: the arguments that are cut, with the axis of their rows; `num_rows`, how many there are.
+    - `points`: positions at which `whole` is finite, with its gradient; shape `(point, dim)`, at least one.
+    - `direction`: shape `(dim,)`.
+    """
+
+    whole: Evaluator
+    summed: Evaluator | None
+    shard: tuple[tuple[str, int], ...]
+    num_rows: int
+    points: np.ndarray
+    direction: np.ndarray
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether some rows at a time are evaluated on every device."""
+        return isinstance(self.whole.density.program, ShardedProgram)
+
+
+Check = Callable[[Context], Iterable[Notice]]
+"""Yields what is wrong, and what it is good to know is right."""

@@ -1,0 +1,43 @@
+"""Run `accord check` as a user would: what it prints, and its exit status."""
+
+import pytest
+
+PLATED = """
+import accord as ac
+import accord.distributions as dist
+
+
+@ac.model
+def slope(x, y):
+    b = ac.sample("b", dist.Normal(0, 10))
+    with ac.plate("row", len(x)):
+        ac.sample("y", dist.Normal(b * x, 1.0), obs=y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "words"),
+    [
+        ((), 0, "slope: nothing wrong was found"),
+        (("--shard", "x=0,y=0"), 0, "3 rows of 'x', 'y', on 1 device, it is the whole model's"),
+        (("--shard", "row"), 0, "3 rows of 'x', 'y', on 1 device, it is the whole model's"),
+        (("--shard", "x=0", "--precision", "float32"), 1, "named in shard"),
+    ],
+)
+def test_check_ends_with_status_one_where_something_is_wrong(folder, accord, options, expected, words):
+    (folder / "plated.py").write_text(PLATED)
+    status, out, _ = accord("check", "plated.py", "--data", "data.json", *options)
+    assert status == expected and words in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--shard", "x=0,y"), "--shard x=0,y is not understood"),
+        (("--devices", "2"), "needs to know what to share out"),
+    ],
+)
+def test_a_request_that_is_not_understood_ends_with_status_two(folder, accord, options, words):
+    (folder / "plated.py").write_text(PLATED)
+    status, _, err = accord("check", "plated.py", "--data", "data.json", *options)
+    assert status == 2 and words in err
