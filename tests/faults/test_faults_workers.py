@@ -1,6 +1,7 @@
 """Kill, stop and misconfigure worker processes: a run goes on with the same draws, or says why it cannot."""
 
 import functools
+import multiprocessing
 import os
 import signal
 import sys
@@ -26,7 +27,7 @@ from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.drivers import run as runs
 from accord.drivers import scheduler as schedulers
-from accord.executors import Surroundings, processes, surroundings_here
+from accord.executors import Surroundings, child, surroundings_here
 
 RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 
@@ -217,6 +218,20 @@ def test_a_worker_is_not_forked(pool, monkeypatch):
     assert pid != os.getpid() and parent == os.getpid()
 
 
+@needs_signals
+def test_a_worker_that_has_died_while_it_had_nothing_to_do_is_no_loss(pool):
+    pid = pool.submit(os.getpid).result()
+    os.kill(pid, signal.SIGKILL)
+    time.sleep(0.5)
+    assert pool.submit(os.getpid).result() != pid
+
+
+def test_a_worker_that_nobody_asks_for_long_leaves(monkeypatch):
+    monkeypatch.setattr(child, "_IDLE", 0.01)
+    _here, there = multiprocessing.Pipe()
+    child.serve(os.dup(there.fileno()))
+
+
 def test_processes_inside_of_a_worker_are_refused_at_once(pool):
     message, seconds = pool.submit(nest).result()
     assert "inside of a worker process" in message and "Threads()" in message
@@ -242,10 +257,8 @@ def test_processes_draw_in_the_precision_of_the_run_whatever_jax_is_set_to(preci
 
 
 def test_a_worker_in_other_surroundings_is_refused(monkeypatch):
-    environment = processes._environment
-    monkeypatch.setattr(
-        processes, "_environment", lambda surroundings: environment(surroundings) | {"NPROC": "7"}
-    )
+    environment = child.environment
+    monkeypatch.setattr(child, "environment", lambda surroundings: environment(surroundings) | {"NPROC": "7"})
     with pytest.raises(WorkerError, match=r"pool_width=7.*where the run has"):
         infer.sample(target(), executor=infer.Processes(1), **RUN)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import signal
 import subprocess
@@ -133,6 +134,7 @@ WAYS = {
     "Devices()": Way(plainly(executor=infer.Devices())),
     "Processes(1)": Way(plainly(executor=infer.Processes(1))),
     "Processes(2)": Way(plainly(executor=infer.Processes(2))),
+    "Dask(workers=2)": Way(plainly(executor=infer.Dask(workers=2))),
     "blocks of a few gradients": Way(in_blocks(3, 1e-5)),
     "blocks as long as can be": Way(in_blocks(2**30, 1e3)),
     "with a live display": Way(watched),
@@ -144,10 +146,15 @@ WAYS = {
     "Ctrl-C in warm-up and in sampling, Threads to Serial to Processes": Way(
         resumed(infer.Threads(2), infer.Serial(), infer.Processes(2))
     ),
+    "Ctrl-C in warm-up and in sampling, Dask to Serial to Dask": Way(
+        resumed(infer.Dask(workers=2), infer.Serial(), infer.Dask(workers=2))
+    ),
     "2 lanes: Threads(2)": Way(plainly(executor=infer.Threads(2), lanes=2), lanes=2),
     "2 lanes: one chain alone": Way(plainly(chains=[2], lanes=2), lanes=2),
     "2 lanes: Ctrl-C in warm-up, resumed": Way(resumed(infer.Threads(2), infer.Serial(), lanes=2), lanes=2),
 }
+if importlib.util.find_spec("ray"):
+    WAYS["Ray(workers=2)"] = Way(plainly(executor=infer.Ray(workers=2)))
 
 
 def digests(draws: Draws) -> Digests:

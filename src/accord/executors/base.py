@@ -6,16 +6,28 @@ number.
 """
 
 import abc
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any, TypeVar
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from ..core.precision import Precision
 
 T = TypeVar("T")
+
+
+def _flags_here() -> str:
+    return os.environ.get("XLA_FLAGS", "")
+
+
+def _software_here() -> str:
+    return f"jax {jax.__version__}, jaxlib {metadata.version('jaxlib')}, numpy {np.__version__}"
 
 
 @dataclass(frozen=True)
@@ -27,12 +39,16 @@ class Surroundings:
     - `platform`: JAX's, such as `"cpu"`.
     - `pool_width`: threads of XLA's pool, which decides the order of large sums.
     - `cache`: folder of compiled programs, or None.
+    - `flags`: XLA's, as in the environment. `software`: the versions of what computes. Those of the process that
+      builds it.
     """
 
     precision: Precision
     platform: str
     pool_width: int
     cache: str | None = None
+    flags: str = field(default_factory=_flags_here)
+    software: str = field(default_factory=_software_here)
 
 
 class WorkerLostError(Exception):
@@ -72,8 +88,13 @@ class AbstractExecutor(eqx.Module):
         """Whether workers see the objects of this process; otherwise what they are given is pickled."""
 
     @property
-    def sharding(self) -> tuple[tuple[str, int], ...]:
-        """Arguments of the model whose rows are shared out over devices, with the axis of the rows."""
+    def is_gang(self) -> bool:
+        """Whether a worker is several processes that do every call side by side, each with some of the devices."""
+        return False
+
+    @property
+    def sharding(self) -> tuple[tuple[str, int], ...] | str:
+        """Arguments of the model whose rows are shared out over devices, with the axis of the rows; or a plate."""
         return ()
 
     def device_groups(self) -> Sequence[Sequence[Any] | None]:

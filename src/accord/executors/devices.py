@@ -11,14 +11,18 @@ from ..core.options import checks_fields
 from .base import AbstractExecutor, Surroundings
 from .local import ThreadPool
 
+Shard = Mapping[str, int] | str | None
+"""What is shared out: by argument of the model, the axis of its rows; or a plate over them."""
 
-def _own(shard: Mapping[str, int] | None) -> dict[str, int] | None:
+
+def owned(shard: Shard) -> Shard:
     """A copy, so that a later change of what was given changes no executor."""
-    return None if shard is None else dict(shard)
+    return dict(shard) if isinstance(shard, Mapping) else shard
 
 
-def _as_pairs(shard: Mapping[str, int] | None) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(dict(shard or {}).items()))
+def as_pairs(shard: Shard) -> tuple[tuple[str, int], ...] | str:
+    """The same in an order of its own, hashable; the name of a plate as it is."""
+    return shard if isinstance(shard, str) else tuple(sorted(dict(shard or {}).items()))
 
 
 @checks_fields
@@ -30,31 +34,36 @@ class Devices(AbstractExecutor):
     **Fields**
     - `data`: how many devices share out the data of a chain; >= 1. None takes all if there is something to `shard`, and
       one otherwise. Chains run at the same time on as many groups of that size as there are.
-    - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`.
+    - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`. Or the name of a
+      plate over the rows, `"row"`: every argument with exactly one axis of its size is cut along it.
     """
 
     data: int | None = eqx.field(static=True, default=None)
-    shard: Mapping[str, int] | None = eqx.field(static=True, default=None, converter=_own)
+    shard: Shard = eqx.field(static=True, default=None, converter=owned)
 
     def __check_init__(self) -> None:
         if self.data is not None and (isinstance(self.data, bool) or self.data < 1):
             raise OptionError(f"Devices: data must be at least 1 or None, got {self.data!r}.")
+        if not isinstance(self.shard, Mapping | str | None):
+            raise OptionError(
+                f'Devices: shard must be like {{"X": 0, "y": 0}}, or the name of a plate, got {self.shard!r}.'
+            )
         if (self.data or 1) > 1 and not self.shard:
             raise OptionError(
                 f'Devices(data={self.data}) needs to know what to share out: `shard={{"X": 0, "y": 0}}` names '
-                "arguments of the model and the axis along which each has its rows."
+                'arguments of the model and the axis along which each has its rows, and `shard="row"` a plate.'
             )
 
     def __hash__(self) -> int:
-        return hash((self.data, _as_pairs(self.shard)))
+        return hash((self.data, as_pairs(self.shard)))
 
     @property
     def shares_memory(self) -> bool:
         return True
 
     @property
-    def sharding(self) -> tuple[tuple[str, int], ...]:
-        return _as_pairs(self.shard)
+    def sharding(self) -> tuple[tuple[str, int], ...] | str:
+        return as_pairs(self.shard)
 
     def device_groups(self) -> list[Sequence[Any]]:
         """See `AbstractExecutor.device_groups`. Raises `OptionError` where there are fewer devices than asked for."""

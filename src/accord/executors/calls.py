@@ -1,0 +1,70 @@
+"""Carry a call to another process and its answer back, as bytes that nothing on the way has to understand."""
+
+import pickle
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+from .base import Surroundings
+from .surroundings import call_in
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on its way.
+
+    **Fields**: `constants`, the first arguments as far as they are bytes, which are the same in all calls of a run and
+    need to travel once; `rest`, the function and its other arguments, pickled.
+    """
+
+    constants: tuple[bytes, ...]
+    rest: bytes
+
+    @staticmethod
+    def of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> "Call":
+        """Pack a call. What a script defines travels by value, what a module does by name."""
+        import cloudpickle  # only where there are workers
+
+        constants = tuple(takewhile(lambda each: isinstance(each, bytes), arguments))
+        return Call(constants, cloudpickle.dumps((function, arguments[len(constants) :])))
+
+
+def answer(expected: Surroundings, call: Call) -> bytes:
+    """In a worker: make the call in its surroundings; what it returned or raised, packed."""
+    import cloudpickle
+
+    try:
+        function, rest = pickle.loads(call.rest)
+        return cloudpickle.dumps((call_in(expected, function, (*call.constants, *rest)), None))
+    except BaseException as error:  # whatever it is belongs to the caller
+        error.add_note("In the worker process:\n" + "".join(traceback.format_exception(error)).strip())
+        return _packed_error(error)
+
+
+def opened(answered: bytes) -> Any:
+    """What the call returned. Raises what it raised, with its place there in a note."""
+    value, error = pickle.loads(answered)
+    if error is not None:
+        raise error
+    return value
+
+
+def has_error(answered: bytes) -> bool:
+    """Whether the call raised."""
+    return pickle.loads(answered)[1] is not None
+
+
+def _packed_error(error: BaseException) -> bytes:
+    """An error that pickle cannot bring back is told in words."""
+    import cloudpickle
+
+    try:
+        packed = cloudpickle.dumps((None, error))
+        pickle.loads(packed)
+    except Exception:
+        told = RuntimeError(f"{type(error).__name__}: {error}")
+        told.__notes__ = error.__notes__
+        return cloudpickle.dumps((None, told))
+    return packed

@@ -1,0 +1,108 @@
+"""Have calls answered by a process of this machine that is started anew and never forked.
+
+A plain subprocess and a pipe: `multiprocessing`, and what is built on it, refuses to start processes in the daemonic
+ones of a cluster, and runs the user's script once more in each.
+"""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+from .base import Surroundings, WorkerLostError
+from .calls import Call, answer
+from .surroundings import environment
+
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
+    "from accord.executors.child import serve; serve(int(sys.argv.pop()))"
+)
+
+_IDLE = 600.0  # seconds; a run that was killed leaves children in the workers of a cluster
+
+
+class Child:
+    """One worker process at a time, and its successor when it has died. Calls come from one thread at a time.
+
+    **Fields**: `surroundings`; `path`, where it finds modules.
+    """
+
+    def __init__(self, surroundings: Surroundings, path: Sequence[str]):
+        self._surroundings, self._path = surroundings, list(path)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def answer(self, call: Call) -> bytes:
+        """The packed answer; starts the process where there is none. Raises `WorkerLostError` when it dies."""
+        process, pipe = self._started()
+        try:
+            pipe.send_bytes(pickle.dumps((self._surroundings, call)))
+            return pipe.recv_bytes()
+        except (EOFError, OSError) as error:
+            self._process, code = None, _end_of(process)
+            pipe.close()
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            raise WorkerLostError(f"worker process {process.pid} died {how}") from error
+
+    def kill(self) -> bool:
+        """End the process; whether there was one."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return False
+        process.kill()
+        return True
+
+    def close(self) -> None:
+        """End the process, and let none follow."""
+        with self._lock:
+            self._is_closed = True
+            process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _started(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        with self._lock:
+            if self._is_closed:
+                raise WorkerLostError("the pool is closed")
+            if self._pipe is None or self._process is None or self._process.poll() is not None:
+                self._pipe, there = Pipe()
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", _PROGRAM, str(there.fileno()), json.dumps(self._path)],
+                    env={**os.environ, **environment(self._surroundings)},
+                    pass_fds=[there.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    # A terminal sends Ctrl-C to every process of its group: what it means is for this one to say.
+                    start_new_session=True,
+                )
+                there.close()
+            return self._process, self._pipe
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of a process that has let go of its pipe, and has a second to leave by itself."""
+    try:
+        return process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def serve(handle: int) -> None:
+    """In the process: answer calls until the other end is closed, or has been silent for long."""
+    pipe = Connection(handle)
+    while True:
+        try:
+            if not pipe.poll(_IDLE):
+                return
+            surroundings, call = pickle.loads(pipe.recv_bytes())
+            pipe.send_bytes(answer(surroundings, call))
+        except (EOFError, OSError):
+            return  # nobody is there to answer

@@ -1,0 +1,1 @@
+"""Run work on the workers of a cluster: Dask's or Ray's."""

@@ -1,0 +1,226 @@
+"""Move calls to the workers of a Dask cluster, and back what they answer."""
+
+import itertools
+import logging
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from distributed import Client, KilledWorker, LocalCluster
+
+from ...core.errors import WorkerError
+from ..base import AbstractPool, Surroundings, WorkerLostError
+from ..calls import Call, opened
+from ..local import ThreadPool, available_cores
+from .dask_worker import Courier, answer_here, end_here
+
+T = TypeVar("T")
+
+_ANY_PORT = "127.0.0.1:0"
+
+_POLL = 0.2  # seconds
+_PATIENCE = 60.0  # seconds without any worker
+_GRACE = 5.0  # seconds for a worker to end a child, and for a cluster to let go of a run
+
+
+class DaskPool(AbstractPool):
+    """The workers of a cluster, or of one inside of this process.
+
+    Each call is one task of Dask, which is never retried by wish: what a lost worker was at is given away anew by the
+    scheduler of the run, which knows how often.
+    """
+
+    def __init__(self, cluster: Any, limit: int, surroundings: Surroundings):
+        self._surroundings = surroundings
+        self._own: list[Any] = []  # to be closed
+        self._client = self._connected(cluster, limit)
+        try:
+            self._threads = ThreadPool(min(limit, self._num_threads()))
+        except BaseException:
+            self._let_go()
+            raise
+        self._numbers = itertools.count()
+        self._name = f"accord-{uuid.uuid4().hex}"
+        self._lock, self._hiring = threading.Lock(), threading.Lock()
+        self._couriers: dict[tuple[bytes, ...], str] = {}
+        self._keys: dict[Future[Any], str] = {}
+        self._ended: set[str] = set()
+        self._deaf: set[str] = set()
+        self._is_closed = False
+
+    @property
+    def num_workers(self) -> int:
+        return self._threads.num_workers
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        key = f"{self._name}-{next(self._numbers)}"
+
+        def ask() -> T:
+            call = Call.of(function, arguments)
+            courier = self._courier(call.constants)
+            task = self._client.submit(
+                answer_here, courier, key, call.rest, key=key, pure=False, retries=0, workers=self._heedful()
+            )
+            try:
+                return opened(self._answer(task, key))
+            finally:
+                task.release()
+
+        future = self._threads.submit(ask)
+        with self._lock:
+            self._keys[future] = key
+        future.add_done_callback(self._forget)
+        return future
+
+    def end(self, future: "Future[Any]") -> bool:
+        with self._lock:
+            key = self._keys.get(future)
+        if key is None:
+            return future.cancel()
+        ThreadPool(1).submit(self._end, key)
+        return True
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._threads.close()
+        for courier in self._couriers.values():
+            _within(_GRACE, lambda name=courier: self._client.unregister_worker_plugin(name))
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for each in self._own:
+            _within(_GRACE, each.close)
+
+    def _connected(self, cluster: Any, limit: int) -> Any:
+        """The client; its methods serve coroutines too, and are typed so."""
+        if isinstance(cluster, Client):
+            return cluster
+        if cluster is None:
+            cluster = _cluster_here(min(limit, available_cores()))
+            self._own.append(cluster)
+        try:
+            client = Client(cluster, set_as_default=False)
+        except OSError as error:
+            raise WorkerError(f"no Dask scheduler answers at {cluster}: {error}") from error
+        self._own.insert(0, client)
+        return client
+
+    def _num_threads(self) -> int:
+        """Those of all workers; there is at least one."""
+        with suppress(TimeoutError):
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        if not (threads := self._client.nthreads()):
+            raise WorkerError(
+                f"the Dask cluster at {self._client.scheduler.address} has had no worker for {_PATIENCE:.0f} s."
+            )
+        return sum(threads.values())
+
+    def _courier(self, constants: tuple[bytes, ...]) -> str:
+        """The name of the one that has these constants on every worker."""
+        with self._hiring:
+            if constants not in self._couriers:
+                name = f"{self._name}-courier-{len(self._couriers)}"
+                courier = Courier(name, self._surroundings, sys.path, constants)
+                hired = _within(_PATIENCE, lambda: self._client.register_plugin(courier))
+                if not hired.done() or hired.exception():
+                    found = hired.exception() if hired.done() else f"no answer for {_PATIENCE:.0f} s"
+                    raise WorkerError(
+                        f"a worker of the Dask cluster at {self._client.scheduler.address} cannot take part: {found}. "
+                        "Each must have accord and the packages of the run, in the same versions."
+                    )
+                self._couriers[constants] = name
+            return self._couriers[constants]
+
+    def _answer(self, task: Any, key: str) -> bytes:
+        seen = time.monotonic()
+        while True:
+            if key in self._ended:
+                raise WorkerLostError("a Dask worker was stuck, and was given up")
+            try:
+                return task.result(timeout=_POLL)
+            except TimeoutError:
+                if time.monotonic() - seen > _GRACE:
+                    seen = self._last_seen(seen)
+            except KilledWorker as error:
+                raise WorkerLostError(f"a Dask worker died: {error}") from error
+            except CancelledError as error:
+                if self._client.status == "running":
+                    raise WorkerLostError(f"Dask dropped a task: {error}") from error
+                raise self._lost_scheduler() from error
+
+    def _last_seen(self, before: float) -> float:
+        """When there was last a worker. Raises `WorkerError` when that is long ago."""
+        if self._client.status != "running":
+            raise self._lost_scheduler()
+        if self._client.nthreads():
+            return time.monotonic()
+        if time.monotonic() - before > _PATIENCE:
+            raise WorkerError(
+                f"the Dask cluster has had no worker for {_PATIENCE:.0f} s. What was stored is intact: infer.resume "
+                "goes on with it, under any executor."
+            )
+        return before
+
+    def _lost_scheduler(self) -> WorkerError:
+        return WorkerError(
+            "the connection to the Dask scheduler was lost. What was stored is intact: infer.resume goes on with it, "
+            "under any executor."
+        )
+
+    def _end(self, key: str) -> None:
+        """Have the child of a call ended; where its worker does not answer, restart that."""
+        with suppress(Exception):
+            workers = [address for address, keys in self._client.processing().items() if key in keys]
+            if workers:
+                _within(_GRACE, lambda: self._client.run(end_here, key, workers=workers))
+                if key in list(self._keys.values()):
+                    self._deaf.update(workers)
+                    _within(2 * _GRACE, lambda: self._client.restart_workers(workers, timeout=_GRACE))
+        self._ended.add(key)
+
+    def _heedful(self) -> list[str] | None:
+        """The workers that may be given work; None is all. Dask waits minutes for one that has fallen silent."""
+        if not self._deaf:
+            return None
+        return [address for address in self._client.nthreads() if address not in self._deaf] or None
+
+    def _forget(self, future: "Future[Any]") -> None:
+        with self._lock:
+            self._keys.pop(future, None)
+
+
+def _cluster_here(num_threads: int) -> Any:
+    """A cluster in threads of this process, without a port that anyone could reach."""
+    cluster: Any = LocalCluster(
+        n_workers=1,
+        threads_per_worker=num_threads,
+        processes=False,
+        dashboard_address=_ANY_PORT,
+        worker_dashboard_address=_ANY_PORT,
+        scheduler_kwargs={"dashboard": False},
+        memory_limit=0,
+        silence_logs=logging.CRITICAL,
+    )
+
+    async def fall_silent() -> None:
+        for each in (cluster.scheduler, *cluster.workers.values()):
+            each.http_server.stop()  # Dask has no way to begin without
+
+    cluster.sync(fall_silent)
+    return cluster
+
+
+def _within(seconds: float, function: Callable[[], T]) -> "Future[T]":
+    """Call what may hang where a cluster has come to harm, and wait for it no longer than that."""
+    pool = ThreadPool(1)
+    future = pool.submit(function)
+    wait([future], timeout=seconds)
+    pool.close()
+    return future

@@ -1,0 +1,53 @@
+"""Run chains on a Ray cluster."""
+
+import contextlib
+
+import equinox as eqx
+
+from ...core.options import checks_fields
+from ..base import AbstractExecutor, AbstractPool, Surroundings
+from ..local import check_workers
+from ..surroundings import refuse_inside_worker
+from .cluster import check_address, require
+from .ray_head import on_loopback
+
+
+@checks_fields
+class Ray(AbstractExecutor):
+    """Chains in actors of Ray, for those who have a Ray cluster: each in a process of its own.
+
+    An actor that dies or is stuck is replaced, and the draws are the same. Without a cluster, `Processes` does as much
+    for less: Ray takes seconds to start and hundreds of megabytes.
+
+    **Fields**
+    - `address`: of a cluster (`"auto"` finds the one of this machine), or None for the one that this process has
+      joined by `ray.init`, or else for one of its own on loopback, which ends with the run.
+    - `workers`: at most as many chains at the same time; >= 1. None takes the CPUs of the cluster.
+    - `insecure`: whether the model may travel to another machine unencrypted.
+
+    **Raises** `OptionError` where ray >= 2.52 is not installed (older ones run code for whoever reaches them), and for
+    the address of another machine that is not declared `insecure`.
+    """
+
+    address: str | None = eqx.field(static=True, default=None)
+    workers: int | None = eqx.field(static=True, default=None, kw_only=True)
+    insecure: bool = eqx.field(static=True, default=False, kw_only=True)
+
+    def __check_init__(self) -> None:
+        check_workers("Ray", self.workers)
+        require("ray", "Ray", "ray", (2, 52))
+        if self.address not in (None, "auto"):
+            check_address("Ray", self.address, insecure=self.insecure)
+
+    @property
+    def shares_memory(self) -> bool:
+        return False
+
+    def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:
+        """See `AbstractExecutor.open`."""
+        with contextlib.nullcontext() if self.address else on_loopback():
+            from .ray_pool import RayPool  # imports ray
+
+        refuse_inside_worker("Ray")
+        limit = min(self.workers or num_tasks, num_tasks)
+        return RayPool(self.address, limit, surroundings)

@@ -1,0 +1,210 @@
+"""Move calls to actors of Ray, and back what they answer."""
+
+import importlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ...core.errors import OptionError, WorkerError
+from ..base import AbstractPool, Surroundings, WorkerLostError
+from ..calls import Call, answer, opened
+from ..local import ThreadPool, available_cores
+from ..surroundings import environment
+from .ray_head import RayHead, check_loopback, on_loopback
+
+T = TypeVar("T")
+
+ray: Any = importlib.import_module("ray")
+
+_POLL = 0.2  # seconds
+_GRACE = 5.0  # seconds for calls to be given up
+
+
+class RayPool(AbstractPool):
+    """Actors that answer one call at a time. One that has died is followed by another."""
+
+    def __init__(self, address: str | None, limit: int, surroundings: Surroundings):
+        self._surroundings = surroundings
+        self._has_joined = not ray.is_initialized()
+        if not self._has_joined and address not in (None, "auto"):
+            raise OptionError(
+                f"Ray({address!r}): this process is in a Ray cluster already. Ray() runs there; ray.shutdown() leaves "
+                "it."
+            )
+        self._head = _join(address, min(limit, available_cores())) if self._has_joined else None
+        self._threads = ThreadPool(min(limit, max(int(ray.cluster_resources().get("CPU", 1)), 1)))
+        self._lock = threading.Lock()
+        self._free: list[_Seat] = []
+        self._taken: dict[Future[Any], _Seat] = {}
+        self._constants: dict[bytes, Any] = {}
+        self._is_closed = False
+
+    @property
+    def num_workers(self) -> int:
+        return self._threads.num_workers
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        seat = self._seat()
+
+        def ask() -> T:
+            try:
+                call = Call.of(function, arguments)
+                return opened(seat.answer(call.rest, [self._shipped(each) for each in call.constants]))
+            finally:
+                if seat.is_lost or seat.is_ended:
+                    seat.leave()
+                else:
+                    self._free.append(seat)
+
+        future = self._threads.submit(ask)
+        with self._lock:
+            self._taken[future] = seat
+        future.add_done_callback(self._forget)
+        return future
+
+    def end(self, future: "Future[Any]") -> bool:
+        with self._lock:
+            seat = self._taken.get(future)
+        if seat is None:
+            return future.cancel()
+        seat.is_ended = True
+        return True
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._threads.close()
+        with self._lock:
+            taken = dict(self._taken)
+        for seat in taken.values():
+            seat.is_ended = True
+        wait(taken, timeout=_GRACE)  # whoever asks Ray after its end would have it start anew
+        for seat in self._free:
+            seat.leave()
+        if self._has_joined:
+            ray.shutdown()
+        if self._head is not None:
+            self._head.close()
+
+    def _seat(self) -> "_Seat":
+        with suppress(IndexError):
+            return self._free.pop()
+        return _Seat(self._surroundings)
+
+    def _shipped(self, constant: bytes) -> Any:
+        """Put once where every actor finds it."""
+        with self._lock:
+            if constant not in self._constants:
+                self._constants[constant] = ray.put(constant)
+            return self._constants[constant]
+
+    def _forget(self, future: "Future[Any]") -> None:
+        with self._lock:
+            self._taken.pop(future, None)
+
+
+class Actor:
+    """In a process of its own, whose environment was that of the run from the start."""
+
+    def __init__(self, surroundings: Surroundings, path: Sequence[str]):
+        self._surroundings = surroundings
+        sys.path.extend(each for each in path if each not in sys.path)
+
+    def place(self) -> tuple[str, int]:
+        """The node, and the process there."""
+        return ray.get_runtime_context().get_node_id(), os.getpid()
+
+    def answer(self, rest: bytes, *constants: bytes) -> bytes:
+        """The packed answer."""
+        return answer(self._surroundings, Call(constants, rest))
+
+
+@dataclass
+class _Seat:
+    """An actor, from its first call to its end."""
+
+    surroundings: Surroundings
+    is_ended: bool = False
+    is_lost: bool = False
+    _actor: Any = None
+    _place: tuple[str, int] = field(default=("", 0))
+
+    def answer(self, rest: bytes, constants: Sequence[Any]) -> bytes:
+        """Have the actor answer. Raises `WorkerLostError` when it dies, or is ended."""
+        try:
+            self._check()
+            if self._actor is None:
+                self._actor = _actor_in(self.surroundings)
+                self._place = self._wait(self._actor.place.remote())
+            return self._wait(self._actor.answer.remote(rest, *constants))
+        except ray.exceptions.RayActorError as error:
+            self.is_lost = True
+            raise WorkerLostError(f"an actor of Ray died: {error}") from error
+        except ray.exceptions.RayError as error:
+            raise WorkerError(
+                f"the Ray cluster failed: {error} What was stored is intact: infer.resume goes on with it, under any "
+                "executor."
+            ) from error
+
+    def leave(self) -> None:
+        """Have the actor ended; one that is stuck may heed no message, and is killed where it is at hand."""
+        if self._actor is None:
+            return
+        with suppress(Exception):
+            ray.kill(self._actor)
+            node, pid = self._place
+            if self.is_ended and node == ray.get_runtime_context().get_node_id():
+                os.kill(pid, signal.SIGKILL)
+
+    def _wait(self, reference: Any) -> Any:
+        while True:
+            self._check()
+            with suppress(ray.exceptions.GetTimeoutError):
+                return ray.get(reference, timeout=_POLL)
+
+    def _check(self) -> None:
+        if self.is_ended:
+            self.is_lost = True
+            raise WorkerLostError("an actor of Ray was stuck, and was ended")
+
+
+def _actor_in(surroundings: Surroundings) -> Any:
+    options: dict[str, Any] = dict(
+        num_cpus=1,
+        num_gpus=0 if surroundings.platform == "cpu" else 1,
+        max_restarts=0,
+        max_task_retries=0,
+        runtime_env={"env_vars": environment(surroundings)},
+    )
+    return ray.remote(**options)(Actor).remote(surroundings, list(sys.path))
+
+
+def _join(address: str | None, num_cpus: int) -> RayHead | None:
+    """Join a cluster, or one that is started first, and returned."""
+    if address is not None:
+        _init(address)
+        return None
+    check_loopback(ray.util.get_node_ip_address())
+    head = RayHead(num_cpus)
+    try:
+        with on_loopback():
+            _init(head.address)
+    except BaseException:
+        head.close()
+        raise
+    return head
+
+
+def _init(address: str) -> None:
+    try:
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise WorkerError(f"no Ray cluster could be joined at {address}: {error}") from error

@@ -1,0 +1,269 @@
+"""Kill, stop and misconfigure what a run under Dask stands on: it draws the same, or says why it cannot go on."""
+
+import functools
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+from clusters import dask_cluster
+from fault_models import QUIET, assert_same, give_orders, is_begun, target, watched_target
+
+from accord import infer
+from accord.core.errors import OptionError, WorkerError
+from accord.drivers import run as runs
+from accord.drivers import scheduler as schedulers
+from accord.executors import Surroundings, surroundings_here
+
+distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")  # comes with it
+
+RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
+LONG = dict(draws=20_000, warmup=500, chains=2, seed=6, **QUIET)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return infer.sample(watched_target(), executor=infer.Serial(), **RUN)
+
+
+@pytest.fixture(scope="module")
+def long_expected():
+    return infer.sample(target(), executor=infer.Serial(), **LONG)
+
+
+@pytest.fixture
+def orders(tmp_path, monkeypatch):
+    """A folder of orders that workers obey, one each."""
+    monkeypatch.setenv("ACCORD_TEST_ORDERS", str(tmp_path / "orders"))
+    (tmp_path / "orders").mkdir()
+    return tmp_path / "orders"
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Find the stuck after 3 seconds; one task takes a tenth of one."""
+    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
+    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
+    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
+
+
+def taken(orders) -> int:
+    return len(list(orders.glob("*.taken-*")))
+
+
+def wait_for(folder, num_draws):
+    """Until a run has stored more than that many draws of each chain."""
+    while not is_begun(folder) or infer.load(folder).num_draws <= num_draws:
+        time.sleep(0.05)
+
+
+# Losses
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_run_whose_children_die_draws_the_same(orders, expected, count):
+    give_orders(orders, *["die"] * count)
+    draws = infer.sample(watched_target(), executor=infer.Dask(workers=1), **RUN)
+    assert taken(orders) == count
+    assert_same(draws, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_run_whose_dask_workers_are_killed_draws_the_same(tmp_path, long_expected, count):
+    """Each is followed by another, as a batch queue would have it."""
+    folder = tmp_path / "run"
+    with dask_cluster(tmp_path, 2) as cluster, ThreadPoolExecutor(1) as beside:
+
+        def kill():
+            for number in range(count):
+                wait_for(folder, number * 5_000)
+                cluster.processes[1 + number].kill()
+                cluster.add_worker("--no-nanny")
+
+        killed = beside.submit(kill)
+        store = infer.RunFolder(folder)
+        draws = infer.sample(target(), executor=infer.Dask(cluster.address), store=store, **LONG)
+        killed.result(1)
+    assert_same(draws, long_expected)
+
+
+@pytest.mark.slow
+def test_a_run_whose_scheduler_is_killed_says_so_and_is_resumed_elsewhere(tmp_path, long_expected):
+    folder, longer = tmp_path / "run", LONG | dict(draws=100_000)
+    with dask_cluster(tmp_path, 1) as cluster, ThreadPoolExecutor(1) as beside:
+
+        def kill():
+            wait_for(folder, 0)
+            cluster.processes[0].kill()
+
+        killed = beside.submit(kill)
+        with pytest.raises(WorkerError, match=r"connection to the Dask scheduler was lost.*infer\.resume"):
+            infer.sample(
+                target(), executor=infer.Dask(cluster.address), store=infer.RunFolder(folder), **longer
+            )
+        killed.result()
+    loaded = infer.load(folder)
+    assert not loaded.problems and 0 < loaded.num_draws < longer["draws"]
+    resumed = infer.resume(folder, target(), executor=infer.Serial(), **QUIET)
+    assert resumed.complete and resumed.num_draws == longer["draws"]
+    np.testing.assert_array_equal(resumed["x"][:, : loaded.num_draws], loaded["x"])
+    np.testing.assert_array_equal(resumed["x"][:, : LONG["draws"]], long_expected["x"])
+
+
+# The stuck
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["sleep", "stop"])
+def test_a_child_that_hangs_is_found_and_replaced(orders, expected, impatient, order):
+    """It sleeps for an hour in a callback, or is stopped by a signal."""
+    give_orders(orders, order)
+    draws = infer.sample(watched_target(), executor=infer.Dask(workers=1), **RUN)
+    assert taken(orders) == 1
+    assert_same(draws, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
+def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, impatient, nanny):
+    """Stopped by a signal, it ends no child: where there is a nanny it is restarted, otherwise left out."""
+    folder = tmp_path / "run"
+    with dask_cluster(tmp_path, 2, nanny) as cluster, ThreadPoolExecutor(1) as beside:
+
+        def stop():
+            with distributed.Client(cluster.address, set_as_default=False) as client:
+                client.wait_for_workers(2, timeout=60)
+                pids = list(client.run(os.getpid).values())
+            wait_for(folder, 0)
+            os.kill(pids[0], signal.SIGSTOP)
+            return pids[0]
+
+        stopped = beside.submit(stop)
+        store = infer.RunFolder(folder)
+        draws = infer.sample(target(), executor=infer.Dask(cluster.address), store=store, **LONG)
+        with suppress(ProcessLookupError):
+            os.kill(stopped.result(), signal.SIGKILL)
+    assert_same(draws, long_expected)
+
+
+# Surroundings
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A worker of others, in float32 and with a pool of one thread."""
+    with dask_cluster(tmp_path_factory.mktemp("dask"), 1) as cluster:
+        yield cluster
+
+
+def test_a_worker_of_others_in_float32_draws_the_same_and_keeps_nothing(cluster, expected):
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        draws = infer.sample(watched_target(), executor=infer.Dask(client), **RUN)
+        (plugins,) = client.run(lambda dask_worker: list(dask_worker.plugins)).values()
+        assert not [name for name in plugins if "accord" in name]
+    assert_same(draws, expected)
+
+
+def describe_here(precision):
+    return (
+        surroundings_here(precision),
+        bool(jax.config.read("jax_enable_x64")),
+        os.environ["OMP_NUM_THREADS"],
+    )
+
+
+def test_a_child_is_configured_by_the_run_alone(cluster):
+    wanted = Surroundings("float32", jax.default_backend(), 3)
+    pool = infer.Dask(cluster.address).open(1, wanted)
+    try:
+        assert pool.submit(describe_here, "float32").result(60) == (wanted, False, "1")
+    finally:
+        pool.close()
+
+
+@pytest.mark.slow
+def test_a_worker_without_accord_is_named(tmp_path):
+    (tmp_path / "accord").mkdir()
+    (tmp_path / "accord" / "__init__.py").write_text("raise ImportError('there is none')")
+    with (
+        dask_cluster(tmp_path, 1) as cluster,
+        pytest.raises(WorkerError, match=r"there is none.*must have accord"),
+    ):
+        infer.sample(target(), executor=infer.Dask(cluster.address), **RUN)
+
+
+@pytest.mark.slow
+def test_a_worker_with_another_jax_is_refused(cluster):
+    wanted = replace(surroundings_here("float64"), software="jax 0.1")
+    pool = infer.Dask(cluster.address).open(1, wanted)
+    try:
+        with pytest.raises(WorkerError, match=r"software='jax 0\.1'.*another JAX on that machine"):
+            pool.submit(os.getpid).result(60)
+    finally:
+        pool.close()
+
+
+def test_a_cluster_of_this_process_listens_nowhere():
+    pool = infer.Dask(workers=1).open(1, surroundings_here("float64"))
+    try:
+        assert pool.submit(os.getpid).result(60) != os.getpid()
+        listening = [each for each in psutil.Process().net_connections() if each.status == "LISTEN"]
+        assert not listening
+    finally:
+        pool.close()
+        pool.close()
+
+
+# Options
+
+WRONG = [
+    (dict(workers=0), "workers must be at least 1"),
+    (dict(cluster=8786), "the address of a scheduler, a distributed.Client or None, got int"),
+    (dict(cluster=""), "address is empty"),
+    (dict(cluster="tcp://10.0.0.5:8786"), r"another machine.*insecure=True"),
+    (dict(cluster="scheduler.example.org:8786"), r"another machine.*tls://"),
+    (dict(adress="tcp://127.0.0.1:8786"), "no option 'adress'"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG)
+def test_a_wrong_option_is_refused_with_what_to_write_instead(options, words):
+    with pytest.raises(OptionError, match=words):
+        infer.Dask(**options)
+
+
+@pytest.mark.parametrize(
+    ("address", "options"),
+    [
+        ("tls://10.0.0.5:8786", {}),
+        ("tcp://10.0.0.5:8786", dict(insecure=True)),
+        ("tcp://[::1]:8786", {}),
+        ("localhost:8786", {}),
+        ("tcp://127.0.0.1:8786", {}),
+    ],
+)
+def test_an_address_is_taken_that_is_near_or_encrypted_or_asked_for(address, options):
+    assert infer.Dask(address, **options).cluster == address
+
+
+@pytest.mark.parametrize(
+    ("executor", "package", "extra"), [(infer.Dask, "distributed", "dask"), (infer.Ray, "ray", "ray")]
+)
+def test_a_missing_extra_is_named(monkeypatch, executor, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(OptionError, match=rf'pip install "accord\[{extra}\]"'):
+        executor()
+
+
+def test_dask_inside_of_a_worker_is_refused(monkeypatch):
+    monkeypatch.setenv("ACCORD_WORKER", "1")
+    with pytest.raises(OptionError, match=r"executor=Dask\(\).*inside of a worker process"):
+        infer.sample(target(), executor=infer.Dask(), **RUN)
