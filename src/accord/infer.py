@@ -1,10 +1,15 @@
-"""Run inference: sample from models, and read what was sampled."""
+"""Run inference: check models, sample from them, and read what was sampled."""
 
+from .density.row_files import rows as rows
+from .drivers.check import check as check
 from .drivers.load import load as load
 from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
+from .executors import Dask as Dask
 from .executors import Devices as Devices
+from .executors import MultiHost as MultiHost
 from .executors import Processes as Processes
+from .executors import Ray as Ray
 from .executors import Serial as Serial
 from .executors import Threads as Threads
 from .kernels import HMC as HMC

@@ -166,7 +166,12 @@ def test_a_finished_run_is_resumed_by_printing_it(folder, accord):
 
 @pytest.mark.parametrize(
     "where",
-    [("--executor", "serial"), ("--workers", "1"), ("--executor", "processes", "--workers", "1")],
+    [
+        ("--executor", "serial"),
+        ("--workers", "1"),
+        ("--executor", "processes", "--workers", "1"),
+        pytest.param(("--executor", "dask", "--workers", "1"), marks=pytest.mark.slow),
+    ],
     ids=lambda where: " ".join(where),
 )
 def test_the_executor_changes_no_draw(folder, accord, where):
@@ -200,10 +205,15 @@ ERRORS = {
     "draws": (("sample", "one.py", "--data", "data.json", "--draws", "0"), ["draws", "at least 1"]),
     "executor": (
         ("sample", "one.py", "--executor", "thread"),
-        ["threads, processes or serial", "Did you mean 'threads'"],
+        ["threads, processes, serial, dask or ray", "Did you mean 'threads'"],
     ),
     "workers": (("sample", "one.py", "--workers", "0"), ["Threads", "at least 1"]),
     "workers of serial": (("sample", "one.py", "--executor", "serial", "--workers", "2"), ["serial has one"]),
+    "cluster of none": (("sample", "one.py", "--cluster", "tcp://127.0.0.1:1"), ["dask or ray, not threads"]),
+    "cluster of others": (
+        ("sample", "one.py", "--executor", "dask", "--cluster", "tcp://10.0.0.5:1"),
+        ["another machine", "insecure=True"],
+    ),
     "no run": (("summary", "nowhere"), ["no folder nowhere"]),
     "no run to resume": (("resume", "nowhere", "one.py", "--data", "data.json"), ["no folder nowhere"]),
     "no example": (("example", "eight_school"), ["Did you mean 'eight_schools'", "--list"]),

@@ -1,4 +1,4 @@
-"""Sample from models, and read runs, at the command line: `accord sample`, `accord summary`, `accord example`."""
+"""Check and sample models, and read runs, at the command line: `accord check`, `accord sample`, `accord summary`."""
 
 from .app import main
 

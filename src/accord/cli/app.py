@@ -5,7 +5,7 @@ as one message and ends with status 2; any other comes from the user's own code,
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -16,10 +16,13 @@ from ..core.errors import AccordError, OptionError, suggest
 from ..core.precision import Precision
 from ..drivers.draws import Draws
 from ..executors import AbstractExecutor
+from ..executors.gangs.keeper import keep
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from . import examples
 from .data import read_data
+from .executors import NAMES, executor_named
+from .shares import sharing
 from .source import import_model
 
 app = typer.Typer(
@@ -31,12 +34,7 @@ app = typer.Typer(
 )
 
 _SAMPLERS = {"nuts": infer.NUTS, "hmc": infer.HMC}
-_EXECUTORS: dict[str, Callable[..., AbstractExecutor]] = {
-    "threads": infer.Threads,
-    "processes": infer.Processes,
-    "serial": infer.Serial,
-}
-_FAILED = 1  # some chain could not go on
+_FAILED = 1  # some chain could not go on, or a check has found an error
 _INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
 # Arguments and options that several commands share.
@@ -50,10 +48,14 @@ DrawCount = Annotated[int, typer.Option("--draws", help="Draws to keep, per chai
 WarmupCount = Annotated[int | None, typer.Option("--warmup", help="Draws to learn from and drop, per chain.")]
 ChainCount = Annotated[int, typer.Option("--chains", help="Number of chains.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
-ExecutorName = Annotated[str, typer.Option("--executor", help="threads, processes or serial.")]
+ExecutorName = Annotated[str, typer.Option("--executor", help=f"{NAMES}.")]
 WorkerCount = Annotated[
     int | None,
-    typer.Option("--workers", help="How many threads or processes; one for each core if not given."),
+    typer.Option("--workers", help="How many chains at the same time; one for each core if not given."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="Address of a Dask or Ray cluster; one of this machine if not given."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor notices.")]
 
@@ -98,6 +100,7 @@ def sample_command(
     max_steps: Annotated[int | None, typer.Option(help="Of HMC: most gradients a draw.")] = None,
     executor: ExecutorName = "threads",
     workers: WorkerCount = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
     """Draw from the posterior of a model, store the run, and print a summary."""
@@ -110,7 +113,7 @@ def sample_command(
             "max_steps": max_steps,
         },
     )
-    where = _executor(executor, workers)
+    where = executor_named(executor, workers, cluster)
     with import_model(model) as function:
         target = _bind(function, data)
         _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet)
@@ -123,12 +126,32 @@ def resume_command(
     data: Data = None,
     executor: ExecutorName = "threads",
     workers: WorkerCount = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
     """Go on with a stored run that has ended early, and print its summary; it takes the same model and data."""
-    where = _executor(executor, workers)
+    where = executor_named(executor, workers, cluster)
     with import_model(model) as function:
         _conclude(infer.resume(run, _bind(function, data), executor=where, quiet=quiet), run)
+
+
+@app.command("check", no_args_is_help=True)
+def check_command(
+    model: ModelFile,
+    data: Data = None,
+    shard: Annotated[
+        str | None, typer.Option(help="What devices share out: X=0,y=0 names arguments and axes, or a plate.")
+    ] = None,
+    devices: Annotated[int | None, typer.Option(help="How many; on CPU that many are made.")] = None,
+    precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+) -> None:
+    """Say what is wrong with a model before it is run; ends with status 1 where something is."""
+    executor = sharing(shard, devices)
+    with import_model(model) as function:
+        report = infer.check(_bind(function, data), executor=executor, precision=cast(Precision, precision))
+    typer.echo(str(report))
+    if not report.ok:
+        raise typer.Exit(_FAILED)
 
 
 @app.command("summary", no_args_is_help=True)
@@ -166,23 +189,25 @@ def example_command(
         _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet)
 
 
+@app.command("member", no_args_is_help=True)
+def member_command(
+    address: Annotated[
+        str, typer.Argument(metavar="HOST:PORT", help="Where infer.MultiHost(address=...) is.")
+    ],
+    wait: Annotated[float, typer.Option(help="Seconds to wait for the run to begin.")] = 600.0,
+) -> None:
+    """Compute a share of a run of infer.MultiHost on this machine; start one wherever data is to lie.
+
+    The secret is in ACCORD_GANG_KEY, here and where the run is. Under srun and mpirun members keep their numbers.
+    """
+    keep(address, wait)
+
+
 def _sampler(name: str, options: dict[str, Any]) -> AbstractKernel:
     """The sampler with the options that were given; it refuses those that it does not have."""
     if name not in _SAMPLERS:
         raise OptionError(f"--sampler must be nuts or hmc, got {name!r}.{suggest(name, _SAMPLERS)}")
     return _SAMPLERS[name](**{option: value for option, value in options.items() if value is not None})
-
-
-def _executor(name: str, workers: int | None) -> AbstractExecutor:
-    """The executor with that many workers; `serial` has one and takes no number."""
-    if name not in _EXECUTORS:
-        listed = "threads, processes or serial"
-        raise OptionError(f"--executor must be {listed}, got {name!r}.{suggest(name, _EXECUTORS)}")
-    if workers is None:
-        return _EXECUTORS[name]()
-    if name == "serial":
-        raise OptionError(f"--workers {workers} goes with --executor threads or processes; serial has one.")
-    return _EXECUTORS[name](workers=workers)
 
 
 def _bind(function: ModelFunction, path: Path | None) -> Model:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..density import LogDensity
 from ..density.cutting import NUM_BLOCKS
+from ..density.row_files import pieces_in_memory
 from ..executors import available_cores
 from ..kernels import AbstractKernel
 from ..storage import Manifest
@@ -19,6 +20,7 @@ from .plan import Plan
 def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest:
     """The manifest of a run of `chains`."""
     layout = density.layout
+    chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
     sites = [
         {
             "name": entry.name,
@@ -38,7 +40,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest
             "seed": plan.seed,
             "precision": plan.precision,
             "lanes": plan.lanes,
-            "settings": {"shard": dict(plan.shard), "blocks": NUM_BLOCKS if plan.shard else 1},
+            "settings": {"shard": dict(plan.shard), "blocks": NUM_BLOCKS if plan.shard else 1, **chunk},
             "chains": list(chains),
             "draws": plan.num_kept,
             "warmup": plan.num_warmup,
@@ -61,6 +63,7 @@ def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
 
 
 def _digest(array: Any) -> str:
-    array = np.ascontiguousarray(array)
-    header = f"{array.dtype.str}{array.shape}".encode()
-    return hashlib.sha256(header + array.tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{np.dtype(array.dtype).str}{np.shape(array)}".encode())
+    for piece in pieces_in_memory(array):
+        digest.update(np.ascontiguousarray(piece).tobytes())
+    return digest.hexdigest()

@@ -54,13 +54,15 @@ class Machine:
     """A plan with the programs that carry it out.
 
     **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and `sites(positions, count)`, compiled;
-    `start`, which chooses starting points.
+    `start`, which chooses starting points; `clock`, in seconds: one for all processes that run these programs together,
+    so that they call them equally often.
     """
 
     plan: Plan
     advance: Callable[..., Any]
     sites: Callable[..., dict[str, Any]]
     start: Start
+    clock: Callable[[], float] = time.perf_counter
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def work(
 
     **Raises** `StartFailedError` when a chain finds no finite starting point.
     """
-    began = time.perf_counter()
+    began = machine.clock()
     chains = [copy.copy(chain) for chain in group.chains]
     group = replace(group, chains=tuple(chains))
     items: list[Item] = []
@@ -119,11 +121,11 @@ def work(
     if not all(chain.is_started for chain in chains):
         _find_starts(machine, chains)
     while not group.is_done and not is_stopped():
-        block_began = time.perf_counter()
+        block_began = machine.clock()
         before = [chain.num_gradients for chain in chains]
         _run_block(machine, chains, [chain.stop() for chain in chains], [group.budget] * len(chains))
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
-        elapsed = time.perf_counter() - block_began
+        elapsed = machine.clock() - block_began
         wanted = done * _BLOCK_SECONDS / max(elapsed, 1e-6)
         budget = int(np.clip(wanted, max(group.budget // 2, 1), min(group.budget * _GROWTH, 2**30)))
         group = replace(group, budget=budget)
@@ -131,7 +133,7 @@ def work(
             chain.unsaved_seconds += elapsed
             found = list(chain.end_of_block(machine.sites))
             items += found if lane < group.num_kept else []
-        if time.perf_counter() - began >= seconds:
+        if machine.clock() - began >= seconds:
             break
     return group, items
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.errors import StorageError
 from ..core.options import checks_options
-from ..density import LogDensity
+from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import HMC, NUTS, AbstractKernel
 from ..language import Model
@@ -63,7 +63,9 @@ def resume(
         density.dim,
         rows_for(density.dim, stored["lanes"]),
         # Blocks of data give the same bits on one device.
-        (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items()),
+        cut_arguments(
+            density, (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items())
+        ),
     )
     here = describe(density, plan, stored.chains)
     differences = stored.differences(here)

@@ -101,7 +101,8 @@ def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[F
         ledger.timings |= seconds
         do = (functools.partial(worker.do_on_any, is_stopped=stop.is_set), machines)
     else:
-        do = (worker.do_packed, worker.pack(order.density, order.plan))
+        do_there = worker.do_together if order.executor.is_gang else worker.do_packed
+        do = (do_there, worker.pack(order.density, order.plan))
     here = surroundings_here(order.plan.precision)
     surroundings = Surroundings(here.precision, here.platform, here.pool_width, cache_folder)
     pool = order.executor.open(len(order.groups), surroundings)

@@ -10,7 +10,7 @@ from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
-from ..density import LogDensity
+from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
@@ -92,7 +92,7 @@ def sample(
         precision,
         density.dim,
         rows_for(density.dim, lanes),
-        executor.sharding,
+        cut_arguments(density, executor.sharding),
     )
     store = store or Memory()
     if store.location is None:

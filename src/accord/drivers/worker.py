@@ -5,14 +5,16 @@ import hashlib
 import pickle
 import queue
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..core import precision as precisions
 from ..density import LogDensity
 from . import cache, group
+from .clock import common_clock
 from .compiled import compile_programs
 from .group import Group, Item, Machine, Start
 from .plan import Plan
@@ -114,14 +116,22 @@ def pack(density: LogDensity, plan: Plan) -> bytes:
 
 def do_packed(packed: bytes, task: Task) -> Outcome:
     """Carry out a task in a worker, which keeps the machines of the last runs."""
+    return do(_unpacked(packed, None), task)
 
+
+def do_together(packed: bytes, task: Task) -> Outcome:
+    """Carry out a task in every process of a gang at the same time, on all devices of all of them."""
+    return do(_unpacked(packed, jax.devices()), task)
+
+
+def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> Machine:
     def unpack() -> Machine:
         density, plan = pickle.loads(packed)
         with precisions.scope(plan.precision):
-            return build(density, plan)[0]
+            machine, _ = build(density, plan, devices)
+            return machine if devices is None else replace(machine, clock=common_clock(devices))
 
-    machine, _ = _machines.get(hashlib.sha256(packed).digest(), unpack)
-    return do(machine, task)
+    return _machines.get(hashlib.sha256(packed).digest(), unpack)[0]
 
 
 def uniform_start(dim: int) -> Start:

@@ -1,0 +1,1 @@
+"""Run work in several processes at once, which live and die together."""

@@ -1,0 +1,179 @@
+"""Supervise a gang: processes on one machine or several that do every call side by side, and live and die together.
+
+JAX's processes wait for each other in collectives. One that is gone, or that stands still, leaves the others waiting,
+for ever if nobody looks: so that the loss of one is the loss of all, and a new gang is made.
+"""
+
+import contextlib
+import hashlib
+import queue
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, cast
+
+from ...core.errors import WorkerError
+from ..base import Surroundings, WorkerLostError
+from ..calls import Call
+from .lobby import Guest, Lobby
+from .messages import Answer, Keep, Orders, Work
+from .seats import AbstractSeat
+
+_POLL = 0.1  # seconds
+_JOIN = 600.0  # seconds in which members have to come: Python, JAX and the model's module are imported
+_GRACE = 10.0  # seconds that the others have to answer once one member has raised
+_LAST_WORDS = 1.0  # seconds from the end of a connection to that of its process
+
+
+class Gang:
+    """The members that now live. Used by one thread, but for `end`."""
+
+    def __init__(self, seats: Sequence[AbstractSeat]):
+        self._seats = seats
+        self._connections: list[Connection] = []
+        self._kept: set[bytes] = set()
+        self._is_ended = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it has come together, and no member is known to be lost."""
+        return len(self._connections) == len(self._seats)
+
+    def gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
+        """Start every member, and have them meet.
+
+        **Raises** `WorkerLostError` where one ended before that; `WorkerError` for members that are not alike.
+        """
+        try:
+            self._gather(lobby, environment)
+        except BaseException:
+            self.close()
+            raise
+
+    def _gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
+        ticket, until = secrets.token_hex(8), time.monotonic() + _JOIN
+        for rank, seat in enumerate(self._seats):
+            try:
+                seat.launch(ticket, rank, environment)
+            except OSError as error:
+                raise WorkerLostError(
+                    f"member {rank} of {len(self._seats)} cannot be started: {error}"
+                ) from error
+        guests: dict[int, Guest] = {}
+        while len(guests) < len(self._seats):
+            if self._is_ended:
+                raise WorkerLostError("the gang was ended while it came together")
+            with contextlib.suppress(queue.Empty):
+                guest = lobby.members.get(timeout=_POLL)
+                if guest.card.ticket == ticket and guest.card.rank is not None:
+                    guests[guest.card.rank] = guest
+                else:  # of a gang that was ended while it came together
+                    guest.connection.close()
+            if complaint := self._complaint():
+                raise WorkerLostError(complaint)
+            if time.monotonic() > until:
+                raise WorkerLostError(
+                    f"{len(guests)} of {len(self._seats)} members came within {_JOIN:.0f} s"
+                )
+        _check_alike(guests)
+        connections = [guests[rank].connection for rank in sorted(guests)]
+        for connection in connections:
+            self._send(connection, Orders(len(guests), guests[0].card.coordinator))
+        self._receive_all(connections)  # each is ready
+        self._connections = connections
+
+    def answer(self, surroundings: Surroundings, call: Call) -> bytes:
+        """Have every member make the call; the packed answer of the first one, or of one that raised.
+
+        **Raises** `WorkerLostError` where a member is lost; `WorkerError` where they disagree.
+        """
+        digests = tuple(self._shipped(each) for each in call.constants)
+        for connection in self._connections:
+            self._send(connection, Work(surroundings, digests, call.rest))
+        answers: list[Answer] = self._receive_all(self._connections)
+        if any(each.is_error for each in answers):
+            return next(each.packed or b"" for each in answers if each.is_error)
+        if len({each.digest for each in answers}) > 1:
+            self.close()
+            raise WorkerError(
+                "the members of a gang were given the same work and returned different numbers. Either they run on "
+                "machines that compute differently, or the model does not do the same each time: it asks for the "
+                "time, for random numbers of NumPy, or for something of the machine, or a shard_map of its own does "
+                "not add its parts up. Nothing of this was kept."
+            )
+        return answers[0].packed or b""
+
+    def end(self) -> None:
+        """End every member, in whatever it is. May be called by any thread."""
+        self._is_ended = True
+        for seat in self._seats:
+            seat.end()
+
+    def close(self) -> None:
+        """End every member and forget it."""
+        self.end()
+        for connection in self._connections:
+            connection.close()
+        self._connections = []
+
+    def _shipped(self, constant: bytes) -> bytes:
+        """The digest of a constant that every member has."""
+        digest = hashlib.sha256(constant).digest()
+        if digest not in self._kept:
+            for connection in self._connections:
+                self._send(connection, Keep(digest, constant))
+            self._kept.add(digest)
+        return digest
+
+    def _send(self, connection: Connection, message: Any) -> None:
+        try:
+            connection.send(message)
+        except OSError as error:
+            raise self._lost() from error
+
+    def _receive_all(self, connections: Sequence[Connection]) -> list[Any]:
+        """One message of each; as many as there are a while after one has told of an error."""
+        found: dict[Connection, Any] = {}
+        until = float("inf")
+        while len(found) < len(connections) and time.monotonic() < until:
+            for ready in wait([each for each in connections if each not in found], timeout=_POLL):
+                connection = cast(Connection, ready)
+                try:
+                    found[connection] = connection.recv()
+                except (EOFError, OSError) as error:
+                    raise self._lost() from error
+                if getattr(found[connection], "is_error", False):
+                    until = min(until, time.monotonic() + _GRACE)
+        if len(found) < len(connections):  # the others wait for it in a collective
+            self.close()
+        return [found[each] for each in connections if each in found]
+
+    def _lost(self) -> WorkerLostError:
+        """What is known of why a member no longer answers."""
+        until = time.monotonic() + _LAST_WORDS
+        while not (complaint := self._complaint()) and not self._is_ended and time.monotonic() < until:
+            time.sleep(_POLL)
+        was_ended = self._is_ended
+        self.close()
+        if was_ended:
+            return WorkerLostError("the gang stood still and was ended")
+        return WorkerLostError(complaint or "a member of the gang closed its connection")
+
+    def _complaint(self) -> str:
+        """How members have ended, of those that have."""
+        ends = [(rank, seat.complaint()) for rank, seat in enumerate(self._seats)]
+        return "; ".join(f"member {rank} of {len(ends)} {how}" for rank, how in ends if how)
+
+
+def _check_alike(guests: Mapping[int, Guest]) -> None:
+    """Raise `WorkerError` where members have other versions, or other processors, than the first one."""
+    first = dict(guests[0].card.kind)
+    for rank, guest in guests.items():
+        for name, found in guest.card.kind:
+            if found != first[name]:
+                raise WorkerError(
+                    f"member {rank} of the gang has {name} {found!r} where member 0 has {first[name]!r}: they would "
+                    "compute different numbers, and wait for each other for ever. Give all members the same "
+                    "environment, and machines of one kind."
+                )

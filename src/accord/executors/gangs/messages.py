@@ -1,0 +1,106 @@
+"""Say what the supervisor of a gang, its members, and those who keep members on other machines tell each other."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..base import Surroundings
+
+KEY = "ACCORD_GANG_KEY"
+"""Environment variable of the secret that all of them share."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Who has come. **Fields**: `role`; `ticket`, of the gang that a member was started for, or nothing; `rank`, which
+    a keeper has from its launcher, or None; `coordinator`, where JAX's coordinator would listen; `kind`, what must be
+    alike in all members.
+    """
+
+    role: Literal["member", "keeper"]
+    ticket: str
+    rank: int | None
+    coordinator: str
+    kind: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Orders:
+    """To a member: how many there are, and where JAX's coordinator listens, which is with the first one."""
+
+    num_members: int
+    coordinator: str
+
+
+@dataclass(frozen=True)
+class Ready:
+    """From a member: it has met the others."""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """To a member: a constant of calls that refer to it by its digest, so that it travels once."""
+
+    digest: bytes
+    constant: bytes
+
+
+@dataclass(frozen=True)
+class Work:
+    """To every member: a call, with the digests of its constants, and the surroundings in which to make it."""
+
+    surroundings: Surroundings
+    constants: tuple[bytes, ...]
+    rest: bytes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """From a member: the digest of its packed answer, and whether it is an error; the first member sends the answer
+    too, and so does one that raised.
+    """
+
+    digest: bytes
+    is_error: bool
+    packed: bytes | None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """To a keeper: start a member."""
+
+    ticket: str
+    rank: int
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class End:
+    """To a keeper: end its member."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """From a keeper: the member that it started with this ticket has ended, and how."""
+
+    ticket: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Leave:
+    """To a keeper: the run is over."""
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`. Raises `ValueError` for anything else."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isdecimal() and int(port) < 2**16):
+        raise ValueError(f"an address is HOST:PORT, as in 10.0.0.1:9900; got {text!r}")
+    return host, int(port)
+
+
+def key_here() -> bytes:
+    """The secret in the environment; empty if there is none."""
+    return os.environ.get(KEY, "").encode()

@@ -1,0 +1,128 @@
+"""Have one member of a gang run on this machine, or on another one where somebody keeps it."""
+
+import abc
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from typing import IO
+
+from .messages import KEY, End, Ended, Launch, Leave
+
+_GRACE = 1.0  # seconds from SIGTERM to SIGKILL
+_NUM_LINES = 15  # of what a member said before it died
+
+
+class AbstractSeat(abc.ABC):
+    """Where a member runs; its successor takes the same seat."""
+
+    @abc.abstractmethod
+    def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
+        """Start a member. Raises `OSError` where there can be none any more."""
+
+    @abc.abstractmethod
+    def complaint(self) -> str | None:
+        """How the member ended, or None while it runs."""
+
+    @abc.abstractmethod
+    def end(self) -> None:
+        """End the member, whatever it is doing. Ending twice is harmless."""
+
+
+class LocalSeat(AbstractSeat):
+    """A member that is a child of this process.
+
+    **Arguments**: `address`, `HOST:PORT` of the supervisor; `key`; `is_heard`, whether what it prints is shown.
+    """
+
+    def __init__(self, address: str, key: bytes, is_heard: bool):
+        self._address, self._key, self._is_heard = address, key, is_heard
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
+        with self._lock:
+            self._said = None if self._is_heard else tempfile.TemporaryFile()  # noqa: SIM115 - the child has it
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "accord.executors.gangs.member", self._address, ticket, str(rank)],
+                env={**os.environ, **environment, KEY: self._key.decode()},
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                # A terminal sends Ctrl-C to a whole session: what it means for members is for the supervisor to say.
+                start_new_session=True,
+            )
+
+    def complaint(self) -> str | None:
+        with self._lock:
+            status = None if self._process is None else self._process.poll()
+            if status is None:
+                return None
+            if status < 0:
+                return f"was ended by {signal.Signals(-status).name}"
+            return f"left with status {status}{self._last_words()}"
+
+    def end(self) -> None:
+        with self._lock:
+            if self._process is not None:
+                self._process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_GRACE)
+                self._process.kill()
+                self._process.wait()
+            if self._said is not None:
+                self._said.close()
+            self._process = self._said = None
+
+    def _last_words(self) -> str:
+        if self._said is None:
+            return ""
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        return "; its last words: " + "\n".join(lines[-_NUM_LINES:]) if lines else ""
+
+
+class RemoteSeat(AbstractSeat):
+    """A member on a machine where `accord member` runs, which is told what to do over its connection."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self._ticket = ""
+        self._complaint: str | None = None
+
+    def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
+        self._ticket, self._complaint = ticket, None
+        self._connection.send(Launch(ticket, rank, environment))
+
+    def complaint(self) -> str | None:
+        try:
+            while self._connection.poll():
+                ended: Ended = self._connection.recv()
+                if ended.ticket == self._ticket:  # and not of the gang before
+                    self._complaint = ended.how
+        except (EOFError, OSError):
+            self._connection.close()
+            self._complaint = "is on a machine that cannot be reached any more"
+        return self._complaint
+
+    @property
+    def is_there(self) -> bool:
+        """Whether whoever keeps it can still be reached."""
+        self.complaint()
+        return not self._connection.closed
+
+    def leave(self) -> None:
+        """Say that the run is over."""
+        with contextlib.suppress(OSError):
+            self._connection.send(Leave())
+            self._connection.close()
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.send(End())

@@ -1,0 +1,182 @@
+"""Leave rows in files: what is computed is what it is of the array, and nobody reads more than his share."""
+
+import jax
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zarr
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.core.errors import DataError, ModelError, OptionError, SiteError
+from accord.density import LogDensity, sharded
+from accord.density.blocks import mesh_of
+from accord.density.collect import laid_out
+from accord.density.cutting import Cut
+from accord.density.file_blocks import FileBlocks
+from accord.drivers import complete
+from accord.drivers.placement import Placement
+
+X = np.random.default_rng(0).normal(size=(37, 3))
+Y = X @ [1.0, -1.0, 0.5]
+
+
+def as_npy(folder, array, name="array"):
+    np.save(folder / f"{name}.npy", array)
+    return infer.rows(folder / f"{name}.npy")
+
+
+def as_zarr(folder, array):
+    stored = zarr.open_array(
+        folder / "array.zarr", mode="w", shape=array.shape, dtype=array.dtype, chunks=(10,) * array.ndim
+    )
+    stored[:] = array
+    return infer.rows(folder / "array.zarr")
+
+
+def as_parquet(folder, array):
+    columns = {"a": array} if array.ndim == 1 else {name: array[:, i] for i, name in enumerate("abc")}
+    pq.write_table(pa.table(columns), folder / "array.parquet", row_group_size=10)
+    return infer.rows(folder / "array.parquet", "a" if array.ndim == 1 else list(columns))
+
+
+@pytest.mark.parametrize("store", [as_npy, as_zarr, as_parquet])
+@pytest.mark.parametrize("array", [X, Y, np.arange(37)], ids=["matrix", "vector", "ints"])
+def test_every_stretch_of_rows_is_that_of_the_array(store, array, tmp_path):
+    rows = store(tmp_path, array)
+    assert (rows.shape, rows.dtype) == (array.shape, array.dtype)
+    assert np.array_equal(rows, array)
+    for start, stop in [(0, 1), (9, 11), (10, 20), (5, 37), (36, 37)]:
+        assert np.array_equal(rows.read(start, stop), array[start:stop])
+    assert np.array_equal(np.concatenate(list(rows.pieces())), array)
+
+
+@pytest.mark.parametrize("num_rows", [2, 16, 33, 37])
+@pytest.mark.parametrize("chunk", [None, 2])
+def test_blocks_are_those_of_the_array(num_rows, chunk, tmp_path):
+    cut, mesh = Cut.of(num_rows, chunk), mesh_of(jax.devices()[:1])
+    expected = laid_out(cut.blocks(X[:num_rows], 0), mesh)
+    blocks = FileBlocks(as_npy(tmp_path, X[:num_rows]), cut, len(expected))
+    assert blocks.shape == expected.shape
+    whole = (slice(None),) * expected.ndim
+    assert np.array_equal(blocks.read(whole), expected)
+    assert np.array_equal(blocks.read(()), expected)
+    assert np.array_equal(blocks.read((slice(3, 7), *whole[1:])), expected[3:7])
+
+
+@ac.model
+def line(x, y):
+    b = ac.sample("b", dist.Normal(0, 1).expand([3]).to_event(1))
+    with ac.plate("row", x.shape[0]):
+        ac.sample("y", dist.Normal(x @ b, 1.0), obs=y)
+
+
+def test_a_model_of_rows_in_files_draws_and_is_recorded_as_one_of_arrays(tmp_path):
+    options = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
+    for executor in (infer.Threads(), infer.Devices(shard={"x": 0, "y": 0})):
+        expected = infer.sample(line(X, Y), executor=executor, **options)
+        found = infer.sample(line(as_npy(tmp_path, X), Y), executor=executor, **options)
+        assert np.array_equal(found["b"], expected["b"])
+        assert found.manifest["data_hashes"] == expected.manifest["data_hashes"]
+
+
+@ac.model
+def centred(x, y):
+    b = ac.sample("b", dist.Normal(0, 1).expand([3]).to_event(1))
+    with ac.plate("row", x.shape[0]):
+        ac.sample("y", dist.Normal((x - x.mean(0)) @ b, 1.0), obs=y)
+
+
+def test_rows_that_the_model_couples_are_found_unless_there_are_too_many_to_read(tmp_path, monkeypatch):
+    options = dict(draws=5, warmup=5, chains=1, progress=False, quiet=True)
+    target, executor = centred(as_npy(tmp_path, X), Y), infer.Devices(shard={"x": 0, "y": 0})
+    with pytest.raises(ModelError, match="couples rows"):
+        infer.sample(target, executor=executor, **options)
+    monkeypatch.setattr(complete, "_MOST_READ", 0)
+    infer.sample(target, executor=executor, **options)
+
+
+@ac.model
+def in_chunks(x, y):
+    b = ac.sample("b", dist.Normal(0, 1).expand([3]).to_event(1))
+    with ac.plate("row", x.shape[0], chunk=2):
+        ac.sample("y", dist.Normal(x @ b, 1.0), obs=y)
+
+
+def test_chunks_of_rows_in_files_are_those_of_the_array(tmp_path):
+    options = dict(draws=5, warmup=5, chains=1, progress=False, quiet=True)
+    rows = as_npy(tmp_path, X)
+    assert np.array_equal(
+        infer.sample(in_chunks(rows, Y), **options)["b"], infer.sample(in_chunks(X, Y), **options)["b"]
+    )
+    at = np.zeros(3)
+    assert LogDensity.from_model(in_chunks(rows, Y))(at) == LogDensity.from_model(in_chunks(X, Y))(at)
+
+
+def test_devices_are_given_blocks_that_were_read_for_them(tmp_path):
+    mesh = mesh_of(jax.devices()[:1])
+    density = sharded(LogDensity.from_model(line(as_npy(tmp_path, X), Y)), mesh, {"x": 0, "y": 0})
+    assert isinstance(density.data["x"], FileBlocks)
+    placed = Placement(tuple(jax.devices()[:1])).put_data(density.data, density.program.cut_data)
+    in_memory = sharded(LogDensity.from_model(line(X, Y)), mesh, {"x": 0, "y": 0}).data
+    for name, array in zip(sorted(density.data), placed, strict=True):
+        assert np.array_equal(array, in_memory[name])
+
+
+def test_nan_among_observed_rows_is_found(tmp_path):
+    y = np.where(np.arange(37) == 30, np.nan, Y)
+    with pytest.raises(SiteError, match=r"'y': 1 of 37 observed values are NaN"):
+        LogDensity.from_model(line(X, as_npy(tmp_path, y)))
+
+
+def test_ints_that_do_not_fit_are_refused_when_they_are_read(tmp_path):
+    rows = as_npy(tmp_path, np.array([1, 2**40])).astype("int32")
+    assert rows.read(0, 1) == 1
+    with pytest.raises(DataError, match="do not fit int32"):
+        rows.read(0, 2)
+
+
+def test_a_file_that_has_changed_is_refused(tmp_path):
+    rows = as_npy(tmp_path, X)
+    as_npy(tmp_path, X[:5])
+    with pytest.raises(
+        DataError, match=r"\(5, 3\).*when the run began it was \(37, 3\).*nobody may change it"
+    ):
+        rows.read(0, 1)
+
+
+REFUSED = {
+    "no file": (lambda at: infer.rows(at / "none.npy"), DataError, "no file"),
+    "no zarr": (lambda at: infer.rows(at / "none.zarr"), DataError, "no file"),
+    "another kind": (lambda at: infer.rows(at / "a.csv"), DataError, r"\.npy, \.zarr, \.parquet"),
+    "objects": (lambda at: as_npy(at, np.array([{}], object)), DataError, "no array of numbers"),
+    "words": (lambda at: as_npy(at, np.array(["a"])), DataError, "rows of numbers are needed"),
+    "no rows": (lambda at: as_npy(at, np.zeros(0)), DataError, "rows of numbers are needed"),
+    "no axis": (lambda at: as_npy(at, np.array(1.0)), DataError, "rows of numbers are needed"),
+    "columns of an array": (
+        lambda at: infer.rows(as_npy(at, X).path, "a"),
+        OptionError,
+        "no other file has any",
+    ),
+    "an unknown column": (
+        lambda at: infer.rows(as_parquet(at, X).path, "z"),
+        OptionError,
+        r"no column 'z'\. There are: a, b, c",
+    ),
+    "another axis": (
+        lambda at: sharded(
+            LogDensity.from_model(line(as_npy(at, X), Y)), mesh_of(jax.devices()[:1]), {"x": 1}
+        ),
+        OptionError,
+        "'x' lie in a file, along its first axis",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_by_rows_is_refused(case, tmp_path):
+    act, error, words = REFUSED[case]
+    with pytest.raises(error, match=words):
+        act(tmp_path)
