@@ -6,7 +6,7 @@ Each run is one of a fresh process: eight schools, four chains of 500 draws afte
 programs are in JAX's cache on disk, of which a first run, not counted, has filled an own folder. The time is from the
 call of `infer.sample` to the draws, and is nearly all start-up; the memory is the largest proportional share (PSS) of
 this process and everything below it together, looked at twenty times a second. Medians; `draws` says whether the bits
-are those of the first executor.
+are those of the first executor, or of the first that cuts the data's rows.
 """
 
 import argparse
@@ -24,8 +24,18 @@ from statistics import median
 from typing import Any
 
 NEEDS = {"Dask": "distributed", "Ray": "ray"}
-EXECUTORS = ("Serial", "Threads", "Devices", "Processes", "Dask", "Ray")
-FIXED = ("Serial", "Devices")  # which take no number of workers
+ROWS = {"sigma": 0, "y": 0}
+WORKERS = {"workers": 2}
+EXECUTORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Serial": ("Serial", {}),
+    "Threads": ("Threads", WORKERS),
+    "Devices": ("Devices", {}),
+    "Processes": ("Processes", WORKERS),
+    "Dask": ("Dask", WORKERS),
+    "Ray": ("Ray", WORKERS),
+    "Devices(shard)": ("Devices", {"shard": ROWS}),
+    "MultiHost(shard)": ("MultiHost", {"processes": 2, "shard": ROWS}),
+}
 
 
 def main() -> None:
@@ -40,7 +50,7 @@ def main() -> None:
         return
     print("| executor | seconds to the draws | processes | MiB, together | draws |")
     print("|---|---|---|---|---|")
-    reference = None
+    references: dict[bool, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in options.executors.split(","):
             if importlib.util.find_spec(NEEDS.get(name, "accord")) is None:
@@ -48,7 +58,7 @@ def main() -> None:
                 continue
             _measured(name, folder)
             found = [_measured(name, folder) for _ in range(options.repeats)]
-            reference = reference or found[0]["bits"]
+            reference = references.setdefault("shard" in name, found[0]["bits"])
             is_same = all(each["bits"] == reference for each in found)
             print(
                 f"| {name} | {median(each['seconds'] for each in found):.1f} | {found[0]['processes']} | "
@@ -71,7 +81,8 @@ def _run(name: str) -> dict[str, Any]:
     from problems import model_of
 
     model = model_of("eight_schools")
-    executor = getattr(infer, name)(**({} if name in FIXED else {"workers": 2}))
+    kind, options = EXECUTORS[name]
+    executor = getattr(infer, kind)(**options)
     peak = {"memory": 0.0, "processes": 1}
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(peak, done))

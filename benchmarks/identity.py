@@ -52,8 +52,9 @@ def _page(table: dict[str, dict[str, str]], counts: dict[str, int], seconds: flo
         f"Written by `python benchmarks/identity.py --out docs/identity.md` in {seconds:.0f} seconds: {where}.",
         "",
         "Each column is a model, each row a way to run it. The reference of a column is `executor=infer.Serial()`; of",
-        "the rows with 2 lanes, `Serial()` with `lanes=2`. `=` says that every array of every chain (draws,",
-        "statistics, warm-up, step sizes, metrics) has the SHA-256 of the reference. An empty cell was not run.",
+        "the rows with 2 lanes, `Serial()` with `lanes=2`; of those with the model's rows cut, `Devices(data=1,",
+        "shard=...)`. `=` says that every array of every chain (draws, statistics, warm-up, step sizes, metrics) has",
+        "the SHA-256 of the reference. An empty cell was not run.",
         "[Running](running.md) says what is promised, and why.",
         "",
     ]

@@ -1,6 +1,6 @@
 """Name models whose bits are compared: among them each kind that has lost its precision or its data elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ class Case:
     """A model to run.
 
     **Fields**: `build`; `draws`, kept, and as many of warm-up; `chains`, `sampler` and `precision` of the run; `lanes`,
-    the widths at which it is run.
+    the widths at which it is run; `shard`, the arguments whose rows may be cut, with the axis of the rows.
     """
 
     build: Callable[[], Any]
@@ -69,6 +69,7 @@ class Case:
     sampler: Any = NUTS
     precision: Any = "float64"
     lanes: tuple[int, ...] = (1, 2)
+    shard: Mapping[str, int] | None = None
 
 
 def model_of(name: str) -> Any:
@@ -107,8 +108,8 @@ CASES = {
     "low_dim_gauss_mix, HMC": Case(
         lambda: model_of("low_dim_gauss_mix"), sampler=infer.HMC(trajectory_length=1.0)
     ),
-    "a distribution of module level": Case(_truncated),
-    "offset of 1e5, 30% masked": Case(_masked),
+    "a distribution of module level": Case(_truncated, shard={"y": 0}),
+    "offset of 1e5, 30% masked": Case(_masked, shard={"x": 0, "y": 0}),
     "sum over 400,000": Case(_long_sum, draws=20, chains=3),
     # One lane only: the batched LAPACK kernels of jaxlib 0.10 wait for threads of the pool that they run on, and two of
     # them at once wait for ever where it has two threads.

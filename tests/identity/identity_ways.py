@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -31,10 +32,24 @@ Digests = dict[tuple[int, str, str], str]
 
 @dataclass(frozen=True)
 class Way:
-    """A way to run. **Fields**: `run`, of a case in an empty folder; `lanes`, whose reference it is compared with."""
+    """A way to run.
+
+    **Fields**: `run`, of a case in an empty folder; `lanes` and `is_cut`, whether rows are: whose reference it is
+    compared with.
+    """
 
     run: Callable[[Case, Path], Draws]
     lanes: int = 1
+    is_cut: bool = False
+
+    def fits(self, case: Case) -> bool:
+        """Whether a case can be run so."""
+        return self.lanes in case.lanes and not (self.is_cut and case.shard is None)
+
+    def reference(self, case: Case) -> Draws:
+        """The plainest run with so many lanes, and with rows cut or not."""
+        executor = infer.Devices(data=1, shard=case.shard) if self.is_cut else infer.Serial()
+        return sample(case, executor=executor, lanes=self.lanes)
 
 
 def sample(case: Case, **options: Any) -> Draws:
@@ -127,6 +142,16 @@ def plainly(**options: Any) -> Callable[[Case, Path], Draws]:
     return lambda case, folder: sample(case, **options)
 
 
+def cut(make: Callable[[Any], Any], **options: Any) -> Callable[[Case, Path], Draws]:
+    """Rows shared out by the executor that `make` makes of a case's `shard`."""
+    return lambda case, folder: sample(case, executor=make(case.shard), **options)
+
+
+def handed_over(case: Case, folder: Path) -> Draws:
+    """Rows cut on a device at first, and by two processes from an interrupt on."""
+    return resumed(infer.Devices(data=1, shard=case.shard), infer.MultiHost(2, case.shard))(case, folder)
+
+
 WAYS = {
     "Threads(1)": Way(plainly(executor=infer.Threads(1))),
     "Threads(2)": Way(plainly(executor=infer.Threads(2))),
@@ -153,6 +178,10 @@ WAYS = {
     "2 lanes: Threads(2)": Way(plainly(executor=infer.Threads(2), lanes=2), lanes=2),
     "2 lanes: one chain alone": Way(plainly(chains=[2], lanes=2), lanes=2),
     "2 lanes: Ctrl-C in warm-up, resumed": Way(resumed(infer.Threads(2), infer.Serial(), lanes=2), lanes=2),
+    "rows cut: MultiHost(1)": Way(cut(partial(infer.MultiHost, 1)), is_cut=True),
+    "rows cut: MultiHost(2)": Way(cut(partial(infer.MultiHost, 2)), is_cut=True),
+    "rows cut: MultiHost(2), one chain alone": Way(cut(partial(infer.MultiHost, 2), chains=[2]), is_cut=True),
+    "rows cut: Ctrl-C in warm-up, resumed by MultiHost(2)": Way(handed_over, is_cut=True),
 }
 if importlib.util.find_spec("ray"):
     WAYS["Ray(workers=2)"] = Way(plainly(executor=infer.Ray(workers=2)))
@@ -182,17 +211,19 @@ def compare(name: str, ways: Collection[str] = WAYS) -> tuple[dict[str, str], in
     """The cells of a model by way (`=`, what differs, or nothing where it is not run), and how many arrays it had."""
     case = CASES[name]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of a shell is deaf to it
-    references = {lanes: sample(case, executor=infer.Serial(), lanes=lanes) for lanes in case.lanes}
-    expected = {lanes: digests(draws) for lanes, draws in references.items()}
+    expected: dict[tuple[int, bool], Digests] = {}
     cells, num_compared = {}, 0
     for label in ways:
         way = WAYS[label]
-        if way.lanes not in case.lanes:
+        if not way.fits(case):
             cells[label] = ""
             continue
+        kind = way.lanes, way.is_cut
+        if kind not in expected:
+            expected[kind] = digests(way.reference(case))
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            wrong, compared = differences(digests(way.run(case, Path(folder))), expected[way.lanes])
+            wrong, compared = differences(digests(way.run(case, Path(folder))), expected[kind])
         cells[label] = f"**{wrong} of {compared} differ**" if wrong else EQUAL
         num_compared += compared
         print(f"{name}: {label}: {cells[label]} ({time.perf_counter() - began:.1f} s)", file=sys.stderr)
