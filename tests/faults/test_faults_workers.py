@@ -108,7 +108,7 @@ def test_workers_killed_at_random_moments_change_no_draw(tmp_path):
 def kill_two(rng, done):
     """Kill one of the workers of this process soon after it starts, and then another; how many there were to kill."""
     count = 0
-    for pause in rng.uniform(0.0, 3.0, 2):
+    for pause in rng.uniform(0.0, 1.5, 2):
         while not (pids := worker_pids()) and not done.wait(0.01):
             pass
         if not done.wait(pause) and (pids := worker_pids()):

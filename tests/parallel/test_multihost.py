@@ -128,11 +128,13 @@ def test_a_member_that_dies_or_stands_still_costs_no_draw(harm, tmp_path, impati
 @pytest.mark.slow
 def test_a_gang_that_dies_again_and_again_ends_the_run_with_what_was_stored(tmp_path, impatient):
     executor, path = infer.MultiHost(2, cases.SHARD), tmp_path / "run"
-    with (
-        harmed(4, signal.SIGKILL) as members,
-        pytest.raises(WorkerLostError, match="member 1 of 2 was ended by SIGKILL"),
-    ):
-        sample(executor=executor, store=infer.RunFolder(path), **LONG)
+    with harmed(4, signal.SIGKILL) as members:
+        try:
+            found = sample(executor=executor, store=infer.RunFolder(path), **LONG)
+            (told,) = [notice.message for notice in found.notices if notice.code == "chain_failed"]
+        except WorkerLostError as error:  # there was no draw yet to return
+            told = str(error)
+    assert "member 1 of 2 was ended by SIGKILL" in told
     assert len(members) == 4
     loaded = infer.load(path)
     assert not loaded.problems
