@@ -18,7 +18,7 @@ import pytest
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import WorkerLostError, surroundings_here
-from accord.executors.gangs import keeper
+from accord.executors.gangs import keeper, member
 from accord.executors.gangs import lobby as lobbies
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.lobby import Lobby
@@ -239,3 +239,12 @@ def test_launchers_number_their_processes():
     assert keeper.rank_here({"OMPI_COMM_WORLD_RANK": "1"}) == 1
     assert keeper.rank_here({"PMI_RANK": "0"}) == 0
     assert keeper.rank_here({}) is None
+
+
+def test_a_machine_whose_name_has_no_address_is_told_so(monkeypatch):
+    def unknown(*_):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(member.socket, "getaddrinfo", unknown)
+    with pytest.raises(SystemExit, match=r"stands for no address .*Add a line such as .* to /etc/hosts"):
+        member.check_own_name()

@@ -33,6 +33,7 @@ def main() -> None:
     """Join a gang, and answer calls until the supervisor is gone."""
     address, ticket, rank = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    check_own_name()
     connection = Client(address_of(address), authkey=key_here())
     notice_loss(connection)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -51,6 +52,18 @@ def main() -> None:
     )
     connection.send(Ready())
     _serve(connection, inbox, is_first=rank == "0")
+
+
+def check_own_name() -> None:
+    """Leave with a word where the name of this machine has no address, for which gloo asks, and says nothing."""
+    name = socket.gethostname()
+    try:
+        socket.getaddrinfo(name, None)
+    except socket.gaierror as error:
+        raise SystemExit(
+            f"the name of this machine, {name!r}, stands for no address ({error}), and JAX's processes find each other "
+            f"by it. Add a line such as `127.0.1.1 {name}` to /etc/hosts."
+        ) from error
 
 
 def kind_here() -> tuple[tuple[str, str], ...]:
