@@ -17,14 +17,13 @@ from ..constraint.base import repeat
 from ..discrete.countable import without_gradient
 from ..special import beta_log_odds_quantile, log1m, log_beta, log_of, softplus, solve_increasing
 from ..special.incomplete_beta import log_beta_tail
+from ..summary.integrated import AbstractIntegrated
 from ..summary.levels import levels, spread
-from ..summary.moments import entropy_of, mean_of, variance_of
-from ..summary.peak import mode_of
 from ..truncation.interval_measure import measure
 from ..truncation.interval_support import ends
 
 
-class OrderStatistic(AbstractDistribution):
+class OrderStatistic(AbstractIntegrated):
     """The `rank`-th smallest of `total_count` independent draws from a continuous distribution.
 
     **Fields**
@@ -68,21 +67,6 @@ class OrderStatistic(AbstractDistribution):
     @property
     def support(self) -> Constraint:
         return self.base_distribution.support
-
-    @property
-    def mean(self) -> jax.Array:
-        return mean_of(self, self._knots())
-
-    @property
-    def variance(self) -> jax.Array:
-        return variance_of(self, self._knots())
-
-    @property
-    def mode(self) -> jax.Array:
-        return mode_of(self, self._knots())
-
-    def entropy(self) -> jax.Array:
-        return entropy_of(self, self._knots())
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high = self._aligned(value)

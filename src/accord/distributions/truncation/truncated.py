@@ -23,7 +23,7 @@ from .interval_measure import lift
 from .interval_quantile import bracket, quantile, whole_quantile
 from .interval_support import cuts, ends, restrict, tightest
 from .truncated_normal import TruncatedNormal
-from .whole_summaries import whole_entropy, whole_mean, whole_variance
+from .whole_summaries import WholeBetween
 
 
 def truncate(distribution: AbstractDistribution, low: Any = None, high: Any = None) -> AbstractDistribution:
@@ -106,13 +106,13 @@ class TruncatedDistribution(AbstractDistribution):
     @property
     def mean(self) -> jax.Array:
         if self.is_discrete:
-            return whole_mean(self.base_dist, self.low, self.high, self, self._knots)
+            return self._whole.mean()
         return mean_of(self, self._knots())
 
     @property
     def variance(self) -> jax.Array:
         if self.is_discrete:
-            return whole_variance(self.base_dist, self.low, self.high, self, self._knots)
+            return self._whole.variance()
         return variance_of(self, self._knots())
 
     @property
@@ -193,8 +193,12 @@ class TruncatedDistribution(AbstractDistribution):
 
     def entropy(self) -> jax.Array:
         if self.is_discrete:
-            return whole_entropy(self.base_dist, self.low, self.high, self, self._knots)
+            return self._whole.entropy()
         return entropy_of(self, self._knots())
+
+    @property
+    def _whole(self) -> WholeBetween:
+        return WholeBetween(self, self.base_dist, self.low, self.high, self._knots)
 
     def _share(self, value: Any, *, is_log: bool, is_above: bool) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The (log) share of the mass below or above a value, and whether the value was beyond the bounds."""

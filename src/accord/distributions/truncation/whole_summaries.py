@@ -1,6 +1,7 @@
 """Compute mean, variance and entropy of a law of whole numbers between bounds."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -13,56 +14,51 @@ from .few_values import few_shares, span_if_few
 from .interval_support import cuts
 
 
-def whole_mean(
-    base: AbstractDistribution,
-    low: Any,
-    high: Any,
-    whole: AbstractDistribution,
-    knots: Callable[[], jax.Array],
-) -> jax.Array:
-    """Expectation of `whole`, which is `base` between bounds; infinite where that of the base is and no bound cuts."""
-    few = _few(base, low, high, whole)
-    if few is not None:
-        return _mean(*few)
-    return unless_infinite(base, high, lambda: base.mean, count_mean_of(whole, knots()))
+@dataclass(frozen=True)
+class WholeBetween:
+    """The summaries of `law`, which is `base` between `low` and `high`; each of the batch shape.
 
+    Mean and variance are infinite where those of the base are and no bound cuts its upper tail.
+    """
 
-def whole_variance(
-    base: AbstractDistribution,
-    low: Any,
-    high: Any,
-    whole: AbstractDistribution,
-    knots: Callable[[], jax.Array],
-) -> jax.Array:
-    """Variance of `whole`, which is `base` between bounds; infinite where that of the base is and no bound cuts."""
-    few = _few(base, low, high, whole)
-    if few is not None:
-        values, log_share = few
-        return _mean((values - _mean(*few)[None]) ** 2, log_share)
-    return unless_infinite(base, high, lambda: base.variance, count_variance_of(whole, knots()))
+    law: AbstractDistribution
+    base: AbstractDistribution
+    low: Any
+    high: Any
+    knots: Callable[[], jax.Array]
 
+    def mean(self) -> jax.Array:
+        """Expectation."""
+        few = self._few()
+        if few is not None:
+            return _mean(*few)
+        return unless_infinite(
+            self.base, self.high, lambda: self.base.mean, count_mean_of(self.law, self.knots())
+        )
 
-def whole_entropy(
-    base: AbstractDistribution,
-    low: Any,
-    high: Any,
-    whole: AbstractDistribution,
-    knots: Callable[[], jax.Array],
-) -> jax.Array:
-    """Entropy in nats of `whole`, which is `base` between bounds."""
-    few = _few(base, low, high, whole)
-    if few is None:
-        return count_entropy_of(whole, knots())
-    _, log_share = few
-    return _mean(-jnp.where(log_share > -jnp.inf, log_share, 0.0), log_share)
+    def variance(self) -> jax.Array:
+        """Variance."""
+        few = self._few()
+        if few is not None:
+            values, log_share = few
+            return _mean((values - _mean(*few)[None]) ** 2, log_share)
+        return unless_infinite(
+            self.base, self.high, lambda: self.base.variance, count_variance_of(self.law, self.knots())
+        )
 
+    def entropy(self) -> jax.Array:
+        """Entropy in nats."""
+        few = self._few()
+        if few is None:
+            return count_entropy_of(self.law, self.knots())
+        _, log_share = few
+        return _mean(-jnp.where(log_share > -jnp.inf, log_share, 0.0), log_share)
 
-def _few(
-    base: AbstractDistribution, low: Any, high: Any, whole: AbstractDistribution
-) -> tuple[jax.Array, jax.Array] | None:
-    """All values and the logarithms of their shares, if they are known to be few."""
-    span = span_if_few(base, low, high)
-    return None if span is None else few_shares(base, jnp.zeros(whole.batch_shape, whole.dtype), span)
+    def _few(self) -> tuple[jax.Array, jax.Array] | None:
+        """All values and the logarithms of their shares, if they are known to be few."""
+        span = span_if_few(self.base, self.low, self.high)
+        zeros = jnp.zeros(self.law.batch_shape, self.law.dtype)
+        return None if span is None else few_shares(self.base, zeros, span)
 
 
 def _mean(of: jax.Array, log_share: jax.Array) -> jax.Array:

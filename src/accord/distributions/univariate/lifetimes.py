@@ -15,7 +15,7 @@ from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
 from ..special import log, log1m_exp
 from ..special.smooth import exp_excess, expm1, log_complement, log_ratio, minus_exp, one_minus_exp_minus_exp
-from ..summary.moments import mean_of, variance_of
+from ..summary.integrated import AbstractIntegrated
 from .extreme_moments import extreme_variance
 from .same_law import AbstractSameLaw
 
@@ -125,7 +125,7 @@ class Rayleigh(AbstractSameLaw):
         return Weibull(math.sqrt(2) * scale, 2.0)
 
 
-class Gompertz(AbstractDistribution):
+class Gompertz(AbstractIntegrated):
     """A lifetime of which the hazard grows exponentially with age.
 
     **Fields**
@@ -152,14 +152,6 @@ class Gompertz(AbstractDistribution):
     def mode(self) -> jax.Array:
         c, rate = self._arrays("concentration", "rate")
         return jnp.maximum(-jnp.log(c), 0.0) / rate
-
-    @property
-    def mean(self) -> jax.Array:
-        return mean_of(self, self._knots())
-
-    @property
-    def variance(self) -> jax.Array:
-        return variance_of(self, self._knots())
 
     def entropy(self) -> jax.Array:
         # The cumulative hazard has an exponential law, of mean 1.

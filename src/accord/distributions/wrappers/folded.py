@@ -11,12 +11,11 @@ from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..special import log_sum_exp, solve_increasing
-from ..summary.moments import entropy_of, mean_of, variance_of
-from ..summary.peak import mode_of
+from ..summary.integrated import AbstractIntegrated
 from ..truncation.interval_measure import measure
 
 
-class FoldedDistribution(AbstractDistribution):
+class FoldedDistribution(AbstractIntegrated):
     """The absolute value of a variable.
 
     **Fields**
@@ -61,21 +60,6 @@ class FoldedDistribution(AbstractDistribution):
         x = jnp.where(is_outside, 1.0, x)
         both_sides = log_sum_exp(jnp.stack([self.base_dist.log_prob(x), self.base_dist.log_prob(-x)]), axis=0)
         return jnp.where(jnp.isnan(x), jnp.nan, jnp.where(is_outside, -jnp.inf, both_sides))
-
-    @property
-    def mean(self) -> jax.Array:
-        return mean_of(self, self._knots())
-
-    @property
-    def variance(self) -> jax.Array:
-        return variance_of(self, self._knots())
-
-    @property
-    def mode(self) -> jax.Array:
-        return mode_of(self, self._knots())
-
-    def entropy(self) -> jax.Array:
-        return entropy_of(self, self._knots())
 
     def icdf(self, q: Any) -> jax.Array:
         q = self._value(q)
