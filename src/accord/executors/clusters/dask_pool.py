@@ -17,6 +17,7 @@ from ...core.errors import WorkerError
 from ..base import AbstractPool, Surroundings, WorkerLostError
 from ..calls import Call, opened
 from ..local import ThreadPool, available_cores
+from ..underway import Underway
 from .dask_worker import Courier, answer_here, end_here
 
 T = TypeVar("T")
@@ -46,9 +47,9 @@ class DaskPool(AbstractPool):
             raise
         self._numbers = itertools.count()
         self._name = f"accord-{uuid.uuid4().hex}"
-        self._lock, self._hiring = threading.Lock(), threading.Lock()
+        self._hiring = threading.Lock()
         self._couriers: dict[tuple[bytes, ...], str] = {}
-        self._keys: dict[Future[Any], str] = {}
+        self._keys = Underway[str]()
         self._ended: set[str] = set()
         self._deaf: set[str] = set()
         self._is_closed = False
@@ -72,14 +73,11 @@ class DaskPool(AbstractPool):
                 task.release()
 
         future = self._threads.submit(ask)
-        with self._lock:
-            self._keys[future] = key
-        future.add_done_callback(self._forget)
+        self._keys.put(future, key)
         return future
 
     def end(self, future: "Future[Any]") -> bool:
-        with self._lock:
-            key = self._keys.get(future)
+        key = self._keys.who(future)
         if key is None:
             return future.cancel()
         ThreadPool(1).submit(self._end, key)
@@ -176,11 +174,11 @@ class DaskPool(AbstractPool):
 
     def _end(self, key: str) -> None:
         """Have the child of a call ended; where its worker does not answer, restart that."""
-        with suppress(Exception):
+        with suppress(Exception):  # whatever a cluster in trouble raises: the call is given up below
             workers = [address for address, keys in self._client.processing().items() if key in keys]
             if workers:
                 _within(_GRACE, lambda: self._client.run(end_here, key, workers=workers))
-                if key in list(self._keys.values()):
+                if key in self._keys.all().values():
                     self._deaf.update(workers)
                     _within(2 * _GRACE, lambda: self._client.restart_workers(workers, timeout=_GRACE))
         self._ended.add(key)
@@ -190,10 +188,6 @@ class DaskPool(AbstractPool):
         if not self._deaf:
             return None
         return [address for address in self._client.nthreads() if address not in self._deaf] or None
-
-    def _forget(self, future: "Future[Any]") -> None:
-        with self._lock:
-            self._keys.pop(future, None)
 
 
 def _cluster_here(num_threads: int) -> Any:

@@ -17,6 +17,7 @@ from ..base import AbstractPool, Surroundings, WorkerLostError
 from ..calls import Call, answer, opened
 from ..local import ThreadPool, available_cores
 from ..surroundings import environment
+from ..underway import Underway
 from .ray_head import RayHead, check_loopback, on_loopback
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ class RayPool(AbstractPool):
         self._threads = ThreadPool(min(limit, max(int(ray.cluster_resources().get("CPU", 1)), 1)))
         self._lock = threading.Lock()
         self._free: list[_Seat] = []
-        self._taken: dict[Future[Any], _Seat] = {}
+        self._taken = Underway[_Seat]()
         self._constants: dict[bytes, Any] = {}
         self._is_closed = False
 
@@ -64,14 +65,11 @@ class RayPool(AbstractPool):
                     self._free.append(seat)
 
         future = self._threads.submit(ask)
-        with self._lock:
-            self._taken[future] = seat
-        future.add_done_callback(self._forget)
+        self._taken.put(future, seat)
         return future
 
     def end(self, future: "Future[Any]") -> bool:
-        with self._lock:
-            seat = self._taken.get(future)
+        seat = self._taken.who(future)
         if seat is None:
             return future.cancel()
         seat.is_ended = True
@@ -82,8 +80,7 @@ class RayPool(AbstractPool):
             return
         self._is_closed = True
         self._threads.close()
-        with self._lock:
-            taken = dict(self._taken)
+        taken = self._taken.all()
         for seat in taken.values():
             seat.is_ended = True
         wait(taken, timeout=_GRACE)  # whoever asks Ray after its end would have it start anew
@@ -105,10 +102,6 @@ class RayPool(AbstractPool):
             if constant not in self._constants:
                 self._constants[constant] = ray.put(constant)
             return self._constants[constant]
-
-    def _forget(self, future: "Future[Any]") -> None:
-        with self._lock:
-            self._taken.pop(future, None)
 
 
 class Actor:
@@ -158,7 +151,7 @@ class _Seat:
         """Have the actor ended; one that is stuck may heed no message, and is killed where it is at hand."""
         if self._actor is None:
             return
-        with suppress(Exception):
+        with suppress(Exception):  # a cluster that is gone has taken the actor with it
             ray.kill(self._actor)
             node, pid = self._place
             if self.is_ended and node == ray.get_runtime_context().get_node_id():
