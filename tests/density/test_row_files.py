@@ -94,8 +94,15 @@ def test_rows_that_the_model_couples_are_found_unless_there_are_too_many_to_read
     target, executor = centred(as_npy(tmp_path, X), Y), infer.Devices(shard={"x": 0, "y": 0})
     with pytest.raises(ModelError, match="couples rows"):
         infer.sample(target, executor=executor, **options)
+    assert "not_compared" not in codes(
+        infer.sample(line(as_npy(tmp_path, X), Y), executor=executor, **options)
+    )
     monkeypatch.setattr(complete, "_MOST_READ", 0)
-    infer.sample(target, executor=executor, **options)
+    assert "not_compared" in codes(infer.sample(target, executor=executor, **options))
+
+
+def codes(draws):
+    return [notice.code for notice in draws.notices]
 
 
 @ac.model

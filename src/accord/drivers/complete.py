@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core import precision as precisions
 from ..core.errors import ModelError
+from ..core.notice import Notice
 from ..density import LogDensity, cut_otherwise
 from ..density.blocks import devices_in_use, mesh_of, using
 from ..density.row_files import FileRows, in_memory
@@ -19,14 +20,13 @@ _MOST_READ = 2**30  # bytes of rows in files: beyond, the process that starts a 
 def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
     """Compare the log density of the program that draws with that of the whole model, or of other chunks of its rows.
 
-    Rows that lie in files are read for it up to a gigabyte; where there are more, nothing is compared.
+    Rows that lie in files are read for it up to a gigabyte; of more, nothing is compared, and `not_compared` says so.
 
     Rows that the model couples (`x - x.mean()` over all rows becomes one over a block) cannot be seen in its sites.
 
     **Raises** `ModelError` where they differ by more than rounding.
     """
-    in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
-    if sum(rows.size * rows.dtype.itemsize for rows in in_files) > _MOST_READ:
+    if _is_much(density):
         return
     density = LogDensity(in_memory(density.data), density.program, density.notices)
     points = fixed_points(plan.dim).astype(plan.dtype)
@@ -47,6 +47,27 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
             f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`, and "
             "sees some rows at a time only. Compute it outside of the model and pass the result. Nothing was drawn."
         )
+
+
+def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
+    """That nothing was compared, where it was not."""
+    if not (plan.shard and _is_much(density)):
+        return ()
+    return (
+        Notice(
+            "info",
+            "not_compared",
+            f"The rows in files take more than {_MOST_READ / 2**30:g} GiB: their sum was not compared with the log "
+            "density of the whole model before drawing.",
+            "Run infer.check on some of the rows, in memory.",
+        ),
+    )
+
+
+def _is_much(density: LogDensity) -> bool:
+    """Whether rows in files are more than are read for a comparison."""
+    in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
+    return sum(rows.size * rows.dtype.itemsize for rows in in_files) > _MOST_READ
 
 
 def check_replicas(tree: Any) -> None:

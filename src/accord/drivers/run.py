@@ -12,12 +12,12 @@ from ..core import precision as precisions
 from ..core.errors import StorageError
 from ..core.notice import Notice
 from ..density import LogDensity
-from ..executors import AbstractExecutor, Surroundings, ThreadPool, surroundings_here
+from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool, surroundings_here
 from ..executors.pools import one_blas_thread
 from ..report import AbstractProgress, tell
 from ..storage import AbstractRun, Segment
 from . import cache, worker
-from .complete import check_complete
+from .complete import check_complete, not_compared
 from .draws import Draws
 from .fingerprint import Fingerprint, check_fingerprint
 from .group import Group, Item, StartFailedError
@@ -58,8 +58,8 @@ def carry_out(order: Order) -> Draws:
     """
     with Interrupts() as interrupts:
         draws = _carry_out(order, interrupts)
-    if not order.is_quiet:
-        tell(draws.notices)
+        if not order.is_quiet:
+            tell(draws.notices)
     return draws
 
 
@@ -88,35 +88,43 @@ class _InterruptedError(Exception):
 
 
 def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[Failure]:
-    cache_folder, stop = cache.persist(), ledger.stop
-    do: tuple[Callable[..., worker.Outcome], Any]
-    if order.executor.shares_memory:
+    pool: AbstractPool | None = None
+    try:
         try:
-            groups = order.executor.device_groups()
-            machines, seconds = worker.build_all(order.density, order.plan, groups, len(order.groups))
-            interrupts.check()
+            with interrupts.raising():
+                do, surroundings = _prepare(order, ledger)
+                pool = order.executor.open(len(order.groups), surroundings)
         except KeyboardInterrupt:
             interrupts.forget()
             raise _InterruptedError from None
-        ledger.timings |= seconds
-        do = (functools.partial(worker.do_on_any, is_stopped=stop.is_set), machines)
-    else:
-        do_there = worker.do_together if order.executor.is_gang else worker.do_packed
-        do = (do_there, worker.pack(order.density, order.plan))
-    here = surroundings_here(order.plan.precision)
-    surroundings = Surroundings(here.precision, here.platform, here.pool_width, cache_folder)
-    pool = order.executor.open(len(order.groups), surroundings)
-    scheduler = Scheduler(
-        pool, do, ledger.commit, order.display.message, stop, _TASK_SECONDS[order.executor.shares_memory]
-    )
-    try:
+        seconds = _TASK_SECONDS[order.executor.shares_memory]
+        scheduler = Scheduler(pool, do, ledger.commit, order.display.message, ledger.stop, seconds)
         say = functools.partial(
             order.display.message, "Stopping after the current block; Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
-            return _patiently(lambda: scheduler.run(order.groups), stop, interrupts, say)
+            return _patiently(lambda: scheduler.run(order.groups), ledger.stop, interrupts, say)
     finally:
-        pool.close()
+        if pool is not None:
+            pool.close()
+
+
+def _prepare(
+    order: Order, ledger: "_Ledger"
+) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
+    """What each task calls, with what it is given beside its group; and what workers are to find around them."""
+    cache_folder = cache.persist()
+    do: tuple[Callable[..., worker.Outcome], Any]
+    if order.executor.shares_memory:
+        groups = order.executor.device_groups()
+        machines, seconds = worker.build_all(order.density, order.plan, groups, len(order.groups))
+        ledger.timings |= seconds
+        do = (functools.partial(worker.do_on_any, is_stopped=ledger.stop.is_set), machines)
+    else:
+        do_there = worker.do_together if order.executor.is_gang else worker.do_packed
+        do = (do_there, worker.pack(order.density, order.plan))
+    here = surroundings_here(order.plan.precision)
+    return do, Surroundings(here.precision, here.platform, here.pool_width, cache_folder)
 
 
 def _patiently(
@@ -131,7 +139,6 @@ def _patiently(
     fall between receiving draws and committing them.
     """
     pool = ThreadPool(1)
-    interrupts.is_waiting = True
     try:
         result = pool.submit(call)
         while True:
@@ -146,7 +153,6 @@ def _patiently(
                 stop.set()
                 say()
     finally:
-        interrupts.is_waiting = False
         pool.close()
 
 
@@ -241,7 +247,12 @@ def _finish(order: Order, ledger: _Ledger, failures: Sequence[Failure]) -> Draws
         raise _reason(order, failures[0])
     if failures:  # known for what they are when the run is loaded
         ledger.note("failures", noted)
-    notices = (*(_failed(order, failure) for failure in failures), *judge(draws), *density.notices)
+    notices = (
+        *(_failed(order, failure) for failure in failures),
+        *judge(draws),
+        *density.notices,
+        *not_compared(density, order.plan),
+    )
     timings = {**ledger.timings, **ledger.seconds, "total": time.perf_counter() - order.began}
     ledger.note("notices", notice_records(notices))
     ledger.note("timings", timings)
