@@ -1,5 +1,6 @@
 """Compute every test in float64, with JAX's strictest rules for dtypes and ranks."""
 
+import functools
 from collections.abc import Iterator
 
 import jax
@@ -18,3 +19,14 @@ def _programs_end_with_their_module() -> Iterator[None]:
     """Let go of what JAX has compiled for a module: kept, it would grow to gigabytes."""
     yield
     jax.clear_caches()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find the stuck after 3 seconds; one task takes a tenth of one."""
+    from accord.drivers import run as runs
+    from accord.drivers import scheduler as schedulers
+
+    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
+    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
+    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)

@@ -1,4 +1,4 @@
-"""Start the clusters of others on this machine: a scheduler and workers that know nothing of a run."""
+"""Start the clusters of others on this machine, and look at what a worker finds around it."""
 
 import contextlib
 import os
@@ -9,6 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import jax
+
+from accord.core.precision import Precision
+from accord.executors import Surroundings, surroundings_here
 
 STRANGE = {"JAX_ENABLE_X64": "0", "NPROC": "1", "JAX_DEFAULT_MATMUL_PRECISION": "bfloat16", "XLA_FLAGS": ""}
 """Settings of a worker that are not those of any run here."""
@@ -42,6 +47,15 @@ def dask_cluster(folder: Path, num_workers: int, *options: str) -> Iterator[Dask
         for process in reversed(cluster.processes):
             process.kill()
             process.wait()
+
+
+def describe_here(precision: Precision) -> tuple[Surroundings, bool, str]:
+    """The surroundings of this process, its default precision and its number of threads of BLAS."""
+    return (
+        surroundings_here(precision),
+        bool(jax.config.read("jax_enable_x64")),
+        os.environ["OMP_NUM_THREADS"],
+    )
 
 
 def _dask(folder: Path, role: str, *arguments: str) -> subprocess.Popen[bytes]:

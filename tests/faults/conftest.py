@@ -11,3 +11,11 @@ def _short_segments():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, "_MAX_ROWS", SEGMENT)
         yield
+
+
+@pytest.fixture
+def orders(tmp_path, monkeypatch):
+    """A folder of orders that workers obey, one each."""
+    monkeypatch.setenv("ACCORD_TEST_ORDERS", str(tmp_path / "orders"))
+    (tmp_path / "orders").mkdir()
+    return tmp_path / "orders"

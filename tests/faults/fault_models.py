@@ -97,6 +97,11 @@ def give_orders(folder: Path, *orders: str) -> None:
         (folder / f"{number}-{order}.order").touch()
 
 
+def taken(folder: Path) -> int:
+    """How many orders have been obeyed."""
+    return len(list(folder.glob("*.taken-*")))
+
+
 def slow(x):
     """A target of which each gradient takes a second."""
     shown = jax.pure_callback(_sleep, jax.ShapeDtypeStruct((), x.dtype), jax.lax.stop_gradient(x))

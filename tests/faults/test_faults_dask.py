@@ -1,6 +1,5 @@
 """Kill, stop and misconfigure what a run under Dask stands on: it draws the same, or says why it cannot go on."""
 
-import functools
 import os
 import signal
 import sys
@@ -12,13 +11,11 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from clusters import dask_cluster
-from fault_models import QUIET, assert_same, give_orders, is_begun, target, watched_target
+from clusters import dask_cluster, describe_here
+from fault_models import QUIET, assert_same, give_orders, is_begun, taken, target, watched_target
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
-from accord.drivers import run as runs
-from accord.drivers import scheduler as schedulers
 from accord.executors import Surroundings, surroundings_here
 
 distributed = pytest.importorskip("distributed")
@@ -36,26 +33,6 @@ def expected():
 @pytest.fixture(scope="module")
 def long_expected():
     return infer.sample(target(), executor=infer.Serial(), **LONG)
-
-
-@pytest.fixture
-def orders(tmp_path, monkeypatch):
-    """A folder of orders that workers obey, one each."""
-    monkeypatch.setenv("ACCORD_TEST_ORDERS", str(tmp_path / "orders"))
-    (tmp_path / "orders").mkdir()
-    return tmp_path / "orders"
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Find the stuck after 3 seconds; one task takes a tenth of one."""
-    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
-    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
-
-
-def taken(orders) -> int:
-    return len(list(orders.glob("*.taken-*")))
 
 
 def wait_for(folder, num_draws):
@@ -170,14 +147,6 @@ def test_a_worker_of_others_in_float32_draws_the_same_and_keeps_nothing(cluster,
         (plugins,) = client.run(lambda dask_worker: list(dask_worker.plugins)).values()
         assert not [name for name in plugins if "accord" in name]
     assert_same(draws, expected)
-
-
-def describe_here(precision):
-    return (
-        surroundings_here(precision),
-        bool(jax.config.read("jax_enable_x64")),
-        os.environ["OMP_NUM_THREADS"],
-    )
 
 
 def test_a_child_is_configured_by_the_run_alone(cluster):

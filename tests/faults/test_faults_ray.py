@@ -1,7 +1,6 @@
 """Kill, stop and misconfigure what a run under Ray stands on: it draws the same, or says why it cannot go on."""
 
 import ast
-import functools
 import importlib.util
 import os
 import subprocess
@@ -11,13 +10,12 @@ from importlib import metadata
 
 import jax
 import pytest
-from fault_models import QUIET, assert_same, give_orders, target, watched_target
+from clusters import describe_here
+from fault_models import QUIET, assert_same, give_orders, taken, target, watched_target
 
 from accord import infer
 from accord.core.errors import OptionError
-from accord.drivers import run as runs
-from accord.drivers import scheduler as schedulers
-from accord.executors import Surroundings, surroundings_here
+from accord.executors import Surroundings
 
 RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 
@@ -56,18 +54,6 @@ def orders(cluster):
     return cluster
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Find the stuck after 3 seconds; one task takes a tenth of one."""
-    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
-    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
-
-
-def taken(orders) -> int:
-    return len(list(orders.glob("*.taken-*")))
-
-
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_whose_actors_die_draws_the_same(orders, expected, count):
     give_orders(orders, *["die"] * count)
@@ -92,14 +78,6 @@ def test_two_actors_draw_the_same_and_the_cluster_stays(orders, expected):
     draws = infer.sample(watched_target(), executor=infer.Ray(workers=2), **RUN)
     assert ray.is_initialized()
     assert_same(draws, expected)
-
-
-def describe_here(precision):
-    return (
-        surroundings_here(precision),
-        bool(jax.config.read("jax_enable_x64")),
-        os.environ["OMP_NUM_THREADS"],
-    )
 
 
 def test_an_actor_is_configured_by_the_run_alone(cluster):

@@ -1,6 +1,5 @@
 """Kill, stop and misconfigure worker processes: a run goes on with the same draws, or says why it cannot."""
 
-import functools
 import multiprocessing
 import os
 import signal
@@ -18,6 +17,7 @@ from fault_models import (
     give_orders,
     needs_proc,
     needs_signals,
+    taken,
     target,
     watched_target,
     worker_pids,
@@ -35,26 +35,6 @@ RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 @pytest.fixture(scope="module")
 def expected():
     return infer.sample(watched_target(), **RUN)
-
-
-@pytest.fixture
-def orders(tmp_path, monkeypatch):
-    """A folder of orders that workers obey, one each."""
-    monkeypatch.setenv("ACCORD_TEST_ORDERS", str(tmp_path / "orders"))
-    (tmp_path / "orders").mkdir()
-    return tmp_path / "orders"
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Find the stuck after 3 seconds; one task takes a tenth of one."""
-    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
-    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
-
-
-def taken(orders) -> int:
-    return len(list(orders.glob("*.taken-*")))
 
 
 # Losses

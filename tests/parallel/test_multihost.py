@@ -19,8 +19,6 @@ import numpy as np
 import pytest
 
 from accord import infer
-from accord.drivers import run as runs
-from accord.drivers import scheduler as schedulers
 from accord.executors import WorkerLostError, surroundings_here
 from accord.executors.gangs.messages import KEY
 from accord.storage.run_folder import RunFolderRun
@@ -73,14 +71,6 @@ def test_bits_are_those_of_devices(processes, num_rows, options):
 
 
 # Losses
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Find the stuck after 3 seconds; one task takes a tenth of one."""
-    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
-    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
 
 
 @contextlib.contextmanager
