@@ -50,6 +50,7 @@ class Info(eqx.Module):
     - `depth`: doublings of the tree (NUTS), or 0.
     - `is_divergent`: the trajectory ended in an energy error above 1000, all numbers being finite.
     - `is_non_finite`: it ended in a log density of NaN or +inf, or a gradient that is not finite.
+    - `has_density`: whether the log density there was finite, so that it is the gradient that was not.
     """
 
     is_complete: Bool[Array, ""]
@@ -60,6 +61,7 @@ class Info(eqx.Module):
     depth: Int[Array, ""]
     is_divergent: Bool[Array, ""]
     is_non_finite: Bool[Array, ""]
+    has_density: Bool[Array, ""]
 
 
 class AbstractState(eqx.Module):
@@ -67,6 +69,11 @@ class AbstractState(eqx.Module):
 
     point: eqx.AbstractVar[Point]
     is_fresh: eqx.AbstractVar[Bool[Array, ""]]
+
+    @property
+    @abc.abstractmethod
+    def last_evaluated(self) -> Float[Array, " dim"]:
+        """Where the newest gradient was taken, be it one that ended its trajectory; shape `(dim,)`, unconstrained."""
 
 
 class Rarely(Protocol):

@@ -39,6 +39,11 @@ class HMCState(AbstractState):
     length: Int[Array, ""]
     num_steps: Int[Array, ""]
 
+    @property
+    def last_evaluated(self) -> Float[Array, " dim"]:
+        """See `AbstractState.last_evaluated`."""
+        return self.end.position
+
 
 @checks_fields
 class HMC(AbstractKernel):
@@ -126,5 +131,6 @@ class HMC(AbstractKernel):
             depth=jnp.zeros((), jnp.int32),
             is_divergent=is_divergent,
             is_non_finite=is_non_finite,
+            has_density=jnp.isfinite(end.log_density),
         )
         return HMCState(point, is_complete, end, energy, length, num_steps), info

@@ -70,6 +70,11 @@ class NUTSState(AbstractState):
     tree: Tree
     subtree: Subtree
 
+    @property
+    def last_evaluated(self) -> Float[Array, " dim"]:
+        """See `AbstractState.last_evaluated`."""
+        return self.tree.position[_growing_end(self.tree)]
+
 
 @checks_fields
 class NUTS(AbstractKernel):
@@ -130,10 +135,9 @@ class NUTS(AbstractKernel):
         dtype = tree.energy.dtype
 
         # Step outwards from the end that the subtree grows at.
-        is_forward = (tree.directions >> tree.depth.astype(jnp.uint32)) & 1 == 1
-        end = is_forward.astype(jnp.int32)
+        end = _growing_end(tree)
         position, momentum, force = (_row(pair, end) for pair in (tree.position, tree.momentum, tree.force))
-        sign = jnp.where(is_forward, tuning.step_size, -tuning.step_size)
+        sign = jnp.where(end == 1, tuning.step_size, -tuning.step_size)
         new = leapfrog(target, tuning.metric, jnp.where(mode == EVALUATE, 0, sign), position, momentum, force)
         weight, is_divergent, is_non_finite = weight_of_step(tree.energy, new.momentum, new.log_density)
         is_invalid = is_divergent | is_non_finite
@@ -212,6 +216,7 @@ class NUTS(AbstractKernel):
             depth=depth,
             is_divergent=is_divergent,
             is_non_finite=is_non_finite,
+            has_density=jnp.isfinite(new.log_density),
         )
         return NUTSState(point, is_complete, tree, subtree), info
 
@@ -233,6 +238,11 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     positions, momenta, forces = (jnp.stack([v, v]) for v in (point.position, momentum, force))
     new = Tree(positions, momenta, forces, momentum, zero, energy, count, bits, count, zero, zero)
     return where(is_fresh, new, tree)
+
+
+def _growing_end(tree: Tree) -> Int[Array, ""]:
+    """The end at which the tree is being doubled: 0 is the left one."""
+    return ((tree.directions >> tree.depth.astype(jnp.uint32)) & 1).astype(jnp.int32)
 
 
 def _row(pair: Array, index: Array) -> Array:
