@@ -140,6 +140,14 @@ def branches(y, flag):
         ac.sample("y", dist.Normal(loc, 1.0), obs=y)
 
 
+def fills(y, scale):
+    scales = np.ones(3)
+    scales[1] = scale
+    loc = ac.sample("loc", dist.Normal(0.0, 1.0))
+    with ac.plate("n", 3):
+        ac.sample("y", dist.Normal(loc, scales), obs=y)
+
+
 def both(y, g, size):
     with ac.plate("group", size), ac.plate("kind", int(g.max())):
         ac.sample("loc", dist.Normal(0.0, 1.0))
@@ -152,6 +160,7 @@ CONSTANTS = {
     "size of a plate": (counts, (np.ones(3), G), {"g"}),
     "shape": (sizes, (np.ones(3), G), {"g"}),
     "branch on a float": (branches, (np.ones(3), 0.5), {"flag"}),
+    "an array of NumPy filled": (fills, (np.ones(3), 2.0), {"scale"}),
     "two of three": (both, (np.ones(3), G, np.array(3)), {"g", "size"}),
 }
 

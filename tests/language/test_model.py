@@ -197,7 +197,7 @@ SITE_ERRORS = {
     "scalar distribution with a matrix": (
         _observe(normal, np.zeros((8, 2))),
         SiteError,
-        r'ac.plate\("y_plate_0", 8\): with ac.plate\("y_plate_1", 2\):',
+        r'with ac.plate\("y_plate_0", 8, dim=-2\), ac.plate\("y_plate_1", 2, dim=-1\):',
     ),
     "column against a vector": (
         _observe(dist.Normal(np.zeros((8, 1)), 1.0), np.zeros(8)),

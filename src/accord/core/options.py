@@ -12,18 +12,26 @@ T = TypeVar("T")
 
 
 def checks_options(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that an argument it does not have raises `OptionError` with a suggestion."""
-    known = inspect.signature(function).parameters
+    """Decorate a function so that arguments it does not have, or lacks, raise `OptionError` with what it takes."""
+    signature = inspect.signature(function)
+    known = signature.parameters
+    choices = [name for name in known if name != "self"]
+    taken = ", ".join(choices) or "none"
+    owner = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
         for name in options:
             if name not in known:
-                choices = [each for each in known if each != "self"]
-                owner = function.__qualname__.removesuffix(".__init__")
                 raise OptionError(
-                    f"{owner} has no option {name!r}.{suggest(name, choices)} It takes {', '.join(choices)}."
+                    f"{owner} has no option {name!r}.{suggest(name, choices)} It takes {taken}."
                 )
+        try:
+            signature.bind(*args, **options)
+        except TypeError as error:
+            by_name = [name for name in choices if known[name].kind is inspect.Parameter.KEYWORD_ONLY]
+            names = f" ({', '.join(by_name)} by name)" if by_name else ""
+            raise OptionError(f"{owner}: {error}. It takes {taken}{names}.") from None
         return function(*args, **options)
 
     return checked

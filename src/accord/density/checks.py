@@ -11,7 +11,7 @@ from ..core.errors import ModelError, SiteError
 from ..distributions import ImproperUniform, constraints
 from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
-from .layout import Entry
+from .layout import Entry, Layout
 
 
 def check_proper(sites: Iterable[Site]) -> None:
@@ -43,6 +43,26 @@ def non_finite_message(entry: Entry, count: int, num_nan: int | None = None) -> 
     return (
         f"site {entry.name!r}: {count} of {total} observed values are {what}. Leave them out by "
         f"`with handlers.mask(mask=jnp.isfinite({entry.name})):` around the site, or drop them from the data."
+    )
+
+
+def check_same_sites(layout: Layout, sites: Iterable[str]) -> None:
+    """Raise `ModelError` where a model has other sites than when it was first traced."""
+    known, found = dict.fromkeys(entry.name for entry in layout.sites), dict.fromkeys(sites)
+    for name in known:
+        if name not in found:
+            raise changed_site(name, "is not there now and was")
+    for name in found:
+        if name not in known:
+            raise changed_site(name, "is there now and was not")
+
+
+def changed_site(name: str, how: str) -> ModelError:
+    """The error for a site that another run of the model has, or has not."""
+    return ModelError(
+        f"site {name!r} {how} when the model was first traced. The sites of a model must not change from one run to "
+        "the next: let them depend on its arguments alone, and not on globals, files, random numbers of Python or the "
+        "time."
     )
 
 

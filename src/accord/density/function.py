@@ -12,6 +12,7 @@ import numpy as np
 from ..core import precision as precision_scope
 from ..core.errors import DataError
 from ..core.precision import Precision
+from ..language.places import note_function
 from .layout import Entry, Layout
 from .program import AbstractProgram, pieces_of
 
@@ -54,7 +55,11 @@ class FunctionProgram(AbstractProgram):
             raise DataError("from_function: the example has no array; give one array for each unknown.")
         with precision_scope.scope(precision):
             abstract = [jax.ShapeDtypeStruct(entry.shape, dtype) for entry in entries]
-            result = jax.eval_shape(function, jtu.tree_unflatten(structure, abstract))
+            try:
+                result = jax.eval_shape(function, jtu.tree_unflatten(structure, abstract))
+            except Exception as error:
+                note_function(error, function)
+                raise
         if getattr(result, "shape", None) != ():
             raise DataError(
                 f"from_function: the function must return one number, shape (); it returned {result}."

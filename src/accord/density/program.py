@@ -15,7 +15,7 @@ from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
-from .checks import check_finite
+from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
 from .layout import Entry, Layout
 from .reduction import num_non_finite, term
@@ -174,10 +174,7 @@ class ModelProgram(AbstractProgram):
 
         def value_of(site: Site) -> Site:
             if site.name not in pieces:
-                raise ModelError(
-                    f"site {site.name!r} (at {site.where}) was not there, or not latent, when the model was first "
-                    "traced. The sites of a model must not change from one evaluation to the next."
-                )
+                raise changed_site(site.name, f"is latent now (at {site.where}) and was not")
             bijector = bijector_of(site)
             if _keeps_volume(bijector):
                 return replace(site, value=pieces[site.name])
@@ -185,7 +182,9 @@ class ModelProgram(AbstractProgram):
             return replace(site, value=value, log_det=log_det)
 
         dtype = next(iter(pieces.values())).dtype
-        return sites_of(self.model(data, dtype), value_of)
+        sites = sites_of(self.model(data, dtype), value_of)
+        check_same_sites(self.layout, sites)
+        return sites
 
     def model(self, data: Mapping[str, Any], dtype: Any) -> Model:
         """The model with its arrays, the floats among them in the dtype of the position."""

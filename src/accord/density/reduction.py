@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from ..core.errors import SiteError
 from ..distributions import AbstractDistribution
 from ..language import Site
+from ..language.places import note_site
 
 
 def term(site: Site) -> jax.Array | None:
@@ -60,7 +61,11 @@ def _log_prob(site: Site) -> jax.Array | None:
         value = jnp.where(
             _over_event(site.mask, distribution), value, distribution.support.feasible_like(value)
         )
-    entries = distribution.log_prob(value)
+    try:
+        entries = distribution.log_prob(value)
+    except Exception as error:
+        note_site(error, site, f"the log density of {type(distribution).__name__} was computed")
+        raise
     if entries.shape != site.batch_shape:
         raise SiteError(
             f"site {site.name!r} (at {site.where}): log_prob of {type(distribution).__name__} has shape "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import DataError, OptionError
+from ..core.options import checks_options
 
 _PIECE = 2**24  # bytes that are read at a time where all rows are gone through
 
@@ -73,6 +74,7 @@ class FileRows:
         return np.asarray(self.read(0, self.shape[0]), dtype)
 
 
+@checks_options
 def rows(path: str | Path, columns: Sequence[str] | str | None = None) -> FileRows:
     """An array in a file as an argument of a model: its rows stay there until they are computed with.
 

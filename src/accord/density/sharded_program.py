@@ -67,8 +67,11 @@ class ShardedProgram(AbstractProgram):
         try:
             pieces = Traced.of(base, part)
         except (AccordError, TypeError, ValueError) as error:  # JAX's, of shapes that do not fit
+            found = next(
+                iter(str(error).splitlines()), type(error).__name__
+            )  # without the lines of a diagram
             raise ModelError(
-                f"the model does not run on {words}: {error} Every argument with an entry for each row must be cut "
+                f"the model does not run on {words}: {found} Every argument with an entry for each row must be cut "
                 "too (named in shard, or found by the size of a plate), and sizes must be taken from them, as in "
                 '`ac.plate("row", X.shape[0])`. An array that the model closes over is a constant of its program, '
                 "which has all rows: make it an argument."

@@ -5,16 +5,15 @@ The model runs once on abstract values. Where it needs the number behind an argu
 """
 
 import contextlib
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..bijectors import AbstractBijector
 from ..core import precision as precision_scope
@@ -23,25 +22,12 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..distributions import biject_to
 from ..language import AbstractHandler, Model, Site
+from ..language.places import user_line
 from ..language.shapes import shape_of
+from ..language.tracers import needs_value, way_out
 from .checks import check_proper, may_be_hidden
 from .data import Template, split
 from .layout import Entry, Layout, SiteTable, check_dims, chunked_plate, dims_of, labels_of
-
-# What JAX raises where Python needs a number that is only traced.
-NEEDS_VALUE = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    jax.errors.NonConcreteBooleanIndexError,
-)
-
-# Where the frames of a traceback are not the user's.
-_LIBRARIES = (
-    *(str(Path(str(module.__file__)).parent) for module in (jax, eqx, np)),
-    str(Path(__file__).parents[1]),
-    "<",
-)
 
 
 class Choose(AbstractHandler):
@@ -109,8 +95,8 @@ def bijector_of(site: Site) -> AbstractBijector:
     if distribution is None or distribution.support.is_discrete:
         raise SiteError(
             f"site {site.name!r} (at {site.where}): {type(distribution).__name__} is discrete, and a latent site must "
-            "be continuous here: enumeration is not in this release. Sum the site out, for instance with "
-            "`dist.MixtureSameFamily`, or observe it with `obs=`."
+            f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
+            "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
         )
     return biject_to(distribution.support)
 
@@ -121,12 +107,6 @@ def unconstrained_shape(site: Site) -> tuple[int, ...]:
     return tuple(bijector_of(site).inverse_shape((*site.batch_shape, *event)))
 
 
-def user_line(error: BaseException) -> str:
-    """File, line and text of the innermost frame of a traceback that is the user's own."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_LIBRARIES)]
-    return f"{frames[-1].filename}:{frames[-1].lineno} `{frames[-1].line}`" if frames else "unknown place"
-
-
 def _with_fewest_constants(
     template: Template, data: Mapping[str, Any], precision: Precision
 ) -> tuple[Layout, tuple[str, ...]]:
@@ -135,7 +115,7 @@ def _with_fewest_constants(
     try:
         return _trace(template, data, fixed, precision, []), fixed
     except Exception as error:
-        if not _needs_value(error):
+        if not needs_value(error):
             raise
     for name in data:
         layout = _attempt(template, data, (*fixed, name), precision)
@@ -145,7 +125,7 @@ def _with_fewest_constants(
     try:
         layout = _trace(template, data, constants, precision, [])
     except Exception as error:
-        if not _needs_value(error):
+        if not needs_value(error):
             raise
         raise _branch_on_latent(template, data, precision, error) from error
     for name in (name for name in data if name not in fixed):
@@ -168,16 +148,9 @@ def _attempt(
     try:
         return _trace(template, data, constants, precision, [] if seen is None else seen, known)
     except Exception as error:
-        if not _needs_value(error):
+        if not needs_value(error):
             raise
         return None
-
-
-def _needs_value(error: Exception) -> bool:
-    """Whether JAX says that a number is missing; for shapes it says so by a `TypeError` like any other."""
-    return isinstance(error, NEEDS_VALUE) or (
-        isinstance(error, TypeError) and "concrete values of integer" in str(error)
-    )
 
 
 def _trace(
@@ -264,11 +237,18 @@ def _branch_on_latent(
     guilty = [
         n for n in tuple(seen) if _attempt(template, data, everything, precision, [], known=n) is not None
     ]
-    which = f"site {guilty[0]!r}" if guilty else f"the latent sites ({', '.join(map(repr, seen))})"
+    traced = [name for name, value in data.items() if isinstance(value, Tracer)]
+    which = (
+        f"the value of site {guilty[0]!r}" if guilty else f"the latent sites ({', '.join(map(repr, seen))})"
+    )
+    if traced and not guilty:
+        which = (
+            f"the data ({', '.join(map(repr, traced))}), which a transformation of JAX around the model (jit, vmap, "
+            "grad or the like) is tracing, or on a latent site"
+        )
     return ModelError(
-        f"the model's Python code needs a number that depends on the value of {which}, at {user_line(error)}. The "
-        "model is traced once for all values, so it cannot branch, index or loop by one: use `jnp.where` or "
-        "`jax.lax.cond` in place of `if`, and keep conversions such as `float()` or `np.asarray()` off latent values."
+        f"the model's Python code needs a number that depends on {which}, at {user_line(error)}. The model is traced "
+        f"once for all values. {way_out(error)}"
     )
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import equinox as eqx
 import jax
@@ -13,7 +13,7 @@ from ..bijectors import float_type, value_hash
 from ..core.errors import DistributionError
 from .constraint import Constraint
 from .noise import open_uniform
-from .parameters import check_parameter
+from .parameters import check_names, check_parameter, check_shapes, may_be_none
 from .special import log1m, log_of
 from .summary.levels import levels
 
@@ -52,11 +52,17 @@ class AbstractDistribution(eqx.Module):
                     "breaks every later use of the distribution. Make it a plain property."
                 )
 
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        if given:
+            check_names(cls, given)
+        return super().__new__(cls)
+
     def __check_init__(self) -> None:
         for name, constraint in self.parameters.items():
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or not may_be_none(type(self), name):
                 check_parameter(type(self).__name__, name, constraint, value)
+        check_shapes(self)
 
     def __hash__(self) -> int:
         return value_hash(self)
@@ -157,6 +163,10 @@ class AbstractDistribution(eqx.Module):
         """The same distribution, independently over a batch shape to which the present one broadcasts."""
         from .wrappers.wrappers import ExpandedDistribution
 
+        if not isinstance(batch_shape, (tuple, list)):
+            raise self.refuse(
+                f"expand takes a shape, got {batch_shape!r}", f"Write `.expand(({batch_shape!r},))`."
+            )
         return ExpandedDistribution(self, tuple(batch_shape))
 
     def to_event(self, n: int | None = None) -> "Independent":

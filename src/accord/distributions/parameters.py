@@ -1,12 +1,14 @@
 """Check parameters once, on construction, as far as they are known while tracing."""
 
+import inspect
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from ..bijectors import is_concrete, is_number
-from ..core.errors import DistributionError
+from ..core.errors import DistributionError, suggest
 from .constraint import Constraint, Real
 
 if TYPE_CHECKING:
@@ -45,6 +47,40 @@ def check_parameter(distribution: str, name: str, constraint: Constraint, value:
             f"{distribution}: {name} must be {constraint.describe()}, got {found}{at}. "
             f"Check the sign and the order of the arguments, or transform {name} first."
         )
+
+
+def may_be_none(cls: type, name: str) -> bool:
+    """Whether the constructor of `cls` takes None for a parameter, as one of several that say the same."""
+    parameter = inspect.signature(cls).parameters.get(name)
+    return parameter is None or parameter.default is None
+
+
+def check_names(cls: type, given: Iterable[str]) -> None:
+    """Raise `DistributionError` for a parameter, given by name, that the constructor of `cls` does not have."""
+    known = inspect.signature(cls).parameters
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for name in given:
+        if name not in known:
+            raise DistributionError(
+                f"{cls.__name__} has no parameter {name!r}.{suggest(name, known)} It takes {', '.join(known)}."
+            )
+
+
+def check_shapes(distribution: "AbstractDistribution") -> None:
+    """Raise `DistributionError` where the shapes of parameters do not broadcast to one batch shape."""
+    try:
+        _ = distribution.batch_shape
+    except DistributionError:
+        raise
+    except ValueError as error:
+        values = {name: getattr(distribution, name) for name in distribution.parameters}
+        shapes = [f"{name} {np.shape(value)}" for name, value in values.items() if value is not None]
+        raise distribution.refuse(
+            f"the parameters do not broadcast together: {', '.join(shapes)}",
+            "Index the shorter one so that it follows the longer, as in `theta[group]`, or give one of them a trailing "
+            "axis of 1, as in `x[:, None]`, to combine each entry with each.",
+        ) from error
 
 
 def exactly_one(distribution: "AbstractDistribution", *names: str) -> None:

@@ -22,6 +22,7 @@ T = TypeVar("T")
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
 
+@checks_fields
 class Serial(AbstractExecutor):
     """One chain at a time, in one thread beside the caller's."""
 

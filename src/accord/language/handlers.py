@@ -13,9 +13,11 @@ import jax
 import numpy as np
 
 from ..core.errors import ModelError, OptionError
+from ..core.options import checks_options
 from .effects import Block, Condition, Do, Mask, Replay, Scale, Seed, Substitute
-from .interpreter import AbstractHandler, caller, enter, is_running, leave, run
+from .interpreter import AbstractHandler, enter, is_running, leave, run
 from .model import Model, ModelFunction
+from .places import caller
 from .site import Site
 
 T = TypeVar("T", Model, Callable[..., Any])
@@ -68,6 +70,7 @@ class Within(eqx.Module):
         leave()
 
 
+@checks_options
 def trace(target: Model | Callable[..., Any]) -> Traced:
     """Look at the sites of a model: `trace(model).get_trace()`, `trace(function).get_trace(*args)`.
 
@@ -76,6 +79,7 @@ def trace(target: Model | Callable[..., Any]) -> Traced:
     return Traced(target if isinstance(target, Model) else _handled(target))
 
 
+@checks_options
 def seed(target: T, key: jax.Array | int) -> T:
     """Draw the latent sites of `target` from their distributions, with a JAX key or an integer seed.
 
@@ -86,6 +90,7 @@ def seed(target: T, key: jax.Array | int) -> T:
     return _put_on(target, Seed(key))
 
 
+@checks_options
 def substitute(target: T, values: Mapping[str, Any]) -> T:
     """Fix latent sites to `values`, by name, as if they had been drawn: the log density of each stays.
 
@@ -94,22 +99,26 @@ def substitute(target: T, values: Mapping[str, Any]) -> T:
     return _put_on(target, Substitute.of(values))
 
 
+@checks_options
 def condition(target: T, values: Mapping[str, Any]) -> T:
     """Observe sample sites to have `values`, by name. See `Model.condition`."""
     return _put_on(target, Condition.of(values))
 
 
+@checks_options
 def do(target: T, values: Mapping[str, Any]) -> T:
     """Set sample sites to `values`, by name, as an intervention. See `Model.do`."""
     return _put_on(target, Do.of(values))
 
 
+@checks_options
 def replay(target: T, trace: Mapping[str, Site]) -> T:
     """Give latent sites the values they have in `trace`; sites that it lacks are drawn as before."""
     values = {name: s.value for name, s in trace.items() if s.kind == "sample" and not s.is_observed}
     return _put_on(target, Replay(values))
 
 
+@checks_options
 def block(target: T, *, hide: Collection[str] | None = None, expose: Collection[str] | None = None) -> T:
     """Hide sites from everything further out: those in `hide`, or all but those in `expose`, or all.
 
@@ -131,6 +140,7 @@ def block(target: T, *, hide: Collection[str] | None = None, expose: Collection[
 def mask(target: None = None, *, mask: Any) -> Within: ...
 @overload
 def mask(target: T, *, mask: Any) -> T: ...
+@checks_options
 def mask(target: Any = None, *, mask: Any) -> Any:
     """Leave entries out of the log density where `mask` is false: no part in value or gradient, even if they are NaN.
 
@@ -156,6 +166,7 @@ def mask(target: Any = None, *, mask: Any) -> Any:
 def scale(target: None = None, *, scale: Any) -> Within: ...
 @overload
 def scale(target: T, *, scale: Any) -> T: ...
+@checks_options
 def scale(target: Any = None, *, scale: Any) -> Any:
     """Multiply log densities by `scale`, for instance to weigh observations.
 

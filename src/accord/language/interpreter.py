@@ -8,22 +8,19 @@ The stack is an immutable tuple in a context variable, so threads and tasks neve
 """
 
 import abc
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
 from jax.extend.core import get_opaque_trace_state
 
 from ..core.errors import ModelError, SiteError
+from .places import note_model, note_site
 from .shapes import settle
 from .site import Site
-
-_HERE = str(Path(__file__).parent)
 
 
 class AbstractHandler(eqx.Module):
@@ -88,7 +85,11 @@ def visit(site: Site) -> Site:
             recorders.append(entry.handler)
         if site.is_hidden:
             break
-    site = settle(site)
+    try:
+        site = settle(site)
+    except Exception as error:
+        note_site(error, site, "its value was chosen and its shape checked")
+        raise
     for recorder in recorders:
         recorder.sites[site.name] = site
     return site
@@ -100,12 +101,18 @@ def run(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> tuple[Any, dict[str, Site]]:
-    """Call `function` inside of `handlers` (innermost first); return its value and all its sites, settled."""
+    """Call `function` inside of `handlers` (innermost first); return its value and all its sites, settled.
+
+    What it raises passes through, with a note that says where.
+    """
     sites: dict[str, Site] = {}
     inside = tuple(_entry(handler) for handler in (*reversed(handlers), Recorder(sites)))
     token = _STACK.set((*_STACK.get(), *inside))
     try:
         value = function(*args, **kwargs)
+    except Exception as error:
+        note_model(error, function, sites)
+        raise
     finally:
         _STACK.reset(token)
     for handler in handlers:
@@ -145,14 +152,6 @@ def is_running() -> bool:
 def handlers_around() -> tuple[AbstractHandler, ...]:
     """The handlers of the running model, outermost first."""
     return tuple(entry.handler for entry in _STACK.get())
-
-
-def caller() -> str:
-    """File and line of the nearest statement that is not this package's own."""
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
 
 
 def _entry(handler: AbstractHandler) -> _Entry:

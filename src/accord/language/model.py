@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 
-from ..core.errors import DataError, ModelError, suggest
+from ..core.errors import DataError, ModelError, OptionError, suggest
+from ..core.options import checks_options
 from .effects import Condition, Do
 from .interpreter import AbstractHandler, is_running, run_alone
 from .site import Site
@@ -31,7 +32,15 @@ def model(function: Callable[..., Any]) -> "ModelFunction":
 
     draws = infer.sample(coin(y))
     ```
+
+    **Raises** `OptionError` for what is not a function.
     """
+    if isinstance(function, (Model, ModelFunction)):
+        raise OptionError(f"ac.model: {function.name!r} is a model already. Write `@ac.model` once.")
+    if not callable(function):
+        raise OptionError(
+            f"ac.model takes a function of statements, got {function!r}. Write `@ac.model` above `def`."
+        )
     return ModelFunction(function)
 
 
@@ -108,6 +117,7 @@ class Model(eqx.Module):
         _refuse_inside_a_model(self.name)
         return self.run()[0]
 
+    @checks_options
     def condition(self, values: Mapping[str, Any]) -> "Model":
         """Observe sample sites to have `values`, by site name; a site conditioned before gets the new value.
 
@@ -115,6 +125,7 @@ class Model(eqx.Module):
         """
         return self.inside_of(Condition.of(values))
 
+    @checks_options
     def do(self, values: Mapping[str, Any]) -> "Model":
         """Set sample sites to `values`, by site name, as an intervention: what chose them before has no say.
 

@@ -3,17 +3,19 @@
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from jax.core import Tracer
 
 from ..core.errors import ModelError, OptionError, SiteError
-from ..core.options import positive_count
-from .interpreter import AbstractHandler, caller, enter, handlers_around, leave
+from ..core.options import checks_options, positive_count
+from .interpreter import AbstractHandler, enter, handlers_around, leave
+from .places import caller, note_plates
 from .site import Frame, Site
 
 
+@checks_options
 def plate(
     name: str,
     size: int,
@@ -40,12 +42,14 @@ def plate(
     """
     if not isinstance(name, str):
         raise OptionError(f"plate: the name must be a string, got {name!r}. Write `ac.plate(name, size)`.")
+    if isinstance(size, bool):
+        raise OptionError(f"plate {name!r}: the size must be an integer, got {size!r}.")
     try:
         size = operator.index(size)
     except TypeError as error:
         if _is_traced_integer(size):
             raise  # a traced number: the density makes the argument that it came from a constant
-        raise OptionError(f"plate {name!r}: the size must be an integer, got {size!r}.") from error
+        raise OptionError(f"plate {name!r}: the size must be an integer, got {_described(size)}.") from error
     if size < 0:
         raise OptionError(f"plate {name!r}: the size must be at least 0, got {size}.")
     if dim is not None and (not isinstance(dim, int) or dim >= 0):
@@ -71,8 +75,7 @@ class Plate(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Add the plate's dimension to the site."""
-        frame = Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords, self.chunk)
-        return replace(site, plates=(*site.plates, frame))
+        return replace(site, plates=(*site.plates, self.frame))
 
     def __enter__(self) -> np.ndarray:
         around = handlers_around()
@@ -96,8 +99,29 @@ class Plate(AbstractHandler):
         # NumPy, so that indices nobody uses leave no operation in the program.
         return np.arange(self.size)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        del kind, trace
+        if isinstance(error, Exception):
+            plates = [other for other in handlers_around() if isinstance(other, Plate)]
+            note_plates(error, [other.frame for other in plates])
         leave()
+
+    def __iter__(self) -> NoReturn:
+        raise ModelError(
+            f"plate {self.name!r} (at {caller()}) is no loop: its statements are written once, for all {self.size} "
+            f'entries. Write `with ac.plate("{self.name}", {self.size}) as i:`, and index by `i`.'
+        )
+
+    @property
+    def frame(self) -> Frame:
+        """The plate as a site sees it."""
+        return Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords, self.chunk)
+
+
+def _described(size: Any) -> str:
+    if isinstance(size, Tracer):
+        return f"a value of dtype {size.dtype} that is not known beforehand. Take it from a shape, as in `y.shape[0]`"
+    return repr(size)
 
 
 def _is_traced_integer(size: Any) -> bool:

@@ -3,13 +3,16 @@
 from typing import Any
 
 from ..core.errors import ModelError, SiteError
+from ..core.options import checks_options
 from ..distributions import AbstractDistribution
-from .interpreter import caller, visit
+from .interpreter import visit
 from .model import Model, ModelFunction
+from .places import caller
 from .shapes import as_array
 from .site import Site
 
 
+@checks_options
 def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any = None) -> Any:
     """Draw the value of the site `name` from `distribution`, or observe it to be `obs`; return the value.
 
@@ -38,31 +41,35 @@ def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any
         )
     if not isinstance(distribution, AbstractDistribution):
         raise SiteError(
-            f"site {name!r} (at {where}): expected a distribution, got {_describe(distribution)}. "
-            'Write `ac.sample("x", dist.Normal(0, 1))`.'
+            f"site {name!r} (at {where}): expected a distribution of accord, got {_describe(distribution)}. "
+            f"{_right_statement(name, distribution, obs)}"
         )
     value = None if obs is None else as_array(obs, name)
     site = Site("sample", name, distribution, value, is_observed=obs is not None, where=where)
     return visit(site).value
 
 
+@checks_options
 def deterministic(name: str, value: Any) -> Any:
     """Record `value` under `name` among the draws, and return it. It has no part in the log density.
 
-    **Raises** `SiteError` for a name already taken.
+    **Raises** `SiteError` for a name already taken, and for a value that is not an array or a number.
     """
     _check_name("deterministic", name)
+    _check_numbers("deterministic", name, value)
     return visit(Site("deterministic", name, value=value, where=caller())).value
 
 
+@checks_options
 def factor(name: str, log_factor: Any) -> None:
     """Add `log_factor` to the log density: a number, or one for each entry of the plates around the statement.
 
     Outside of plates an array of any shape is summed.
 
-    **Raises** `SiteError` when the shape is not that of the plates.
+    **Raises** `SiteError` when the shape is not that of the plates, and for a value that is not an array or a number.
     """
     _check_name("factor", name)
+    _check_numbers("factor", name, log_factor)
     visit(Site("factor", name, value=log_factor, where=caller()))
 
 
@@ -74,5 +81,32 @@ def _check_name(statement: str, name: Any) -> None:
         )
 
 
+def _check_numbers(statement: str, name: str, value: Any) -> None:
+    if isinstance(value, (bool, int, float, complex)) or hasattr(value, "dtype"):
+        return
+    match value:
+        case None:
+            remedy = "Does the function that computed it return it?"
+        case list() | tuple():
+            remedy = "Make it an array, by `jnp.stack(...)` or `jnp.asarray(...)`."
+        case dict():
+            remedy = "Write one statement for each of its entries."
+        case _:
+            remedy = "Give an array or a number."
+    raise SiteError(
+        f"ac.{statement} (at {caller()}): the value of site {name!r} is {_describe(value)}. {remedy}"
+    )
+
+
+def _right_statement(name: str, distribution: Any, obs: Any) -> str:
+    if isinstance(obs, AbstractDistribution):
+        return f'The distribution comes before the data: write `ac.sample("{name}", distribution, obs=data)`.'
+    if isinstance(distribution, type) and issubclass(distribution, AbstractDistribution):
+        return f'Give its parameters: write `ac.sample("{name}", dist.{distribution.__name__}(...))`.'
+    return f'Write `ac.sample("{name}", dist.Normal(0, 1))`.'
+
+
 def _describe(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
     return f"the class {value.__name__}" if isinstance(value, type) else f"{type(value).__name__} {value!r}"

@@ -3,7 +3,6 @@
 Nothing is broadcast into a log density: the value must have exactly the batch and event shape of its site.
 """
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,8 @@ import numpy as np
 
 from ..core.errors import DataError, SiteError
 from ..distributions import AbstractDistribution
+from .diagram import diagram, differing, plates_row, shape_row
+from .remedies import for_factor, for_parameters, for_value
 from .site import Site
 
 
@@ -49,7 +50,13 @@ def as_array(value: Any, name: str) -> Any:
     """
     if isinstance(value, (jax.Array, bool, int, float)):
         return value
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DataError(
+            f"site {name!r}: the rows of the value have different lengths. Put them into one array, and say by an "
+            "array of integers to which group each entry belongs."
+        ) from error
     if array.dtype.kind not in "biufc":
         raise DataError(
             f"site {name!r}: the value given is {type(value).__name__} of dtype {array.dtype}, not numbers. "
@@ -63,10 +70,11 @@ def _fit_distribution(site: Site, distribution: AbstractDistribution) -> Site:
     for frame in site.plates:
         size = own[frame.dim] if -frame.dim <= len(own) else 1
         if size not in (1, frame.size):
+            wrong = [f.dim for f in site.plates if -f.dim <= len(own) and own[f.dim] not in (1, f.size)]
+            drawn = diagram([plates_row(site.plates), shape_row(_label(distribution), own)], wrong)
             raise SiteError(
                 f"site {site.name!r} (at {site.where}): {_label(distribution)} has batch shape {own}, but the plate "
-                f"{frame.name!r} has size {frame.size} at dim {frame.dim}. Give the plate the size {size}, or index "
-                "the parameters so that they follow the plate."
+                f"{frame.name!r} has size {frame.size} at dim {frame.dim}. {for_parameters(site.plates, own)}{drawn}"
             )
     batch = np.broadcast_shapes(own, plates)
     # A missing leading part is left to the value's own shape: expanding would only add operations.
@@ -78,9 +86,10 @@ def _fit_distribution(site: Site, distribution: AbstractDistribution) -> Site:
 def _check_factor(site: Site) -> Site:
     wanted, found = site.plate_shape, shape_of(site.value)
     if site.plates and found != wanted:
+        drawn = diagram([plates_row(site.plates), shape_row("factor", found)], differing(found, wanted))
         raise SiteError(
             f"factor {site.name!r} (at {site.where}) has shape {found}, but the plates around it make {wanted}; "
-            "nothing is broadcast into a log density. Move it out of the plate, or give it one value for each entry."
+            f"nothing is broadcast into a log density. {for_factor(found, wanted)}{drawn}"
         )
     return site
 
@@ -94,40 +103,32 @@ def _check_value(site: Site) -> None:
     if found == (*batch, *event):
         return
     plates = "".join(f" Plate {f.name!r} has size {f.size} at dim {f.dim}." for f in site.plates)
+    rows = [
+        plates_row(site.plates, len(event)),
+        shape_row("batch", batch, len(event)),
+        shape_row("event", event),
+        shape_row("value", found),
+    ]
     raise SiteError(
         f"site {site.name!r} (at {site.where}): the value has shape {found}, but {_label(distribution)} needs batch "
-        f"{batch} + event {event}.{plates} {_remedy(site, found, (*batch, *event))}"
+        f"{batch} + event {event}.{plates} {for_value(site, found, batch, event)}"
+        f"{diagram(rows, differing(found, (*batch, *event)))}"
     )
-
-
-def _remedy(site: Site, found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
-    extra = len(found) - len(wanted)
-    if extra > 0 and found[extra:] == wanted:
-        lines = [f'with ac.plate("{site.name}_plate{_number(i, extra)}", {found[i]}):' for i in range(extra)]
-        return f"If the entries are independent, say so: `{' '.join(lines)}`."
-    if math.prod(found) == math.prod(wanted):
-        return (
-            f"Both have {math.prod(found)} entries in another arrangement: make the parameters' shape {found} (drop a "
-            "trailing dimension of 1, for instance by `[:, 0]`), or reshape the value."
-        )
-    if extra > 0:
-        return (
-            "The value has more dimensions than the site: reshape the parameters, or add plates of its sizes."
-        )
-    return "Nothing is broadcast into a log density: give one value for each entry, or index the parameters."
-
-
-def _number(index: int, count: int) -> str:
-    return "" if count == 1 else f"_{index}"
 
 
 def _check_weights(site: Site) -> None:
     for word, weight in (("mask", site.mask), ("scale", site.scale)):
-        found = shape_of(weight) if weight is not None else ()
-        if found and not _fits(found, site.batch_shape):
+        found, batch = shape_of(weight) if weight is not None else (), site.batch_shape
+        if found and not _fits(found, batch):
+            sizes = dict(zip(range(-len(batch), 0), batch, strict=True))
+            wrong = [i for i in range(-len(found), 0) if i not in sizes or found[i] not in (1, sizes[i])]
+            rows = [plates_row(site.plates), shape_row("batch", batch), shape_row(word, found)]
+            remedy = "Give one entry for each entry of the batch."
+            if found == batch[::-1]:
+                remedy = f"Transpose it, `{word}.T`, or enter the plates the other way round."
             raise SiteError(
                 f"site {site.name!r} (at {site.where}): the {word} has shape {found}, which does not fit the site's "
-                f"batch shape {site.batch_shape}. Give one entry for each entry of the batch."
+                f"batch shape {batch}. {remedy}{diagram(rows, wrong)}"
             )
 
 

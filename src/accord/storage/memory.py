@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.errors import StorageError
+from ..core.options import checks_fields
 from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
 from .manifest import Manifest, to_json
 
 
+@checks_fields
 @dataclass(frozen=True)
 class Memory(AbstractStore):
     """Hold the draws in memory: the fastest store, gone with the process. `RunFolder` keeps them."""

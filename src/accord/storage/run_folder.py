@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import StorageError
+from ..core.options import checks_fields
 from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
 from .files import commit, is_temporary, make_folder, read_json, write_json
 from .manifest import Manifest
@@ -27,6 +28,7 @@ _SEGMENT = re.compile(r"segment-(\d{6,})\.npz")
 _RECORD = re.compile(r"record-([a-z][a-z0-9_]{0,63})\.json")
 
 
+@checks_fields
 @dataclass(frozen=True)
 class RunFolder(AbstractStore):
     """Hold the draws in a folder on disk, readable while the run goes on and after anything stops it.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...bijectors import is_concrete
+from ...core.options import checks_options
 from .bernoulli import Bernoulli, Geometric
 from .binomial import Binomial
 from .categorical import Categorical
@@ -12,61 +13,73 @@ from .multinomial import Multinomial
 from .negative_binomial import NegativeBinomial
 
 
+@checks_options
 def BernoulliProbs(probs: Any) -> Bernoulli:  # noqa: N802 - NumPyro's name
     """`Bernoulli` by the probability of success."""
     return Bernoulli(probs)
 
 
+@checks_options
 def BernoulliLogits(logits: Any = None) -> Bernoulli:  # noqa: N802 - NumPyro's name
     """`Bernoulli` by the log odds of success."""
     return Bernoulli(logits=logits)
 
 
+@checks_options
 def BinomialProbs(probs: Any, total_count: Any = 1) -> Binomial:  # noqa: N802 - NumPyro's name
     """`Binomial` by the probability of success."""
     return Binomial(total_count, probs)
 
 
+@checks_options
 def BinomialLogits(logits: Any, total_count: Any = 1) -> Binomial:  # noqa: N802 - NumPyro's name
     """`Binomial` by the log odds of success."""
     return Binomial(total_count, logits=logits)
 
 
+@checks_options
 def BinomialLogit(n: Any, logitp: Any) -> Binomial:  # noqa: N802 - Turing's name
     """`Binomial` by the log odds of success, in Turing's order."""
     return Binomial(n, logits=logitp)
 
 
+@checks_options
 def CategoricalProbs(probs: Any) -> Categorical:  # noqa: N802 - NumPyro's name
     """`Categorical` by the probabilities."""
     return Categorical(probs)
 
 
+@checks_options
 def CategoricalLogits(logits: Any) -> Categorical:  # noqa: N802 - NumPyro's name
     """`Categorical` by the logarithms of weights."""
     return Categorical(logits=logits)
 
 
+@checks_options
 def GeometricProbs(probs: Any) -> Geometric:  # noqa: N802 - NumPyro's name
     """`Geometric` by the probability of success."""
     return Geometric(probs)
 
 
+@checks_options
 def GeometricLogits(logits: Any) -> Geometric:  # noqa: N802 - NumPyro's name
     """`Geometric` by the log odds of success."""
     return Geometric(logits=logits)
 
 
+@checks_options
 def NegativeBinomialProbs(total_count: Any, probs: Any) -> NegativeBinomial:  # noqa: N802 - NumPyro's name
     """`NegativeBinomial` by the probability of success."""
     return NegativeBinomial(total_count, probs)
 
 
+@checks_options
 def NegativeBinomialLogits(total_count: Any, logits: Any) -> NegativeBinomial:  # noqa: N802 - NumPyro's name
     """`NegativeBinomial` by the log odds of success."""
     return NegativeBinomial(total_count, logits=logits)
 
 
+@checks_options
 def MultinomialProbs(  # noqa: N802 - NumPyro's name
     probs: Any, total_count: Any = 1, *, total_count_max: int | None = None
 ) -> Multinomial:
@@ -74,6 +87,7 @@ def MultinomialProbs(  # noqa: N802 - NumPyro's name
     return _bounded(Multinomial(total_count, probs), total_count_max)
 
 
+@checks_options
 def MultinomialLogits(  # noqa: N802 - NumPyro's name
     logits: Any, total_count: Any = 1, *, total_count_max: int | None = None
 ) -> Multinomial:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core.errors import DistributionError
+from ...core.options import checks_options
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..discrete.categorical import Categorical
@@ -101,6 +102,7 @@ class MixtureSameFamily(AbstractMixture):
         return jnp.broadcast_to(averaged, self._shape())
 
 
+@checks_options
 def Mixture(  # noqa: N802 - NumPyro's name
     mixing_distribution: Categorical, component_distributions: Any, *, support: Constraint | None = None
 ) -> MixtureSameFamily | MixtureGeneral:

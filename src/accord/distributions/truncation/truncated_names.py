@@ -2,22 +2,26 @@
 
 from typing import Any
 
+from ...core.options import checks_options
 from ..base import AbstractDistribution
 from ..univariate.gamma import Gamma
 from ..univariate.real_line import Cauchy
 from .truncated import truncate
 
 
+@checks_options
 def LeftTruncatedDistribution(base_dist: AbstractDistribution, low: Any = 0.0) -> AbstractDistribution:  # noqa: N802
     """The distribution given that its value is at least `low`."""
     return truncate(base_dist, low=low)
 
 
+@checks_options
 def RightTruncatedDistribution(base_dist: AbstractDistribution, high: Any = 0.0) -> AbstractDistribution:  # noqa: N802
     """The distribution given that its value is at most `high`."""
     return truncate(base_dist, high=high)
 
 
+@checks_options
 def TwoSidedTruncatedDistribution(  # noqa: N802
     base_dist: AbstractDistribution, low: Any = 0.0, high: Any = 1.0
 ) -> AbstractDistribution:
@@ -25,6 +29,7 @@ def TwoSidedTruncatedDistribution(  # noqa: N802
     return truncate(base_dist, low, high)
 
 
+@checks_options
 def TruncatedCauchy(  # noqa: N802
     loc: Any = 0.0, scale: Any = 1.0, *, low: Any = None, high: Any = None
 ) -> AbstractDistribution:
@@ -32,6 +37,7 @@ def TruncatedCauchy(  # noqa: N802
     return truncate(Cauchy(loc, scale), low, high)
 
 
+@checks_options
 def TruncatedGamma(  # noqa: N802
     concentration: Any = 1.0, rate: Any = 1.0, *, low: Any = None, high: Any = None
 ) -> AbstractDistribution:
@@ -39,16 +45,19 @@ def TruncatedGamma(  # noqa: N802
     return truncate(Gamma(concentration, rate), low, high)
 
 
+@checks_options
 def LeftTruncatedGamma(base_dist: Gamma, low: Any = 0.0) -> AbstractDistribution:  # noqa: N802
     """A gamma variable given that it is at least `low`."""
     return truncate(base_dist, low=low)
 
 
+@checks_options
 def RightTruncatedGamma(base_dist: Gamma, high: Any = 1.0) -> AbstractDistribution:  # noqa: N802
     """A gamma variable given that it is at most `high`."""
     return truncate(base_dist, high=high)
 
 
+@checks_options
 def TwoSidedTruncatedGamma(base_dist: Gamma, low: Any = 0.0, high: Any = 1.0) -> AbstractDistribution:  # noqa: N802
     """A gamma variable given that it lies in [low, high]."""
     return truncate(base_dist, low, high)

@@ -6,9 +6,11 @@ import numpy as np
 
 from ...bijectors import is_concrete
 from ...core.errors import DistributionError
+from ...core.options import checks_options
 from .gamma import Gamma
 
 
+@checks_options
 def Erlang(concentration: Any, rate: Any = 1.0) -> Gamma:  # noqa: N802 - the name of a law
     """`Gamma` of a whole concentration: the waiting time for so many events of a Poisson process.
 
