@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class AccordError(Exception):
@@ -33,11 +34,20 @@ class InitializationError(AccordError):
 
     **Fields**
     - `sites`: mapping from site name to its log density at the best point tried.
+    - `blame`: what is not finite there, and why; see `accord.density.Blame`. None where it was not looked for.
     """
 
-    def __init__(self, message: str, sites: dict[str, float] | None = None):
+    def __init__(self, message: str, sites: dict[str, float] | None = None, blame: Any = None):
         super().__init__(message)
         self.sites = dict(sites or {})
+        self.blame = blame
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InitializationError, (str(self), self.sites, self.blame)
+
+
+class SamplingError(AccordError):
+    """A run could not go on: no chain moves any more, or a number was not finite and was asked to raise."""
 
 
 class PrecisionError(AccordError):

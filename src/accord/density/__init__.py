@@ -1,5 +1,6 @@
 """Evaluate the log density of a model over vectors of unconstrained numbers."""
 
+from .blame import Blame, blame
 from .layout import Entry, Layout, SiteTable
 from .logdensity import LogDensity
 from .sharded import cut_arguments, cut_otherwise, sharded
@@ -7,10 +8,12 @@ from .sharded_sum import sharded_sum
 from .tracing import describe
 
 __all__ = [
+    "Blame",
     "Entry",
     "Layout",
     "LogDensity",
     "SiteTable",
+    "blame",
     "cut_arguments",
     "cut_otherwise",
     "describe",

@@ -1,0 +1,47 @@
+"""See whether a `where` leaves out what is not finite, so that it is multiplied by zero in a derivative."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from jax.extend import core
+
+from .flat import Flat
+from .record import Record, fetch
+from .way import origins_of
+
+
+def meets_a_discarded_zero(
+    flat: Flat, arguments: Sequence[Any], seen: Record, way: Collection[int], root: int
+) -> bool:
+    """Whether on the way a product has a zero in it that a `where` chose in place of a derivative."""
+    met: list[tuple[int, int]] = []
+    for number in sorted(each for each in way if each >= root):
+        step = flat.steps[number]
+        if step.name not in ("mul", "div"):
+            continue
+        bad = set(origins_of(flat, seen, number))
+        zeros = [atom for atom in step.inputs if not isinstance(atom, core.Literal) and atom in seen.zero]
+        chosen = [atom for atom in zeros if (number == root or atom not in bad)]
+        met += [(atom, step.outputs[0]) for atom in chosen if _is_chosen_zero(flat, seen, atom)]
+    values = fetch(flat, arguments, {place for pair in met for place in pair}) if met else {}
+    # Of an array, some entries may be left out and others not: it must be the same ones.
+    return any(np.any((values[zero] == 0) & ~np.isfinite(values[product])) for zero, product in met)
+
+
+def _is_chosen_zero(flat: Flat, seen: Record, place: int) -> bool:
+    """Whether a zero goes back, through products and sums, to a `where` that chose it."""
+    front, known = [place], set[int]()
+    while front:
+        number = flat.producers.get(front.pop())
+        if number is None or number in known:
+            continue
+        known.add(number)
+        step = flat.steps[number]
+        if step.name == "select_n":
+            return True
+        if step.is_transposed:
+            front += [
+                atom for atom in step.inputs if not isinstance(atom, core.Literal) and atom in seen.zero
+            ]
+    return False

@@ -1,0 +1,132 @@
+"""Write a jaxpr as a flat list of steps, with the functions that it calls in their place.
+
+Loops and branches stay one step each: they are looked into when they are found to be where it begins.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jax.extend import core
+
+MAX_STEPS = 20_000
+"""Of more than these a program is not looked at: to compile what records them would take a minute."""
+
+# Operations that only call a function, with the name under which they hold it.
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "remat": "jaxpr",
+    "remat2": "jaxpr",
+    "checkpoint": "jaxpr",
+}
+
+Atom = int | core.Literal
+"""A number's place among those of a flat program, or a constant that is written in it."""
+
+
+class TooLongError(Exception):
+    """A program has more than `MAX_STEPS` steps."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An operation, and the function in which it stands."""
+
+    eqn: core.JaxprEqn
+    debug_info: core.DebugInfo
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation of a flat program; `frames` are the calls around it, outermost first, and itself."""
+
+    inputs: tuple[Atom, ...]
+    outputs: tuple[int, ...]
+    frames: tuple[Frame, ...]
+
+    @property
+    def eqn(self) -> core.JaxprEqn:
+        """The operation itself."""
+        return self.frames[-1].eqn
+
+    @property
+    def name(self) -> str:
+        """JAX's name of the operation."""
+        return self.eqn.primitive.name
+
+    @property
+    def tracebacks(self) -> tuple[Any, ...]:
+        """Where the calls around it and itself are written; those of its derivatives are written there too."""
+        return tuple(frame.eqn.source_info.traceback for frame in self.frames)
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether it carries derivatives back, rather than values forward."""
+        return any("transpose" in str(frame.eqn.source_info.name_stack) for frame in self.frames)
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Steps in the order of evaluation, over numbers that are named by their places.
+
+    **Fields**
+    - `inputs`, `outputs`: places; `constants`: by place, arrays that the program holds.
+    - `producers`: by place, the number of the step that makes it.
+    """
+
+    inputs: tuple[int, ...]
+    outputs: tuple[Atom, ...]
+    constants: Mapping[int, Any]
+    steps: tuple[Step, ...]
+    producers: Mapping[int, int]
+
+
+def flatten(closed: core.ClosedJaxpr) -> Flat:
+    """The flat program of a jaxpr. Raises `TooLongError` for one that is too long."""
+    builder = _Builder([], {}, 0)
+    inputs = [builder.place() for _ in closed.jaxpr.invars]
+    outputs = builder.call(closed, inputs, ())
+    producers = {place: number for number, step in enumerate(builder.steps) for place in step.outputs}
+    return Flat(tuple(inputs), tuple(outputs), builder.constants, tuple(builder.steps), producers)
+
+
+@dataclass
+class _Builder:
+    steps: list[Step]
+    constants: dict[int, Any]
+    count: int
+
+    def place(self) -> int:
+        self.count += 1
+        return self.count
+
+    def call(self, closed: core.ClosedJaxpr, inputs: Sequence[Atom], around: tuple[Frame, ...]) -> list[Atom]:
+        jaxpr = closed.jaxpr
+        places: dict[core.Var, Atom] = dict(zip(jaxpr.invars, inputs, strict=True))
+        for variable, value in zip(jaxpr.constvars, closed.consts, strict=True):
+            places[variable] = self.place()
+            self.constants[self.count] = value
+
+        def atom(variable: Any) -> Atom:
+            return variable if isinstance(variable, core.Literal) else places[variable]
+
+        for eqn in jaxpr.eqns:
+            frames = (*around, Frame(eqn, jaxpr.debug_info))
+            given = [atom(variable) for variable in eqn.invars]
+            called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+            if called is not None:
+                inner = called if isinstance(called, core.ClosedJaxpr) else core.ClosedJaxpr(called, ())
+                places.update(zip(eqn.outvars, self.call(inner, given, frames), strict=True))
+                continue
+            outputs = tuple(self.place() for _ in eqn.outvars)
+            places.update(zip(eqn.outvars, outputs, strict=True))
+            self.steps.append(Step(tuple(given), outputs, frames))
+            if len(self.steps) > MAX_STEPS:
+                raise TooLongError
+        return [atom(variable) for variable in jaxpr.outvars]

@@ -1,0 +1,181 @@
+"""Say what to do about each cause, in a sentence or two with the names and values that were found."""
+
+import numpy as np
+
+from .case import Case
+
+
+def come_nearer(site: str) -> str:
+    """For a site without any probability left."""
+    return (
+        f"the log density of {site!r} is so low that probabilities near it are zero: priors and data are far apart, or "
+        "a scale is far too small. Compare the units of both, or pass `init=` with values near the data."
+    )
+
+
+def mask(case: Case) -> str:
+    """For observations that are NaN or infinite."""
+    site = case.site
+    return (
+        f"the observed values of {site!r} are not finite. Leave those out by "
+        f"`with handlers.mask(mask=jnp.isfinite({site})):` around the site, or drop them from the data."
+    )
+
+
+def fill_in(case: Case) -> str:
+    """For NaN in an argument."""
+    where = " and a mask or `where` leaves it out afterwards" if case.is_derivative else ""
+    return (
+        f"{case.operation.name} holds {case.operation.output:g}{where}. A mask hides observations, but not what is "
+        "computed from them or from covariates: drop these entries, or fill them in before they are used, as in "
+        "`jnp.where(jnp.isfinite(x), x, 0.0)`."
+    )
+
+
+def leave_out_the_bound(case: Case) -> str:
+    """For an infinity in a formula."""
+    del case
+    return (
+        "an infinity is written into a formula: infinity times zero, or minus infinity, is NaN. Leave the bound out, "
+        "or use `.truncate(low, high)`, `.censor(low, high)` or `dist.TruncatedNormal`, which take infinite bounds."
+    )
+
+
+def keep_in_range(case: Case) -> str:
+    """For a parameter outside of its range."""
+    bad = next(each for each in case.found.bad_parameters if np.all(np.isfinite(each.value)))
+    return (
+        f"{bad.name} of {bad.distribution} must be {bad.must_be}. Give the unknown it is computed from a prior that "
+        f"ensures this, or transform it, for instance by `jnp.exp` or `jax.nn.softplus`."
+    )
+
+
+def check_the_data(case: Case) -> str:
+    """For an observation outside of the support."""
+    return (
+        f"check the data of {case.site!r} (units, sign, codes for missing values), or choose a distribution whose "
+        "support holds them."
+    )
+
+
+def keep_off_the_edge(case: Case) -> str:
+    """For a latent value outside of the support."""
+    return (
+        f"the value of {case.site!r} has been rounded to the edge of its support, or the support depends on other "
+        "unknowns. Choose a prior with less mass at the edge, or write the model in terms of a logarithm or logit."
+    )
+
+
+def add_to_the_diagonal(case: Case) -> str:
+    """For a system of equations that has no solution."""
+    del case
+    return (
+        "the matrix is singular to the digits of this precision. Add a small number to its diagonal, or give what it "
+        "is computed from a prior that keeps it away from such values."
+    )
+
+
+def correct_the_callback(case: Case) -> str:
+    """For a Python function called back."""
+    return (
+        f"the Python function that JAX calls back returns {case.operation.output:g} for these arguments. Correct it, "
+        "or keep its arguments where it is finite."
+    )
+
+
+def move_off_the_edge(case: Case) -> str:
+    """For a density that is zero or infinite at the edge of its support."""
+    what = "zero" if case.is_impossible else "infinite"
+    how = (
+        "Move such data inside of the support, for instance by `jnp.clip(y, 1e-6, 1 - 1e-6)`, or choose a distribution "
+        "that has them."
+        if case.is_observed
+        else "It was rounded to the edge: choose a prior with less mass there, or write the model in logarithms."
+    )
+    return f"the density of {case.site!r} is {what} at the edge of its support, where this value is. {how}"
+
+
+def exclude_by_support(case: Case) -> str:
+    """For a number in the code that is not finite."""
+    return (
+        f"the model itself has {case.operation.output:g} here. To exclude values, choose priors whose support does, "
+        "and where only some are excluded, begin at others by `init=`. NaN and +inf are never log densities."
+    )
+
+
+def rescale(case: Case) -> str:
+    """For a derivative of accord's own that overflows."""
+    return (
+        "values or parameters of this site are so large or small that the derivative overflows. Scale the data, "
+        "tighten the priors, or begin elsewhere by `init=`. If they are not extreme this is a fault of accord: please "
+        "report it."
+    )
+
+
+def correct_the_rule(case: Case) -> str:
+    """For a rule of the user's own for a derivative."""
+    return (
+        f"the {case.operation.name} returns {case.operation.output:g} here. Correct the rule that was given by "
+        "`defjvp` or `defvjp`; to try, leave it out and let JAX differentiate the function."
+    )
+
+
+def choose_first(case: Case) -> str:
+    """For a `where` around what is not finite on the side not taken."""
+    name = case.operation.name
+    call = f"jnp.{name}(safe)" if name.isidentifier() and name not in ("division", "power") else "f(safe)"
+    return (
+        f"a `where` leaves {name} out here, but its derivative is still computed, and zero times "
+        f"{case.operation.output:g} is NaN. Choose the argument first: `safe = jnp.where(ok, x, 1.0)`, then "
+        f"`jnp.where(ok, {call}, 0.0)`."
+    )
+
+
+def keep_from_zero(case: Case) -> str:
+    """For a function with a pole, or an infinite slope, at zero."""
+    name = case.operation.name
+    what = "has no finite derivative" if case.is_derivative else "is not finite"
+    return (
+        f"{name} {what} at zero. Keep its argument away from zero, as in `x + 1e-12`, or choose another branch by a "
+        "double where: `safe = jnp.where(x != 0, x, 1.0)` inside, and `jnp.where(x != 0, f(safe), limit)` outside."
+    )
+
+
+def keep_in_domain(case: Case) -> str:
+    """For a function outside of its domain."""
+    given = ", ".join(f"{value:g}" for value in case.operation.inputs)
+    return (
+        f"{case.operation.name} is not defined at {given}. Give what it is computed from a prior that keeps it in "
+        "range, or transform it, for instance by `jnp.exp` or `jax.nn.softplus`."
+    )
+
+
+def make_positive_definite(case: Case) -> str:
+    """For a matrix without a Cholesky factor."""
+    del case
+    return (
+        "the matrix is not positive definite to the digits of this precision. Add a small number to its diagonal, as "
+        "in `K + 1e-6 * jnp.eye(n)`, and use float64."
+    )
+
+
+def use_logarithms(case: Case) -> str:
+    """For an overflow."""
+    if case.is_own:
+        return (
+            "the unconstrained number at this position is too large for its map to the support. Begin elsewhere, by "
+            "`init=` with a value of moderate size, or choose a prior of smaller scale."
+        )
+    return (
+        f"{case.operation.name} is larger than the largest number of this precision. Work with logarithms "
+        "(`jax.nn.logsumexp`, `logits=`), or give the unknown a prior of smaller scale."
+    )
+
+
+def look_for_it(case: Case) -> str:
+    """For all else."""
+    if case.operation.name:
+        return "keep the arguments of this operation where it and its derivative are finite."
+    return (
+        "look for division by zero, logarithms and roots of what may be zero or negative, and for overflow."
+    )

@@ -1,0 +1,100 @@
+"""Search the program of a model's terms, and of their derivatives, for the first number that is not finite."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from .flat import MAX_STEPS, TooLongError
+from .operation import CONSTANT, operation_of, written_names
+from .origin import origin_of
+from .result import OWN, Operation
+from .through import bad_rows, only
+from .whole import Whole
+
+Found = tuple[Operation | None, tuple[str, ...]]
+"""An operation, and remarks on what was cut off."""
+
+Written = Mapping[str, tuple[str, str]]
+"""By site: the line where it is written, and its distribution's name."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The terms of a model, traced once, at one position.
+
+    **Fields**
+    - `closed`: from `arguments` to the terms of the sites `sites`. `names`: of the arguments.
+    """
+
+    closed: core.ClosedJaxpr
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    sites: tuple[str, ...]
+
+    @staticmethod
+    def of(whole: Whole, position: np.ndarray) -> "Search":
+        """Trace the terms of a whole model."""
+        sites: list[str] = []
+
+        def terms(position: Any, data: Any) -> list[Any]:
+            numbers = whole.program.terms(position, data)
+            sites.extend(numbers)
+            return list(numbers.values())
+
+        closed = jax.make_jaxpr(terms)(position, whole.data)
+        leaves, _ = jax.tree.flatten_with_path(whole.data)
+        names = ["the position", *(str(path[0].key) for path, _ in leaves)]
+        return Search(closed, (position, *(leaf for _, leaf in leaves)), tuple(names), tuple(sites))
+
+    def of_term(self, site: str, written: Written) -> Found:
+        """Where the term of a site stops to be finite."""
+        return self._found(self._only(site), site, written, {})
+
+    def bad_rows(self) -> dict[str, np.ndarray]:
+        """By site, the derivative of its term by the position, where that is not finite."""
+        rows = bad_rows(self.closed, self.arguments)
+        return {self.sites[number]: row for number, row in rows.items()}
+
+    def of_derivative(self, site: str, written: Written) -> Found:
+        """Where the derivative of a site's term stops to be finite."""
+        program = self._only(site)
+        gradient = jax.make_jaxpr(jax.grad(lambda *given: core.jaxpr_as_fun(program)(*given)[0]))
+        return self._found(gradient(*self.arguments), site, written, written_names(program))
+
+    def _only(self, site: str) -> core.ClosedJaxpr:
+        return only(self.closed, [self.sites.index(site)])
+
+    def _found(self, closed: core.ClosedJaxpr, site: str, written: Written, names: dict[Any, str]) -> Found:
+        try:
+            origin = origin_of(closed, self.arguments, [0], names)
+        except TooLongError:
+            return None, (
+                f"The model has more than {MAX_STEPS} operations: they were not looked at one by one.",
+            )
+        except Exception as error:
+            # JAX does not promise that an operation can be done outside of its program, and this is an explanation of
+            # a failure: it must not become another one.
+            return None, (
+                f"Operations could not be looked at one by one: {type(error).__name__}: {error}"[:200],
+            )
+        if origin is None:
+            return None, ()
+        operation = operation_of(origin, self.names, names)
+        if operation is not None and not operation.where:
+            operation = _of_site(operation, site, written)
+        return operation, (origin.remark,) if origin.remark else ()
+
+
+def _of_site(operation: Operation, site: str, written: Written) -> Operation | None:
+    """An operation that accord does for a site, at the line of the site.
+
+    That a value is outside of the support, or on its edge, accord says by a constant, which nobody needs to see.
+    """
+    if operation.primitive == CONSTANT:
+        return None
+    where, law = written.get(site, ("", ""))
+    return replace(operation, where=where, owner=f"{OWN} {law}" if law else operation.owner)
