@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.extend.core
+import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation import fisher
@@ -18,10 +19,12 @@ from ..core.tree import shapes
 from ..core.versions import QUICK_CPU_OPTIONS
 from ..density import LogDensity, sharded
 from ..density.blocks import mesh_of, using
+from ..density.leaks import check_leaks
 from ..executors import gather
 from ..kernels.base import AbstractKernel
-from . import program
+from . import cache, program
 from .cache import ProgramCache
+from .needed import is_needed
 from .placement import Placement
 from .plan import Plan
 
@@ -88,6 +91,7 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     with using(here):
         gradient = jax.make_jaxpr(evaluate)(data, position)
         constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
+    check_leaks(target, position, (*gradient.consts, *constrained.consts))
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
     equations = [each for closed in (gradient, constrained) for each in _equations(closed.jaxpr)]
     if any("callback" in each.primitive.name for each in equations):
@@ -159,6 +163,32 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         {"trace": traced - began, "compile": done - traced},
         is_cached,
     )
+
+
+def compile_alone(target: LogDensity, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
+    """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs."""
+    cache.persist()
+    every = shapes(target.data)
+
+    def with_data(data: Any, *arguments: Any) -> Any:
+        return function(target.with_data(data), *arguments)
+
+    traced, results = jax.make_jaxpr(with_data, return_shape=True)(every, *example)
+    needs = dict(zip(sorted(every), is_needed(traced.jaxpr), strict=False))
+    is_key = {name: jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) for name, leaf in every.items()}
+    names = [name for name in needs if needs[name] or is_key[name]]
+
+    def run(consts: Any, data: Any, *arguments: Any) -> Any:
+        given = dict(zip(names, data, strict=True))
+        whole = {
+            n: given[n] if n in given else jnp.zeros(leaf.shape, leaf.dtype) for n, leaf in every.items()
+        }
+        flat = jax.extend.core.jaxpr_as_fun(jax.extend.core.ClosedJaxpr(traced.jaxpr, consts))
+        return jax.tree.unflatten(jax.tree.structure(results), flat(*jax.tree.leaves((whole, arguments))))
+
+    data = Placement().put_data({name: target.data[name] for name in names}, ())
+    compiled = _one_at_a_time(_compile(jax.jit(run).lower(traced.consts, data, *example)))
+    return lambda *arguments: compiled(traced.consts, data, *arguments)
 
 
 def _check_callbacks(precision: Precision) -> None:

@@ -15,10 +15,11 @@ from ..executors import available_cores
 from ..kernels import AbstractKernel
 from ..storage import Manifest
 from .plan import Plan
+from .starting.base import AbstractStart
 
 
-def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest:
-    """The manifest of a run of `chains`."""
+def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: AbstractStart) -> Manifest:
+    """The manifest of a run of `chains` that begins at `start`."""
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
     sites = [
@@ -40,7 +41,12 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int]) -> Manifest
             "seed": plan.seed,
             "precision": plan.precision,
             "lanes": plan.lanes,
-            "settings": {"shard": dict(plan.shard), "blocks": NUM_BLOCKS if plan.shard else 1, **chunk},
+            "settings": {
+                "shard": dict(plan.shard),
+                "blocks": NUM_BLOCKS if plan.shard else 1,
+                "init": start.described(),
+                **chunk,
+            },
             "chains": list(chains),
             "draws": plan.num_kept,
             "warmup": plan.num_warmup,

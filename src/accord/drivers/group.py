@@ -5,64 +5,53 @@ cut anywhere, run twice or run elsewhere, and the draws are the same.
 """
 
 import copy
-import operator
-import time
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..adaptation import fisher
-from ..core import keys
-from ..core.tree import to_numpy
 from .chain import Chain
 from .complete import check_replicas
 from .fingerprint import Fingerprint, fixed_points
-from .plan import Piece, Plan, Progress
-from .program import ChainState, Limits, item_key, start_state
+from .machine import Machine
+from .plan import Piece, Progress, Stuck
+from .program import ChainState, start_state
+from .replay import bad_ends
+from .tally import BadEnd
 
-Start = Callable[[np.random.Generator, int], np.ndarray]
-"""A starting point, shape `(dim,)`, for try number `int`."""
-
-Item = Fingerprint | Progress | Piece
+Item = Fingerprint | Progress | Piece | BadEnd | Stuck
 """What comes back from a task."""
 
 _BLOCK_SECONDS = 0.5  # a block returns about this often, for progress and interruption
 _FIRST_BLOCK = 64  # gradients; before anything is known of their cost
 _GROWTH = 8  # at most, from one block to the next
-_MAX_STARTS = 100
 _NUM_STARTS = 10  # finite starting points are chosen from
 
 
 class StartFailedError(Exception):
-    """No starting point was finite; `position` is the last one tried, for the caller to explain."""
+    """No starting point of a chain was finite, for the caller to explain.
 
-    def __init__(self, chain: int, position: np.ndarray):
-        super().__init__(f"chain {chain}: no finite starting point in {_MAX_STARTS} tries")
-        self.chain, self.position, self.num_tries = chain, position, _MAX_STARTS
+    **Fields**: `chain`; `position`, shape `(dim,)`: the one that was nearest to be of use, with a finite log density
+    before -inf before NaN; `num_tries`; `origin`, where they came from.
+    """
+
+    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str):
+        found = f"no starting point with a finite log density and gradient in {num_tries} tries, {origin}"
+        if num_tries == 1:
+            found = (
+                f"the log density or its gradient is not finite at its only starting point, {origin}; give others, or "
+                "leave sites out to have them drawn"
+            )
+        super().__init__(f"chain {chain}: {found}")
+        self.chain, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
 
     is_final = True  # to try again would change nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StartFailedError, (self.chain, self.position)
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A plan with the programs that carry it out.
-
-    **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and `sites(positions, count)`, compiled;
-    `start`, which chooses starting points; `clock`, in seconds: one for all processes that run these programs together,
-    so that they call them equally often.
-    """
-
-    plan: Plan
-    advance: Callable[..., Any]
-    sites: Callable[..., dict[str, Any]]
-    start: Start
-    clock: Callable[[], float] = time.perf_counter
+        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin)
 
 
 @dataclass(frozen=True)
@@ -87,6 +76,12 @@ class Group:
     def numbers(self) -> list[int]:
         """Their numbers."""
         return [chain.number for chain in self.kept]
+
+    def without(self, number: int) -> "Group":
+        """The other chains that are wanted, of which idle lanes repeat some."""
+        kept = [chain for chain in self.kept if chain.number != number]
+        lanes = range(len(self.chains))
+        return replace(self, chains=tuple(kept[lane % len(kept)] for lane in lanes), num_kept=len(kept))
 
     @property
     def is_done(self) -> bool:
@@ -154,37 +149,39 @@ def run_chains(machine: Machine, numbers: Sequence[int], is_stopped: Callable[[]
     yield from flush(machine, group)[1]
 
 
-def _start(machine: Machine, number: int, attempt: int) -> np.ndarray:
-    generator = keys.generator(keys.chain_key(machine.plan.seed, number), keys.USE_START, attempt)
-    return machine.start(generator, attempt).astype(machine.plan.dtype)
-
-
 def _find_starts(machine: Machine, chains: list[Chain]) -> None:
     """Evaluate starting points with the program that draws, and give each chain the best of its first finite ones.
 
     A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends
     before the chain has found its way in. The best of ten is still dispersed, and costs ten gradients.
     """
+    plan, points = machine.plan, machine.plan.start
     best: dict[int, ChainState] = {}
     new = [lane for lane, chain in enumerate(chains) if not chain.is_started]
-    # One that has begun stands still: it is where it is to stop.
-    stops = [0 if chain.is_started else machine.plan.last + 1 for chain in chains]
-    for attempt in range(_MAX_STARTS):
-        if attempt >= _NUM_STARTS and len(best) == len(new):
+    for attempt in itertools.count():
+        searching = [
+            lane
+            for lane in new
+            if attempt < points.num_tries(chains[lane].number)
+            and (attempt < _NUM_STARTS or not _is_usable(best[lane]))
+        ]
+        if not searching:
             break
-        for lane in new:
-            position = _start(machine, chains[lane].number, attempt)
-            chains[lane].state = start_state(machine.plan.kernel, position)
+        for lane in searching:
+            position = points.position(plan.seed, chains[lane].number, attempt, plan.dim)
+            chains[lane].state = start_state(plan.kernel, position.astype(plan.dtype))
+        # One that has what it looked for, or has begun, stands still: it is where it is to stop.
+        stops = [plan.last + 1 if lane in searching else 0 for lane in range(len(chains))]
         _run_block(machine, chains, stops, [1] * len(chains))
-        for lane in new:
-            found = _log_density(chains[lane].state)
-            is_better = lane not in best or found > _log_density(best[lane])
-            if np.isfinite(found) and is_better and (attempt < _NUM_STARTS or lane not in best):
-                best[lane] = chains[lane].state
+        for lane in searching:
+            state = chains[lane].state
+            if lane not in best or _use(state) > _use(best[lane]):
+                best[lane] = state
     for lane in new:
         chain = chains[lane]
-        if lane not in best:
-            raise StartFailedError(chain.number, np.asarray(chain.state.kernel.point.position))
+        if not _is_usable(best[lane]):
+            position = np.asarray(best[lane].kernel.point.position)
+            raise StartFailedError(chain.number, position, points.num_tries(chain.number), points.origin)
         chain.state, chain.is_started = best[lane], True
         chain.metric = fisher.initial_metric(np.asarray(chain.state.kernel.point.gradient))
 
@@ -200,39 +197,23 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     return Fingerprint(np.asarray(values))
 
 
-def _log_density(state: ChainState) -> float:
-    """That of where the chain stands; -inf where a derivative is not finite: no trajectory leaves such a point."""
+def _use(state: ChainState) -> tuple[int, float]:
+    """Of how much use a place is as a start: no trajectory leaves one where a derivative is not finite."""
     point = state.kernel.point
-    return float(point.log_density) if np.all(np.isfinite(point.gradient)) else -np.inf
+    log_density = float(point.log_density)
+    if not np.isfinite(log_density):
+        return int(log_density == -np.inf), 0.0
+    return 2 + int(np.all(np.isfinite(point.gradient))), log_density
+
+
+def _is_usable(state: ChainState) -> bool:
+    return _use(state)[0] == 3
 
 
 def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Any:
     """Run one block; returns what the program returned."""
-    plan = machine.plan
-    limits = [
-        Limits.at(stop, budget, plan.num_warmup, plan.kernel.target_accept, plan.dtype)
-        for stop, budget in zip(stops, budgets, strict=True)
-    ]
-    arguments = [
-        (chain.state, chain.metric, chain.key, item_key(chain.key, chain.state), limit)
-        for chain, limit in zip(chains, limits, strict=True)
-    ]
-    returned = machine.advance(*_pack(arguments))
-    new_state, block = to_numpy(returned)
-    states, blocks = _unpack(new_state, len(chains)), _unpack(block, len(chains))
-    for chain, state, result in zip(chains, states, blocks, strict=True):
-        chain.take(state, result)
+    states, blocks, returned = machine.run(chains, [chain.state for chain in chains], stops, budgets)
+    for lane, (chain, state, block) in enumerate(zip(chains, states, blocks, strict=True)):
+        count = chain.num_drawn(state, block)
+        chain.take(state, block, count, bad_ends(machine, chains, lane, count, block))
     return returned
-
-
-def _pack(trees: list[Any]) -> Any:
-    """Stack the trees of several lanes; one lane has no lane axis."""
-    if len(trees) == 1:
-        return trees[0]
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
-
-
-def _unpack(tree: Any, lanes: int) -> list[Any]:
-    if lanes == 1:
-        return [tree]
-    return [jax.tree.map(operator.itemgetter(lane), tree) for lane in range(lanes)]

@@ -1,6 +1,6 @@
 """Say what the chains of a run are to do, and what they hand back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from ..kernels.base import AbstractKernel
 from ..kernels.metric import Metric
 from ..storage import Phase
 from .program import ChainState
+from .starting.base import AbstractPoints
+from .starting.uniform import UniformPoints
+from .tally import Tally
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Plan:
 
     **Fields**: `kernel`; `num_warmup`; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
     `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends; `shard`,
-    arguments whose rows are cut into blocks, with the axis of the rows.
+    arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin.
     """
 
     kernel: AbstractKernel
@@ -30,6 +33,7 @@ class Plan:
     dim: int
     segment: int
     shard: tuple[tuple[str, int], ...] = ()
+    start: AbstractPoints = field(default_factory=UniformPoints)
 
     @property
     def num_draws(self) -> int:
@@ -63,7 +67,7 @@ class Progress:
 class Piece:
     """Consecutive draws of one phase of one chain, before thinning, and the state after them; NumPy arrays.
 
-    **Fields**: `num_gradients`, of these draws; `total_gradients` and `num_divergent`, of the chain so far.
+    **Fields**: `num_gradients`, of these draws; `total_gradients` and `tally`, of the chain so far.
     """
 
     chain: int
@@ -75,4 +79,13 @@ class Piece:
     metric: Metric
     num_gradients: int
     total_gradients: int
-    num_divergent: int
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A chain that is given up, since it has not moved for `MAX_UNMOVED` draws; `draw` counts those of warm-up too."""
+
+    chain: int
+    draw: int
+    tally: Tally

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.errors import StorageError
 from ..core.options import checks_options
+from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import HMC, NUTS, AbstractKernel
@@ -16,10 +17,11 @@ from .describe import describe
 from .draws import Draws
 from .plan import Plan
 from .program import rows_for
-from .record import num_kept, read
+from .record import LOST, lost_chains, num_kept, read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
 from .run import Order, carry_out
+from .starting.choose import KEPT, stored_start
 
 _KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC}
 
@@ -52,6 +54,7 @@ def resume(
     run = store.load()
     stored = run.manifest
     density = density_of(target, stored["precision"])
+    start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     plan = Plan(
         _kernel(stored["sampler"]),
         stored["warmup"],
@@ -67,7 +70,7 @@ def resume(
             density, (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items())
         ),
     )
-    here = describe(density, plan, stored.chains)
+    here = describe(density, plan, stored.chains, start)
     differences = stored.differences(here)
     if differences:
         raise StorageError(
@@ -78,6 +81,9 @@ def resume(
         name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
     }
     plan = replace(plan, num_kept=num_kept(run))
+    if new := [chain for chain in stored.chains if run.last(chain) is None]:
+        with scope(density.program.precision):
+            plan = replace(plan, start=start.points(density, stored["seed"], new))
     order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
     if not order.groups:
         return replace(read(run, density.data), continuation=_continuation(order))
@@ -125,9 +131,9 @@ def _order(
 
 
 def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
-    """The groups that have draws to make; chains that failed stay as they are."""
-    failures: Any = run.records.get("failures", [])
-    failed = {chain for failure in failures for chain in failure["chains"]}
+    """The groups that have draws to make; chains that could not go on stay as they are."""
+    lost: Any = run.records.get(LOST, [])
+    failed = lost_chains(lost)
     numbers = [chain for chain in run.manifest.chains if chain not in failed]
     groups = restore(run, plan, numbers)
     return [group for group in groups if not getattr(group, "is_done", False)]

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.errors import AccordError
 from ..executors import AbstractPool, WorkerLostError
-from .group import Group, Item
+from .group import Group, Item, StartFailedError
 from .worker import Outcome, Task
 
 _POLL = 0.1  # seconds
@@ -128,6 +128,10 @@ class Scheduler:
 
     def _take_error(self, task: Task, error: BaseException) -> None:
         first = task.numbers[0]
+        if isinstance(error, StartFailedError) and len(task.numbers) > 1:
+            self._leave_out((error.chain,), task, error)
+            self._waiting.appendleft(task.without(error.chain))
+            return
         if isinstance(error, WorkerLostError):
             counts, limit = self._losses, _MAX_LOSSES + 1
             self._num_warm = max(self._num_warm - 1, 0)  # its successor compiles anew
@@ -141,9 +145,13 @@ class Scheduler:
                 self.say(f"chain {first}: {error}; another worker goes on in its place.")
             self._waiting.appendleft(task)
             return
-        draw = min(chain.draw for chain in task.group.kept) if isinstance(task.group, Group) else 0
+        self._leave_out(tuple(task.numbers), task, error)
+
+    def _leave_out(self, chains: tuple[int, ...], task: Task, error: BaseException) -> None:
+        begun = task.group.kept if isinstance(task.group, Group) else ()
+        draw = min((chain.draw for chain in begun if chain.number in chains), default=0)
         text = "".join(traceback.format_exception(error)).strip()
-        self.failures.append(Failure(tuple(task.numbers), draw, error, text))
+        self.failures.append(Failure(chains, draw, error, text))
 
     def _look_for_the_stuck(self) -> None:
         now = time.monotonic()

@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
-import numpy as np
 
 from ..core import precision as precisions
 from ..density import LogDensity
 from . import cache, group
 from .clock import common_clock
 from .compiled import compile_programs
-from .group import Group, Item, Machine, Start
+from .group import Group, Item
+from .machine import Machine
 from .plan import Plan
-
-_START_RADIUS = 2.0  # starting points are uniform within it, in unconstrained space (Stan's choice)
 
 _machines: cache.ProgramCache[Machine] = cache.ProgramCache(2)
 
@@ -40,6 +38,12 @@ class Task:
     def numbers(self) -> list[int]:
         """Of its chains."""
         return self.group.numbers if isinstance(self.group, Group) else list(self.group)
+
+    def without(self, number: int) -> "Task":
+        """The same for its other chains."""
+        if isinstance(self.group, Group):
+            return replace(self, group=self.group.without(number))
+        return replace(self, group=[chain for chain in self.group if chain != number])
 
 
 Outcome = tuple[Group, list[Item]]
@@ -88,7 +92,7 @@ def build(
     """Compile the programs of a plan, for these devices or for JAX's default one; with the seconds that it took."""
     cache.persist()
     programs = compile_programs(density, plan, devices)
-    machine = Machine(plan, programs.advance, programs.sites, uniform_start(plan.dim))
+    machine = Machine(plan, programs.advance, programs.sites)
     return machine, programs.seconds
 
 
@@ -132,13 +136,3 @@ def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> Machine:
             return machine if devices is None else replace(machine, clock=common_clock(devices))
 
     return _machines.get(hashlib.sha256(packed).digest(), unpack)[0]
-
-
-def uniform_start(dim: int) -> Start:
-    """Starting points that are uniform in a box around zero."""
-
-    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
-        del attempt
-        return generator.uniform(-_START_RADIUS, _START_RADIUS, dim)
-
-    return start

@@ -1,0 +1,94 @@
+"""Find the position at which some latent sites have given values."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from ..core import precision as precision_scope
+from ..core.errors import ModelError
+from ..core.tree import shapes
+from ..language import Site
+from .chunked import ChunkedProgram
+from .function import FunctionProgram
+from .logdensity import LogDensity
+from .program import ModelProgram, pieces_of
+from .row_files import in_memory
+from .tracing import bijector_of, concrete, sites_of
+
+
+def position_with(
+    density: LogDensity, values: Mapping[str, Any], elsewhere: jax.Array
+) -> tuple[jax.Array, dict[str, jax.Array]]:
+    """The position where some latent sites have these values, and the others are as at a position.
+
+    The support of a site may depend on those before it, so that no part of a position stands for a value by itself.
+
+    **Arguments**
+    - `values`: by latent site, of its shape. `elsewhere`: shape `(dim,)`, unconstrained.
+
+    **Returns** the position, shape `(dim,)`; and by site of `values` whether it is inside of its support, shape `()`.
+    """
+    pieces = pieces_of(elsewhere, density.layout.entries)
+    given = {name: jnp.asarray(value, elsewhere.dtype) for name, value in values.items()}
+    program = density.program
+    if isinstance(program, ChunkedProgram):
+        program = program.base
+    if isinstance(program, FunctionProgram):
+        is_inside = {name: jnp.all(jnp.isfinite(value)) for name, value in given.items()}
+        pieces |= given
+    elif isinstance(program, ModelProgram):
+        pieces, is_inside = _of_model(program, in_memory(density.data), given, pieces)
+    else:
+        raise ModelError(f"{program.name!r} has been cut into blocks; take the whole model's density.")
+    return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in density.layout.entries]), is_inside
+
+
+def support_in_words(density: LogDensity, name: str) -> str:
+    """What a value of a latent site must be, as in "above 0"; empty where that depends on other unknowns or on data."""
+    program = density.program
+    if isinstance(program, ChunkedProgram):
+        program = program.base
+    if not isinstance(program, ModelProgram):
+        return ""
+    found: dict[str, str] = {}
+
+    def look(position: jax.Array, data: Mapping[str, Any]) -> None:
+        pieces = pieces_of(position, density.layout.entries)
+        for site in program.sites(pieces, data).values():
+            if site.name == name and site.distribution is not None:
+                support = site.distribution.support
+                is_known = not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(support))
+                found[name] = support.describe() if is_known else ""
+
+    position = jax.ShapeDtypeStruct((density.dim,), precision_scope.float_dtype(program.precision))
+    with precision_scope.scope(program.precision), concrete(program.constants):
+        jax.eval_shape(look, position, shapes(density.data))
+    return found.get(name, "")
+
+
+def _of_model(
+    program: ModelProgram,
+    data: Mapping[str, Any],
+    given: Mapping[str, jax.Array],
+    elsewhere: Mapping[str, jax.Array],
+) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+    pieces: dict[str, jax.Array] = {}
+    is_inside: dict[str, jax.Array] = {}
+
+    def value_of(site: Site) -> Site:
+        bijector, distribution = bijector_of(site), site.distribution
+        if site.name not in given or distribution is None:
+            pieces[site.name] = elsewhere[site.name]
+            return replace(site, value=bijector.forward(elsewhere[site.name]))
+        value = given[site.name]
+        pieces[site.name] = bijector.inverse(value)
+        is_inside[site.name] = jnp.all(distribution.support(value)) & jnp.all(jnp.isfinite(pieces[site.name]))
+        return replace(site, value=value)
+
+    with concrete(program.constants):
+        sites_of(program.model(data, jnp.result_type(float)), value_of)
+    return pieces, is_inside

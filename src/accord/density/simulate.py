@@ -1,0 +1,113 @@
+"""Draw from a model as it is written: unknowns from their priors, observations from what they are said to come from.
+
+A site's draw depends on the key and its name alone, as under `handlers.seed`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..core import precision as precision_scope
+from ..core.errors import DistributionError, ModelError, SiteError
+from ..language import AbstractHandler, Site
+from ..language.effects import Seed
+from .chunked import ChunkedProgram
+from .logdensity import LogDensity
+from .program import ModelProgram
+from .row_files import in_memory
+from .tracing import bijector_of, concrete
+
+_ELSEWHERE = "Begin at `infer.from_uniform()` or `infer.from_values({...})`, which need no prior to draw from"
+
+
+def simulate(density: LogDensity, key: jax.Array) -> dict[str, jax.Array]:
+    """One draw of the latent, deterministic and observed sites from the prior and the sampling distribution.
+
+    Observed sites are drawn too, whole where some are masked, whatever data they have; sites set by `do` or
+    `substitute` keep their values. Can be used under `jit` and `vmap`, in the scope of the density's precision.
+
+    **Arguments**: `key`, a JAX random key.
+
+    **Returns** a value for each such site in the model's order, in its dtype.
+
+    **Raises** `SiteError` for a site without draws (a prior that is improper, or a distribution without `sample`), and
+    for a factor, of which nobody says how it could be drawn; `ModelError` for the density of a function.
+    """
+    program = _model_of(density)
+    sites = _sites(density, key, has_data=False)
+    kinds = ("latent", "deterministic", "observed")
+    entries = [entry for entry in program.layout.sites if entry.kind in kinds]
+    return {entry.name: jnp.asarray(sites[entry.name].value).astype(entry.dtype) for entry in entries}
+
+
+def prior_position(density: LogDensity, key: jax.Array) -> jax.Array:
+    """The unconstrained position, shape `(dim,)`, of one draw of the latent sites from their priors.
+
+    Observed sites keep their data, and factors have no say. A draw that rounds to the edge of its support has an
+    infinite position. Can be used as `simulate`.
+
+    **Raises** `SiteError` for a latent site without draws; `ModelError` for the density of a function.
+    """
+    entries = _model_of(density).layout.entries
+    sites = _sites(density, key, has_data=True)
+    dtype = precision_scope.float_dtype(density.program.precision)
+    pieces = [bijector_of(sites[entry.name]).inverse(sites[entry.name].value) for entry in entries]
+    return jnp.concatenate([jnp.ravel(piece).astype(dtype) for piece in pieces])
+
+
+class _Draw(AbstractHandler):
+    """Draw sites, whatever seeds there are inside; the latent ones alone where there is data."""
+
+    key: Any
+    has_data: bool = eqx.field(static=True)
+
+    def process(self, site: Site) -> Site:
+        """Say how to draw the site."""
+        if site.kind == "factor" and not self.has_data:
+            raise SiteError(
+                f"factor {site.name!r} (at {site.where}): a factor is part of a density, and nothing can be drawn from "
+                "it, so that this model cannot be simulated. Write it as `ac.sample` from a distribution."
+            )
+        if not (site.is_latent or (site.is_observed and not self.has_data)):
+            return site
+        open_site = replace(site, value=None, choose=None)
+        seeded = Seed(self.key).process(open_site)
+        return replace(open_site, choose=lambda settled: _drawn(settled, seeded.choose))
+
+
+def _drawn(site: Site, draw: Callable[[Site], Site] | None) -> Site:
+    if draw is None:
+        return site
+    try:
+        return draw(site)
+    except (DistributionError, NotImplementedError) as error:
+        remedy = f"{_ELSEWHERE}, or give it a distribution with `sample`."
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {type(site.distribution).__name__} gives no draws ({error}). "
+            f"{remedy}"
+        ) from error
+
+
+def _sites(density: LogDensity, key: jax.Array, *, has_data: bool) -> dict[str, Site]:
+    program = _model_of(density)
+    with precision_scope.scope(density.program.precision), concrete(program.constants):
+        model = program.model(in_memory(density.data), jnp.result_type(float))
+        _, sites = model.run(_Draw(key, has_data))
+    return {name: site for name, site in sites.items() if not site.is_hidden}
+
+
+def _model_of(density: LogDensity) -> ModelProgram:
+    """The whole model of a density."""
+    program = density.program
+    if isinstance(program, ChunkedProgram):
+        return program.base
+    if isinstance(program, ModelProgram):
+        return program
+    raise ModelError(
+        f"{program.name!r} is the log density of a function, or of a model that has been cut into blocks, and has no "
+        f"prior to draw from. {_ELSEWHERE}; or take the whole model's."
+    )

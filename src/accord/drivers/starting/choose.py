@@ -1,0 +1,68 @@
+"""Make a start of what a user gives as `init=`, or of what a store has kept."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.errors import OptionError, StorageError
+from ..draws import Draws
+from .base import AbstractStart
+from .earlier import FromDraws, from_draws
+from .given import as_values
+from .prior import from_median, from_prior
+from .uniform import from_uniform
+from .values import from_values
+
+KEPT = "init"
+"""Of what a store keeps of a start, the name."""
+
+Init = AbstractStart | Draws | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+"""A start, an earlier run, values by site, for all chains or a list by chain, or None for the default."""
+
+
+def start_of(init: Any) -> AbstractStart:
+    """The start that is asked for. Raises `OptionError` for anything else."""
+    if init is None:
+        return from_uniform()
+    if isinstance(init, AbstractStart):
+        return init
+    if isinstance(init, Draws):
+        return from_draws(init)
+    if isinstance(init, Mapping | list | tuple):
+        return from_values(init)
+    hint = " Call it: `infer.from_prior()`." if callable(init) else ""
+    raise OptionError(
+        "init must be a start such as infer.from_prior(), a mapping from latent sites to values, the draws of an "
+        f"earlier run, or None; got {init!r}.{hint}"
+    )
+
+
+def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStart:
+    """The start that a manifest describes, with what the store has kept of it.
+
+    **Raises** `StorageError` for one that this accord does not have, or of which nothing was kept.
+    """
+    if described is None:
+        raise StorageError(
+            "the run does not say where it began: it was made by an earlier accord (see 'versions' in manifest.json), "
+            "which can go on from it. The draws can be loaded."
+        )
+    match described["kind"]:
+        case "from_uniform":
+            return from_uniform(described["radius"])
+        case "from_prior":
+            return from_prior()
+        case "from_median":
+            return from_median(described["num_samples"])
+        case "from_values" | "from_draws" if kept is None:
+            raise StorageError(
+                "the run ended before its starting points were stored, so that it cannot go on. Nothing had been "
+                "drawn: sample anew into another folder."
+            )
+        case "from_values":
+            return from_values(kept["values"])
+        case "from_draws":
+            chains = tuple(kept["chains"])
+            values = tuple(as_values(each, "init") for each in kept["values"])
+            return FromDraws(chains, values)
+        case kind:
+            raise StorageError(f"the run begins at {kind!r}, which this accord does not have.")

@@ -1,0 +1,61 @@
+"""Begin where the chains of an earlier run ended."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.errors import DataError, OptionError
+from ...core.options import checks_options
+from ...density import LogDensity
+from ..draws import Draws
+from .given import AbstractGiven, Values, as_values
+
+
+@dataclass(frozen=True, eq=False)
+class FromDraws(AbstractGiven):
+    """The last draw of each chain of a run: `chains`, their numbers, and `of_chains`, latent sites by chain."""
+
+    chains: tuple[int, ...]
+    of_chains: tuple[Values, ...]
+    kind: ClassVar[str] = "from_draws"
+    origin: ClassVar[str] = "where the run given by `init=` ended"
+
+    def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
+        """Those of the chain of this number, or of the next in turn; without sites that the model does not have."""
+        number = chain if chain in self.chains else self.chains[chain % len(self.chains)]
+        latents = {entry.name for entry in density.layout.entries}
+        values = self.of_chains[self.chains.index(number)]
+        common = {name: value for name, value in values.items() if name in latents}
+        where = f"init of chain {chain} (the last draw of chain {number} of the earlier run)"
+        if not common:
+            raise DataError(
+                f"{where}: no latent site of this model is among its sites, {', '.join(map(repr, values))}. Give the "
+                "draws of a model that has some sites in common."
+            )
+        return common, where
+
+    def kept(self) -> dict[str, Any]:
+        """All values; JSON holds every digit of them."""
+        values = [{name: value.tolist() for name, value in each.items()} for each in self.of_chains]
+        return {"chains": list(self.chains), "values": values}
+
+
+@checks_options
+def from_draws(draws: Draws) -> FromDraws:
+    """Begin each chain where the chain of its number ended in an earlier run; chains beyond those take them in turn.
+
+    **Raises** `OptionError` for a run without draws.
+    """
+    if not draws.num_draws:
+        raise OptionError(
+            "init: the earlier run has no draw to begin at. Give another, or `infer.from_values`."
+        )
+    sites = draws.manifest["layout"]["sites"]
+    latents = [site["name"] for site in sites if site["kind"] == "latent"]
+    last = {name: np.asarray(draws[name][:, -1]) for name in latents}
+    of_chains = tuple(
+        as_values({name: array[row] for name, array in last.items()}, f"init: the last draw of chain {chain}")
+        for row, chain in enumerate(draws.chains)
+    )
+    return FromDraws(draws.chains, of_chains)

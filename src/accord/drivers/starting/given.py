@@ -1,0 +1,161 @@
+"""Begin where latent sites have given values; those without one begin as they do by default."""
+
+import abc
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+
+from ...core.errors import DataError, suggest
+from ...core.precision import float_dtype
+from ...core.tree import to_numpy
+from ...density import LogDensity
+from ...density.given import position_with, support_in_words
+from ..compiled import compile_alone
+from .base import AT_ONCE, AbstractStart, num_tries_ahead
+from .table import TablePoints
+from .uniform import UniformPoints
+
+Values = Mapping[str, np.ndarray]
+"""By latent site, in the model's space."""
+
+
+class AbstractGiven(AbstractStart):
+    """Begin where the user says.
+
+    **Class variables**: `kind`, by which a manifest knows it; `origin`, in words for messages.
+    """
+
+    kind: ClassVar[str]
+    origin: ClassVar[str]
+
+    @abc.abstractmethod
+    def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
+        """The values for a chain, and where they come from in words for messages. Raises `DataError` without any."""
+
+    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
+        """One place for a chain of which every site is given, else as many as there may be."""
+        rows: dict[int, np.ndarray] = {}
+        programs: dict[tuple[str, ...], _Program] = {}
+        known: dict[tuple[int, ...], np.ndarray] = {}  # one mapping may be that of all chains
+        given = {chain: self.values_for(chain, density) for chain in chains}
+        # Of all chains, before anything is compiled.
+        named = {chain: check_values(values, density, where) for chain, (values, where) in given.items()}
+        for chain, (values, where) in given.items():
+            names = named[chain]
+            if names not in programs:
+                programs[names] = _compiled(density, names)
+            if len(names) < len(density.layout.entries):
+                elsewhere = UniformPoints().positions(seed, chain, num_tries_ahead(density.dim), density.dim)
+                rows[chain] = programs[names](values, elsewhere, where)
+                continue
+            identity = tuple(id(values[name]) for name in names)
+            if identity not in known:
+                known[identity] = programs[names](values, np.zeros((AT_ONCE, density.dim)), where)[:1]
+            rows[chain] = known[identity]
+        return TablePoints(self.origin, rows)
+
+    def described(self) -> dict[str, Any]:
+        """The digest of what is kept."""
+        text = json.dumps(self.kept(), sort_keys=True)
+        return {"kind": self.kind, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+_Program = Callable[[Values, np.ndarray, str], np.ndarray]
+"""From values, positions for what has none, shape `(try, dim)`, and where the values come from: positions."""
+
+
+def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
+    """Numbers by site as arrays that nobody changes. Raises `DataError` for what is no mapping to finite numbers."""
+    if not isinstance(values, Mapping):
+        raise DataError(
+            f'{where}: values are a mapping from latent sites to numbers, like {{"mu": 0.5}}; got {values!r}.'
+        )
+    found = {}
+    for name, value in values.items():
+        try:
+            array = np.array(value, float)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{where}: site {name!r} is to begin at {value!r}, which is not numbers."
+            ) from None
+        if not np.all(np.isfinite(array)):
+            raise DataError(
+                f"{where}: site {name!r} is to begin at {_short(array)}, and a chain cannot begin at NaN or infinity. "
+                "Give a finite value, or leave the site out and let it be drawn."
+            )
+        array.setflags(write=False)
+        found[str(name)] = array
+    return found
+
+
+def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, ...]:
+    """The names of the values in the order of the model.
+
+    **Raises** `DataError` for names that are no latent sites, and for shapes that are not theirs.
+    """
+    kinds = {entry.name: entry.kind for entry in density.layout.sites}
+    latents = {entry.name: entry for entry in density.layout.entries}
+    for name, value in values.items():
+        if name not in latents:
+            what = (
+                f"{name!r} is {_KINDS.get(kinds[name], 'no latent')} site"
+                if name in kinds
+                else f"there is no site {name!r}"
+            )
+            raise DataError(
+                f"{where}: {what}, and only latent sites have a place to begin at.{suggest(name, latents)} They are "
+                f"{', '.join(map(repr, latents))}."
+            )
+        if value.shape != latents[name].shape:
+            raise DataError(
+                f"{where}: the value for site {name!r} has shape {value.shape}, and the site has shape "
+                f"{latents[name].shape}. Give one number for each entry; nothing is broadcast."
+            )
+    return tuple(name for name in latents if name in values)
+
+
+_KINDS = {"deterministic": "a deterministic", "observed": "an observed", "intervened": "an intervened"}
+
+
+def _compiled(density: LogDensity, names: tuple[str, ...]) -> _Program:
+    dtype = float_dtype(density.program.precision)
+    shapes = {name: density.layout[name].shape for name in names}
+
+    def positions(density: LogDensity, values: Any, elsewhere: Any) -> Any:
+        return jax.vmap(lambda position: position_with(density, values, position))(elsewhere)
+
+    program = compile_alone(
+        density,
+        positions,
+        {name: np.zeros(shape, dtype) for name, shape in shapes.items()},
+        np.zeros((AT_ONCE, density.dim), dtype),
+    )
+
+    def run(values: Values, elsewhere: np.ndarray, where: str) -> np.ndarray:
+        with np.errstate(over="ignore"):  # an infinity is found outside of the support
+            cast = {name: values[name].astype(dtype) for name in names}
+        tens = elsewhere.astype(dtype).reshape(-1, AT_ONCE, density.dim)
+        found = [to_numpy(program(cast, each)) for each in tens]
+        # A support may depend on a site that is drawn: then some places are left out.
+        is_usable = np.full(len(elsewhere), True)
+        for name in names:
+            is_usable &= np.concatenate([is_inside[name] for _, is_inside in found])
+            if not is_usable.any():
+                words = support_in_words(density, name)
+                must = f": it must be {words}" if words else ""
+                raise DataError(
+                    f"{where}: site {name!r} is to begin at {_short(values[name])}, which is outside or on the edge of "
+                    f"its support ({density.layout[name].distribution}{must}). Give a value inside of it."
+                )
+        return np.concatenate([position for position, _ in found])[is_usable]
+
+    return run
+
+
+def _short(value: np.ndarray) -> str:
+    with np.printoptions(precision=6, threshold=8):
+        return f"{value}"

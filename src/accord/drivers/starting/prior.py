@@ -1,0 +1,99 @@
+"""Begin at draws from the prior, or at medians of some."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core import keys
+from ...core.options import checks_options, positive_count
+from ...density import LogDensity
+from ...density.simulate import prior_position
+from ..compiled import compile_alone
+from .base import AT_ONCE, AbstractStart, num_tries_ahead
+from .table import TablePoints
+
+_NUM_MEDIANS = 10
+
+
+@dataclass(frozen=True)
+class FromPrior(AbstractStart):
+    """See `from_prior`."""
+
+    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
+        """One draw for each try, worked out here and now: a worker would need the program too."""
+        draw = _drawing(density, num_tries_ahead(density.dim))
+        return TablePoints("drawn from the prior", {chain: draw(seed, chain) for chain in chains})
+
+    def described(self) -> dict[str, Any]:
+        """It has no options."""
+        return {"kind": "from_prior"}
+
+
+@dataclass(frozen=True)
+class FromMedian(AbstractStart):
+    """See `from_median`."""
+
+    num_samples: int
+
+    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
+        """A median for each try."""
+        draw = _drawing(density, _NUM_MEDIANS * self.num_samples)
+
+        def medians(chain: int) -> np.ndarray:
+            draws = draw(seed, chain).reshape(_NUM_MEDIANS, self.num_samples, density.dim)
+            with np.errstate(invalid="ignore"):  # of two infinities
+                return np.median(draws, axis=1)
+
+        return TablePoints("at medians of the prior", {chain: medians(chain) for chain in chains})
+
+    def described(self) -> dict[str, Any]:
+        """How many draws a median is of."""
+        return {"kind": "from_median", "num_samples": self.num_samples}
+
+
+@checks_options
+def from_prior() -> FromPrior:
+    """Begin each chain at a draw from the prior: each site's, given those before it; observations have no say in it.
+
+    Of the first ten points with a finite log density and gradient the chain takes the best one. There are 100 tries,
+    or as many as take 256 KiB and at least ten. One more program is compiled for it.
+
+    **Raises** (when the run begins) `SiteError` for a prior that is improper or has no draws.
+    """
+    return FromPrior()
+
+
+@checks_options
+def from_median(num_samples: int = 15) -> FromMedian:
+    """Begin each chain at the median of some draws from the prior: near its middle, and a little apart from others.
+
+    The median is of each unconstrained coordinate by itself, which for a site of one number is the median of the site.
+    Of ten such points the chain takes the best one with a finite log density and gradient.
+
+    **Arguments**: `num_samples`, of how many draws; >= 1.
+
+    **Raises** `OptionError` for another count; (when the run begins) `SiteError` as `from_prior`.
+    """
+    return FromMedian(positive_count("num_samples", num_samples))
+
+
+def _drawing(density: LogDensity, count: int) -> Callable[[int, int], np.ndarray]:
+    """Compile `(seed, chain) -> positions`, shape `(count, dim)`; the count is one of tens."""
+
+    def positions(density: LogDensity, words: Any) -> Any:
+        def position(words: Any) -> Any:
+            return prior_position(density, jax.random.wrap_key_data(words, impl="threefry2x32"))
+
+        return jax.vmap(position)(words)
+
+    program = compile_alone(density, positions, np.zeros((AT_ONCE, 2), np.uint32))
+
+    def draw(seed: int, chain: int) -> np.ndarray:
+        words = keys.words(keys.chain_key(seed, chain), keys.USE_START, count)
+        tens = words.reshape(-1, AT_ONCE, 2)
+        return np.concatenate([np.asarray(program(each)) for each in tens])
+
+    return draw

@@ -1,0 +1,79 @@
+"""Begin at points that are uniform in a box around zero, in unconstrained space."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core import keys
+from ...core.errors import OptionError
+from ...core.options import checks_options
+from ...density import LogDensity
+from .base import MAX_TRIES, AbstractPoints, AbstractStart
+
+RADIUS = 2.0  # Stan's choice
+
+
+@dataclass(frozen=True)
+class UniformPoints(AbstractPoints):
+    """Within `radius` of zero in every coordinate."""
+
+    radius: float = RADIUS
+
+    @property
+    def origin(self) -> str:
+        return f"uniform within {self.radius:g} of zero in unconstrained space"
+
+    def num_tries(self, chain: int) -> int:
+        """The same for all."""
+        del chain
+        return MAX_TRIES
+
+    def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
+        """Drawn where it is needed."""
+        generator = keys.generator(keys.chain_key(seed, chain), keys.USE_START, attempt)
+        return generator.uniform(-self.radius, self.radius, dim)
+
+    def positions(self, seed: int, chain: int, count: int, dim: int) -> np.ndarray:
+        """The first places of a chain, shape `(count, dim)`: the same, in less time."""
+        words = keys.words(keys.chain_key(seed, chain), keys.USE_START, count)
+        return np.stack([
+            keys.generator_of(each).uniform(-self.radius, self.radius, dim) for each in words
+        ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FromUniform(AbstractStart):
+    """See `from_uniform`."""
+
+    radius: float
+
+    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> UniformPoints:
+        """Nothing of the model is asked."""
+        del density, seed, chains
+        return UniformPoints(self.radius)
+
+    def described(self) -> dict[str, Any]:
+        """Its radius."""
+        return {"kind": "from_uniform", "radius": self.radius}
+
+
+@checks_options
+def from_uniform(radius: float = RADIUS) -> FromUniform:
+    """Begin each chain at a point that is uniform in a box around zero in unconstrained space; the default.
+
+    Of the first ten points with a finite log density and gradient the chain takes the best one; there are 100 tries.
+
+    **Arguments**: `radius`, half the width of the box, in unconstrained units, >= 0. At 0 all chains begin at zero,
+    which is the middle of each site's support: R-hat is then blind to chains that have not moved.
+
+    **Raises** `OptionError` for a radius that is negative or not a number.
+    """
+    is_number = isinstance(radius, (int, float, np.integer, np.floating)) and not isinstance(radius, bool)
+    if not (is_number and np.isfinite(radius) and radius >= 0):
+        raise OptionError(
+            f"from_uniform: radius must be a finite number of at least 0, got {radius!r}. It is half the width of the "
+            "box in unconstrained space; 2 is usual."
+        )
+    return FromUniform(float(radius))

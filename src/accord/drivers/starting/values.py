@@ -1,0 +1,62 @@
+"""Begin at values that the user gives: one mapping for all chains, or one for each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...core.errors import DataError, OptionError
+from ...core.options import checks_options
+from ...density import LogDensity
+from .given import AbstractGiven, Values, as_values
+
+
+@dataclass(frozen=True, eq=False)
+class FromValues(AbstractGiven):
+    """See `from_values`. `of_chains` holds one mapping for each chain by its number; one for all if `is_common`."""
+
+    of_chains: tuple[Values, ...]
+    is_common: bool
+    kind: ClassVar[str] = "from_values"
+    origin: ClassVar[str] = "with the values given by `init=`"
+
+    def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
+        """By the chain's number, so that it begins at the same place without the others."""
+        del density
+        if self.is_common:
+            return self.of_chains[0], "init"
+        if chain >= len(self.of_chains):
+            raise DataError(
+                f"init: there are values for {len(self.of_chains)} chains, and none for chain {chain}. Give a list "
+                "with one mapping for each chain, by its number from 0 on, or one mapping for all."
+            )
+        return self.of_chains[chain], f"init of chain {chain}"
+
+    def kept(self) -> dict[str, Any]:
+        """All values; JSON holds every digit of them."""
+        plain = [{name: value.tolist() for name, value in values.items()} for values in self.of_chains]
+        return {"values": plain[0] if self.is_common else plain}
+
+
+@checks_options
+def from_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> FromValues:
+    """Begin at given values of the latent sites, in the model's space.
+
+    A chain of which every site is given begins there and nowhere else. Sites that are left out are drawn as by
+    `from_uniform()`, and the chain takes the best of the first ten points with a finite log density and gradient.
+
+    **Arguments**: `values`, a mapping from site to value for all chains, such as the mode; or a list of mappings, of
+    which entry k is for chain k. Each value has exactly its site's shape.
+
+    **Raises** `DataError` for values that are not finite numbers; (when the run begins, before it is compiled) for a
+    name that is no latent site, a shape that is not the site's, a value outside of the support, and a chain without
+    values. `OptionError` for an empty list.
+    """
+    if isinstance(values, Mapping):
+        return FromValues((as_values(values, "init"),), is_common=True)
+    if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+        raise OptionError(
+            "from_values takes a mapping from latent sites to values, or a list of them, one for each chain; got "
+            f"{values!r}."
+        )
+    found = tuple(as_values(each, f"init of chain {number}") for number, each in enumerate(values))
+    return FromValues(found, is_common=False)
