@@ -9,7 +9,8 @@ import pytest
 
 from accord.adaptation import fisher
 from accord.core.precision import scope
-from accord.drivers.group import Machine, run_chains
+from accord.drivers.group import run_chains
+from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program, rows_for
 from accord.kernels import HMC, NUTS, AbstractKernel, Metric
@@ -73,7 +74,6 @@ def _run(
         )
         machine = Machine(
             plan,
-            start=lambda generator, attempt: generator.uniform(-2, 2, dim),
             advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
             sites=lambda positions, count: {},
         )

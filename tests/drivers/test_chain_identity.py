@@ -12,9 +12,11 @@ import pytest
 
 from accord.core.precision import scope
 from accord.drivers import group as groups
-from accord.drivers.group import Item, Machine, StartFailedError, run_chains
+from accord.drivers.group import Item, StartFailedError, run_chains
+from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program
+from accord.drivers.starting.uniform import UniformPoints
 from accord.executors import AbstractExecutor, Serial, Threads, surroundings_here
 from accord.kernels import HMC, NUTS, AbstractKernel
 
@@ -144,41 +146,63 @@ def test_a_warm_up_of_any_length_leads_to_the_draws_asked_for(plans: Any, num_wa
 
 
 def test_starts_are_tried_until_one_is_finite(kernel: AbstractKernel) -> None:
-    tried: list[int] = []
-
-    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
-        tried.append(attempt)
-        return np.concatenate([[1.0 if attempt < 13 else -1.0], generator.uniform(-2, 2, 2)])
-
+    points = _Watched(lambda uniform, attempt: np.array([1.0 if attempt < 13 else -1.0, *uniform[1:]]))
     with scope("float64"):
-        plan = _replace(_plan(kernel, 1, _half_plane), start=start)
+        plan = _replace(_plan(kernel, 1, _half_plane), start=points)
     arrays = _run(plan, [0])[0]
-    assert tried == list(range(14))
+    assert points.tried == list(range(14))
     assert np.all(arrays["sample/position"][:, 0] < 0)
 
 
 def test_a_chain_starts_where_it_would_alone_however_long_others_search(kernel: AbstractKernel) -> None:
-    tried = []
-
-    def start(generator: np.random.Generator, attempt: int) -> np.ndarray:
-        tried.append(attempt)
-        return generator.uniform(-2, 2, 3) + np.array([1.8, 0.0, 0.0])
-
+    points = _Watched(lambda uniform, attempt: uniform + np.array([1.8, 0.0, 0.0]))
     with scope("float64"):
-        plan = _replace(_plan(kernel, 4, _half_plane), start=start, num_warmup=10, num_kept=2)
-    together = _run(plan, range(4))
-    assert max(tried) > groups._NUM_STARTS  # at least one chain searched on when others had their start
+        plan = _replace(_plan(kernel, 4, _half_plane), start=points, num_warmup=10, num_kept=2)
+    items = _items(plan, range(4))
+    together = _gather(items)
+    assert max(points.tried) > groups._NUM_STARTS  # one chain at least searched on when others had theirs
     for number in range(4):
-        _assert_same(_run(plan, [number]), {number: together[number]})
+        alone = _items(plan, [number])
+        _assert_same(_gather(alone), {number: together[number]})
+        assert _gradients(alone)[number] == _gradients(items)[number]
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_a_chain_that_finds_no_start_says_where_it_looked(kernel: AbstractKernel, lanes: int) -> None:
     with scope("float64"):
         plan = _plan(kernel, lanes, lambda x: (jnp.sum(x) * jnp.nan, x))
-    with pytest.raises(StartFailedError, match="chain 7: no finite starting point in 100 tries") as caught:
+    with pytest.raises(StartFailedError, match=r"chain 7: no starting point .* in 100 tries") as caught:
         _run(plan, [7])
     assert caught.value.position.shape == (DIM,) and np.all(np.isfinite(caught.value.position))
+
+
+def test_a_search_in_vain_shows_the_place_that_was_nearest_to_be_of_use(kernel: AbstractKernel) -> None:
+    """A finite log density whose gradient is not, rather than -inf, rather than NaN; of several the highest."""
+
+    def evaluate(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        value = jnp.where(x[0] < 0, jnp.nan, jnp.where(x[1] < 0, -jnp.inf, -x[2]))
+        return value, jnp.full_like(x, jnp.nan)
+
+    with scope("float64"):
+        plan = _plan(kernel, 1, evaluate)
+    with pytest.raises(StartFailedError) as caught:
+        _run(plan, [0])
+    tries = np.array([UniformPoints().position(11, 0, attempt, DIM) for attempt in range(100)])
+    useful = tries[(tries[:, 0] > 0) & (tries[:, 1] > 0)]
+    np.testing.assert_array_equal(caught.value.position, useful[np.argmin(useful[:, 2])])
+
+
+class _Watched(UniformPoints):
+    """Points moved somewhere else, which know what tries were made."""
+
+    def __init__(self, moved: Callable[[np.ndarray, int], np.ndarray]):
+        super().__init__()
+        object.__setattr__(self, "moved", moved)
+        object.__setattr__(self, "tried", [])
+
+    def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
+        self.tried.append(attempt)
+        return self.moved(super().position(seed, chain, attempt, dim), attempt)
 
 
 def _half_plane(x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -202,16 +226,14 @@ def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], An
     )
     return Machine(
         plan,
-        start=lambda generator, attempt: generator.uniform(-2, 2, DIM),
         advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
         sites=lambda positions, count: {"twice": 2 * positions},
     )
 
 
-def _replace(machine: Machine, start: Any = None, **changes: Any) -> Machine:
-    """The machine with another start or plan."""
-    plan = replace(machine.plan, **changes)
-    return replace(machine, plan=plan, start=start or machine.start)
+def _replace(machine: Machine, **changes: Any) -> Machine:
+    """The machine with another plan."""
+    return replace(machine, plan=replace(machine.plan, **changes))
 
 
 def _items(machine: Machine, numbers: Sequence[int], executor: AbstractExecutor | None = None) -> list[Item]:
@@ -248,6 +270,11 @@ def _gather(items: list[Item]) -> dict[int, dict[str, np.ndarray]]:
             for phase, name in names
         }
     return gathered
+
+
+def _gradients(items: list[Item]) -> dict[int, int]:
+    """By chain, how many were evaluated."""
+    return {item.chain: item.total_gradients for item in items if isinstance(item, Piece)}
 
 
 def _assert_same(found: dict[int, dict[str, np.ndarray]], expected: dict[int, dict[str, np.ndarray]]) -> None:

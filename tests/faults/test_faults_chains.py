@@ -6,10 +6,9 @@ import pytest
 from fault_models import QUIET, Child, needs_signals, wall, watched_target, watcher
 
 from accord import infer
-from accord.core import keys
 from accord.core.errors import InitializationError
 from accord.density import LogDensity
-from accord.drivers.worker import uniform_start
+from accord.drivers.starting.uniform import UniformPoints
 
 SEED = 4
 RUN = dict(draws=300, warmup=100, seed=SEED, **QUIET)
@@ -18,7 +17,7 @@ RUN = dict(draws=300, warmup=100, seed=SEED, **QUIET)
 def starts(chains) -> np.ndarray:
     """Every point at which these chains would look for a start."""
     return np.stack([
-        uniform_start(3)(keys.generator(keys.chain_key(SEED, chain), keys.USE_START, attempt), attempt)
+        UniformPoints().position(SEED, chain, attempt, 3)
         for chain in chains
         for attempt in range(100)
     ])  # fmt: skip
@@ -45,7 +44,7 @@ def assert_one_failed(draws, expected, words):
         np.testing.assert_array_equal(draws[name], array)
     for name, array in expected.stats.items():
         np.testing.assert_array_equal(draws.stats[name], array)
-    (failure,) = draws.failures
+    (failure,) = draws.lost_chains
     assert failure["chains"] == [1] and words in failure["error"]
     assert not draws.complete
 
@@ -55,13 +54,13 @@ def test_a_chain_without_a_start_harms_no_other(tmp_path, expected, executor):
     folder = tmp_path / "run"
     store = infer.RunFolder(folder)
     draws = infer.sample(without_start(1), chains=3, executor=executor, store=store, **RUN)
-    assert_one_failed(draws, expected, "no finite starting point")
+    assert_one_failed(draws, expected, "no starting point")
     (notice,) = [notice for notice in draws.notices if notice.code == "chain_failed"]
     assert notice.severity == "error" and "chain 1" in notice.message and "chains=[1]" in notice.remedy
     loaded = infer.load(folder)
-    assert_one_failed(loaded, expected, "no finite starting point")
+    assert_one_failed(loaded, expected, "no starting point")
     assert [notice.code for notice in loaded.notices] == [notice.code for notice in draws.notices]
-    assert_one_failed(infer.resume(folder, without_start(1), **QUIET), expected, "no finite")
+    assert_one_failed(infer.resume(folder, without_start(1), **QUIET), expected, "no starting point")
 
 
 def test_the_failure_is_reproduced_by_running_that_chain_alone():
@@ -76,7 +75,7 @@ def test_chains_that_have_all_failed_raise(tmp_path):
 
 def test_what_is_left_can_be_extended(expected):
     draws = infer.sample(without_start(1), chains=3, **(RUN | dict(draws=200))).extend(100)
-    assert_one_failed(draws, expected, "no finite starting point")
+    assert_one_failed(draws, expected, "no starting point")
 
 
 def test_failures_of_two_resumptions_are_both_known(tmp_path, expected):
@@ -84,17 +83,19 @@ def test_failures_of_two_resumptions_are_both_known(tmp_path, expected):
     folder = tmp_path / "run"
     infer.sample(without_start(1), chains=[0, 1], store=infer.RunFolder(folder), **RUN)
     run = infer.RunFolder(folder).load()
-    run.record("failures", [*run.records["failures"], {"chains": [7], "draw": 0, "error": "of another time"}])
+    run.record(
+        "lost_chains", [*run.records["lost_chains"], {"chains": [7], "draw": 0, "error": "of another time"}]
+    )
     run.record("extended", 400)
     draws = infer.resume(folder, without_start(1), **QUIET)
-    assert [failure["chains"] for failure in draws.failures] == [[1], [7]]
+    assert [failure["chains"] for failure in draws.lost_chains] == [[1], [7]]
 
 
-def test_lanes_that_share_a_program_fail_together_and_no_others():
+def test_a_chain_without_a_start_harms_none_that_shares_its_program():
     draws = infer.sample(without_start(1), chains=4, lanes=2, **RUN)
-    assert draws.chains == (2, 3)
-    assert [failure["chains"] for failure in draws.failures] == [[0, 1]]
-    alone = infer.sample(without_start(1), chains=[2, 3], lanes=2, **RUN)
+    assert draws.chains == (0, 2, 3)
+    assert [failure["chains"] for failure in draws.lost_chains] == [[1]]
+    alone = infer.sample(without_start(1), chains=[0, 2, 3], lanes=2, **RUN)
     np.testing.assert_array_equal(draws["x"], alone["x"])
 
 
@@ -135,7 +136,7 @@ def watched_draws():
 def test_a_chain_whose_callback_raises_harms_no_other(tmp_path, watched_draws, place):
     """It raises at one position, that of one draw of chain 1, whenever it comes there."""
     fatal = {
-        "start": uniform_start(2)(keys.generator(keys.chain_key(SEED, 1), keys.USE_START, 0), 0),
+        "start": UniformPoints().position(SEED, 1, 0, 2),
         "warm-up": watched_draws.warmup["position"][1, 60],
         "sampling": watched_draws["x"][1, 280],
     }[place]
@@ -153,7 +154,7 @@ def test_a_chain_whose_callback_raises_harms_no_other(tmp_path, watched_draws, p
     assert num_raised == 2  # it was given a second chance
     for found in (draws, infer.load(folder)):
         assert_one_failed(found, _of_chains(watched_draws, [0, 2]), "is cursed")
-    drawn = draws.failures[0]["draw"]
+    drawn = draws.lost_chains[0]["draw"]
     assert {"start": drawn == 0, "warm-up": drawn <= 60, "sampling": drawn <= 380}[place]
 
 
@@ -169,7 +170,7 @@ def test_a_callback_that_raises_once_costs_nothing(watched_draws):
 
     watcher[0] = watch
     draws = infer.sample(watched_target(), chains=3, **RUN)
-    assert has_raised and draws.complete and not draws.failures
+    assert has_raised and draws.complete and not draws.lost_chains
     np.testing.assert_array_equal(draws["x"], watched_draws["x"])
 
 

@@ -150,10 +150,10 @@ def sample_and_judge_slowly():
 
     judge = run.judge
 
-    def slowly(draws):
+    def slowly(*arguments):
         voice[0].send(("judging", time.monotonic(), None))
         time.sleep(1.0)
-        return judge(draws)
+        return judge(*arguments)
 
     run.judge = slowly
     draws = infer.sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))

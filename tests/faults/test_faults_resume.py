@@ -14,7 +14,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, StorageError
 from accord.density import LogDensity
-from accord.drivers.run import _Ledger
+from accord.drivers.ledger import Ledger
 from accord.storage import manifest as manifests
 
 RUNS = {
@@ -92,7 +92,7 @@ def stop_after(monkeypatch):
 
     def stop(count: int | None) -> None:
         monkeypatch.undo()
-        left, store = iter(range(count or 0)), _Ledger._store
+        left, store = iter(range(count or 0)), Ledger._store
 
         def counted(ledger, segment):
             store(ledger, segment)
@@ -100,7 +100,7 @@ def stop_after(monkeypatch):
                 ledger.stop.set()
 
         if count is not None:
-            monkeypatch.setattr(_Ledger, "_store", counted)
+            monkeypatch.setattr(Ledger, "_store", counted)
 
     return stop
 

@@ -58,7 +58,7 @@ def test_a_chain_whose_worker_dies_four_times_fails_by_name_and_harms_no_other(o
     give_orders(orders, *["die"] * 4)
     draws = infer.sample(watched_target(), executor=infer.Processes(1), **RUN)
     assert taken(orders) == 4
-    (failure,) = draws.failures
+    (failure,) = draws.lost_chains
     (notice,) = [notice for notice in draws.notices if notice.code == "chain_failed"]
     (failed,) = failure["chains"]
     assert f"chain {failed} " in notice.message and "died" in notice.message

@@ -188,14 +188,27 @@ if importlib.util.find_spec("ray"):
 
 
 def digests(draws: Draws) -> Digests:
-    """Of every array of every chain, with its dtype and shape."""
+    """Of every array of every chain, with its dtype and shape; of counts and places of bad ends too."""
+    arrays = {
+        (kind, name): array
+        for kind in ("sites", "stats", "tuning", "warmup")
+        for name, array in getattr(draws, kind).items()
+    }
+    for kind, phases in draws.counts.items():
+        arrays |= {("counts", f"{kind} in {phase}"): counts for phase, counts in phases.items()}
+        at = [
+            [each for each in draws.failures if (each.chain, each.kind) == (chain, kind)]
+            for chain in draws.chains
+        ]
+        arrays["failures", kind] = [
+            np.array([[each.draw, *each.position] for each in places]) for places in at
+        ]
     found = {}
-    for kind in ("sites", "stats", "tuning", "warmup"):
-        for name, array in getattr(draws, kind).items():
-            for row, chain in enumerate(draws.chains):
-                values = np.ascontiguousarray(array[row])
-                header = f"{values.dtype.str}{values.shape}".encode()
-                found[chain, kind, name] = hashlib.sha256(header + values.tobytes()).hexdigest()
+    for (kind, name), array in arrays.items():
+        for row, chain in enumerate(draws.chains):
+            values = np.ascontiguousarray(array[row])
+            header = f"{values.dtype.str}{values.shape}".encode()
+            found[chain, kind, name] = hashlib.sha256(header + values.tobytes()).hexdigest()
     return found
 
 

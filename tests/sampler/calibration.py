@@ -18,7 +18,8 @@ from scipy import stats
 
 from accord import LogDensity
 from accord.core.precision import scope
-from accord.drivers.group import Machine, run_chains
+from accord.drivers.group import run_chains
+from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program, rows_for
 from accord.kernels import AbstractKernel
@@ -78,7 +79,6 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
             )
             machine = Machine(
                 plan,
-                start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),
                 advance=partial(advance, data),
                 sites=lambda positions, count: {},
             )

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from accord.core.precision import scope
-from accord.drivers.group import Machine, run_chains
+from accord.drivers.group import run_chains
+from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.program import advance_program
 from accord.kernels import AbstractKernel
@@ -65,7 +66,6 @@ def plan_for(
     )
     return Machine(
         plan,
-        start=lambda generator, attempt: generator.uniform(-2, 2, dim),
         advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
         sites=lambda positions, count: {},
     )

@@ -1,7 +1,8 @@
 """State one thing a user should know about a model or a run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Severity = Literal["error", "warning", "info"]
 
@@ -26,3 +27,8 @@ class Notice:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.message} {self.remedy}".rstrip()
+
+
+def by_severity(notices: Iterable[Notice]) -> list[Notice]:
+    """The same with errors first and information last; in the order in which they were within each."""
+    return sorted(notices, key=lambda notice: get_args(Severity).index(notice.severity))

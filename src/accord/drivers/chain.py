@@ -1,6 +1,6 @@
 """Hold one chain on the host between two blocks, and adapt it where its draws say so."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,9 @@ from ..core import keys
 from ..kernels.base import PROBE
 from ..kernels.metric import Metric
 from ..storage import Phase
-from .plan import Piece, Plan, Progress
-from .program import STAT_DTYPES, STATS, Block, ChainState, start_state
+from .plan import Piece, Plan, Progress, Stuck
+from .program import STAT_DTYPES, Block, ChainState, start_state
+from .tally import BadEnd, Tally
 
 _UNSAVED_SECONDS = 2.0  # of work are lost with a worker, or a little more
 
@@ -28,7 +29,8 @@ class Chain:
     """One chain between two blocks; whoever changes it owns it.
 
     **Fields**: `number`; `plan`; `key`, the chain's; `state`; `metric`; `is_started`, whether its starting point is
-    found; `num_gradients`; `num_divergent`, after warm-up; `piece_start` and `gradients_at_piece`, where the piece in
+    found; `num_gradients`; `tally`, of how its trajectories ended, and `news`, which of their bad ends nobody has been
+    told; `piece_start` and `gradients_at_piece`, where the piece in
     progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients;
     `blocks`, those of the piece in progress.
     """
@@ -38,12 +40,13 @@ class Chain:
     key: np.ndarray
     state: ChainState
     metric: Metric
+    tally: Tally
     is_started: bool = False
     num_gradients: int = 0
-    num_divergent: int = 0
     piece_start: int = 0
     gradients_at_piece: int = 0
     unsaved_seconds: float = 0.0
+    news: tuple[BadEnd, ...] = ()
     window: list[dict[str, np.ndarray]] = field(default_factory=list)
     blocks: list[dict[str, np.ndarray]] = field(default_factory=list)
 
@@ -51,9 +54,8 @@ class Chain:
     def begin(plan: Plan, number: int, position: np.ndarray) -> "Chain":
         """A chain at a position that is not yet evaluated."""
         metric = fisher.initial_metric(np.zeros_like(position))
-        return Chain(
-            number, plan, keys.chain_key(plan.seed, number), start_state(plan.kernel, position), metric
-        )
+        key, state = keys.chain_key(plan.seed, number), start_state(plan.kernel, position)
+        return Chain(number, plan, key, state, metric, Tally.empty(position))
 
     @property
     def draw(self) -> int:
@@ -62,33 +64,44 @@ class Chain:
 
     @property
     def is_done(self) -> bool:
-        """Whether every draw of the plan is made."""
-        return self.is_started and self.draw >= self.plan.last
+        """Whether every draw of the plan is made, or the chain is given up."""
+        return self.is_started and (self.draw >= self.plan.last or self.tally.is_stuck)
 
     @property
     def phase(self) -> Phase:
         """That of the piece in progress."""
-        return "warmup" if self.piece_start < self.plan.num_warmup else "sample"
+        return self.phase_of(self.piece_start)
 
     @property
     def phase_start(self) -> int:
         """The draw at which it began."""
         return 0 if self.phase == "warmup" else self.plan.num_warmup
 
+    def phase_of(self, draw: int) -> Phase:
+        """That of a draw, counted from the first of warm-up."""
+        return "warmup" if draw < self.plan.num_warmup else "sample"
+
     def stop(self) -> int:
         """The draw at which the next block must end at the latest."""
         warmup, segment, draw = self.plan.num_warmup, self.plan.segment, self.draw
+        if self.tally.is_stuck:
+            return draw
         if draw < warmup:
             due = [update.at for update in metric_updates(warmup) if update.at > draw]
             return min([warmup, (draw // segment + 1) * segment, *due])
         return min(self.plan.last, warmup + ((draw - warmup) // segment + 1) * segment)
 
-    def take(self, state: ChainState, block: Block) -> None:
-        """Go on to `state`, with the draws that led there."""
+    def num_drawn(self, state: ChainState, block: Block) -> int:
+        """How many draws of a block that ended in `state` count: those until the chain is given up."""
+        return self.tally.room(np.asarray(block.positions[: int(state.draw) - self.draw]))
+
+    def take(self, state: ChainState, block: Block, count: int, bad_ends: Sequence[BadEnd]) -> None:
+        """Go on to `state`, with the `count` draws that led there and the places to keep of them."""
         first = self.draw
-        self.state = state
+        # One that is given up ends at the draw at which that was known, however long its block was.
+        is_cut = count < int(state.draw) - first
+        self.state = eqx.tree_at(lambda s: s.draw, state, np.int32(first + count)) if is_cut else state
         self.num_gradients += int(block.num_gradients)
-        count = self.draw - first
         if not count:
             return
         rows = {
@@ -99,23 +112,28 @@ class Chain:
         self.blocks = [*self.blocks, rows]
         if first < self.plan.num_warmup:
             self.window = [*self.window, rows]
-        else:  # those of warm-up are its way of finding the step size
-            self.num_divergent += int(rows["stats"][:, STATS.index("diverging")].sum())
+        self.tally = self.tally.after(self.phase_of(first), rows["position"], rows["stats"], bad_ends)
+        self.news = (*self.news, *bad_ends)
         self._adapt()
 
-    def end_of_block(self, sites: Sites) -> Iterator[Progress | Piece]:
+    def end_of_block(self, sites: Sites) -> Iterator[Progress | Piece | BadEnd | Stuck]:
         """What the block has completed: a piece at fixed draws, and where draws take long, about every two seconds."""
         yield self.progress()
+        yield from self.news
+        self.news = ()
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
-        is_due = is_boundary or self.draw in (self.plan.num_warmup, self.plan.last)
+        is_due = is_boundary or self.draw in (self.plan.num_warmup, self.plan.last) or self.tally.is_stuck
         if (is_due or self.unsaved_seconds > _UNSAVED_SECONDS) and self.blocks:
             yield self.piece(sites)
+            if self.tally.is_stuck:
+                yield Stuck(self.number, self.draw, self.tally)
 
     def progress(self) -> Progress:
         """Where the chain is."""
         step_size = float(self.state.step_size.step_size)
         done = self.draw - self.phase_start
-        return Progress(self.number, self.phase, done, self.num_divergent, self.num_gradients, step_size)
+        divergent = self.tally.num_divergent
+        return Progress(self.number, self.phase, done, divergent, self.num_gradients, step_size)
 
     def piece(self, sites: Sites) -> Piece:
         """Gather the blocks since the last piece, with their sites once warm-up is over."""
@@ -144,7 +162,7 @@ class Chain:
             self.metric,
             self.num_gradients - self.gradients_at_piece,
             self.num_gradients,
-            self.num_divergent,
+            self.tally,
         )
         self.piece_start, self.gradients_at_piece = self.draw, self.num_gradients
         self.unsaved_seconds, self.blocks = 0.0, []

@@ -12,6 +12,8 @@ from ..core.errors import OptionError, suggest
 from ..core.notice import Notice
 from ..core.options import positive_count
 from ..core.series import AbstractSeries
+from ..density import LogDensity
+from .tally import BadEnd
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
@@ -40,8 +42,13 @@ class Draws(Mapping[str, np.ndarray]):
     - `data`: the model's arguments, while the model is at hand; `observed` maps each observed site to the one of
       them that it is, or to an empty string.
     - `manifest`: how the run was made. `location`: the folder it is stored in, or None. `problems`: what was found
-      damaged or missing there. `failures`: chains that could not go on, with the draw and the error of each; they are
-      left out. `requested`: draws per chain that were asked for.
+      damaged or missing there. `lost_chains`: chains that could not go on, with the draw and the error of each; they
+      are left out. `requested`: draws per chain that were asked for.
+    - `counts`: how many draws ended badly, by kind (`divergence`; `log_density` and `gradient` that were not finite)
+      and phase (`warmup`, `sample`), before thinning; shape `(chain,)`.
+    - `failures`: the first places where they did, at most three of a kind and chain, divergences of warm-up left out;
+      `infer.explain` says why.
+    - `density`: the log density that was drawn from, while the model is at hand.
     """
 
     sites: AbstractSeries
@@ -59,8 +66,11 @@ class Draws(Mapping[str, np.ndarray]):
     observed: dict[str, str]
     manifest: Mapping[str, Any]
     location: str | None
+    counts: dict[str, dict[str, np.ndarray]]
+    failures: tuple[BadEnd, ...] = ()
+    density: LogDensity | None = None
     problems: tuple[str, ...] = ()
-    failures: tuple[Mapping[str, Any], ...] = ()
+    lost_chains: tuple[Mapping[str, Any], ...] = ()
     requested: int = 0
     continuation: Callable[[int], "Draws"] | None = None
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import StorageError
+from ..core.errors import ModelError, StorageError
 from ..core.precision import Precision
 from ..storage import AbstractRun
 
@@ -26,10 +26,18 @@ def fixed_points(dim: int) -> np.ndarray:
     return np.random.default_rng(20).uniform(-1, 1, (3, dim))
 
 
-def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision) -> None:
+def has_fingerprint(run: AbstractRun) -> bool:
+    """Whether a fingerprint of this run has been kept."""
+    return run.records.get(_RECORD) is not None
+
+
+def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision, *, is_of_now: bool) -> None:
     """Keep the first fingerprint of a run, and compare others with it.
 
-    **Raises** `StorageError` where they differ by more than rounding.
+    `is_of_now` says that the first one was taken since the run was last taken up, of this very target.
+
+    **Raises**, where they differ by more than rounding, `ModelError` for a target that is not a function of its
+    position, and `StorageError` for another target.
     """
     stored: Any = run.records.get(_RECORD)
     if stored is None:
@@ -42,8 +50,14 @@ def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision
     )
     if not is_same:
         point = int(np.argmax(np.abs(np.nan_to_num(found.values - before)).sum(axis=1)))
+        was = f"{before[point, 0]:.12g} and is now {found.values[point, 0]:.12g}"
+        if is_of_now:
+            raise ModelError(
+                f"the log density is not the same whenever it is computed: at one fixed point it was {was}. Look for a "
+                "callback of Python that counts, remembers or draws random numbers: a log density must depend on "
+                "position and data alone."
+            )
         raise StorageError(
-            f"the model is not the one that this run was begun with: at a fixed point its log density was "
-            f"{before[point, 0]:.12g} and is now {found.values[point, 0]:.12g}. Nothing was drawn. Give the model and "
-            "the data of the stored run, or sample anew into another folder."
+            f"the model is not the one that this run was begun with: at a fixed point its log density was {was}. "
+            "Nothing was drawn. Give the model and the data of the stored run, or sample anew into another folder."
         )

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from ..core.options import checks_options
 from ..storage import RunFolder
 from .draws import Draws
 from .record import read
 
 
+@checks_options
 def load(path: str | Path) -> Draws:
     """The draws of the run in folder `path`, as `infer.sample` returned them.
 

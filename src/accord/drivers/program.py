@@ -263,7 +263,8 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
         log_density,
         info.energy,
         info.is_divergent,
-        info.is_non_finite,
+        # 1 where the log density was not finite, 2 where the gradient alone was not.
+        info.is_non_finite.astype(jnp.int32) * (1 + info.has_density.astype(jnp.int32)),
         info.num_steps,
         info.depth,
         info.acceptance,

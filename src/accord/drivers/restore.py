@@ -11,8 +11,9 @@ from ..storage import AbstractRun, Segment
 from .chain import Chain
 from .group import Group
 from .plan import Plan
+from .tally import Tally
 
-GRADIENTS, DIVERGENT = "num_gradients", "num_divergent"
+GRADIENTS = "num_gradients"
 
 
 def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
@@ -35,9 +36,9 @@ def flatten(tree: Any) -> dict[str, np.ndarray]:
     return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
 
 
-def end_state(state: Any, metric: Any, num_gradients: int, num_divergent: int) -> dict[str, np.ndarray]:
+def end_state(state: Any, metric: Any, num_gradients: int, tally: Tally) -> dict[str, np.ndarray]:
     """All that a chain needs to go on, beside its warm-up draws while it is in warm-up."""
-    counts = {GRADIENTS: np.asarray(num_gradients), DIVERGENT: np.asarray(num_divergent)}
+    counts = {GRADIENTS: np.asarray(num_gradients)} | tally.arrays()
     return flatten({"state": state, "metric": metric}) | counts
 
 
@@ -59,7 +60,7 @@ def _chain(run: AbstractRun, plan: Plan, number: int) -> Chain:
     tree = jax.tree.unflatten(structure, [last.end_state[name] for name in names])
     chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
     chain.num_gradients = chain.gradients_at_piece = int(last.end_state[GRADIENTS])
-    chain.num_divergent = int(last.end_state[DIVERGENT])
+    chain.tally = Tally.stored(number, last.end_state)
     chain.piece_start = chain.draw
     if chain.draw < plan.num_warmup:
         chain.window = [_rows(segment) for segment in run.segments(number)]

@@ -5,25 +5,26 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, get_args
 
 from ..core import precision as precisions
-from ..core.errors import StorageError
-from ..core.notice import Notice
+from ..core.notice import Notice, by_severity
 from ..density import LogDensity
 from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool, surroundings_here
 from ..executors.pools import one_blas_thread
 from ..report import AbstractProgress, tell
-from ..storage import AbstractRun, Segment
+from ..storage import AbstractRun
 from . import cache, worker
-from .complete import check_complete, not_compared
+from .complete import not_compared
 from .draws import Draws
-from .fingerprint import Fingerprint, check_fingerprint
-from .group import Group, Item, StartFailedError
+from .explain import blamed
+from .foresight import Foresight
+from .group import Group, StartFailedError
 from .interrupts import Interrupts
-from .plan import Piece, Plan, Progress
-from .record import assemble, judge, notice_records, to_segment
+from .ledger import Ledger
+from .plan import Plan
+from .record import LOST, assemble, judge, lost_chains, lost_records, notice_records
 from .scheduler import Failure, Scheduler
 from .starts import explain_start
 
@@ -33,12 +34,18 @@ _TASK_SECONDS = {True: 0.0, False: 1.0}  # by whether memory is shared: a block,
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
 
+OnNonFinite = Literal["notice", "raise"]
+
+ON_NONFINITE: tuple[OnNonFinite, ...] = get_args(OnNonFinite)
+
+
 @dataclass(frozen=True)
 class Order:
     """A run that is to be carried out.
 
     **Fields**: `density`; `plan`; `groups`, of chains that have begun, or of the numbers of chains to begin;
-    `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`.
+    `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`; `on_nonfinite`, what to
+    do where a log density or gradient is not finite.
     """
 
     density: LogDensity
@@ -49,6 +56,7 @@ class Order:
     display: AbstractProgress
     is_quiet: bool
     began: float
+    on_nonfinite: OnNonFinite = "notice"
 
 
 def carry_out(order: Order) -> Draws:
@@ -65,11 +73,20 @@ def carry_out(order: Order) -> Draws:
 
 def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
     plan, run, display = order.plan, order.run, order.display
-    ledger = _Ledger(order, threading.Event())
+    ledger = Ledger(
+        order.density,
+        order.plan,
+        run,
+        display,
+        threading.Event(),
+        raises=order.on_nonfinite == "raise",
+        began=order.began,
+    )
     display.start(run.manifest.chains, {"warmup": plan.num_warmup, "sample": plan.num_kept})
     failures: list[Failure] = []
     if run.records.get("notices"):  # those of an earlier end say nothing of what is drawn now
         ledger.note("notices", None)
+    foresight = Foresight(order.density)
     try:
         with precisions.scope(plan.precision), one_blas_thread():
             failures = _schedule(order, ledger, interrupts)
@@ -80,14 +97,14 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
         raise
     finally:
         display.stop()
-    return _patiently(lambda: _finish(order, ledger, failures), ledger.stop, interrupts)
+    return _patiently(lambda: _finish(order, ledger, failures, foresight), ledger.stop, interrupts)
 
 
 class _InterruptedError(Exception):
     """Ctrl-C came before the first draw."""
 
 
-def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[Failure]:
+def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts) -> list[Failure]:
     pool: AbstractPool | None = None
     try:
         try:
@@ -109,9 +126,7 @@ def _schedule(order: Order, ledger: "_Ledger", interrupts: Interrupts) -> list[F
             pool.close()
 
 
-def _prepare(
-    order: Order, ledger: "_Ledger"
-) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
+def _prepare(order: Order, ledger: Ledger) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
     """What each task calls, with what it is given beside its group; and what workers are to find around them."""
     cache_folder = cache.persist()
     do: tuple[Callable[..., worker.Outcome], Any]
@@ -156,102 +171,25 @@ def _patiently(
         pool.close()
 
 
-@dataclass
-class _Ledger:
-    """What has come back from workers: commits it, shows it, and keeps it where the store no longer can."""
-
-    order: Order
-    stop: threading.Event
-    timings: dict[str, float] = field(default_factory=dict)
-    began: float = field(default_factory=time.perf_counter)
-    spilled: list[Segment] = field(default_factory=list)
-    refused: StorageError | None = None
-    _is_complete: bool = False
-    _begins: dict[int, float] = field(default_factory=dict)
-    _ends: dict[tuple[int, str], float] = field(default_factory=dict)
-
-    def commit(self, items: Sequence[Item]) -> None:
-        """Take what a task completed. Raises `StorageError` for a target that is not the one of the store."""
-        for item in items:
-            if isinstance(item, Fingerprint):
-                check_fingerprint(self.order.run, item, self.order.plan.precision)
-                if self.order.plan.shard and not self._is_complete:
-                    check_complete(self.order.density, self.order.plan, item)
-                    self._is_complete = True
-                continue
-            self._note_time(item)
-            if isinstance(item, Piece):
-                self._store(to_segment(item, self.order.plan.thinning))
-            else:
-                self._show(item)
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Spent by the slowest chain in each phase, from its first news to its last."""
-        warm = {chain: self._ends.get((chain, "warmup"), begin) for chain, begin in self._begins.items()}
-        warmup = [warm[chain] - begin for chain, begin in self._begins.items()]
-        sampling = [self._ends.get((chain, "sample"), end) - end for chain, end in warm.items()]
-        return {"warmup": max(warmup, default=0.0), "sampling": max(sampling, default=0.0)}
-
-    def note(self, name: str, value: object) -> None:
-        """Keep a record beside the draws, unless the store takes nothing any more."""
-        if self.refused is None:
-            try:
-                self.order.run.record(name, value)
-            except StorageError as error:
-                self.refused = error
-
-    def _store(self, segment: Segment) -> None:
-        if self.refused is None:
-            try:
-                self.order.run.append(segment)
-                return
-            except StorageError as error:
-                self.refused = error
-                self.stop.set()
-        self.spilled.append(segment)
-
-    def _note_time(self, item: Progress | Piece) -> None:
-        now = time.perf_counter()
-        self._begins.setdefault(item.chain, now)
-        self._ends[item.chain, item.phase] = now
-
-    def _show(self, item: Progress) -> None:
-        plan = self.order.plan
-        drawn = item.num_draws + (plan.num_warmup if item.phase == "sample" else 0)
-        step, count = (1, plan.num_warmup) if item.phase == "warmup" else (plan.thinning, plan.num_draws)
-        self.order.display.update(
-            item.chain,
-            item.phase,
-            -(-item.num_draws // step),
-            -(-count // step),
-            step_size=item.step_size,
-            divergences=item.num_divergent,
-            steps_per_draw=item.num_gradients / max(drawn, 1),
-            seconds=time.perf_counter() - self.began,
-        )
-
-
-def _finish(order: Order, ledger: _Ledger, failures: Sequence[Failure]) -> Draws:
+def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight: Foresight) -> Draws:
     """Judge the run, write what was found beside the draws, and say it."""
     run, density = order.run, order.density
-    earlier: Any = run.records.get("failures", [])
-    noted: list[dict[str, Any]] = [
-        *earlier,
-        *(dict(chains=list(each.chains), draw=each.draw, error=each.text) for each in failures),
-    ]
-    draws = assemble(run, density.data, ledger.spilled, noted)
-    failed = {chain for failure in noted for chain in failure["chains"]}
-    if failures and failed == set(run.manifest.chains) and not draws.num_draws:
+    failures = [*failures, *ledger.given_up]
+    lost = lost_records(run, failures)
+    draws = assemble(run, density.data, ledger.spilled, lost)
+    if failures and len(lost_chains(lost)) == len(run.manifest.chains) and not draws.num_draws:
         run.close()
         raise _reason(order, failures[0])
     if failures:  # known for what they are when the run is loaded
-        ledger.note("failures", noted)
-    notices = (
-        *(_failed(order, failure) for failure in failures),
-        *judge(draws),
-        *density.notices,
-        *not_compared(density, order.plan),
+        ledger.note(LOST, lost)
+    notices = by_severity(
+        (
+            *(_lost(order, failure) for failure in failures),
+            *judge(draws, blamed(density, draws)),
+            *density.notices,
+            *foresight.notices(is_interrupted=not draws.complete),
+            *not_compared(density, order.plan),
+        )
     )
     timings = {**ledger.timings, **ledger.seconds, "total": time.perf_counter() - order.began}
     ledger.note("notices", notice_records(notices))
@@ -259,11 +197,11 @@ def _finish(order: Order, ledger: _Ledger, failures: Sequence[Failure]) -> Draws
     run.close()
     if ledger.refused is not None:
         not_stored = f"{ledger.refused}", "What was drawn is in these draws, in memory."
-        notices = (Notice("error", "not_stored", *not_stored), *notices)
-    return replace(draws, notices=notices, timings=timings)
+        notices = [Notice("error", "not_stored", *not_stored), *notices]
+    return replace(draws, notices=tuple(notices), timings=timings, density=density)
 
 
-def _failed(order: Order, failure: Failure) -> Notice:
+def _lost(order: Order, failure: Failure) -> Notice:
     """What ended chains before their time."""
     numbers = ", ".join(map(str, failure.chains))
     return Notice(

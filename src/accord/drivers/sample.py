@@ -9,7 +9,7 @@ import numpy as np
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
-from ..core.precision import Precision
+from ..core.precision import Precision, scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
@@ -22,7 +22,8 @@ from .plan import Plan
 from .program import rows_for
 from .requests import check_kinds, default_executor, density_of, display
 from .resume import attach
-from .run import Order
+from .run import ON_NONFINITE, OnNonFinite, Order
+from .starting.choose import KEPT, Init, start_of
 
 DEFAULT_WARMUP = 500
 
@@ -37,11 +38,13 @@ def sample(
     chains: int | Sequence[int] = 4,
     seed: int = 0,
     thinning: int = 1,
+    init: Init = None,
     lanes: int | None = None,
     executor: AbstractExecutor | None = None,
     precision: Precision = "float64",
     store: AbstractStore | None = None,
     progress: bool = True,
+    on_nonfinite: OnNonFinite = "notice",
     quiet: bool = False,
 ) -> Draws:
     """Draw from the posterior of a model.
@@ -58,20 +61,27 @@ def sample(
       is the same alone as among others.
     - `seed`: an integer in [0, 2**64).
     - `thinning`: keep every n-th draw; >= 1.
+    - `init`: where chains begin: `infer.from_uniform()`, which is None, `from_prior()`, `from_median()`,
+      `from_values({...})` or the mapping itself, in the model's space; or the `Draws` of an earlier run, to begin where
+      its chains ended. What a chain begins at does not depend on which others are run.
     - `lanes`: how many chains one compiled program carries; it changes the last bits of the draws, so it is yours to
       choose and is recorded. None is 1 on CPU, and the chains rounded up to a power of two on accelerators.
     - `executor`: where chains run; None is `Threads()`, or `Devices()` where there are several accelerators.
       `Processes()` starts a process for each core; `Devices(shard={"X": 0})` shares out data over devices.
     - `precision`: `"float64"` or `"float32"`; your own settings of JAX neither matter nor are changed.
     - `store`: where draws go as they are made; None is `Memory()`. `RunFolder(path)` survives the process.
+    - `on_nonfinite`: `"notice"` counts log densities and gradients that are not finite, in `draws.counts`, keeps the
+      first places in `draws.failures`, and says so at the end; `"raise"` stops the run at the first one and says why.
     - `progress`: show a live display. `quiet`: neither display nor notices.
 
     Ctrl-C stops after the current block (about half a second) and returns what was drawn, with `complete` False; a
-    second one raises. So does a disk that is full. A chain that cannot go on is left out, with a notice, and harms no
-    other. What is in a `RunFolder` can be taken up again by `infer.resume`, and any result by its `extend`.
+    second one raises. So does a disk that is full. A chain that cannot go on (an exception, or 250 draws in a row
+    without a move) is left out, with a notice, and harms no other. What is in a `RunFolder` can be taken up again by
+    `infer.resume`, and any result by its `extend`.
 
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
-    `InitializationError` when no starting point of any chain has a finite log density.
+    `InitializationError` when no starting point of any chain has a finite log density; `SamplingError` when no chain
+    could go on, or at the first number that is not finite under `on_nonfinite="raise"`.
     """
     began = time.perf_counter()
     numbers = _chain_numbers(chains)
@@ -79,9 +89,14 @@ def sample(
     num_warmup = DEFAULT_WARMUP if warmup is None else positive_count("warmup", warmup, 0)
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(target, sampler, executor, store)
+    if on_nonfinite not in ON_NONFINITE:
+        raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
+    start = start_of(init)
     density = density_of(target, precision)
     lanes = _lane_width(lanes, len(numbers))
     executor = executor or default_executor()
+    with scope(density.program.precision):
+        points = start.points(density, int(seed), numbers)
     plan = Plan(
         sampler,
         num_warmup,
@@ -93,13 +108,18 @@ def sample(
         density.dim,
         rows_for(density.dim, lanes),
         cut_arguments(density, executor.sharding),
+        points,
     )
     store = store or Memory()
     if store.location is None:
         check_memory(density.layout, len(numbers), num_warmup, num_kept)
-    run = store.create(describe(density, plan, numbers))
+    run = store.create(describe(density, plan, numbers, start))
+    if kept := start.kept():
+        run.record(KEPT, kept)
     groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
-    return attach(Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began))
+    return attach(
+        Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began, on_nonfinite)
+    )
 
 
 def _chain_numbers(chains: int | Sequence[int]) -> list[int]:

@@ -1,0 +1,114 @@
+"""Say of each place where a trajectory ended badly which site, which derivative and which line are to blame."""
+
+import contextlib
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import precision as precisions
+from ..core.errors import OptionError
+from ..core.options import checks_options
+from ..density import LogDensity, blame
+from ..density.blame import Blame
+from ..executors import ThreadPool
+from ..language import Model
+from ..report.evidence import Blamed
+from .draws import Draws
+from .requests import density_of
+from .tally import KINDS, BadEnd
+
+_NUM_SHOWN = 3  # values in a sentence
+_PATIENCE = 10.0  # seconds at the end of a run
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `infer.explain` found; printed, a paragraph for each place.
+
+    **Fields**
+    - `failures`: the places, those of `draws.failures`; `reports`: what is to blame for each, as `density.blame` says.
+    """
+
+    failures: tuple[BadEnd, ...]
+    reports: tuple[Blame, ...]
+
+    def __str__(self) -> str:
+        if not self.failures:
+            return "No draw ended in a divergence or in a number that is not finite."
+        pairs = zip(self.failures, self.reports, strict=True)
+        return "\n\n".join(f"{failure}\n{report}" for failure, report in pairs)
+
+    __repr__ = __str__
+
+
+@checks_options
+def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanation:
+    """Go back to the places where trajectories of a run ended badly, and say what is to blame at each.
+
+    **Arguments**
+    - `draws`: of `infer.sample`, `infer.resume` or `infer.load`.
+    - `target`: the model with its data, for draws that were loaded; None is the one that they were drawn from.
+
+    **Raises** `OptionError` where the model is not attached and not given, or has another dimension.
+    """
+    density = draws.density if target is None else density_of(target, draws.manifest["precision"])
+    if density is None:
+        raise OptionError(
+            "explain: these draws were loaded without their model. Give it: infer.explain(draws, model(...))."
+        )
+    if density.dim != draws.manifest["layout"]["dim"]:
+        raise OptionError(
+            f"explain: the model has {density.dim} unknowns, and these draws {draws.manifest['layout']['dim']}: it is "
+            "not the one that they were drawn from."
+        )
+    return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
+
+
+def explained(density: LogDensity, failure: BadEnd) -> str:
+    """The place and what is to blame, as a paragraph."""
+    return f"{failure}\n{_blame(density, failure)}"
+
+
+def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
+    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence.
+
+    Of models that take long to look at, nothing: `explain` waits for as long as it takes.
+    """
+    found: dict[str, Blamed] = {}
+    pool = ThreadPool(1)
+    until = time.monotonic() + _PATIENCE
+    for kind in KINDS:
+        # Where a trajectory diverged at a finite log density, nothing is wrong with the place.
+        places = [each for each in draws.failures if each.kind == kind and not _is_mere_divergence(each)]
+        if not places or not draws.counts[kind]["sample"].any():
+            continue
+        look = pool.submit(_blame, density, min(places, key=lambda each: each.phase != "sample"))
+        with contextlib.suppress(TimeoutError):
+            report = look.result(max(until - time.monotonic(), 0.0))
+            found[kind] = report.sites, _sentence(report)
+    pool.close()
+    return found
+
+
+def sentence(density: LogDensity, failure: BadEnd) -> str:
+    """What is to blame, in a sentence with a space before it; empty where all numbers are finite."""
+    return _sentence(_blame(density, failure))
+
+
+def _is_mere_divergence(failure: BadEnd) -> bool:
+    return failure.kind == "divergence" and np.isfinite(failure.log_density)
+
+
+def _sentence(report: Blame) -> str:
+    if report.is_finite:
+        return ""
+    named = [name for name in report.sites if name in report.values] or list(report.values)
+    with np.printoptions(precision=4, threshold=6, edgeitems=2):
+        at = ", ".join(f"{name!r} = {report.values[name]}" for name in named[:_NUM_SHOWN])
+    return f" Such as at {at}: {'; '.join(report.found())}. To mend it: {report.remedy}"
+
+
+def _blame(density: LogDensity, failure: BadEnd) -> Blame:
+    with precisions.scope(density.program.precision):
+        return blame(density, failure.position)

@@ -1,0 +1,148 @@
+"""Take in what comes back from workers: commit it, show it, and keep it where the store no longer can."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..core.errors import SamplingError, StorageError
+from ..density import LogDensity
+from ..report import AbstractProgress
+from ..storage import AbstractRun, Segment
+from .complete import check_complete
+from .explain import explained, sentence
+from .fingerprint import Fingerprint, check_fingerprint, has_fingerprint
+from .group import Item
+from .plan import Piece, Plan, Progress, Stuck
+from .record import LOST, lost_records, to_segment
+from .scheduler import Failure
+from .tally import KINDS, MAX_UNMOVED, BadEnd
+
+
+@dataclass
+class Ledger:
+    """What a run has made so far; the thread that schedules writes it.
+
+    **Fields**
+    - `density`, `plan`, `run` (the open store), `display`: those of the run.
+    - `stop`: is set where the run is to end.
+    - `raises`: whether the first number that is not finite is an error.
+    - `timings`: seconds by phase. `began`, by `time.perf_counter`.
+    - `spilled`: segments that the store could not take; `refused`, why.
+    - `given_up`: chains that no longer moved.
+    """
+
+    density: LogDensity
+    plan: Plan
+    run: AbstractRun
+    display: AbstractProgress
+    stop: threading.Event
+    raises: bool
+    timings: dict[str, float] = field(default_factory=dict)
+    began: float = field(default_factory=time.perf_counter)
+    spilled: list[Segment] = field(default_factory=list)
+    refused: StorageError | None = None
+    given_up: list[Failure] = field(default_factory=list)
+    _is_complete: bool = False
+    _is_known: bool = False  # the target, since this run was taken up
+    _begins: dict[int, float] = field(default_factory=dict)
+    _ends: dict[tuple[int, str], float] = field(default_factory=dict)
+
+    def commit(self, items: Sequence[Item]) -> None:
+        """Take what a task completed.
+
+        **Raises** `StorageError` for a target that is not the one of the store, and `SamplingError` for the first
+        number that is not finite where that is asked for.
+        """
+        for item in items:
+            match item:
+                case Fingerprint():
+                    self._compare(item)
+                case BadEnd():
+                    if self.raises and item.kind != "divergence":
+                        raise SamplingError(f"{explained(self.density, item)}")
+                case Stuck():
+                    self._give_up(item)
+                case Piece():
+                    self._note_time(item)
+                    self._store(to_segment(item, self.plan.thinning))
+                case Progress():
+                    self._note_time(item)
+                    self._show(item)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Spent by the slowest chain in each phase, from its first news to its last."""
+        warm = {chain: self._ends.get((chain, "warmup"), begin) for chain, begin in self._begins.items()}
+        warmup = [warm[chain] - begin for chain, begin in self._begins.items()]
+        sampling = [self._ends.get((chain, "sample"), end) - end for chain, end in warm.items()]
+        return {"warmup": max(warmup, default=0.0), "sampling": max(sampling, default=0.0)}
+
+    def note(self, name: str, value: object) -> None:
+        """Keep a record beside the draws, unless the store takes nothing any more."""
+        if self.refused is None:
+            try:
+                self.run.record(name, value)
+            except StorageError as error:
+                self.refused = error
+
+    def _compare(self, found: Fingerprint) -> None:
+        self._is_known = self._is_known or not has_fingerprint(self.run)
+        check_fingerprint(self.run, found, self.plan.precision, is_of_now=self._is_known)
+        if self.plan.shard and not self._is_complete:
+            check_complete(self.density, self.plan, found)
+            self._is_complete = True
+
+    def _give_up(self, stuck: Stuck) -> None:
+        error = SamplingError(
+            f"chain {stuck.chain} has not moved for {MAX_UNMOVED} draws in a row. "
+            f"{_how_it_ended(stuck)}{_where(self.density, stuck)}"
+        )
+        self.given_up.append(Failure((stuck.chain,), stuck.draw, error, f"SamplingError: {error}"))
+        # At once: a run that is killed and resumed must know it too.
+        self.note(LOST, lost_records(self.run, self.given_up))
+
+    def _store(self, segment: Segment) -> None:
+        if self.refused is None:
+            try:
+                self.run.append(segment)
+                return
+            except StorageError as error:
+                self.refused = error
+                self.stop.set()
+        self.spilled.append(segment)
+
+    def _note_time(self, item: Progress | Piece) -> None:
+        now = time.perf_counter()
+        self._begins.setdefault(item.chain, now)
+        self._ends[item.chain, item.phase] = now
+
+    def _show(self, item: Progress) -> None:
+        plan = self.plan
+        drawn = item.num_draws + (plan.num_warmup if item.phase == "sample" else 0)
+        step, count = (1, plan.num_warmup) if item.phase == "warmup" else (plan.thinning, plan.num_draws)
+        self.display.update(
+            item.chain,
+            item.phase,
+            -(-item.num_draws // step),
+            -(-count // step),
+            step_size=item.step_size,
+            divergences=item.num_divergent,
+            steps_per_draw=item.num_gradients / max(drawn, 1),
+            seconds=time.perf_counter() - self.began,
+        )
+
+
+def _how_it_ended(stuck: Stuck) -> str:
+    """How often its trajectories ended badly, in words."""
+    counts = dict(zip(KINDS, stuck.tally.counts.sum(axis=0).tolist(), strict=True))
+    return (
+        f"Of {stuck.draw} trajectories, {counts['divergence']} diverged, {counts['log_density']} met a log density and "
+        f"{counts['gradient']} a gradient that is not finite."
+    )
+
+
+def _where(density: LogDensity, stuck: Stuck) -> str:
+    """The blame for the worst kind of place that it met, if any was kept."""
+    worst = sorted(stuck.tally.kept, key=lambda each: -KINDS.index(each.kind))
+    return sentence(density, worst[0]) if worst else ""

@@ -1,0 +1,152 @@
+"""Count how the trajectories of a chain end, and keep the first places where they ended badly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ..storage import Phase
+from .program import STATS
+
+Kind = Literal["divergence", "log_density", "gradient"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+PHASES: tuple[Phase, ...] = get_args(Phase)
+
+MAX_UNMOVED = 250
+"""Draws in a row at one position after which a chain is given up."""
+
+_MAX_KEPT = 3  # places of each kind and chain
+_DIVERGING, _NON_FINITE = STATS.index("diverging"), STATS.index("non_finite")
+
+
+@dataclass(frozen=True, eq=False)
+class BadEnd:
+    """A place where a trajectory ended badly.
+
+    **Fields**
+    - `chain`, its number; `phase`, `"warmup"` or `"sample"`; `draw`, of that phase, from 0, before thinning.
+    - `kind`: `"divergence"` (an energy error above 1000, or a log density of -inf), `"log_density"` (NaN or +inf), or
+      `"gradient"` (not finite, where the log density is).
+    - `position`: shape `(dim,)`, unconstrained; `LogDensity.constrain` turns it into values of sites.
+    - `log_density` there, with respect to the unconstrained numbers.
+    """
+
+    chain: int
+    phase: Phase
+    draw: int
+    kind: Kind
+    position: np.ndarray
+    log_density: float
+
+    def __str__(self) -> str:
+        what = {"divergence": "a divergence", "log_density": "a log density", "gradient": "a gradient"}[
+            self.kind
+        ]
+        tail = "" if self.kind == "divergence" else " that is not finite"
+        return f"chain {self.chain}, draw {self.draw} of {self.phase}: {what}{tail}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What one chain has met so far.
+
+    **Fields**
+    - `counts`: shape `(phase, kind)`, int64, of draws.
+    - `kept`: the first few bad ends of each kind; divergences of warm-up, which looks for the step size, are not.
+    - `last`: position of the newest draw, shape `(dim,)`; NaN before the first. `num_unmoved`: draws in a row there.
+    """
+
+    counts: np.ndarray
+    kept: tuple[BadEnd, ...]
+    last: np.ndarray
+    num_unmoved: int
+
+    @staticmethod
+    def empty(position: np.ndarray) -> "Tally":
+        """Of a chain without draws, whose positions are like this one."""
+        return Tally(np.zeros((len(PHASES), len(KINDS)), np.int64), (), np.full_like(position, np.nan), 0)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the chain is given up."""
+        return self.num_unmoved >= MAX_UNMOVED
+
+    @property
+    def num_divergent(self) -> int:
+        """After warm-up."""
+        return int(self.counts[PHASES.index("sample"), KINDS.index("divergence")])
+
+    def wanted(self, phase: Phase, stats: np.ndarray) -> list[tuple[int, Kind]]:
+        """Rows of a block of which the place is to be kept, with the kind of each; `stats` has shape `(draw, stat)`."""
+        found: list[tuple[int, Kind]] = []
+        codes = _codes(stats)
+        if not codes.any():
+            return found
+        kind: Kind
+        for code, kind in enumerate(KINDS, start=1):
+            if kind == "divergence" and phase == "warmup":
+                continue
+            room = _MAX_KEPT - sum(each.kind == kind for each in self.kept)
+            for row in np.flatnonzero(codes == code)[:room]:
+                found.append((int(row), kind))
+        return sorted(found)
+
+    def room(self, positions: np.ndarray) -> int:
+        """How many of these draws, shape `(draw, dim)`, count: those until the chain is given up."""
+        run = self.num_unmoved
+        for row, is_same in enumerate(self._unmoved(positions)):
+            run = run + 1 if is_same else 0
+            if run >= MAX_UNMOVED:
+                return row + 1
+        return len(positions)
+
+    def after(
+        self, phase: Phase, positions: np.ndarray, stats: np.ndarray, found: Sequence[BadEnd]
+    ) -> "Tally":
+        """With some more draws, of one phase."""
+        counts = self.counts.copy()
+        counts[PHASES.index(phase)] += np.bincount(_codes(stats), minlength=len(KINDS) + 1)[1:]
+        moved = np.flatnonzero(~self._unmoved(positions))
+        num_unmoved = len(positions) - 1 - moved[-1] if len(moved) else self.num_unmoved + len(positions)
+        return Tally(counts, (*self.kept, *found), positions[-1], int(num_unmoved))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As a store keeps it."""
+        dim = len(self.last)
+        return {
+            "tally.counts": self.counts,
+            "tally.last": self.last,
+            "tally.num_unmoved": np.asarray(self.num_unmoved),
+            "tally.kept.position": np.reshape([each.position for each in self.kept], (-1, dim)).astype(
+                self.last.dtype
+            ),
+            "tally.kept.log_density": np.asarray([each.log_density for each in self.kept], np.float64),
+            "tally.kept.draw": np.asarray([each.draw for each in self.kept], np.int64),
+            "tally.kept.kind": np.asarray([KINDS.index(each.kind) for each in self.kept], np.int8),
+            "tally.kept.phase": np.asarray([PHASES.index(each.phase) for each in self.kept], np.int8),
+        }
+
+    @staticmethod
+    def stored(chain: int, arrays: Mapping[str, Any]) -> "Tally":
+        """What `arrays` returned, among others."""
+        columns = (
+            arrays[f"tally.kept.{name}"] for name in ("phase", "draw", "kind", "position", "log_density")
+        )
+        kept = tuple(
+            BadEnd(chain, PHASES[phase], int(draw), KINDS[kind], position, float(log_density))
+            for phase, draw, kind, position, log_density in zip(*columns, strict=True)
+        )
+        return Tally(arrays["tally.counts"], kept, arrays["tally.last"], int(arrays["tally.num_unmoved"]))
+
+    def _unmoved(self, positions: np.ndarray) -> np.ndarray:
+        """Which draws are where the one before them is."""
+        before = np.concatenate([self.last[None], positions[:-1]])
+        return (positions == before).all(axis=1)
+
+
+def _codes(stats: np.ndarray) -> np.ndarray:
+    """By draw, 0 for a good end, or the kind of a bad one, from 1."""
+    non_finite = stats[:, _NON_FINITE].astype(np.int64)
+    return np.where(non_finite > 0, non_finite + 1, stats[:, _DIVERGING].astype(np.int64))
