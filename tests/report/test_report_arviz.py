@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+import xarray  # noqa: F401 - its first import must not fall where a test has patched importlib
 
 from accord.core.errors import DataError
 from accord.report import to_arviz, to_tree

@@ -32,6 +32,7 @@ def good_run(num_chains: int = 4, num_draws: int = 1000) -> dict[str, dict[str, 
 
 
 OPTIONS = {
+    "latents": ["mu", "tau", "theta"],
     "max_tree_depth": 10,
     "target_accept": 0.8,
     "dims": {"theta": ["school"]},
@@ -98,9 +99,45 @@ def low_energy(run):
     run["stats"]["energy"][2] = np.cumsum(run["stats"]["energy"][2])
 
 
-def not_finite(run):
-    run["stats"]["non_finite"][1, 5] = 3
-    run["stats"]["non_finite"][3, 7:9] = 1
+def rarely_diverging(run):
+    run["stats"]["diverging"][0, :3] = True
+
+
+def mostly_diverging(run):
+    run["stats"]["diverging"][:, ::2] = True
+
+
+def barely_apart(run):
+    run["sites"]["theta"][2, :, 1] += 0.35
+
+
+def barely_apart_and_slow(run):
+    walk = np.cumsum(np.random.default_rng(3).normal(size=(4, 1000)), axis=1)
+    run["sites"]["theta"][:, :, 1] += 0.2 * walk / walk.std()
+
+
+def two_modes(run):
+    run["sites"]["mu"][1:3] += 20.0
+
+
+def mostly_still(run):
+    for name in run["sites"]:
+        run["sites"][name][3] = np.repeat(run["sites"][name][3, ::4], 4, axis=0)
+
+
+def hardly_moving(run):
+    for name in run["sites"]:
+        run["sites"][name][3] = np.repeat(run["sites"][name][3, ::50], 50, axis=0)
+
+
+def collinear(run):
+    run["sites"]["theta"][:, :, 2] = 1 - run["sites"]["mu"] + 1e-3 * run["sites"]["theta"][:, :, 2]
+
+
+def low_energy_along_a_site(run):
+    low_energy(run)
+    run["stats"]["energy"] = 5 * run["stats"]["energy"][2] + np.zeros((4, 1))
+    run["sites"]["mu"] += np.sign(run["stats"]["energy"] - np.median(run["stats"]["energy"]))
 
 
 def not_a_number(run):
@@ -120,8 +157,16 @@ RULES = {
     stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 scalars, such as 'theta[C]'.", "draws.stats"),
     saturated: ("warning", "tree_depth", "500 of 4000 draws (12.5%) reached max_tree_depth 10", "rescale"),
     rarely_saturated: ("info", "tree_depth", "2 of 4000 draws (less than 0.1%)", "max_tree_depth"),
-    low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "reparameterise"),
-    not_finite: ("warning", "non_finite", "not finite 5 times (3 in chain 1, 2 in chain 3)", "exp, log"),
+    low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "Reparameterise heavy tails"),
+    low_energy_along_a_site: ("warning", "e_bfmi", "slowly, most along 'mu'", "what depends on 'mu'"),
+    rarely_diverging: ("info", "divergences", "3 of 4000 draws diverged (less than 0.1%)", "above 0.8"),
+    mostly_diverging: ("error", "divergences", "2000 of 4000 draws diverged (50.0%)", "above 0.8"),
+    barely_apart: ("info", "r_hat", "for 'theta[B]'", "warm-up"),
+    barely_apart_and_slow: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
+    two_modes: ("error", "chains_apart", "Chains 0, 3 stayed near -0.0", "ordering"),
+    mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
+    hardly_moving: ("error", "slow_chains", "Chain 3 stayed in place for up to 98.1%", "step size"),
+    collinear: ("info", "collinear", "'mu' and 'theta[C]' have correlation -1.000000", "Fix one of them"),
     not_a_number: ("error", "non_finite_draws", "4 of 4000 values of 'tau' are not finite", "overflows"),
 }  # fmt: skip
 
@@ -141,10 +186,75 @@ def test_a_rule_speaks_with_its_number_its_sites_and_a_remedy(damage):
 def test_chains_are_called_by_their_numbers():
     run = good_run()
     stuck(run)
-    not_finite(run)
-    found = {notice.code: notice for notice in look(run, chains=[3, 5, 7, 9])}
+    counts = bad_ends("log_density", sample=[0, 3, 0, 2])
+    found = {notice.code: notice for notice in look(run, chains=[3, 5, 7, 9], counts=counts)}
     assert "Chain 7 did" in found["constant_chains"].message
     assert "3 in chain 5, 2 in chain 9" in found["non_finite"].message
+
+
+def bad_ends(kind, **phases):
+    return {kind: {phase: np.array(counts) for phase, counts in phases.items()}}
+
+
+# counts by kind and phase: (severity, code, words of the message)
+ENDS = {
+    "rare log densities": (bad_ends("log_density", sample=[0, 3, 0, 0]), "info", "non_finite", "3 of 4000"),
+    "log densities": (bad_ends("log_density", sample=[0, 30, 9, 0]), "warning", "non_finite", "39 of 4000"),
+    "most log densities": (bad_ends("log_density", sample=[500] * 4), "error", "non_finite", "50.0%"),
+    "a rare gradient": (
+        bad_ends("gradient", sample=[0, 0, 3, 0]),
+        "warning",
+        "non_finite_gradient",
+        "3 in chain 2",
+    ),
+    "gradients": (
+        bad_ends("gradient", sample=[0, 0, 0, 4]),
+        "error",
+        "non_finite_gradient",
+        "leave that part",
+    ),
+    "warm-up": (
+        bad_ends("gradient", warmup=[1, 0, 0, 4]),
+        "info",
+        "non_finite_warmup",
+        "the gradient 5 times",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_numbers_that_are_not_finite_are_told_by_kind_phase_and_share(name):
+    counts, severity, code, words = ENDS[name]
+    blamed = {"gradient": (("mu",), " Such as: a log of 0."), "log_density": (("tau",), "")}
+    (found,) = look(good_run(), counts=counts, blamed=blamed)
+    assert (found.severity, found.code) == (severity, code)
+    assert words in found.message
+    assert found.sites == {"non_finite_gradient": ("mu",), "non_finite": ("tau",)}.get(code, ())
+
+
+# options of the run: (severity, code, words of the message)
+SETTINGS = {
+    "tiny steps": (dict(step_size=np.array([1.0, 1e-7, 1e-9, 0.5])), "error", "step_size", "chains 1, 2"),
+    "boundless steps": (dict(step_size=np.array([1.0, 1e20, 1.0, 1.0])), "error", "step_size", "1e+20"),
+    "a short warm-up": (dict(num_warmup=10), "info", "short_warmup", "10 draws"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_that_no_posterior_wants_are_told(name):
+    options, severity, code, words = SETTINGS[name]
+    (found,) = look(good_run(), **options)
+    assert (found.severity, found.code) == (severity, code)
+    assert words in found.message
+
+
+def test_a_log_density_of_plus_infinity_is_an_error_however_rare():
+    (found,) = look(good_run(), counts=bad_ends("log_density", sample=[0, 1, 0, 0]), is_unbounded=True)
+    assert (found.severity, found.code) == ("error", "non_finite")
+
+
+def test_no_rule_speaks_of_steps_that_are_not_known():
+    assert look(good_run(), step_size=np.full(4, np.nan), num_warmup=500) == []
 
 
 def test_chains_that_never_left_one_common_start_are_found():

@@ -1,6 +1,6 @@
 """Hold what the rules of `notices` look at, and pick the scalars they have time to judge."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,12 @@ import numpy as np
 from ..core.series import AbstractSeries
 from .diagnostics import average_ranks
 from .labels import Coords, Dims, scalar_labels
+
+Counts = Mapping[str, Mapping[str, np.ndarray]]
+"""By kind of bad end and phase, how many draws, shape `(chain,)`."""
+
+Blamed = tuple[tuple[str, ...], str]
+"""The sites to blame, and what there is to say of it: a sentence with a space before it."""
 
 # Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
 # scalars.
@@ -28,6 +34,13 @@ class Evidence:
     target_accept: float | None
     complete: bool
     requested: int | None
+    counts: Counts
+    num_made: int
+    num_warmup: int | None
+    step_size: np.ndarray | None
+    latents: frozenset[str]
+    blamed: Mapping[str, Blamed]
+    is_unbounded: bool
 
     @property
     def num_draws(self) -> int:
@@ -46,6 +59,11 @@ class Evidence:
         return min(
             self.num_scalars, max(len(self.sites), BUDGET // max(1, len(self.chains) * self.num_draws))
         )
+
+    def counts_of(self, kind: str, phase: str) -> np.ndarray:
+        """How many draws of a phase ended so, shape `(chain,)`; zeros where nobody counted."""
+        nobody = np.zeros(len(self.chains), np.int64)
+        return np.asarray(self.counts.get(kind, {}).get(phase, nobody))
 
     def label(self, name: str, scalar: int) -> str:
         """The quoted name of one scalar of a site."""

@@ -1,5 +1,7 @@
 """Draw the distribution of a scalar in one line of text."""
 
+import sys
+
 import numpy as np
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -31,3 +33,12 @@ def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
     # Round up, so that a bin with any draw in it shows.
     heights = np.ceil(counts / counts.max() * (len(ramp) - 1)).astype(int)
     return "".join(ramp[height] for height in heights).ljust(width)
+
+
+def terminal_ramp() -> str:
+    """The characters that standard output can show."""
+    try:
+        BLOCKS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return PLAIN
+    return BLOCKS

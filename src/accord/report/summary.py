@@ -1,7 +1,6 @@
 """Tabulate a posterior: one row per scalar, no more digits than the draws support."""
 
 import html
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from ..core.series import as_series
 from .arviz import judge
 from .diagnostics import mcse_sd
 from .labels import Coords, Dims, Sites, scalar_labels
-from .sketch import BLOCKS, PLAIN, sketch
+from .sketch import BLOCKS, sketch, terminal_ramp
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,7 +62,7 @@ class Summary:
         return "\n".join([*lines, left_out] if left_out else lines)
 
     def __str__(self) -> str:
-        return self.text(ramp=_ramp())
+        return self.text(ramp=terminal_ramp())
 
     __repr__ = __str__
 
@@ -174,15 +173,6 @@ def rounded(value: float, error: float) -> str:
     if size >= 7 or (size < -4 and value):
         return f"{value:.{int(np.clip(size - place, 0, 9))}e}"
     return f"{value:.{int(np.clip(-place, 0, 12))}f}"
-
-
-def _ramp() -> str:
-    """The characters that the terminal can show."""
-    try:
-        BLOCKS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return PLAIN
-    return BLOCKS
 
 
 def _widths(cells: list[list[str]]) -> list[int]:

@@ -1,0 +1,150 @@
+"""Judge whether chains agree, and how much their draws are worth."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ...core.notice import Notice, Severity
+from ..diagnostics import ess_bulk, ess_tail, r_hat
+from ..evidence import Evidence
+from .extent import FEW_DRAWS
+from .words import chain_list
+
+R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
+R_HAT_SLIGHT = 1.02  # up to here, with as many effective draws as the next line says, it is information
+ESS_AMPLE = 400
+R_HAT_FAILED = 1.1  # the limit of Gelman & Rubin's day: the chains are not in the same place
+ESS_PER_CHAIN = 100  # below this the diagnostics are unreliable too; Vehtari et al. (2021)
+CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hundred each would never be met
+APART = 4.0  # standard deviations within chains between the groups of chains that are in different places
+COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
+_MOST_PAIRED = 200  # scalars whose correlations are looked at
+
+
+def chains_apart(run: Evidence) -> Iterator[Notice]:
+    """Find chains that are each in one place, and not in the same."""
+    worst: tuple[float, str, int, np.ndarray] | None = None
+    if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
+        return
+    for name, scalars, draws in run.picked():
+        # Draws may be infinite, or too large to be squared.
+        with np.errstate(all="ignore"):
+            means = draws.mean(axis=1, dtype=np.float64)
+            within = draws.std(axis=1, dtype=np.float64).max(axis=0)
+            gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / within
+        gaps = np.where(np.isfinite(gaps), gaps, 0.0)
+        best = int(np.argmax(gaps))
+        if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
+            worst = (float(gaps[best]), name, int(scalars[best]), means[:, best])
+    if worst is None:
+        return
+    _, name, scalar, means = worst
+    cut = np.argmax(np.diff(np.sort(means)))
+    is_low = means <= np.sort(means)[cut]
+    low, high = (chain_list(run, np.flatnonzero(where)) for where in (is_low, ~is_low))
+    yield Notice(
+        "error",
+        "chains_apart",
+        f"{low} stayed near {means[is_low].mean():.4g} and {high.lower()} near {means[~is_low].mean():.4g} of "
+        f"{run.label(name, scalar)}: the chains found different modes, or some did not find the way.",
+        "The share of draws in a mode is that of starting points, not its probability. Start where the posterior is "
+        "(`init=`), break a symmetry by an ordering, or take out a mode that is not meant.",
+        (name,),
+    )
+
+
+def high_r_hat(run: Evidence) -> Iterator[Notice]:
+    """Find scalars on which chains disagree."""
+    values = run.judged(r_hat)
+    bad = [item for item in values if item[0] > R_HAT_DOUBT]
+    if not bad:
+        return
+    worst = max(bad)
+    names = tuple(dict.fromkeys(name for _, name, _ in sorted(bad, reverse=True)))
+    yield Notice(
+        _severity_of_r_hat(run, worst[0]),
+        "r_hat",
+        f"R-hat is above {R_HAT_DOUBT} for {len(bad)} of {len(values)} scalars, "
+        f"worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
+        "The chains disagree: take more warm-up and draws, and look for several modes.",
+        names,
+    )
+
+
+def low_ess(
+    run: Evidence, code: str, kind: str, statistic: Callable[[np.ndarray], np.ndarray]
+) -> Iterator[Notice]:
+    """Find scalars of which the draws are worth too few independent ones."""
+    if run.num_draws < FEW_DRAWS:
+        return
+    limit = _enough(run)
+    values = run.judged(statistic)
+    bad = [item for item in values if item[0] < limit]
+    if bad:
+        worst = min(bad)
+        yield Notice(
+            "warning",
+            code,
+            f"{kind} ESS is below {limit} for {len(bad)} of {len(values)} scalars, "
+            f"lowest {worst[0]:.0f} for {run.label(*worst[1:])}.",
+            f"Take about {np.ceil(limit / max(worst[0], 1.0)):.0f} times as many draws, or reparameterise.",
+            tuple(dict.fromkeys(name for _, name, _ in sorted(bad))),
+        )
+
+
+def low_ess_bulk(run: Evidence) -> Iterator[Notice]:
+    """Of the middle."""
+    return low_ess(run, "ess_bulk", "Bulk", ess_bulk)
+
+
+def low_ess_tail(run: Evidence) -> Iterator[Notice]:
+    """Of the tails."""
+    return low_ess(run, "ess_tail", "Tail", ess_tail)
+
+
+def collinear(run: Evidence) -> Iterator[Notice]:
+    """Find two unknowns of which the data tell the sum or the difference alone."""
+    if run.num_draws < FEW_DRAWS:
+        return
+    columns, owners = [], []
+    for name, scalars, draws in run.picked():
+        if name in run.latents:
+            columns.append(draws.reshape(-1, draws.shape[2]).T.astype(np.float64))
+            owners += [(name, int(scalar)) for scalar in scalars]
+    if not owners or len(owners) > _MOST_PAIRED:
+        return
+    rows = np.concatenate(columns)
+    varying = np.isfinite(rows).all(axis=1) & (np.ptp(rows, axis=1) > 0)
+    if varying.sum() < 2:
+        return
+    owners = [owner for owner, is_varying in zip(owners, varying, strict=True) if is_varying]
+    with np.errstate(all="ignore"):
+        correlation = np.nan_to_num(np.corrcoef(rows[varying]))
+    np.fill_diagonal(correlation, 0.0)
+    # Two that are the same number, as an entry of a symmetric matrix, are not two unknowns.
+    size = np.where(np.abs(correlation) > 1 - 1e-12, 0.0, np.abs(correlation))
+    first, second = np.unravel_index(np.argmax(size), size.shape)
+    if size[first, second] > COLLINEAR:
+        pair = owners[first], owners[second]
+        yield Notice(
+            "info",
+            "collinear",
+            f"{run.label(*pair[0])} and {run.label(*pair[1])} have correlation {correlation[first, second]:.6f}: the "
+            "data hardly tell them apart, and the prior decides.",
+            "Fix one of them, or write the model by what is known: their sum, difference or ratio.",
+            tuple(dict.fromkeys(name for name, _ in pair)),
+        )
+
+
+def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:
+    if worst > R_HAT_FAILED:
+        return "error"
+    if worst > R_HAT_SLIGHT:
+        return "warning"
+    lowest = min((value for value, _, _ in run.judged(ess_bulk)), default=0.0)
+    return "info" if lowest > ESS_AMPLE else "warning"
+
+
+def _enough(run: Evidence) -> int:
+    """The effective draws that the diagnostics themselves need."""
+    return ESS_PER_CHAIN * min(len(run.chains), CHAINS_ASKED)

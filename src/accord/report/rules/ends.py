@@ -1,0 +1,126 @@
+"""Judge how trajectories ended: in divergences, or where numbers are not finite."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.notice import Notice, Severity
+from ..evidence import Evidence
+from .words import by_chain, percent
+
+RARE = 0.001  # of the draws: what happens less often is information
+NOT_TO_BE_USED = 0.25  # of the draws: what happens more often leaves out too much of the posterior
+FEW_SITES = 3
+
+
+def divergences(run: Evidence) -> Iterator[Notice]:
+    """Find divergences, and the region in which they gather."""
+    diverging = run.stats.get("diverging")
+    if diverging is None or not diverging.any():
+        return
+    count, total = int(np.count_nonzero(diverging)), diverging.size
+    where = _where_divergent(run, diverging.astype(bool))
+    raising = (
+        f"Raise target_accept above {run.target_accept:g}" if run.target_accept else "Take smaller steps"
+    )
+    most = f", most with {where[1]}" if where else ""
+    blamed, why = run.blamed.get("divergence", ((), ""))
+    # Of a few unknowns, every one may be to blame.
+    few = tuple(sorted(run.latents)) if len(run.latents) <= FEW_SITES else ()
+    sites = (where[2],) if where else blamed or few
+    named = where[0] if where else ", ".join(map(repr, sites))
+    on = f"what depends on {named}" if named else "the sites whose scale varies"
+    yield Notice(
+        _severity(count / total),
+        "divergences",
+        f"{count} of {total} draws diverged ({percent(count / total)}){most}.{why}",
+        f"{raising}, or reparameterise {on} (a non-centred form, or a prior away from the edge).",
+        sites,
+    )
+
+
+def gradients(run: Evidence) -> Iterator[Notice]:
+    """Find gradients that were not finite where the log density was: what lies there is left out of the draws."""
+    counts = run.counts_of("gradient", "sample")
+    if not counts.any():
+        return
+    share = counts.sum() / max(run.num_made, 1)
+    sites, why = run.blamed.get("gradient", ((), ""))
+    yield Notice(
+        "warning" if share < RARE else "error",
+        "non_finite_gradient",
+        f"The gradient was not finite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
+        f"{by_chain(run, counts)}) where the log density is: no trajectory goes there, and the draws leave that part "
+        f"of the posterior out.{why}",
+        "`infer.explain(draws)` shows the places; `on_nonfinite='raise'` stops at the first.",
+        sites,
+    )
+
+
+def log_densities(run: Evidence) -> Iterator[Notice]:
+    """Find log densities of NaN and of plus infinity."""
+    counts = run.counts_of("log_density", "sample")
+    if not counts.any():
+        return
+    share = counts.sum() / max(run.num_made, 1)
+    sites, why = run.blamed.get("log_density", ((), ""))
+    yield Notice(
+        # A density that is infinite somewhere draws everything there, and no trajectory goes.
+        "error" if run.is_unbounded else _severity(share),
+        "non_finite",
+        f"The log density was NaN or infinite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
+        f"{by_chain(run, counts)}), and the chains turned back.{why}",
+        "Look for exp, log, sqrt and division in the model; `infer.explain(draws)` shows the places.",
+        sites,
+    )
+
+
+def in_warmup(run: Evidence) -> Iterator[Notice]:
+    """Find numbers that were not finite in warm-up alone."""
+    found = [run.counts_of(kind, "warmup") for kind in ("log_density", "gradient")]
+    later = [run.counts_of(kind, "sample") for kind in ("log_density", "gradient")]
+    if any(each.any() for each in later) or not any(each.any() for each in found):
+        return
+    yield Notice(
+        "info",
+        "non_finite_warmup",
+        f"In warm-up, and not after it, the log density was not finite {found[0].sum()} times and the gradient "
+        f"{found[1].sum()} times: far from where the posterior is, formulas overflow.",
+        "`infer.explain(draws)` shows the places.",
+    )
+
+
+def draws_not_finite(run: Evidence) -> Iterator[Notice]:
+    """Find draws that are no numbers."""
+    for name in run.sites:
+        bad = sum(int((~np.isfinite(piece)).sum()) for piece in run.sites.pieces(name))
+        if bad:
+            yield Notice(
+                "error",
+                "non_finite_draws",
+                f"{bad} of {math.prod(run.sites.shape(name))} values of {name!r} are not finite.",
+                f"Find where {name!r} overflows, divides by zero or takes the logarithm of nothing.",
+                (name,),
+            )
+
+
+def _severity(share: float) -> Severity:
+    if share < RARE:
+        return "info"
+    return "warning" if share < NOT_TO_BE_USED else "error"
+
+
+def _where_divergent(run: Evidence, diverging: np.ndarray) -> tuple[str, str, str] | None:
+    """The scalar whose ranks tell diverging draws apart best, a phrase for it, and its site; None where none does."""
+    flags = diverging.ravel()
+    num_bad, num_good = int(flags.sum()), int((~flags).sum())
+    if num_bad < 3 or num_good < 3:
+        return None
+    score, name, scalar = run.best_separation(diverging)
+    # The standard deviation of the score where there is nothing to tell.
+    chance = np.sqrt((flags.size + 1) / (12 * num_bad * num_good))
+    if abs(score) < 0.2 or abs(score) < 4 * chance:
+        return None
+    label = run.label(name, scalar)
+    return label, f"{'small' if score < 0 else 'large'} {label}", name

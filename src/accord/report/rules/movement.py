@@ -1,0 +1,131 @@
+"""Judge how chains moved: whether they did, and what their trajectories cost."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.notice import Notice
+from ..diagnostics import e_bfmi
+from ..evidence import Evidence
+from .extent import FEW_DRAWS
+from .words import chain_list, percent
+
+E_BFMI_LOW = 0.3  # Stan's diagnose warns below the same
+SATURATED_SHARE = 0.01  # of the draws: below this, deep trees cost time and nothing else
+ALONG = 0.2  # of a half: how well a scalar must tell high energies from low ones to be named
+STILL_SHARE = 0.5  # of draws that repeat the one before; HMC at its target repeats a fifth
+STUCK_SHARE = 0.9
+STEP_SIZES = (1e-5, 1e5)  # in whitened units, in which a good step is between 0.1 and 2
+
+
+def constant_chains(run: Evidence) -> Iterator[Notice]:
+    """Find chains that never moved. What is alike everywhere, as a correlation's diagonal, is meant so."""
+    if run.num_draws < 4 or not run.num_scalars:
+        return
+    num_moving = np.zeros(len(run.chains), int)
+    stuck: list[tuple[str, int]] = []
+    stuck_chains: set[int] = set()
+    for name, scalars, draws in run.picked():
+        still = (draws == draws[:, :1]).all(axis=1)
+        num_moving += (~still).sum(axis=1)
+        # A count may well stay what it is in one chain, also one that is written as a real number.
+        meant = (draws == draws[:1, :1]).all(axis=(0, 1)) | _is_whole(draws)
+        stuck += [(name, int(scalars[index])) for index in np.flatnonzero(still.any(axis=0) & ~meant)]
+        stuck_chains |= set(np.flatnonzero(still[:, ~meant].any(axis=1)).tolist())
+    unmoved = np.flatnonzero(num_moving == 0)
+    if unmoved.size:
+        message = f"{chain_list(run, unmoved)} did not move in {run.num_draws} draws."
+    elif stuck:
+        where = chain_list(run, sorted(stuck_chains))
+        share = f"{len(stuck)} of {run.num_scalars} scalars"
+        message = f"{where} did not move in {share}, such as {run.label(*stuck[0])}."
+    else:
+        return
+    remedy = (
+        "Look at their step size and acceptance rate in `draws.stats`, and at the model where they stand."
+    )
+    yield Notice("error", "constant_chains", message, remedy)
+
+
+def slow_chains(run: Evidence) -> Iterator[Notice]:
+    """Find chains that mostly stay where they are; those that never moved are told of elsewhere."""
+    if run.num_draws < FEW_DRAWS or not run.num_scalars:
+        return
+    still = np.ones((len(run.chains), run.num_draws - 1), bool)
+    for _, _, draws in run.picked():
+        still &= (draws[:, 1:] == draws[:, :-1]).all(axis=2)
+    shares = still.mean(axis=1)
+    slow = np.flatnonzero((shares > STILL_SHARE) & (shares < 1))
+    if slow.size:
+        worst = shares[slow].max()
+        yield Notice(
+            "error" if worst > STUCK_SHARE else "warning",
+            "slow_chains",
+            f"{chain_list(run, slow)} stayed in place for up to {percent(worst)} of the draws.",
+            "Look at their step size and acceptance rate in `draws.stats`; what depends on a narrow place of the "
+            "posterior wants another parameterisation, or float64.",
+        )
+
+
+def step_sizes(run: Evidence) -> Iterator[Notice]:
+    """Find step sizes that no posterior wants."""
+    if run.step_size is None:
+        return
+    low, high = STEP_SIZES
+    bad = np.flatnonzero((run.step_size < low) | (run.step_size > high))
+    if bad.size:
+        worst = float(run.step_size[bad[np.argmax(np.abs(np.log(run.step_size[bad])))]])
+        small = (
+            "Nothing smaller was accepted: look for a jump in the log density, a gradient that is not its own, or "
+            "rounding (precision='float64')."
+        )
+        large = "The log density hardly changes: look for an improper posterior, or a site that nothing depends on."
+        yield Notice(
+            "error",
+            "step_size",
+            f"The step size of {chain_list(run, bad).lower()} ended at its bound: {worst:.2g}, where about 1 is usual.",
+            small if worst < low else large,
+        )
+
+
+def saturated_trees(run: Evidence) -> Iterator[Notice]:
+    """Find trajectories that were ended by the limit on their length."""
+    depth = run.stats.get("tree_depth")
+    if depth is None or run.max_tree_depth is None:
+        return
+    count = int((depth >= run.max_tree_depth).sum())
+    if count:
+        yield Notice(
+            "warning" if count >= SATURATED_SHARE * depth.size else "info",
+            "tree_depth",
+            f"{count} of {depth.size} draws ({percent(count / depth.size)}) "
+            f"reached max_tree_depth {run.max_tree_depth}.",
+            "The draws are valid but dear: rescale or reparameterise the model, or raise max_tree_depth.",
+        )
+
+
+def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
+    """Find chains whose energy changes too little from draw to draw."""
+    energy = run.stats.get("energy")
+    if energy is None or run.num_draws < FEW_DRAWS:
+        return
+    values = e_bfmi(energy)
+    low = np.flatnonzero(values < E_BFMI_LOW)
+    if low.size:
+        worst = int(low[np.argmin(values[low])])
+        score, name, scalar = run.best_separation(energy > np.median(energy))
+        most = f", most along {run.label(name, scalar)}" if abs(score) > ALONG else ""
+        on = f"what depends on {run.label(name, scalar)}" if most else "heavy tails and varying scales"
+        yield Notice(
+            "warning",
+            "e_bfmi",
+            f"E-BFMI is below {E_BFMI_LOW} in {low.size} of {len(values)} chains, "
+            f"lowest {values[worst]:.2f} in chain {run.chains[worst]}: tails are explored slowly{most}.",
+            f"Reparameterise {on} (a non-centred form), or take more draws.",
+            (name,) if most else (),
+        )
+
+
+def _is_whole(draws: np.ndarray) -> np.ndarray:
+    """Which scalars only take whole numbers, shape `(n,)`."""
+    return (draws == np.floor(draws)).all(axis=(0, 1))

@@ -1,0 +1,23 @@
+"""Put shares and lists of chains into words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..evidence import Evidence
+
+
+def percent(share: float) -> str:
+    """A share of draws."""
+    return f"{100 * share:.1f}%" if share >= 0.001 else "less than 0.1%"
+
+
+def chain_list(run: Evidence, places: Sequence[int] | np.ndarray) -> str:
+    """Chains by their numbers, at the beginning of a sentence; `places` are those in the arrays."""
+    numbers = ", ".join(str(run.chains[place]) for place in places)
+    return f"Chain {numbers}" if len(places) == 1 else f"Chains {numbers}"
+
+
+def by_chain(run: Evidence, counts: np.ndarray) -> str:
+    """Counts, shape `(chain,)`, of the chains that have any."""
+    return ", ".join(f"{int(n)} in chain {chain}" for chain, n in zip(run.chains, counts, strict=True) if n)
