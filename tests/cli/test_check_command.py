@@ -30,6 +30,24 @@ def test_check_ends_with_status_one_where_something_is_wrong(folder, accord, opt
     assert status == expected and words in out
 
 
+DOUBTFUL = """
+import accord as ac
+import accord.distributions as dist
+
+
+@ac.model
+def slope(x, y):
+    b = ac.sample("b", dist.Normal(0, 10))
+"""
+
+
+def test_what_is_doubtful_is_printed_and_is_no_failure(folder, accord):
+    (folder / "doubtful.py").write_text(DOUBTFUL)
+    status, out, _ = accord("check", "doubtful.py", "--data", "data.json")
+    assert status == 0 and out.startswith("slope: 2 warnings\nwarning: ")
+    assert "Nothing in the model depends on argument 'x'" in out and "info: One gradient takes" in out
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

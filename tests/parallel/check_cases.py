@@ -61,6 +61,13 @@ LIKELIHOODS = {
 }
 
 
+SAID_OF_ALL = ("cost", "float32-suffices")
+
+
+def codes_of(report: Any) -> list[str]:
+    return [each.code for each in report.findings if each.code not in SAID_OF_ALL]
+
+
 def checked(likelihood: Callable[..., Any]) -> dict[str, Any]:
     @ac.model
     def model(y):
@@ -68,7 +75,7 @@ def checked(likelihood: Callable[..., Any]) -> dict[str, Any]:
         ac.factor("y", likelihood(m, y))
 
     report = infer.check(model(np.arange(8.0)))
-    return {"ok": report.ok, "codes": [each.code for each in report.findings], "text": str(report)}
+    return {"ok": report.ok, "codes": codes_of(report), "text": str(report)}
 
 
 @ac.model
@@ -83,7 +90,7 @@ def main() -> None:
     found = {name: checked(likelihood) for name, likelihood in LIKELIHOODS.items()}
     x = np.random.default_rng(0).normal(size=(37, 2))
     report = infer.check(line(x, x[:, 0]), executor=infer.Devices(data=2, shard={"x": 0, "y": 0}))
-    found["sharded rows"] = {"ok": report.ok, "codes": [n.code for n in report.findings], "text": str(report)}
+    found["sharded rows"] = {"ok": report.ok, "codes": codes_of(report), "text": str(report)}
     print(json.dumps(found))
 
 

@@ -100,7 +100,8 @@ def test_a_derivative_rule_that_is_wrong_is_named_by_site():
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_nothing_is_found_in_a_model_without_faults(precision):
     report = infer.check(line(X, Y), precision=precision)
-    assert report.ok and str(report) == "line: nothing wrong was found"
+    assert report.ok and not report.warnings
+    assert str(report).startswith("line: nothing wrong was found")
 
 
 REFUSED = {
@@ -136,7 +137,7 @@ def test_what_the_model_raises_passes_through():
 
 def test_a_log_density_of_a_function_is_checked_too():
     density = LogDensity.from_function(lambda x: -jnp.sum(tripled(x)), np.zeros(2))
-    assert list(codes(infer.check(density))) == ["wrong-gradient"]
+    assert [found.code for found in infer.check(density).errors] == ["wrong-gradient"]
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """Check a model before it is run: trace it as a run would, then hold what is evaluated against what must be true."""
 
-import itertools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -10,7 +8,7 @@ import numpy as np
 
 from ..core import precision as precisions
 from ..core.errors import AccordError
-from ..core.notice import Notice
+from ..core.notice import Notice, by_severity
 from ..core.options import checks_options
 from ..core.precision import Precision, float_dtype
 from ..density import LogDensity, cut_arguments, cut_otherwise, sharded
@@ -23,15 +21,41 @@ from ..storage import Memory
 from .checks.alike import check_alike
 from .checks.base import Check, Context
 from .checks.cost import check_cost
+from .checks.duration import check_duration
 from .checks.evaluator import Evaluator
+from .checks.flat import check_flat
 from .checks.gradient import check_gradient
+from .checks.hidden import check_hidden
+from .checks.non_finite import check_non_finite
+from .checks.nowhere import nowhere_finite
+from .checks.refusal import forbidden, refusals
+from .checks.repeatable import check_repeatable, check_same_again
 from .checks.report import CheckReport
+from .checks.rounding import check_rounding
+from .checks.structure import check_structure
+from .checks.survey import Survey, survey_near, survey_prior, survey_wide
+from .checks.typical import Typical
 from .checks.whole import check_whole
 from .requests import check_kinds, default_executor, density_of
 
-_CHECKS: tuple[Check, ...] = (check_alike, check_gradient, check_whole, check_cost)
+# Those that need a trace alone, and those that evaluate.
+_OF_TRACES: tuple[Callable[[LogDensity], Iterable[Notice]], ...] = (
+    check_structure,
+    check_hidden,
+    check_repeatable,
+)
+_OF_VALUES: tuple[Check, ...] = (
+    check_same_again,
+    check_alike,
+    check_gradient,
+    check_non_finite,
+    check_flat,
+    check_rounding,
+    check_whole,
+    check_cost,
+    check_duration,
+)
 _NUM_POINTS = 3
-_MAX_TRIES = 100
 
 
 @checks_options
@@ -44,7 +68,14 @@ def check(
     """Say what is wrong with a model as it would be run, and what was found right; nothing is drawn.
 
     - What tracing refuses (a site that is defined twice, data that does not fit, rows that cannot be cut) is a finding.
+    - Data that nothing depends on, sites that no data says anything of, and a model that is another one whenever it is
+      traced, or changes what belongs to Python around it, are named.
+    - Log density and gradient are evaluated at some hundred points, where chains begin, wider around, and drawn from
+      the prior: how often they are not finite, and the site and line to blame.
     - The gradient is compared with differences of the log density.
+    - The log density is followed far out along each site: where it does not fall, the posterior is improper.
+    - Where the posterior has its mass, the log density is compared in float32 and float64.
+    - The time of a gradient says how long a run may take.
     - With `Devices(shard=...)`, log density, gradient and a product of the Hessian, summed over blocks of rows on the
       executor's devices, are compared with the whole model's; what differs is named by site and argument. The time of
       an evaluation says whether it pays. Where a plate has a `chunk`, they are compared with other chunks, since all
@@ -64,23 +95,25 @@ def check(
     try:
         density = density_of(target, precision)
         findings += density.notices
-        with one_blas_thread():
-            context = _context(density, precision, executor or default_executor())
-            if isinstance(context, Notice):
-                findings.append(context)
-            else:
-                findings += [finding for check in _CHECKS for finding in check(context)]
+        for look in _OF_TRACES:
+            findings += look(density)
+        # A model that is another one at each trace has no values to speak of.
+        if not any(finding.severity == "error" for finding in findings):
+            with one_blas_thread():
+                findings += _evaluated(target, density, precision, executor or default_executor())
     except AccordError as error:
-        findings.append(_refusal(error))
+        findings += refusals(error, target, precision)
     except (ValueError, TypeError) as error:
         if "shard_map" not in str(error):
             raise
-        findings.append(_forbidden(error))
-    return CheckReport(name, tuple(findings))
+        findings.append(forbidden(error))
+    return CheckReport(name, tuple(by_severity(findings)))
 
 
-def _context(density: LogDensity, precision: Precision, executor: AbstractExecutor) -> Context | Notice:
-    """What the checks look at, or why there is nothing to look at."""
+def _evaluated(
+    target: Model | LogDensity, density: LogDensity, precision: Precision, executor: AbstractExecutor
+) -> Iterator[Notice]:
+    """What is found by evaluating; where nothing is finite, why not."""
     shard = cut_arguments(density, executor.sharding)
     here = jax.local_devices()[:1]
     devices: Sequence[Any] = executor.device_groups()[0] or here
@@ -91,56 +124,30 @@ def _context(density: LogDensity, precision: Precision, executor: AbstractExecut
         name, axis = shard[0]
         num_rows = np.shape(density.data[name])[axis]
     whole = Evaluator.of(reference, precision, here)
-    points = list(itertools.islice(_finite_points(whole, precision), _NUM_POINTS))
-    if not points:
-        return _nowhere_finite(whole, _point(_MAX_TRIES - 1, density.dim, precision))
-    direction = np.random.default_rng(20).normal(size=density.dim).astype(float_dtype(precision))
-    return Context(whole, summed, shard, num_rows, np.stack(points), direction)
-
-
-def _finite_points(whole: Evaluator, precision: Precision) -> Iterator[np.ndarray]:
-    """Those among fixed points at which log density and gradient are finite."""
-    for attempt in range(_MAX_TRIES):
-        point = _point(attempt, whole.density.dim, precision)
-        if all(np.all(np.isfinite(part)) for part in whole.value_and_grad(point)):
-            yield point
-
-
-def _point(attempt: int, dim: int, precision: Precision) -> np.ndarray:
-    """Where chains may begin."""
-    return np.random.default_rng((20, attempt)).uniform(-2, 2, dim).astype(float_dtype(precision))
-
-
-def _nowhere_finite(whole: Evaluator, point: np.ndarray) -> Notice:
-    """That there is no point at which the model can be looked at; names the sites to blame at the last one tried."""
-    terms = {name: float(term) for name, term in whole.terms(point).items()}
-    bad = {name: term for name, term in terms.items() if not np.isfinite(term)}
-    named = "; ".join(f"site {name!r} has log density {term:g}" for name, term in bad.items())
-    return Notice(
-        "error",
-        "nowhere-finite",
-        f"At none of {_MAX_TRIES} starting points are the log density and its gradient finite. At the last one, "
-        f"{named or 'the log density is finite and its gradient is not'}.",
-        "Check the data against the supports, and look for 0/0, sqrt(0) and logarithms of what may be negative.",
-        tuple(bad),
+    near, wide, prior = survey_near(whole), survey_wide(whole), survey_prior(whole, density)
+    surveys = (near, wide, *([prior] if isinstance(prior, Survey) else []))
+    if not near.is_good.any():
+        yield nowhere_finite(density, surveys)
+        return
+    context = Context(
+        density,
+        target if isinstance(target, Model) else None,
+        whole,
+        summed,
+        shard,
+        num_rows,
+        surveys,
+        near.positions[near.is_good][:_NUM_POINTS],
+        Typical.of(whole, _highest(surveys)),
+        np.random.default_rng(20).normal(size=density.dim).astype(float_dtype(precision)),
     )
+    for look in _OF_VALUES:
+        yield from look(context)
+    if isinstance(prior, Notice):
+        yield prior
 
 
-def _refusal(error: AccordError) -> Notice:
-    """What a run would refuse to begin with, by the kind of error."""
-    words = re.findall("[A-Z][a-z]+", type(error).__name__)
-    code = "-".join(word.lower() for word in words)
-    message = str(error)
-    sites = tuple(dict.fromkeys(re.findall(r"\bsite '([^']+)'", message)))
-    return Notice("error", code, message[:1].upper() + message[1:], "", sites)
-
-
-def _forbidden(error: Exception) -> Notice:
-    """What JAX refuses of a `shard_map`; it may advise to switch off the very check that saw it."""
-    return Notice(
-        "error",
-        "parts-not-added-up",
-        f"JAX refuses a shard_map in the model: {' '.join(str(error).split())}",
-        "Do not switch the check off by check_vma=False. Add the parts up by `jax.lax.psum`, or write the sum by "
-        "`accord.density.sharded_sum`.",
-    )
+def _highest(surveys: Sequence[Survey]) -> np.ndarray:
+    """The good point at which the log density is highest."""
+    values = np.concatenate([np.where(survey.is_good, survey.values, -np.inf) for survey in surveys])
+    return np.concatenate([survey.positions for survey in surveys])[int(np.argmax(values))]

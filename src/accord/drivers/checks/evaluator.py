@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import precision as precisions
 from ...core.precision import Precision
+from ...core.versions import QUICK_CPU_OPTIONS
 from ...density import LogDensity
 from ...density.blocks import using
 from ...density.sharded_program import ShardedProgram
@@ -46,11 +47,13 @@ class Evaluator:
             # A single device is JAX's own choice: a model may itself spread what it computes.
             data = Placement(tuple(devices) if is_cut else ()).put_data(density.data, program.cut_data)
 
+        options = dict(QUICK_CPU_OPTIONS) if jax.default_backend() == "cpu" else None
+
         def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
             def with_data(data: Any, *arguments: Any) -> Any:
                 return function(density.with_data(dict(zip(names, data, strict=True))), *arguments)
 
-            run = jax.jit(with_data)
+            run = jax.jit(with_data, compiler_options=options)
 
             def call(*arguments: Any) -> Any:
                 with precisions.scope(precision), using(devices):

@@ -14,7 +14,7 @@ class CheckReport:
 
     **Fields**
     - `model`: its name.
-    - `findings`: each with severity, code, message, remedy and sites.
+    - `findings`: each with severity, code, message, remedy and sites; the worst first.
     """
 
     model: str
@@ -30,6 +30,11 @@ class CheckReport:
         """What must not be run."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What is to be looked at before a run."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
     def raise_if_failed(self) -> None:
         """Raise `ModelError` with every error that was found."""
         if not self.ok:
@@ -40,8 +45,7 @@ class CheckReport:
             (severity, sum(each.severity == severity for each in self.findings)) for severity in _ORDER[:2]
         ]
         found = ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for word, count in counts if count)
-        ordered = sorted(self.findings, key=lambda finding: _ORDER.index(finding.severity))
-        return "\n".join([f"{self.model}: {found or 'nothing wrong was found'}", *map(str, ordered)])
+        return "\n".join([f"{self.model}: {found or 'nothing wrong was found'}", *map(str, self.findings)])
 
     __repr__ = __str__
 

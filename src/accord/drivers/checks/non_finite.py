@@ -1,0 +1,170 @@
+"""Check where the log density or its gradient is not finite, how often, and why."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.notice import Notice, Severity
+from ...density.blame import blame
+from .base import Context
+from .survey import Survey
+
+_SOME = 0.05  # of the points: good models overflow at one or two of a hundred
+_MANY = 0.1  # of the draws of the prior: it is wide, and few of its draws matter
+_HARMLESS = "It does no harm where no chain comes; where one does, it meets a wall."
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """One way of not being finite.
+
+    **Fields**: `code`; `what`, in words; `is_at(survey)`, a mask of points; `judge(shares)`, the severity by the shares
+    of points near, drawn from the prior, and wide, or None for nothing; `remedy`, where the operation says none;
+    `unless`, the code of a fault of which this one would be a repetition.
+    """
+
+    code: str
+    what: str
+    is_at: Callable[[Survey], np.ndarray]
+    judge: Callable[[float, float, float], Severity | None]
+    remedy: str
+    unless: str = ""
+
+
+def check_non_finite(context: Context) -> Iterator[Notice]:
+    """Look through all points for each way of not being finite."""
+    found: set[str] = set()
+    for fault in _FAULTS:
+        masks = [fault.is_at(survey) for survey in context.surveys]
+        near, wide, *prior = (float(mask.mean()) if mask.size else 0.0 for mask in masks)
+        severity = fault.judge(near, sum(prior), wide)
+        if severity is not None and fault.unless not in found:
+            found.add(fault.code)
+            yield _notice(context, fault, severity, masks)
+    yield from _zero_density(context)
+
+
+def _is_infinite(survey: Survey) -> np.ndarray:
+    return survey.values == np.inf
+
+
+def _is_undefined(survey: Survey) -> np.ndarray:
+    return np.isnan(survey.values)
+
+
+def _is_steep(survey: Survey) -> np.ndarray:
+    return np.isfinite(survey.values) & survey.is_steep
+
+
+def _is_steep_within_reach(survey: Survey) -> np.ndarray:
+    """Far down, a derivative may overflow; where the log density is as at other points, it must not."""
+    lowest = np.min(survey.values[survey.is_good], initial=np.inf)
+    return _is_steep(survey) & ((survey.values >= lowest) | np.isinf(lowest))
+
+
+def _is_steep_beyond(survey: Survey) -> np.ndarray:
+    return _is_steep(survey) & ~_is_steep_within_reach(survey)
+
+
+def _of_infinite(near: float, prior: float, wide: float) -> Severity | None:
+    if near or prior:
+        return "error"
+    return "warning" if wide else None
+
+
+def _of_undefined(near: float, prior: float, wide: float) -> Severity | None:
+    if near >= _SOME or prior >= _MANY:
+        return "warning"
+    return "info" if near or prior or wide else None
+
+
+def _of_steep(near: float, prior: float, wide: float) -> Severity | None:
+    if near >= _SOME or prior >= _SOME:
+        return "warning"
+    return "info" if near or prior or wide else None
+
+
+def _of_steep_beyond(near: float, prior: float, wide: float) -> Severity | None:
+    return "info" if near or prior or wide else None
+
+
+_FAULTS = (
+    _Fault(
+        "infinite-log-density",
+        "the log density is +inf",
+        _is_infinite,
+        _of_infinite,
+        "A chain that comes there stays for ever: look for a division by zero and for a density without bound.",
+    ),
+    _Fault(
+        "undefined-log-density",
+        "the log density is NaN",
+        _is_undefined,
+        _of_undefined,
+        "A chain cannot enter there, and turns back as at a wall: look for 0/0, inf - inf and parameters out of range.",
+    ),
+    _Fault(
+        "undefined-gradient",
+        "the log density is finite and its gradient is not",
+        _is_steep_within_reach,
+        _of_steep,
+        "A chain cannot enter there though it should: look for a `where` around a function that is not finite on the "
+        "side not taken, and for 0/0 or sqrt(0).",
+    ),
+    _Fault(
+        "gradient-overflows",
+        "the log density is low and its gradient is not finite",
+        _is_steep_beyond,
+        _of_steep_beyond,
+        _HARMLESS,
+        unless="undefined-gradient",
+    ),
+)
+
+
+def _notice(context: Context, fault: _Fault, severity: Severity, masks: Sequence[np.ndarray]) -> Notice:
+    pairs = [(survey, mask) for survey, mask in zip(context.surveys, masks, strict=True) if mask.any()]
+    counts = ", ".join(f"{mask.sum()} of {mask.size} points {survey.where}" for survey, mask in pairs)
+    survey, mask = pairs[0]
+    position = survey.positions[mask][0]
+    if severity == "info":
+        terms = {name: float(term) for name, term in context.whole.terms(position).items()}
+        sites = tuple(name for name, term in terms.items() if not np.isfinite(term))
+        why = f" There, {_of_terms({name: terms[name] for name in sites})}." if sites else ""
+        remedy = _HARMLESS
+    else:
+        found = blame(context.density, position)
+        sites, remedy = found.sites, capitalized(found.remedy) or fault.remedy
+        why = f" At the first of them, {'; '.join(found.found())}." if found.found() else ""
+    return Notice(severity, fault.code, f"At {counts}, {fault.what}.{why}", remedy, sites)
+
+
+def _zero_density(context: Context) -> Iterator[Notice]:
+    """Where the log density is -inf: an observation outside of its support is a wall, and underflow is none."""
+    near, _, *prior = context.surveys
+    pairs = [(survey, survey.values == -np.inf) for survey in (near, *prior)]
+    pairs = [(survey, mask) for survey, mask in pairs if mask.size and mask.mean() >= _SOME]
+    if not pairs:
+        return
+    counts = ", ".join(f"{mask.sum()} of {mask.size} points {survey.where}" for survey, mask in pairs)
+    survey, mask = pairs[0]
+    found = blame(context.density, survey.positions[mask][0])
+    message = f"At {counts}, the log density is -inf. At the first of them, {'; '.join(found.found())}."
+    if any(term.is_outside for term in found.bad_terms):
+        remedy = (
+            "A chain meets a wall where the density ends. Where the support depends on a latent value, bound that by "
+            "the data, so that its prior ends there too."
+        )
+        yield Notice("warning", "outside-support", message, remedy, found.sites)
+    else:
+        yield Notice("info", "zero-density", message, _HARMLESS, found.sites)
+
+
+def _of_terms(terms: dict[str, float]) -> str:
+    return ", ".join(f"site {name!r} has log density {term:g}" for name, term in terms.items())
+
+
+def capitalized(text: str) -> str:
+    """As a sentence of its own."""
+    return text[:1].upper() + text[1:]

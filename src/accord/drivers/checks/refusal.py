@@ -1,0 +1,117 @@
+"""Turn what refuses a model into findings: every site with the same fault, and the entries of data to blame."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core import precision as precisions
+from ...core.errors import AccordError, SiteError
+from ...core.notice import Notice
+from ...core.precision import Precision
+from ...density import LogDensity
+from ...density.data import split
+from ...density.tracing import bijector_of, discover, sites_of, unconstrained_shape
+from ...language import Model, Site
+
+_NUM_SHOWN = 3  # entries of data
+
+
+def refusals(error: AccordError, target: Model | LogDensity, precision: Precision) -> list[Notice]:
+    """What a run would refuse to begin with, by the kind of error; more of it where the rest can be seen too."""
+    words = re.findall("[A-Z][a-z]+", type(error).__name__)
+    message = str(error)
+    sites = tuple(dict.fromkeys(re.findall(r"\bsite '([^']+)'", message)))
+    general = Notice("error", "-".join(words).lower(), message[:1].upper() + message[1:], "", sites)
+    if not (isinstance(error, SiteError) and isinstance(target, Model)):
+        return [general]
+    special = [*_discrete(target, precision), *_observed(target, precision)]
+    is_said = {name for each in special for name in each.sites} >= set(sites)
+    return special if special and is_said else [general, *special]
+
+
+def forbidden(error: Exception) -> Notice:
+    """What JAX refuses of a `shard_map`; it may advise to switch off the very check that saw it."""
+    return Notice(
+        "error",
+        "parts-not-added-up",
+        f"JAX refuses a shard_map in the model: {' '.join(str(error).split())}",
+        "Do not switch the check off by check_vma=False. Add the parts up by `jax.lax.psum`, or write the sum by "
+        "`accord.density.sharded_sum`.",
+    )
+
+
+def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
+    """Name all discrete latent sites, by a trace that gives them the value zero."""
+    found: dict[str, str] = {}
+
+    def value_of(site: Site) -> Site:
+        distribution = site.distribution
+        if distribution is not None and distribution.support.is_discrete:
+            found[site.name] = type(distribution).__name__
+            shape = (*site.batch_shape, *distribution.event_shape)
+            return replace(site, value=jnp.zeros(shape, jnp.result_type(int)))
+        origin = jnp.zeros(unconstrained_shape(site), precisions.float_dtype(precision))
+        return replace(site, value=bijector_of(site).forward(origin))
+
+    def look(data: Any) -> None:
+        sites_of(template.fill(data), value_of)
+
+    template, data, _ = split(model, precision)
+    # Where another fault lies behind, what was found before it counts.
+    with precisions.scope(precision), contextlib.suppress(Exception):
+        jax.eval_shape(look, data)
+    if found:
+        kinds = ", ".join(f"{name!r} ({kind})" for name, kind in found.items())
+        yield Notice(
+            "error",
+            "discrete-latent",
+            f"The model has latent sites that are discrete: {kinds}. The samplers of this release, NUTS and HMC, need "
+            "derivatives, and none takes discrete sites.",
+            "Sum the site out, for instance with `dist.MixtureSameFamily`, or observe it with `obs=`.",
+            tuple(found),
+        )
+
+
+def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
+    """Name the entries of observed data that are NaN or infinite."""
+    try:
+        found = discover(model, precision)
+    except AccordError:
+        return
+    data = {**found.data, **found.constants}
+    bad = {
+        entry.name: np.asarray(data[entry.source])
+        for entry in found.layout.observed
+        if entry.source and np.dtype(entry.dtype).kind == "f" and not np.all(np.isfinite(data[entry.source]))
+    }
+    if bad:
+        remedies = [f"`with handlers.mask(mask=jnp.isfinite({name})):`" for name in bad]
+        yield Notice(
+            "error",
+            "observed-not-finite",
+            "; ".join(f"Site {name!r} observes {_entries(value)}" for name, value in bad.items()) + ".",
+            f"Leave them out by {remedies[0]} around the site, or drop them from the data.",
+            tuple(bad),
+        )
+
+
+def _entries(value: np.ndarray) -> str:
+    """The first entries that are not finite, with their places and how many there are."""
+    places = np.argwhere(~np.isfinite(value))
+    shown = ", ".join(
+        f"{value[tuple(place)]}{f' at index {_index(place)}' if value.ndim else ''}"
+        for place in places[:_NUM_SHOWN]
+    )
+    more = f" and {len(places) - _NUM_SHOWN} more" if len(places) > _NUM_SHOWN else ""
+    return f"{shown}{more}, {len(places)} of {value.size} values"
+
+
+def _index(place: np.ndarray) -> str:
+    numbers = [int(i) for i in place]
+    return str(numbers[0]) if len(numbers) == 1 else str(tuple(numbers))

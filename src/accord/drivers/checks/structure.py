@@ -1,0 +1,71 @@
+"""Check what a model's parts depend on: data that nothing uses, and sites of which no data says anything."""
+
+from collections.abc import Iterator
+
+from ...core.notice import Notice
+from ...density import LogDensity
+from ...density.rows import listed
+from .dependence import Dependence, matters_by_shape, model_program
+
+
+def check_structure(density: LogDensity) -> Iterator[Notice]:
+    """Trace the sites once, and look at what reaches what."""
+    dependence = Dependence.of(density)
+    if dependence is None:
+        return
+    yield from unused_data(density, dependence)
+    yield from prior_only(density, dependence)
+    for site, arguments in dependence.supports.items():
+        if arguments:
+            yield Notice(
+                "info",
+                "support-depends-on-data",
+                f"The support of site {site!r} depends on {listed(arguments)}.",
+                "With other data it is another one, so that values drawn from this posterior may be outside of it.",
+                (site,),
+            )
+
+
+def unused_data(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
+    """Name the arguments whose values reach neither the log density nor a deterministic site."""
+    base = model_program(density)
+    for name in density.data:
+        if base is None or name in dependence.arguments:
+            continue
+        # Its length may be all that is wanted of it, as in `ac.plate("row", len(x))`.
+        if matters_by_shape(base, density.data, name):
+            continue
+        yield Notice(
+            "warning",
+            "unused-data",
+            f"Nothing in the model depends on argument {name!r}: neither the log density nor a deterministic site.",
+            "If it is what a site observes, say so by `obs=`; else leave it out.",
+        )
+
+
+def prior_only(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
+    """Name the latent sites that neither an observation depends on, nor another site on which one depends."""
+    latents = {entry.name for entry in density.layout.entries}
+    informed: set[str] = set()
+    ahead = [name for name in dependence.terms if name not in latents]
+    if not ahead:
+        yield Notice(
+            "info",
+            "nothing-observed",
+            "The model observes nothing, so that its posterior is its prior.",
+            "To infer something, pass data to a site by `obs=`, or use `model.condition`.",
+        )
+        return
+    while ahead:
+        reached = {name for name in dependence.terms[ahead.pop()][0] if name not in informed}
+        informed |= reached
+        ahead += [name for name in reached if name in dependence.terms]
+    uninformed = sorted(latents - informed)
+    if uninformed:
+        yield Notice(
+            "info",
+            "prior-only",
+            f"No observation depends on {listed(uninformed)}: what is drawn there is the prior, given the other sites.",
+            "Where that is not meant, look whether the likelihood uses what it should.",
+            tuple(uninformed),
+        )

@@ -1,0 +1,65 @@
+"""Run models that a look beforehand finds fault with: the run says it at its end, and loses nothing."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import accord as ac
+import accord.distributions as dist
+from accord import handlers, infer
+
+RUN = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
+X = np.arange(4.0)
+
+
+@ac.model
+def line(x, y, z):
+    slope = ac.sample("slope", dist.Normal(0, 10))
+    with ac.plate("row", len(x)), handlers.mask(mask=np.isfinite(y)):
+        ac.sample("y", dist.Normal(slope * x, 1), obs=y)
+
+
+@ac.model
+def random_scale(y):
+    mean = ac.sample("mean", dist.Normal(0, 10))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Normal(mean, np.random.uniform(1, 2)), obs=y)
+
+
+@ac.model
+def fails_beside_a_run(y):
+    if threading.current_thread().name.startswith("accord"):
+        raise FileNotFoundError("no such table")
+    mean = ac.sample("mean", dist.Normal(0, 10))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Normal(mean, 1), obs=y)
+
+
+CASES = {
+    "unused data": (line(X, X, X), "warning", "unused-data", "'z'"),
+    "all masked": (line(X, np.full(4, np.nan), X), "warning", "all-masked", "0 of 4"),
+    "random numbers": (random_scale(X), "error", "not-repeatable", "'y'"),
+    "an exception": (fails_beside_a_run(X), "warning", "not-repeatable", "FileNotFoundError: no such table"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_seen_while_programs_compile_is_said_with_the_draws(name, tmp_path):
+    model, severity, code, words = CASES[name]
+    draws = infer.sample(model, store=infer.RunFolder(tmp_path / "run"), **RUN)
+    assert draws.complete
+    found = {notice.code: notice for notice in draws.notices}
+    assert found[code].severity == severity and words in found[code].message
+    assert code in {notice.code for notice in infer.load(tmp_path / "run").notices}
+
+
+def test_of_a_model_without_fault_nothing_is_said():
+    @ac.model
+    def plain(x, y):
+        slope = ac.sample("slope", dist.Normal(0, 10))
+        with ac.plate("row", len(x)):
+            ac.sample("y", dist.Normal(slope * x, 1), obs=y)
+
+    codes = {notice.code for notice in infer.sample(plain(X, X), **RUN).notices}
+    assert codes <= {"too_few_draws", "single_chain", "short_warmup"}
