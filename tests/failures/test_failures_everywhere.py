@@ -1,0 +1,119 @@
+"""Run every broken model under every other executor: each says what `Serial` says."""
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import equinox as eqx
+import pytest
+from failure_outcome import SHORT, Outcome, outcome, shortfall
+from gallery import CASES
+
+from accord import infer
+from accord.executors.base import AbstractExecutor, AbstractPool, Surroundings
+from accord.executors.processes import ProcessPool
+
+NAMES = [name for name, case in CASES.items() if case.num_devices == 1 and case.asks == "sample"]
+# These depend on how often they were called before, and with that what is said: an error in any case.
+CHANGING = ("NumPy's random numbers in the model", "a counter in the model", "a callback with a memory")
+
+
+class LastingPool(AbstractPool):
+    """A pool that stays when a run lets go of it."""
+
+    def __init__(self, pool: AbstractPool):
+        self.pool = pool
+
+    @property
+    def num_workers(self) -> int:
+        return self.pool.num_workers
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        return self.pool.submit(function, *arguments)
+
+    def end(self, future: "Future[Any]") -> bool:
+        return self.pool.end(future)
+
+    def close(self) -> None:
+        pass
+
+
+class LastingProcesses(AbstractExecutor):
+    """Two worker processes for each surroundings, which serve run after run."""
+
+    pools: dict[Surroundings, AbstractPool] = eqx.field(static=True, default_factory=dict)
+
+    @property
+    def shares_memory(self) -> bool:
+        return False
+
+    def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:
+        del num_tasks
+        if surroundings not in self.pools:
+            self.pools[surroundings] = ProcessPool(2, surroundings, sys.path)
+        return LastingPool(self.pools[surroundings])
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[LastingProcesses]:
+    executor = LastingProcesses()
+    yield executor
+    for pool in executor.pools.values():
+        pool.close()
+
+
+@pytest.fixture(scope="module")
+def serially() -> Callable[[str], Outcome]:
+    """What `Serial` says, found out once."""
+    found: dict[str, Outcome] = {}
+
+    def say(name: str) -> Outcome:
+        if name not in found:
+            found[name] = outcome(CASES[name], executor=infer.Serial(), **SHORT)
+        return found[name]
+
+    return say
+
+
+def check(name: str, found: Outcome, expected: Outcome) -> None:
+    """Hold what is said against what must be, and against what `Serial` says."""
+    if name in CHANGING:
+        assert any(each.severity == "error" for each in found.said)
+        return
+    assert not shortfall(CASES[name], found)
+    assert found.ended == expected.ended
+    # Which chain is the first to have no start is chance.
+    if found.ended == "draws":
+        assert found.said == expected.said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_say_the_same(name, serially):
+    check(name, outcome(CASES[name], executor=infer.Threads(2), **SHORT), serially(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_devices_say_the_same(name, serially):
+    check(name, outcome(CASES[name], executor=infer.Devices(), **SHORT), serially(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_processes_say_the_same(name, processes, serially):
+    check(name, outcome(CASES[name], executor=processes, **SHORT), serially(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_four_lanes_say_what_must_be_said(name):
+    """The last bits of the draws are others, and with them the numbers in what is said."""
+    found = outcome(CASES[name], executor=infer.Serial(), lanes=4, **SHORT)
+    if name in CHANGING:
+        assert any(each.severity == "error" for each in found.said)
+    elif CASES[name].ends == "sound":
+        assert found.ended == "draws"  # whether so short a warm-up is enough for a hard one is chance
+    else:
+        assert not shortfall(CASES[name], found)
