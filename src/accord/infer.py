@@ -2,9 +2,14 @@
 
 from .density.row_files import rows as rows
 from .drivers.check import check as check
+from .drivers.explain import explain as explain
 from .drivers.load import load as load
 from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
+from .drivers.starting.prior import from_median as from_median
+from .drivers.starting.prior import from_prior as from_prior
+from .drivers.starting.uniform import from_uniform as from_uniform
+from .drivers.starting.values import from_values as from_values
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost

@@ -23,6 +23,8 @@ from .errors import OptionError
 USE_DRAW = 0
 USE_TUNE = 1
 USE_START = 2
+USE_SIMULATE = 3
+USE_SIMULATION_SEED = 4
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
@@ -89,8 +91,20 @@ def chain_key(seed: int, chain: int) -> np.ndarray:
 
 def generator(key: np.ndarray, use: int, number: int) -> np.random.Generator:
     """A NumPy generator for host-side work (starting points), at `number` of stream `use` of a chain's key."""
-    words = fold(fold(key, np.uint32(use)), np.uint32(number))
+    return generator_of(fold(fold(key, np.uint32(use)), np.uint32(number)))
+
+
+def generator_of(words: np.ndarray) -> np.random.Generator:
+    """The NumPy generator of two words."""
     return np.random.Generator(np.random.Philox(key=int(words[0]) << 32 | int(words[1])))
+
+
+def words(key: np.ndarray, use: int, count: int) -> np.ndarray:
+    """The words for the items 0, 1, ... of stream `use` of a chain's key, shape `(count, 2)` uint32.
+
+    They make a JAX key (`jax.random.wrap_key_data`), or a NumPy generator (`generator_of`).
+    """
+    return np.ascontiguousarray(fold(fold(key, np.uint32(use)), np.arange(count, dtype=np.uint32)).T)
 
 
 def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
