@@ -1,4 +1,4 @@
-"""Have `infer.check` look at the models that come with accord: it raises no false alarm."""
+"""Have `infer.check` look at the models that come with accord: it finds no fault with them."""
 
 import pytest
 
