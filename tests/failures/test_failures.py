@@ -50,3 +50,12 @@ def test_every_case_is_on_the_page():
     page = (Path(__file__).parents[2] / "docs" / "failures.md").read_text(encoding="utf-8")
     for name in CASES:
         assert f"### {name[0].upper()}{name[1:]}\n" in page, "Run `python docs/make_failures.py`."
+
+
+def test_no_model_is_known_to_accord():
+    """By its name; those of one word are ordinary words, which a message may use."""
+    source = "\n".join(path.read_text(encoding="utf-8") for path in Path(infer.__file__).parent.rglob("*.py"))
+    models = {getattr(case.model, "name", getattr(case.model, "__name__", "")) for case in CASES.values()}
+    named = [name for name in models if "_" in name]
+    assert len(named) > 40
+    assert not [name for name in named if name in source]
