@@ -1,6 +1,8 @@
 """Run inference: check models, sample from them, and read what was sampled."""
 
 from .density.row_files import rows as rows
+from .drivers.calibration.calibrate import calibrate as calibrate
+from .drivers.calibration.recover import simulate_and_recover as simulate_and_recover
 from .drivers.check import check as check
 from .drivers.explain import explain as explain
 from .drivers.load import load as load

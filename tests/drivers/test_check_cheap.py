@@ -75,7 +75,7 @@ UNUSED = {
     "used by a support": (lambda: bounds(X, Y), []),
     "a leaf of a tree": (lambda: nested({"used": 1.0, "spare": 2.0}), ["tree/spare"]),
     "a constant of the trace": (lambda: selected(X, Y), []),
-    "the value of a condition": (lambda: forgotten(X, Y).condition({"y": Y}), ["y"]),
+    "perhaps replaced by a condition": (lambda: forgotten(X, Y).condition({"y": Y}), []),
 }
 
 

@@ -20,7 +20,7 @@ QUICK = ("eight_schools", "kidscore_interaction")
         for each in examples.find_all()
     ],
 )
-def test_an_example_gives_no_false_alarm(example, precision):
+def test_an_example_is_found_without_fault(example, precision):
     with examples.imported(example) as function:
         model = function(**read_data(example.data))
     report = infer.check(model, precision=precision)

@@ -29,8 +29,10 @@ def check_structure(density: LogDensity) -> Iterator[Notice]:
 def unused_data(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
     """Name the arguments whose values reach neither the log density nor a deterministic site."""
     base = model_program(density)
+    # What a condition replaces is not used, and is not to be.
+    is_replaced = any(name.startswith("condition/") for name in density.data)
     for name in density.data:
-        if base is None or name in dependence.arguments:
+        if base is None or is_replaced or name in dependence.arguments:
             continue
         # Its length may be all that is wanted of it, as in `ac.plate("row", len(x))`.
         if matters_by_shape(base, density.data, name):

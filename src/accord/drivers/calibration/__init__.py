@@ -1,0 +1,1 @@
+"""Hold inference against simulated data, of which the truth is known: once, or often enough to test calibration."""

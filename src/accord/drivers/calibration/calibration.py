@@ -1,0 +1,185 @@
+"""Hold the ranks of true values among draws, and what they say."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.errors import AccordError
+from ...core.notice import Notice
+from ...density import Layout
+from ...report.labels import scalar_labels
+from ...report.sketch import BLOCKS, terminal_ramp
+from .table import lay_out, to_dataframe
+from .uniformity import Uniformity, holm, shape_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LP = "lp"
+DOUBT = 0.01  # adjusted p-value below which ranks are called not uniform
+_BARS = 20  # of the sketch, at most
+_ROWS = 60  # printed
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One simulation and its run.
+
+    **Fields**: `number`; `seed`, which makes it again; `notices` of the run; `ranks` and `effective` draws, by site;
+    empty where there were not all draws. `error`, what the run raised. `num_divergent`, trajectories.
+    """
+
+    number: int
+    seed: int
+    notices: tuple[Notice, ...]
+    ranks: dict[str, np.ndarray]
+    effective: dict[str, np.ndarray]
+    error: AccordError | None = None
+    num_divergent: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What `infer.calibrate` found. Prints itself as a table, with a row for each scalar.
+
+    **Fields**
+    - `model`: its name.
+    - `ranks`: by latent site, and of the log density under `"lp"`: how many draws are below the truth, shape
+      `(simulation, *site)`, in 0 to `num_ranks - 1`.
+    - `num_ranks`: how many ranks are possible: one more than there are draws.
+    - `simulations`: the number of each simulation that is among the ranks; `requested`, how many were asked for.
+    - `seeds`: of each simulation, those without ranks too: `infer.simulate_and_recover(model, seed=seed)` makes it
+      again.
+    - `thinning`: draws from one that is kept to the next.
+    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `values`: column name to array of shape `(k,)`: `mean_rank`, in (0, 1) and 0.5 if uniform; `p`, of the test that
+      ranks are uniform; `p_adjusted`, by Holm's method for the number of scalars.
+    - `shapes`: for each scalar, `"uniform"`, or what its draws are: `"too wide"`, `"too narrow"`, `"too high"`,
+      `"too low"`.
+    - `notices`: what to know before relying on the result, the most severe first.
+    """
+
+    model: str
+    ranks: dict[str, np.ndarray]
+    num_ranks: int
+    simulations: tuple[int, ...]
+    requested: int
+    seeds: dict[int, int]
+    thinning: int
+    labels: tuple[str, ...]
+    values: dict[str, np.ndarray]
+    shapes: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @staticmethod
+    def of(
+        model: str, layout: Layout, trials: Sequence[Trial], requested: int, num_ranks: int, thinning: int
+    ) -> "Calibration":
+        """Put the trials together and test each scalar."""
+        done = [trial for trial in trials if trial.ranks]
+        dims = {entry.name: entry.dims for entry in layout.entries}
+        sites = {entry.name: entry.shape for entry in layout.entries} | {LP: ()}
+        ranks = {
+            name: np.array([trial.ranks[name] for trial in done], int).reshape(len(done), *shape)
+            for name, shape in sites.items()
+        }
+        labels = [
+            label
+            for name, shape in sites.items()
+            for label in scalar_labels(name, shape, dims.get(name, ()), layout.coords)
+        ]
+        rows = columns_of(ranks).T
+        if done:
+            p = np.array([Uniformity(len(done), num_ranks).p_value(row) for row in rows])
+        else:
+            p = np.ones(len(rows))
+        values = {
+            "mean_rank": (rows + 0.5).mean(axis=1) / num_ranks if done else np.full(len(rows), np.nan),
+            "p": p,
+            "p_adjusted": holm(p),
+        }
+        shapes = tuple(
+            shape_of(row, num_ranks) if adjusted < DOUBT else "uniform"
+            for row, adjusted in zip(rows, values["p_adjusted"], strict=True)
+        )
+        return Calibration(
+            model,
+            ranks,
+            num_ranks,
+            tuple(trial.number for trial in done),
+            requested,
+            {trial.number: trial.seed for trial in trials},
+            thinning,
+            tuple(labels),
+            values,
+            shapes,
+        )
+
+    def with_notices(self, notices: Sequence[Notice]) -> "Calibration":
+        """The same with what is to be said of it."""
+        return replace(self, notices=tuple(notices))
+
+    @property
+    def ok(self) -> bool:
+        """Whether every simulation is there and can be relied on, and no scalar's ranks are other than uniform."""
+        return all(notice.severity == "info" for notice in self.notices)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def to_dataframe(self) -> "DataFrame":
+        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        return to_dataframe(self.labels, {**self.values, "shape": np.array(self.shapes)})
+
+    def plot(self) -> Any:
+        """Draw each scalar's share of ranks below, less what it would be, with the band that holds it in 95% of cases.
+
+        Returns a figure of matplotlib, with a method `savefig`. The band is for one scalar. Raises `ImportError`
+        without matplotlib.
+        """
+        from .plot import plot
+
+        return plot(self)
+
+    def text(self, ramp: str = BLOCKS) -> str:
+        """The table as plain text; `ramp` draws the sketches, a histogram of the ranks from lowest to highest."""
+        head = ["", "mean rank", "p", "p adjusted", "ranks", "verdict"]
+        rows = [
+            [
+                label,
+                f"{self.values['mean_rank'][i]:.3f}",
+                f"{self.values['p'][i]:.2g}",
+                f"{self.values['p_adjusted'][i]:.2g}",
+                _bars(column, self.num_ranks, ramp),
+                "uniform" if self.shapes[i] == "uniform" else f"draws {self.shapes[i]}",
+            ]
+            for i, (label, column) in enumerate(zip(self.labels, columns_of(self.ranks).T, strict=True))
+        ]
+        title = (
+            f"{self.model}: ranks of the truth among {self.num_ranks - 1} draws in {len(self.simulations)} of "
+            f"{self.requested} simulations"
+        )
+        return "\n".join([title, lay_out(head, rows, _ROWS), *map(str, self.notices)])
+
+    def __str__(self) -> str:
+        return self.text(terminal_ramp())
+
+    __repr__ = __str__
+
+
+def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:
+    """Of every scalar in the order of the labels, shape `(simulation, k)`."""
+    return np.concatenate(
+        [some.reshape(len(some), math.prod(some.shape[1:])) for some in ranks.values()], axis=1
+    )
+
+
+def _bars(ranks: np.ndarray, num_ranks: int, ramp: str) -> str:
+    """A histogram over all possible ranks."""
+    count = min(_BARS, num_ranks)
+    bins = np.bincount(ranks * count // num_ranks, minlength=count)
+    heights = np.ceil(bins / max(bins.max(), 1) * (len(ramp) - 1)).astype(int)
+    return "".join(ramp[height] for height in heights)

@@ -1,0 +1,19 @@
+"""Say where a true value lies among draws."""
+
+import numpy as np
+
+
+def rank(draws: np.ndarray, truth: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """How many draws are below the truth, with ties broken at random; shape `(*site)`, in 0 to the number of draws.
+
+    Without that, what is always the same, as a zero of a triangular matrix, would always have rank zero.
+
+    - `draws`: shape `(draw, *site)`.
+    """
+    below, ties = np.sum(draws < truth, axis=0), np.sum(draws == truth, axis=0)
+    return below + generator.integers(0, ties + 1)
+
+
+def share_below(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The share of draws that are below the truth, ties counting half; shapes as in `rank`."""
+    return (np.sum(draws < truth, axis=0) + 0.5 * np.sum(draws == truth, axis=0)) / len(draws)

@@ -1,0 +1,79 @@
+"""Hold draws beside the unknowns that their data were made from."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.errors import OptionError, suggest
+from ...core.notice import Notice
+from ..draws import Draws
+from .simulator import Values
+from .table import lay_out, to_dataframe
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROWS = 60  # printed
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """What `infer.simulate_and_recover` found. Prints itself as a table; `recovery["rank"]` is a column.
+
+    **Fields**
+    - `truth`: by latent site, the values that were drawn from the prior.
+    - `data`: by observed site, the values that were drawn given them.
+    - `draws`: of the posterior given these data.
+    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `values`: column name to array of shape `(k,)`: truth, mean, sd, 5%, 95%, rank (the share of draws below the
+      truth, ties counting half), z (how many standard deviations the truth is above the mean; NaN without any).
+    - `notices`: which scalars are far from their truth. What is to be said of the run is in `draws.notices`.
+    """
+
+    truth: Values
+    data: Values
+    draws: Draws
+    labels: tuple[str, ...]
+    values: dict[str, np.ndarray]
+    notices: tuple[Notice, ...]
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
+        if column not in self.values:
+            raise OptionError(f"a recovery has no column {column!r}.{suggest(column, self.values)}")
+        return self.values[column]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def to_dataframe(self) -> "DataFrame":
+        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        return to_dataframe(self.labels, self.values)
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                label,
+                *(
+                    _cell(name, float(column[i]), self.values["sd"][i])
+                    for name, column in self.values.items()
+                ),
+            ]
+            for i, label in enumerate(self.labels[: ROWS + 1])
+        ]
+        rows += [[""]] * (len(self) - len(rows))
+        table = lay_out(["", *self.values], rows, ROWS)
+        return "\n".join([table, *map(str, self.notices)])
+
+    __repr__ = __str__
+
+
+def _cell(column: str, value: float, sd: float) -> str:
+    from ...report.summary import rounded  # ArviZ takes a second to import
+
+    if np.isnan(value):
+        return "-"
+    if column == "rank":
+        return f"{value:.3f}"
+    return f"{value:+.2f}" if column == "z" else rounded(value, 0.01 * sd)
