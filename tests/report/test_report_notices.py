@@ -100,7 +100,7 @@ def low_energy(run):
 
 
 def rarely_diverging(run):
-    run["stats"]["diverging"][0, :3] = True
+    run["stats"]["diverging"][0, :4] = True
 
 
 def mostly_diverging(run):
@@ -159,7 +159,7 @@ RULES = {
     rarely_saturated: ("info", "tree_depth", "2 of 4000 draws (less than 0.1%)", "max_tree_depth"),
     low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "Reparameterise heavy tails"),
     low_energy_along_a_site: ("warning", "e_bfmi", "slowly, most along 'mu'", "what depends on 'mu'"),
-    rarely_diverging: ("info", "divergences", "3 of 4000 draws diverged (less than 0.1%)", "above 0.8"),
+    rarely_diverging: ("info", "divergences", "4 of 4000 draws diverged (0.1%)", "above 0.8"),
     mostly_diverging: ("error", "divergences", "2000 of 4000 draws diverged (50.0%)", "above 0.8"),
     barely_apart: ("info", "r_hat", "for 'theta[B]'", "warm-up"),
     barely_apart_and_slow: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
@@ -208,7 +208,7 @@ ENDS = {
         "3 in chain 2",
     ),
     "gradients": (
-        bad_ends("gradient", sample=[0, 0, 0, 4]),
+        bad_ends("gradient", sample=[0, 0, 1, 4]),
         "error",
         "non_finite_gradient",
         "leave that part",

@@ -9,7 +9,7 @@ from ...core.notice import Notice, Severity
 from ..evidence import Evidence
 from .words import by_chain, percent
 
-RARE = 0.001  # of the draws: what happens less often is information
+RARE = 0.001  # of the draws: what happens in no more of them is information
 NOT_TO_BE_USED = 0.25  # of the draws: what happens more often leaves out too much of the posterior
 FEW_SITES = 3
 
@@ -48,7 +48,7 @@ def gradients(run: Evidence) -> Iterator[Notice]:
     share = counts.sum() / max(run.num_made, 1)
     sites, why = run.blamed.get("gradient", ((), ""))
     yield Notice(
-        "warning" if share < RARE else "error",
+        "warning" if share <= RARE else "error",
         "non_finite_gradient",
         f"The gradient was not finite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
         f"{by_chain(run, counts)}) where the log density is: no trajectory goes there, and the draws leave that part "
@@ -106,7 +106,7 @@ def draws_not_finite(run: Evidence) -> Iterator[Notice]:
 
 
 def _severity(share: float) -> Severity:
-    if share < RARE:
+    if share <= RARE:
         return "info"
     return "warning" if share < NOT_TO_BE_USED else "error"
 
