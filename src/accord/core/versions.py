@@ -1,11 +1,38 @@
 """Know in what releases of JAX differ; nothing else decides by its version. Supported: 0.10 and later."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 import jax
+from jax.experimental.xla_metadata import set_xla_metadata
+
+T = TypeVar("T")
 
 QUICK_CPU_OPTIONS: Mapping[str, bool] = MappingProxyType(
     {"xla_cpu_use_fusion_emitters": False} if jax.__version_info__ < (0, 11, 1) else {}
 )
 """Options that halve the work of XLA's compiler for CPUs, for the same speed; newer ones know no such choice."""
+
+
+def parts_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many of the inputs of a traced `scan` are constants of its body, and how many of the rest it carries."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()  # from JAX 0.12 on
+    return len(consts), len(carry)
+
+
+def as_one_function(function: Callable[..., T]) -> Callable[..., T]:
+    """The same function, which in a program for CPUs becomes one piece of machine code.
+
+    Else XLA calls its operations one after the other, at 50 to 100 nanoseconds each. XLA itself marks small loops so;
+    here the call is marked from outside, and kept from being inlined before. What is not plain arithmetic (see
+    `drivers.plain`) cannot be compiled this way.
+    """
+
+    def run(*arguments: Any) -> T:
+        results: Any = jax.jit(function)(*arguments)
+        return cast(T, set_xla_metadata(results, xla_cpu_small_call="true", inlineable="false"))
+
+    return run

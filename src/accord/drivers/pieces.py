@@ -1,0 +1,157 @@
+"""Have the loop that draws compiled to few pieces of machine code.
+
+XLA for CPUs runs a loop as a list of small functions, at 50 to 100 nanoseconds each. A step of NUTS has some eighty of
+them beside the gradient, which would cost more than the gradients of most models. So the loop is compiled
+
+- as one piece, if the gradient is made of plain arithmetic on small arrays;
+- else in three pieces to a step: what comes before the gradient, the gradient, and what comes after. The gradient stays
+  with XLA, which may call libraries for it, or use several cores.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import Literal as Constant
+
+from ..core.versions import as_one_function
+from .plain import is_plain
+
+T = TypeVar("T")
+
+MAX_DIM = 256
+"""Dimensions up to which it pays: in larger ones arithmetic outweighs, and compiling would take longer."""
+
+_NAME = "accord_gradient"
+
+
+def marked(function: Callable[..., T]) -> Callable[..., T]:
+    """The same function, of which `while_loop_in_pieces` finds the call."""
+
+    def accord_gradient(*arguments: Any) -> T:
+        return function(*arguments)
+
+    return jax.jit(accord_gradient)
+
+
+def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], start: T) -> T:
+    """`jax.lax.while_loop` for a body that calls one `marked` function, outside of any loop or branch of its own.
+
+    Neither `goes_on` nor `body` may hold a scatter, which is what a batched update of rows becomes, or a product of
+    matrices; see `plain`.
+    """
+    # Traced once: to trace a kernel takes as long as to compile it.
+    leaves, structure = jax.tree.flatten(start)
+    closed = jax.make_jaxpr(lambda leaves: jax.tree.leaves(body(jax.tree.unflatten(structure, leaves))))(
+        leaves
+    )
+    traced = jax.extend.core.jaxpr_as_fun(closed)
+
+    def goes_on_from(leaves: list[Any]) -> Any:
+        return goes_on(jax.tree.unflatten(structure, leaves))
+
+    if is_plain(_call_in(closed).params["jaxpr"].jaxpr):
+        loop = as_one_function(
+            lambda leaves: jax.lax.while_loop(goes_on_from, lambda leaves: traced(*leaves), leaves)
+        )
+        return jax.tree.unflatten(structure, loop(leaves))
+    packing = _Packing(leaves)
+    packed = jax.make_jaxpr(lambda packed: packing.pack(traced(*packing.unpack(packed))))(
+        packing.pack(leaves)
+    )
+    end = jax.lax.while_loop(
+        lambda packed: goes_on_from(packing.unpack(packed)), _in_three(packed), packing.pack(leaves)
+    )
+    return jax.tree.unflatten(structure, packing.unpack(end))
+
+
+def _call_in(closed: ClosedJaxpr) -> Any:
+    """The equation that calls the `marked` function."""
+    (call,) = [equation for equation in closed.jaxpr.eqns if equation.params.get("name") == _NAME]
+    return call
+
+
+class _Packing:
+    """Trees like `example` with their scalars gathered into one vector for each dtype.
+
+    Between two pieces every array is handed over by itself, and many are copied.
+    """
+
+    def __init__(self, example: Any):
+        leaves, self._structure = jax.tree.flatten(example)
+        self._is_scalar = [leaf.ndim == 0 for leaf in leaves]
+        self._dtypes = [leaf.dtype for leaf in leaves]
+        self._groups = [
+            d for n, d in enumerate(self._scalars(self._dtypes)) if d not in self._scalars(self._dtypes)[:n]
+        ]
+
+    def pack(self, tree: Any) -> list[Any]:
+        leaves = jax.tree.leaves(tree)
+        scalars, arrays = self._scalars(leaves), [leaf for leaf in leaves if leaf.ndim]
+        return [jnp.stack([s for s in scalars if s.dtype == dtype]) for dtype in self._groups] + arrays
+
+    def unpack(self, packed: list[Any]) -> Any:
+        vectors, arrays = packed[: len(self._groups)], iter(packed[len(self._groups) :])
+        elements = {d: iter(list(vector)) for d, vector in zip(self._groups, vectors, strict=True)}
+        leaves = [
+            next(elements[dtype]) if is_scalar else next(arrays)
+            for dtype, is_scalar in zip(self._dtypes, self._is_scalar, strict=True)
+        ]
+        return jax.tree.unflatten(self._structure, leaves)
+
+    def _scalars(self, leaves: Sequence[Any]) -> list[Any]:
+        return [leaf for leaf, is_scalar in zip(leaves, self._is_scalar, strict=True) if is_scalar]
+
+
+def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
+    """The traced function in three pieces: what its call of the `marked` one needs, that one, and all others."""
+    jaxpr, call = closed.jaxpr, _call_in(closed)
+    before, after = _parted(jaxpr, call)
+    given = [*jaxpr.constvars, *jaxpr.invars]
+    needed = _variables([*call.invars, *(v for e in after for v in e.invars), *jaxpr.outvars])
+    made = [v for equation in before for v in equation.outvars if v in needed]
+    first = _piece(jaxpr, before, given, made)
+    second = _piece(jaxpr, after, [*given, *made, *call.outvars], jaxpr.outvars)
+    gradient = jax.extend.core.jaxpr_as_fun(call.params["jaxpr"])
+
+    def run(arguments: list[Any]) -> list[Any]:
+        values: dict[Any, Any] = dict(zip(given, [*closed.consts, *arguments], strict=True))
+        values |= zip(made, first(values), strict=True)
+        inputs = [v.val if isinstance(v, Constant) else values[v] for v in call.invars]
+        values |= zip(call.outvars, gradient(*inputs), strict=True)
+        return second(values)
+
+    return run
+
+
+def _parted(jaxpr: Jaxpr, call: Any) -> tuple[list[Any], list[Any]]:
+    """The equations that `call` needs, and all others."""
+    place = next(n for n, equation in enumerate(jaxpr.eqns) if equation is call)
+    needed = _variables(call.invars)
+    before: list[Any] = []
+    for equation in reversed(jaxpr.eqns[:place]):
+        if any(v in needed for v in equation.outvars):
+            needed |= _variables(equation.invars)
+            before.append(equation)
+    before.reverse()
+    chosen = {id(equation) for equation in before} | {id(call)}
+    return before, [equation for equation in jaxpr.eqns if id(equation) not in chosen]
+
+
+def _piece(
+    whole: Jaxpr, equations: list[Any], given: Sequence[Any], made: Sequence[Any]
+) -> Callable[[dict[Any, Any]], list[Any]]:
+    """Some equations as a function from values by variable to those of `made`, compiled to one piece."""
+    needed = _variables([*(v for e in equations for v in e.invars), *made])
+    arguments = [v for v in given if v in needed]
+    effects = set().union(*(equation.effects for equation in equations))
+    part = Jaxpr((), arguments, list(made), equations, effects, whole.debug_info)
+    function = as_one_function(jax.extend.core.jaxpr_as_fun(ClosedJaxpr(part, ())))
+    return lambda values: function(*(values[v] for v in arguments))
+
+
+def _variables(atoms: Sequence[Any]) -> set[Any]:
+    return {atom for atom in atoms if not isinstance(atom, Constant)}

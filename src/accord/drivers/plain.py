@@ -1,0 +1,56 @@
+"""Tell whether a traced function is plain arithmetic on small arrays, which XLA can compile to one piece of code.
+
+What needs a library (LAPACK, sorting, Fourier transforms, products of matrices), calls Python, or scatters, cannot be
+part of such a piece. Large arrays are left to XLA, which shares work on them out to the cores.
+"""
+
+import math
+from typing import Any
+
+_MAX_SIZE = 2**15  # elements of an array
+
+_NAMES = """
+    abs acos acosh add add_any and argmax argmin asin asinh atan atan2 atanh bessel_i0e bessel_i1e
+    broadcast_in_dim cbrt ceil clamp concatenate cond convert_element_type copy cos cosh
+    cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call custom_vjp_call digamma div dot_general
+    dynamic_slice dynamic_update_slice eq erf erf_inv erfc exp exp2 expand_dims expm1 floor gather ge gt
+    igamma igammac integer_pow iota is_finite jit le lgamma log log1p logistic lt max min mul ne neg
+    nextafter not or pad pjit polygamma population_count pow reduce_and reduce_max reduce_min reduce_or
+    reduce_prod reduce_sum regularized_incomplete_beta rem reshape rev round rsqrt scan select_n
+    shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice split sqrt square squeeze
+    stop_gradient sub tan tanh tile transpose while xor zeta
+"""
+_PLAIN = frozenset(_NAMES.split())
+
+
+def is_plain(jaxpr: Any) -> bool:
+    """Whether it is, with all that it calls."""
+    return all(
+        equation.primitive.name in _PLAIN
+        and all(math.prod(v.aval.shape) <= _MAX_SIZE for v in (*equation.invars, *equation.outvars))
+        and not _is_product_of_matrices(equation)
+        and all(is_plain(inner) for inner in _inside(list(equation.params.values())))
+        for equation in jaxpr.eqns
+    )
+
+
+def _is_product_of_matrices(equation: Any) -> bool:
+    if equation.primitive.name != "dot_general":
+        return False
+    (left, right), (batch, _) = equation.params["dimension_numbers"]
+    free = (
+        equation.invars[side].aval.ndim - len(along) - len(batch) for side, along in enumerate((left, right))
+    )
+    return all(free)
+
+
+def _inside(parameters: Any) -> list[Any]:
+    found: list[Any] = []
+    for each in parameters if isinstance(parameters, (list, tuple)) else [parameters]:
+        if isinstance(each, (list, tuple)):
+            found += _inside(each)
+        elif hasattr(each, "eqns"):
+            found.append(each)
+        elif hasattr(each, "jaxpr"):
+            found.append(each.jaxpr)
+    return found
