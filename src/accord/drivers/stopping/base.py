@@ -1,0 +1,120 @@
+"""State what a stopping rule is: a frozen value that judges the draws of all chains, up to one and the same draw.
+
+A rule is looked at while chains go on, so it must not depend on how far any of them is: it sees the first so many draws
+of each chain, at numbers of draws that are fixed before the run.
+"""
+
+import abc
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import OptionError
+from ...core.series import AbstractSeries
+
+_TOGETHER = 2**23  # numbers that are read and judged at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a rule is shown.
+
+    **Fields**
+    - `draws`: by site, shape `(chain, draw, *event)`. `seconds`: since the run was begun, or taken up again.
+    - `some`: by site, scalars that stand for all; None is all of them.
+    - `is_brief`: whether it is enough to find one scalar that is against the rule.
+    - `label`: the name of a scalar of a site.
+    """
+
+    draws: AbstractSeries
+    seconds: float
+    some: Mapping[str, np.ndarray] | None
+    is_brief: bool
+    label: Callable[[str, int], str]
+
+    def blocks(self, sites: Sequence[str] | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Of these sites, or of all, some scalars at a time: site, their numbers and draws `(chain, draw, scalar)`."""
+        for name in self.draws if sites is None else sites:
+            num_chains, num_draws = self.draws.shape(name)[:2]
+            scalars = np.arange(self.draws.width(name)) if self.some is None else self.some.get(name)
+            if scalars is None or not len(scalars):
+                continue
+            step = max(_TOGETHER // max(num_chains * num_draws, 1), 1)
+            for part in np.split(scalars, range(step, len(scalars), step)):
+                yield name, part, self.draws.columns(name, part)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found at one look.
+
+    **Fields**
+    - `rule`: its repr. `holds`; None where others decided before all scalars were looked at.
+    - `text`: the value with its goal, in words.
+    - `value`: of the scalar that is furthest from the goal, of those that were looked at; None where there is none.
+    - `site`, `scalar`: which one that is; `scalar` counts in row-major order.
+    - `times`: how many times as many draws would do, by a guess; None where nobody can say.
+    """
+
+    rule: str
+    holds: bool | None
+    text: str
+    value: float | None = None
+    site: str | None = None
+    scalar: int | None = None
+    times: float | None = None
+
+
+class AbstractRule(abc.ABC):
+    """A stopping rule. `a & b` holds where both do, `a | b` where one does."""
+
+    @property
+    @abc.abstractmethod
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """The rules that it is made of, each once."""
+
+    @abc.abstractmethod
+    def is_met(self, met: Mapping["AbstractLeaf", bool]) -> bool:
+        """Whether it holds, by whether each of its leaves does."""
+
+    @abc.abstractmethod
+    def check(self, sites: Collection[str], num_chains: int) -> None:
+        """Raise `OptionError` where a run with these sites and so many chains cannot be judged by it."""
+
+    @abc.abstractmethod
+    def described(self) -> dict[str, Any]:
+        """It as JSON."""
+
+    def __and__(self, other: object) -> "AbstractRule":
+        from .combined import AllOf
+
+        return AllOf.of(self, other)
+
+    def __or__(self, other: object) -> "AbstractRule":
+        from .combined import AnyOf
+
+        return AnyOf.of(self, other)
+
+    def __bool__(self) -> bool:
+        raise OptionError(
+            f"{self!r} is neither true nor false before a run. Combine rules by & and |, not by and and or."
+        )
+
+
+class AbstractLeaf(AbstractRule):
+    """A rule that is not made of others."""
+
+    @property
+    def leaves(self) -> tuple["AbstractLeaf", ...]:
+        """Itself."""
+        return (self,)
+
+    def is_met(self, met: Mapping["AbstractLeaf", bool]) -> bool:
+        """See `AbstractRule.is_met`."""
+        return met[self]
+
+    @abc.abstractmethod
+    def judge(self, sight: Sight) -> Finding:
+        """Judge what is seen."""

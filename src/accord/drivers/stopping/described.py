@@ -1,0 +1,26 @@
+"""Build a rule from what a manifest says of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.errors import StorageError
+from .base import AbstractRule
+from .clock import Seconds
+from .combined import AllOf, AnyOf
+from .ess import ESS
+from .mcse import MCSE
+from .r_hat import RHat
+
+_RULES: dict[str, type[AbstractRule]] = {rule.__name__: rule for rule in (ESS, RHat, MCSE, Seconds)}
+_COMBINED: dict[str, type[AllOf] | type[AnyOf]] = {"AllOf": AllOf, "AnyOf": AnyOf}
+
+
+def rule_from(described: Mapping[str, Any]) -> AbstractRule:
+    """The rule that `described` returned; nothing but those of accord is ever built from a file."""
+    options = dict(described)
+    name = options.pop("rule")
+    if name in _COMBINED:
+        return _COMBINED[name].of(*map(rule_from, options["rules"]))
+    if name not in _RULES:
+        raise StorageError(f"the run ends by the rule {name!r}, which this accord does not have.")
+    return _RULES[name](**options)

@@ -1,0 +1,68 @@
+"""Stop when the draws are worth so many independent ones."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from ...core.errors import OptionError
+from ...core.options import checks_fields
+from ...report import ess_bulk, ess_tail
+from .of_draws import AbstractOfDraws, check_positive, listed, names_of
+
+Kind = Literal["bulk and tail", "bulk", "tail"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@checks_fields
+@dataclass(frozen=True, repr=False)
+class ESS(AbstractOfDraws):
+    """Holds once every scalar has this effective sample size, of all chains together.
+
+    What counts is the smaller of the sizes of bulk and tail, so that means, medians and 90% intervals may all be used.
+    Chains that disagree have a small effective sample size; `infer.ESS(1000) & infer.RHat(1.01)` says it outright.
+
+    **Fields**
+    - `target`: > 0. 400 is enough to trust the diagnostics of four chains; 1000 gives means to 3% of an sd.
+    - `sites`: names of the sites that count; None is all latent and deterministic ones.
+    - `kind`: `"bulk and tail"`, `"bulk"` or `"tail"` (the smaller of those of the 5% and 95% quantiles).
+
+    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
+
+    **Source**: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2), 667-718.
+    """
+
+    target: float
+    sites: tuple[str, ...] | None = None
+    kind: Kind = "bulk and tail"
+    is_large_good: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive("ESS", "target", self.target, "infer.ESS(1000)")
+        object.__setattr__(self, "sites", names_of("ESS", self.sites))
+        if self.kind not in KINDS:
+            raise OptionError(f"ESS: kind must be one of {', '.join(map(repr, KINDS))}, got {self.kind!r}.")
+
+    @property
+    def goal(self) -> float:
+        return self.target
+
+    def values(self, draws: np.ndarray) -> np.ndarray:
+        if self.kind == "bulk":
+            return ess_bulk(draws)
+        if self.kind == "tail":
+            return ess_tail(draws)
+        return np.fmin(ess_bulk(draws), ess_tail(draws))
+
+    def in_words(self, value: float, label: str) -> str:
+        return f"ESS {math.floor(value)} of {self.target:g} ({label})"
+
+    def times(self, value: float) -> float | None:
+        return max(self.target / value, 1.0)
+
+    def described(self) -> dict[str, Any]:
+        return {"rule": "ESS", "target": float(self.target), "sites": listed(self.sites), "kind": self.kind}
+
+    def _unusual(self) -> list[tuple[str, Any]]:
+        return [*super()._unusual(), *([] if self.kind == "bulk and tail" else [("kind", self.kind)])]

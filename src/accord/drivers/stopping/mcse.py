@@ -1,0 +1,63 @@
+"""Stop when means are known well enough."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ...core.errors import OptionError
+from ...core.options import checks_fields
+from ...report import ess_mean, mcse_mean
+from .of_draws import AbstractOfDraws, check_positive, listed, names_of
+
+Unit = Literal["sd", "site"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+
+@checks_fields
+@dataclass(frozen=True, repr=False)
+class MCSE(AbstractOfDraws):
+    """Holds once the Monte Carlo standard error of every mean is at most this share of the posterior's sd.
+
+    `MCSE(0.05)` is 5% of the sd of each scalar, for which its mean needs 400 effective draws.
+
+    **Fields**
+    - `largest`: > 0.
+    - `sites`: names of the sites that count; None is all latent and deterministic ones.
+    - `unit`: `"sd"`, or `"site"`, where `largest` is in the unit of the sites themselves, as in
+      `infer.MCSE(0.1, sites=["mu"], unit="site") & infer.ESS(400)`.
+
+    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
+    """
+
+    largest: float
+    sites: tuple[str, ...] | None = None
+    unit: Unit = "sd"
+
+    def __post_init__(self) -> None:
+        check_positive("MCSE", "largest", self.largest, "infer.MCSE(0.05), 5% of each sd")
+        object.__setattr__(self, "sites", names_of("MCSE", self.sites))
+        if self.unit not in UNITS:
+            raise OptionError(f"MCSE: unit must be one of {', '.join(map(repr, UNITS))}, got {self.unit!r}.")
+
+    @property
+    def goal(self) -> float:
+        return self.largest
+
+    def values(self, draws: np.ndarray) -> np.ndarray:
+        # The error of a mean is the sd divided by the root of its effective sample size.
+        return mcse_mean(draws) if self.unit == "site" else 1 / np.sqrt(ess_mean(draws))
+
+    def in_words(self, value: float, label: str) -> str:
+        unit = " sd" if self.unit == "sd" else ""
+        return f"error {value:.3g}{unit}, at most {self.largest:g} ({label})"
+
+    def times(self, value: float) -> float | None:
+        return max((value / self.largest) ** 2, 1.0)
+
+    def described(self) -> dict[str, Any]:
+        largest = float(self.largest)
+        return {"rule": "MCSE", "largest": largest, "sites": listed(self.sites), "unit": self.unit}
+
+    def _unusual(self) -> list[tuple[str, Any]]:
+        return [*super()._unusual(), *([] if self.unit == "sd" else [("unit", self.unit)])]

@@ -1,0 +1,64 @@
+"""Stop when chains agree."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import OptionError
+from ...core.options import checks_fields
+from ...report import r_hat
+from .clock import is_number
+from .of_draws import AbstractOfDraws, listed, names_of
+
+
+@checks_fields
+@dataclass(frozen=True, repr=False)
+class RHat(AbstractOfDraws):
+    """Holds once the rank-normalised split R-hat of every scalar is at most this. It needs two chains at least.
+
+    It says that chains agree, and nothing of how much they are worth: combine it with `infer.ESS`.
+
+    **Fields**
+    - `limit`: > 1; 1.01 is usual.
+    - `sites`: names of the sites that count; None is all latent and deterministic ones.
+
+    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there, or one chain.
+
+    **Source**: Vehtari et al. (2021), as for `ESS`.
+    """
+
+    limit: float
+    sites: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not is_number(self.limit) or not 1 < self.limit < math.inf:
+            raise OptionError(
+                f"RHat: limit must be a number above 1, got {self.limit!r}. infer.RHat(1.01) is usual."
+            )
+        object.__setattr__(self, "sites", names_of("RHat", self.sites))
+
+    @property
+    def goal(self) -> float:
+        return self.limit
+
+    def values(self, draws: np.ndarray) -> np.ndarray:
+        return r_hat(draws)
+
+    def in_words(self, value: float, label: str) -> str:
+        return f"R-hat {value:.4f}, at most {self.limit:g} ({label})"
+
+    def times(self, value: float) -> float | None:
+        return 1.0 if value <= self.limit else None
+
+    def check(self, sites: Collection[str], num_chains: int) -> None:
+        super().check(sites, num_chains)
+        if num_chains < 2:
+            raise OptionError(
+                f"{self!r} compares chains, and there is one. Run chains=4, or take infer.ESS(1000)."
+            )
+
+    def described(self) -> dict[str, Any]:
+        return {"rule": "RHat", "limit": float(self.limit), "sites": listed(self.sites)}

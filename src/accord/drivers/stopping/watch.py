@@ -1,0 +1,126 @@
+"""Look at a rule while its run goes on, at fixed draws, as soon as every chain has made them."""
+
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import Future, wait
+from dataclasses import replace
+
+from ...executors import ThreadPool
+from ...storage import AbstractRun
+from .base import AbstractRule
+from .clock import Seconds
+from .looks import looks
+from .sights import judge
+from .stopping import Look, Stopping
+
+_PATIENCE = 0.05  # seconds that workers may be kept waiting for a look
+
+_Verdict = tuple[bool, tuple[int, ...], Look]
+
+
+class Watch:
+    """What is known of a rule so far. The thread that schedules calls it; what takes long is judged in another.
+
+    **Arguments**: `rule`; `run`, the open store; `cap`, kept draws per chain at most; `stopping`, what was known when
+    the run was taken up; `began`, by `time.perf_counter`; `show`, takes what was found last, in words.
+    """
+
+    def __init__(
+        self,
+        rule: AbstractRule,
+        run: AbstractRun,
+        cap: int,
+        stopping: Stopping | None = None,
+        began: float | None = None,
+        show: Callable[[str], None] = lambda text: None,
+    ):
+        earlier = () if stopping is None else stopping.looks
+        seen = earlier[-1].draws if earlier else 0
+        self.stopping = Stopping(rule, looks=earlier)
+        self.seconds = 0.0  # that judging took
+        self._run, self._cap, self._show = run, cap, show
+        self._began = time.perf_counter() if began is None else began
+        is_of_draws = not all(isinstance(leaf, Seconds) for leaf in rule.leaves)
+        self._left = [at for at in (looks(cap) if is_of_draws else (cap,)) if at > seen]
+        self._judged: Future[_Verdict] | None = None
+        self._pool: ThreadPool | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the run is at its end."""
+        return self.stopping.held is not None
+
+    @property
+    def num_sure(self) -> int:
+        """Kept draws per chain that are wanted for sure; what a chain meets beyond them may be of no account."""
+        if self.is_decided:
+            return self.stopping.draws or 0
+        return self._left[0] if self._left else self._cap
+
+    def look(self, lost: Collection[int]) -> bool:
+        """Go as far as is possible without waiting long; `lost` are chains that make no more draws.
+
+        Returns whether more is known than before.
+        """
+        before = self.stopping
+        while not self.is_decided and self._is_ready(lost):
+            if self._judged is None:
+                self._pool = self._pool or ThreadPool(1)
+                self._judged = self._pool.submit(self._judge, self._left[0])
+            if wait([self._judged], timeout=_PATIENCE).not_done:
+                break
+            self._take(self._judged.result())
+        self._look_at_clock()
+        return self.stopping is not before
+
+    def settle(self, lost: Collection[int], is_stopped: Callable[[], bool] = lambda: False) -> None:
+        """Judge all that is there, once nothing more will be drawn for now."""
+        if self.stopping.is_by_clock:
+            stored = {chain: self._run.stored(chain)["sample"] for chain in self._run.manifest.chains}
+            counted = tuple(chain for chain in stored if chain not in lost)
+            self.stopping = replace(
+                self.stopping, draws=min((stored[each] for each in counted), default=0), chains=counted
+            )
+        while not self.is_decided and self._is_ready(lost) and not is_stopped():
+            self._take(self._judge(self._left[0]) if self._judged is None else self._judged.result())
+        if self._pool is not None:
+            self._pool.close()
+
+    def _is_ready(self, lost: Collection[int]) -> bool:
+        if not self._left:
+            return False
+        made = {chain: self._run.stored(chain)["sample"] for chain in self._run.manifest.chains}
+        has_look = [made[chain] >= self._left[0] for chain in made]
+        return any(has_look) and all(has or chain in lost for chain, has in zip(made, has_look, strict=True))
+
+    def _judge(self, at: int) -> _Verdict:
+        began = time.perf_counter()
+        seconds = began - self._began
+        rule, earlier = self.stopping.rule, self.stopping.looks
+        try:
+            return judge(rule, self._run, at, seconds, earlier, is_last=len(self._left) == 1)
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _take(self, verdict: _Verdict) -> None:
+        self._judged = None
+        holds, chains, look = verdict
+        self._left = self._left[1:]
+        is_over = holds or not self._left
+        self.stopping = replace(
+            self.stopping,
+            held=holds if is_over else None,
+            draws=look.draws if is_over else None,
+            chains=chains if is_over else (),
+            looks=(*self.stopping.looks, look),
+        )
+        self._show(f"{look}, at {look.draws} draws per chain")
+
+    def _look_at_clock(self) -> None:
+        """End the run where the time that has passed is enough, whatever was drawn."""
+        passed = time.perf_counter() - self._began
+        met = {
+            leaf: isinstance(leaf, Seconds) and passed >= leaf.seconds for leaf in self.stopping.rule.leaves
+        }
+        if not self.is_decided and self.stopping.rule.is_met(met):
+            self.stopping = replace(self.stopping, held=True, is_by_clock=True)
