@@ -12,6 +12,10 @@ from .drivers.starting.prior import from_median as from_median
 from .drivers.starting.prior import from_prior as from_prior
 from .drivers.starting.uniform import from_uniform as from_uniform
 from .drivers.starting.values import from_values as from_values
+from .drivers.stopping.clock import Seconds as Seconds
+from .drivers.stopping.ess import ESS as ESS
+from .drivers.stopping.mcse import MCSE as MCSE
+from .drivers.stopping.r_hat import RHat as RHat
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
@@ -21,5 +25,6 @@ from .executors import Serial as Serial
 from .executors import Threads as Threads
 from .kernels import HMC as HMC
 from .kernels import NUTS as NUTS
+from .kernels import ChEES as ChEES
 from .storage import Memory as Memory
 from .storage import RunFolder as RunFolder

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from accord.adaptation import fisher
+from accord.adaptation import metric as metrics
 from accord.core.precision import scope
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
@@ -29,8 +29,8 @@ def test_the_metric_learnt_beats_the_true_variances_twentyfold(monkeypatch: pyte
     covariance = _ill_conditioned(5)
     learnt = _run(NUTS(), _normal(covariance), 5, num_draws=1000)
     assert not np.any([piece.metric.is_diagonal for piece in learnt])
-    truth = Metric.diagonal(np.sqrt(np.diag(covariance)), fisher.rank_for(5))
-    monkeypatch.setattr(fisher, "learn_metric", lambda positions, gradients, previous: truth)
+    truth = Metric.diagonal(np.sqrt(np.diag(covariance)), metrics.rank_for(5, "auto"))
+    monkeypatch.setattr(metrics, "learn_metric", lambda *window: (truth, metrics.Choice("diagonal")))
     diagonal = _run(NUTS(), _normal(covariance), 5, num_draws=1000)
     assert np.all([piece.metric.is_diagonal for piece in diagonal])
     gains = [_effective_per_gradient(pieces) for pieces in (learnt, diagonal)]

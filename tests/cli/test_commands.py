@@ -60,6 +60,7 @@ def test_quiet_prints_no_progress_and_no_notices(folder, accord):
         ),
         (("--sampler", "hmc", "--trajectory-length", "2"), ("HMC", {"trajectory_length": 2.0})),
         (("--sampler", "hmc", "--max-steps", "50"), ("HMC", {"max_steps": 50})),
+        (("--metric", "low_rank"), ("NUTS", {"metric": "low_rank"})),
     ],
 )
 def test_options_reach_the_sampler(folder, accord, arguments, sampler):
@@ -182,6 +183,16 @@ def test_the_executor_changes_no_draw(folder, accord, where):
     np.testing.assert_equal(dict(infer.load("run")), dict(infer.load("plain")))
 
 
+def test_a_rule_ends_a_run_and_is_printed(folder, accord):
+    run = ("--data", "data.json", "--quiet", "--draws", "400", "--warmup", "100", "--chains", "2")
+    status, out, err = accord(
+        "sample", "one.py", "--out", "run", *run, "--until", "ess=20 and RHat=1.5 or seconds=9999"
+    )
+    assert status == 0, err
+    assert "ESS(20) & RHat(1.5) | Seconds(9999) held at 100 draws per chain: ESS " in out
+    assert infer.load("run").num_draws == 100
+
+
 # Arguments of `accord`, and words that the message must contain.
 ERRORS = {
     "no file": (("sample", "none.py"), ["no file 'none.py'"]),
@@ -214,6 +225,12 @@ ERRORS = {
         ("sample", "one.py", "--executor", "dask", "--cluster", "tcp://10.0.0.5:1"),
         ["another machine", "insecure=True"],
     ),
+    "rule": (
+        ("sample", "one.py", "--until", "es=9"),
+        ["ess, rhat, mcse, seconds", "'es=9'", "Did you mean 'ess'"],
+    ),
+    "rule without number": (("sample", "one.py", "--until", "rhat=low"), ["rhat= needs a number", "'low'"]),
+    "rule of nothing": (("sample", "one.py", "--until", "ess=0"), ["ESS: target must be a positive number"]),
     "no run": (("summary", "nowhere"), ["no folder nowhere"]),
     "no run to resume": (("resume", "nowhere", "one.py", "--data", "data.json"), ["no folder nowhere"]),
     "no example": (("example", "eight_school"), ["Did you mean 'eight_schools'", "--list"]),

@@ -120,6 +120,11 @@ def covariance():
 
 
 @ac.model
+def scale_alone():
+    ac.sample("scale", dist.HalfNormal(1.0))
+
+
+@ac.model
 def scale_of_unknown():
     scale = ac.sample("scale", dist.HalfNormal(1.0))
     ac.sample("z", dist.Normal(0.0, scale))
@@ -217,7 +222,7 @@ TRAPS = {
         "float32",
     ),
     "a latent value that overflows": lambda: Trap(
-        scale_of_unknown(), [800.0, 0.0], "overflow", ["scale"], [], 'ac.sample("scale"', ["init="]
+        scale_alone(), [800.0], "overflow", ["scale"], [], 'ac.sample("scale"', ["init="]
     ),
     "a latent value that is rounded to the edge": lambda: Trap(
         scale_of_unknown(), [-800.0, 0.0], "parameter-out-of-range", ["z"], [], "", ["scale of Normal is 0"]

@@ -10,7 +10,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
-from accord.drivers import group
+from accord.drivers import explain, group
 from accord.drivers.tally import MAX_UNMOVED
 
 RUN = dict(draws=200, warmup=100, chains=2, seed=4, progress=False, quiet=True)
@@ -73,8 +73,10 @@ def test_what_is_said_of_a_place_is_true_there(draws):
 
 
 def in_short_blocks(monkeypatch):
-    monkeypatch.setattr(group, "_FIRST_BLOCK", 200)
-    monkeypatch.setattr(group, "_BLOCK_SECONDS", 1e-2)
+    """Blocks of 37 gradients, which end in the middle of draws, whatever the clock says."""
+    monkeypatch.setattr(group, "_FIRST_BLOCK", 37)
+    monkeypatch.setattr(group, "_GROWTH", 1)
+    monkeypatch.setattr(group, "_BLOCK_SECONDS", 1e9)
 
 
 @pytest.mark.parametrize("way", ["blocks", "threads", "chain"])
@@ -85,9 +87,13 @@ def test_places_do_not_depend_on_how_a_run_was_made(draws, way, monkeypatch):
     assert places(found) == [each for each in places(draws) if each[0] in found.chains]
 
 
-@pytest.mark.parametrize("sampler", [infer.NUTS(), infer.HMC(max_steps=100)], ids=["NUTS", "HMC"])
-def test_places_of_lanes_do_not_depend_on_blocks(sampler, monkeypatch):
-    options = RUN | dict(draws=50, lanes=2)
+@pytest.mark.parametrize(
+    ("sampler", "lanes"),
+    [(infer.NUTS(), 2), (infer.HMC(max_steps=100), 2), (infer.ChEES(max_steps=100), 6)],
+    ids=["NUTS", "HMC", "ChEES"],
+)
+def test_places_of_lanes_do_not_depend_on_blocks(sampler, lanes, monkeypatch):
+    options = RUN | dict(draws=50, lanes=lanes, chains=lanes)
     expected = infer.sample(target(), sampler, **options)
     assert len(expected.failures) > 6
     in_short_blocks(monkeypatch)
@@ -136,6 +142,25 @@ def test_an_explanation_names_site_derivative_and_line(tmp_path):
     assert str(infer.explain(loaded, rooted())) == text
     with pytest.raises(OptionError, match="2 unknowns, and these draws 1"):
         infer.explain(loaded, target())
+
+
+def test_a_place_that_cannot_be_looked_at_costs_no_draws(monkeypatch):
+    def fails(density, position):
+        raise NotImplementedError("no rule for this operation")
+
+    monkeypatch.setattr(explain, "blame", fails)
+    draws = infer.sample(rooted(), **RUN)
+    (notice,) = [each for each in draws.notices if each.code == "non_finite_gradient"]
+    assert draws.complete and "NotImplementedError: no rule for this operation" in notice.message
+    with pytest.raises(SamplingError, match="no rule for this operation"):
+        infer.sample(rooted(), on_nonfinite="raise", **RUN)
+
+
+def test_of_a_place_that_takes_long_to_look_at_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(explain, "_PATIENCE", 0.0)
+    draws = infer.sample(rooted(), **RUN)
+    (notice,) = [each for each in draws.notices if each.code == "non_finite_gradient"]
+    assert "takes more than some seconds" in notice.message
 
 
 def test_a_good_run_has_nothing_to_explain():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from accord.core.precision import scope
+from accord.drivers import chain as chains
 from accord.drivers import group as groups
 from accord.drivers.group import Item, StartFailedError, run_chains
 from accord.drivers.machine import Machine
@@ -143,6 +144,50 @@ def test_a_warm_up_of_any_length_leads_to_the_draws_asked_for(plans: Any, num_wa
     assert len(arrays["sample/position"]) == 5
     assert len(arrays.get("warmup/position", ())) == num_warmup
     assert np.all(arrays["sample/stat/step_size"] > 0) and np.all(np.isfinite(arrays["sample/position"]))
+
+
+@pytest.fixture
+def by_own_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule by which some chains have not settled: by the sign of one number of their own."""
+    monkeypatch.setattr(
+        chains, "is_settled", lambda positions, *_: len(positions) > 100 or positions[0, 1] > 0
+    )
+
+
+@pytest.mark.usefixtures("by_own_draws")
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_warm_up_that_is_lengthened_is_the_same_in_all_portions_and_company(
+    plans: Any, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = _replace(plans[lanes], max_warmup=130)
+    whole = _run(plan, range(4))
+    lengths = [len(whole[number]["warmup/position"]) for number in range(4)]
+    assert set(lengths) == {NUM_WARMUP, 130}
+    assert all(len(arrays["sample/position"]) == NUM_DRAWS for arrays in whole.values())
+    for number in (0, 3):
+        _assert_same(_run(plan, [number]), {number: whole[number]})
+    _assert_same(_run(plan, [3, 1]), {number: whole[number] for number in (3, 1)})
+    monkeypatch.setattr(groups, "_FIRST_BLOCK", 7)
+    monkeypatch.setattr(groups, "_BLOCK_SECONDS", 1e-3)
+    _assert_same(_run(plan, range(4)), whole)
+
+
+@pytest.mark.usefixtures("by_own_draws")
+def test_warm_up_is_lengthened_no_further_than_is_allowed_and_only_where_it_may_be(plans: Any) -> None:
+    fixed = _run(plans[1], range(4))
+    assert {len(arrays["warmup/position"]) for arrays in fixed.values()} == {NUM_WARMUP}
+    short = _run(_replace(plans[1], max_warmup=70), range(4))
+    assert {len(arrays["warmup/position"]) for arrays in short.values()} == {NUM_WARMUP, 70}
+    for number, arrays in fixed.items():
+        np.testing.assert_array_equal(
+            short[number]["warmup/position"][:NUM_WARMUP], arrays["warmup/position"]
+        )
+
+
+def test_trajectories_are_short_while_the_metric_is_a_guess(plans: Any) -> None:
+    stiff = _replace(plans[1], start=_Watched(lambda uniform, attempt: 1e4 * uniform), num_warmup=90)
+    depths = _run(stiff, [0])[0]["warmup/stat/tree_depth"]
+    assert depths[:30].max() <= 7
 
 
 def test_starts_are_tried_until_one_is_finite(kernel: AbstractKernel) -> None:

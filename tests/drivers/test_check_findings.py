@@ -258,7 +258,7 @@ FAULTS = {
     ),
     "what it costs": (
         lambda: line(X, Y),
-        ("info", "cost", (), ("One gradient takes", "4 chains of 500 + 1000 draws", "10 to 100 gradients")),
+        ("info", "cost", (), ("One gradient takes", "4 chains of 350 + 1000 draws", "10 to 100 gradients")),
     ),
 }
 

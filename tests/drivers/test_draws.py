@@ -50,3 +50,28 @@ def test_work_counts_every_gradient():
     draws = infer.sample(model(X, Y), **RUN)
     assert draws.work["sample"] == draws.stats["n_steps"].sum()
     assert draws.work["warmup"] > draws.warmup["n_steps"].sum()  # starting points and probes come on top
+
+
+def test_tuning_says_which_metric_was_learnt_and_why(tmp_path):
+    run = {**RUN, "warmup": 60, "store": infer.RunFolder(tmp_path / "run")}
+    draws = infer.sample(model(X, Y), **run)
+    assert set(draws.tuning["metric"]) <= {"diagonal", "low_rank", "dense"}
+    assert all("held out" in reason and "diagonal" in reason for reason in draws.tuning["metric_reason"])
+    resumed = infer.resume(tmp_path / "run", model(X, Y), quiet=True)
+    for again in (infer.load(tmp_path / "run"), resumed, resumed.extend(5)):
+        for name in ("metric", "metric_reason"):
+            np.testing.assert_array_equal(again.tuning[name], draws.tuning[name])
+
+
+def test_a_metric_that_is_asked_for_is_recorded_and_reported():
+    for form in ("diagonal", "low_rank", "dense"):
+        draws = infer.sample(model(X, Y), infer.NUTS(metric=form), **{**RUN, "warmup": 40})
+        assert draws.manifest["sampler"]["metric"] == form
+        assert list(draws.tuning["metric"]) == [form] * 2
+        assert list(draws.tuning["metric_reason"]) == [f"metric={form!r} was asked for"] * 2
+
+
+def test_a_warm_up_too_short_to_learn_a_metric_says_so():
+    draws = infer.sample(model(X, Y), **{**RUN, "warmup": 5})
+    assert list(draws.tuning["metric"]) == ["initial"] * 2
+    assert all("too short" in reason for reason in draws.tuning["metric_reason"])

@@ -126,6 +126,9 @@ def test_a_thread_that_hangs_is_named(monkeypatch, impatient):
         def update(self, *args, **kwargs):
             pass
 
+        def note(self, text):
+            pass
+
         def message(self, text):
             said.append(text)
             hung.set()

@@ -42,7 +42,7 @@ def assert_same(found, reference):
     for kind in ("sites", "stats", "tuning", "warmup"):
         left, right = getattr(found, kind), getattr(reference, kind)
         for name in right:
-            assert np.array_equal(left[name], right[name], equal_nan=True), (kind, name)
+            np.testing.assert_array_equal(left[name], right[name], err_msg=f"{kind}/{name}")
 
 
 def test_two_processes_that_read_their_rows_have_the_bits_of_one_device_and_leave_no_trace(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 from posteriors import model_of
 
 from accord import infer
+from accord.adaptation.metric import Choice
 from accord.kernels import Metric
 from accord.report import ess_bulk
 
@@ -20,10 +21,11 @@ def test_a_gradient_is_worth_twenty_of_a_diagonal_variance_metric_on_kidscore(mo
     run = dict(draws=500, chains=4, seed=0, progress=False, quiet=True)
     learnt = infer.sample(model, **run)
 
-    def variances(positions, gradients, previous):
-        del gradients
-        return Metric.diagonal(np.maximum(positions.std(0), 1e-10), previous.factor.shape[1])
+    def variances(positions, gradients, previous, form):
+        del gradients, form
+        scale = np.maximum(positions.std(0), 1e-10)
+        return Metric.diagonal(scale, previous.factor.shape[1]), Choice("diagonal")
 
-    monkeypatch.setattr("accord.adaptation.fisher.learn_metric", variances)
+    monkeypatch.setattr("accord.adaptation.metric.learn_metric", variances)
     diagonal = infer.sample(model, **run)
     assert ess_per_gradient(learnt) > 20 * ess_per_gradient(diagonal)

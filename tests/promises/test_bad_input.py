@@ -121,6 +121,11 @@ CASES = {
         OptionError,
         ["'target_acept'", "'target_accept'"],
     ),
+    "a form of metric that there is not": (
+        lambda: infer.HMC(metric="lowrank"),
+        OptionError,
+        ["HMC", "'lowrank'", "Did you mean 'low_rank'?"],
+    ),
     "a sampler not built": (lambda: sample(plain(Y), sampler=infer.NUTS), OptionError, ["parentheses"]),
     "a model without its data": (lambda: sample(plain), OptionError, ["Call it with its data"]),
     "an improper prior, nothing observed": (lambda: sample(improper()), ModelError, ["'m'", "improper"]),

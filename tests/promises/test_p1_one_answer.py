@@ -126,6 +126,16 @@ def test_a_progress_bar_changes_nothing(model, serial, capsys):
     assert all(str(notice) in shown for notice in watched.notices)
 
 
+def test_a_rule_ends_the_run_at_the_same_draws(model, tmp_path):
+    options = {**RUN, "draws": 500, "chains": 4, "until": infer.ESS(150)}
+    first = infer.sample(model, executor=infer.Serial(), **options)
+    assert first.stopping.held and first.num_draws < 500
+    for executor in (infer.Threads(2), infer.Threads(8), infer.Processes(2)):
+        store = infer.RunFolder(tmp_path / repr(executor))
+        assert_same(first, infer.sample(model, executor=executor, store=store, **options))
+    assert_same(first, infer.sample(model, **{**options, "draws": first.num_draws, "until": None}))
+
+
 def test_a_store_changes_nothing(model, serial, tmp_path):
     stored = infer.sample(model, chains=4, store=infer.RunFolder(tmp_path / "run"), **RUN)
     assert_same(serial, stored)

@@ -52,6 +52,20 @@ def test_a_call_compiles_two_programs_and_nothing_else():
     assert len(compiled) == 2, compiled
 
 
+def test_chains_that_learn_together_compile_two_programs_once():
+    model, run = fresh_model(0.375), RUN | dict(chains=8)
+    with counting() as compiled:
+        infer.sample(model(np.arange(5.0)), infer.ChEES(), **run)
+    assert len(compiled) == 2, compiled
+    with counting() as compiled:
+        infer.sample(
+            model(np.arange(5.0) + 1),
+            infer.ChEES(target_accept=0.7, trajectory_length=2.0, superchains=4, metric="diagonal"),
+            **(run | dict(seed=9, draws=70, warmup=45)),
+        )
+    assert not compiled, compiled
+
+
 def test_what_may_change_compiles_nothing():
     infer.sample(regression(), **RUN)
     changes = (
@@ -62,6 +76,7 @@ def test_what_may_change_compiles_nothing():
         dict(thinning=3),
         dict(executor=infer.Serial()),
         dict(sampler=infer.NUTS(target_accept=0.9)),
+        *(dict(sampler=infer.NUTS(metric=form)) for form in ("diagonal", "low_rank", "dense")),
     )
     x = np.linspace(-1, 1, 50)
     with counting() as compiled:

@@ -237,6 +237,18 @@ SETTINGS = {
     "tiny steps": (dict(step_size=np.array([1.0, 1e-7, 1e-9, 0.5])), "error", "step_size", "chains 1, 2"),
     "boundless steps": (dict(step_size=np.array([1.0, 1e20, 1.0, 1.0])), "error", "step_size", "1e+20"),
     "a short warm-up": (dict(num_warmup=10), "info", "short_warmup", "10 draws"),
+    "a long warm-up": (
+        dict(num_warmup=350, warmups=np.array([350, 525, 787, 350]), is_settled=np.full(4, True)),
+        "info",
+        "long_warmup",
+        "Chains 1, 2 had not settled after 350 draws of warm-up, which went on to 525 and 787.",
+    ),
+    "an endless warm-up": (
+        dict(num_warmup=350, warmups=np.array([350, 350, 2000, 350]), is_settled=np.arange(4) != 2),
+        "warning",
+        "long_warmup",
+        "Chain 2 had not settled",
+    ),
 }
 
 

@@ -37,6 +37,8 @@ def run(progress) -> None:
     progress.start([0, 3], {"warmup": 10, "sample": 20})
     progress.update(0, "warmup", 5, 10)
     progress.update(3, "sample", 5, 20, step_size=0.25, divergences=2, steps_per_draw=7.0, seconds=3.0)
+    progress.note("ESS 12 of 1000")
+    progress.note("ESS 640 of [1000]")
     progress.message("a [notice] that stays")
     progress.stop()
 
@@ -50,9 +52,33 @@ def test_a_terminal_gets_a_row_for_each_chain():
     progress, file = shown_on(terminal=True)
     run(progress)
     text = file.getvalue()
-    for words in ("chain", "warmup", "5/10", "5/20", "0.25", "7.0", "3s", "a [notice] that stays"):
+    for words in (
+        "chain",
+        "warmup",
+        "5/10",
+        "5/20",
+        "0.25",
+        "7.0",
+        "3s",
+        "ESS 640 of [1000]",
+        "a [notice] that stays",
+    ):
         assert words in text
     assert "\x1b[?25h" in text  # the cursor is back
+
+
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "log"])
+def test_very_many_chains_are_shown_as_one(terminal):
+    progress, file = shown_on(terminal)
+    progress.start(range(4096), {"warmup": 10, "sample": 20})
+    for chain in range(4096):
+        done = 3 if chain == 77 else 9
+        progress.update(chain, "sample", done, 20, divergences=1, steps_per_draw=7.0, seconds=3.0)
+    progress.stop()
+    text = file.getvalue()
+    assert len(text.splitlines()) < 100
+    for words in ("4096", "3/20"):
+        assert words in text
 
 
 def test_a_log_gets_a_line_every_few_seconds(clock):

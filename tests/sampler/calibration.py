@@ -18,15 +18,17 @@ from scipy import stats
 
 from accord import LogDensity
 from accord.core.precision import scope
+from accord.drivers.ensemble_program import program_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import advance_program, rows_for
+from accord.drivers.program import rows_for
 from accord.kernels import AbstractKernel
 from accord.language import Model
 
 NUM_RANKED = 127  # draws that a truth is ranked among, so that there are 128 ranks
 _NUM_BINS = 16
+_NUM_TOGETHER = 16  # chains that learn from each other
 
 Values = dict[str, np.ndarray]
 
@@ -51,10 +53,11 @@ class Experiment:
 def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, seed: int = 0) -> Values:
     """The rank of each quantity's truth in each data set, shape `(data set,)`, in 0 to `NUM_RANKED`."""
     found: dict[str, list[int]] = {}
+    lanes = _NUM_TOGETHER if kernel.is_ensemble else 1
     with scope("float64"):
         density = LogDensity.from_model(experiment.model(experiment.simulate(np.random.default_rng(0))[1]))
-        rows = rows_for(density.dim, 1)
-        run = advance_program(kernel, density.dim, np.dtype(float), 1, rows)
+        rows = rows_for(density.dim, lanes)
+        run = program_for(kernel, density.dim, np.dtype(float), lanes, rows)
 
         @jax.jit
         def advance(data: Any, *rest: Any) -> Any:
@@ -68,10 +71,10 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
             truth, data = experiment.simulate(np.random.default_rng([seed, index]))
             plan = Plan(
                 kernel=kernel,
-                num_warmup=250,
-                num_kept=NUM_RANKED * experiment.thinning,
+                num_warmup=250 if lanes == 1 else 100,
+                num_kept=-(-NUM_RANKED // lanes) * experiment.thinning,
                 seed=index,
-                lanes=1,
+                lanes=lanes,
                 segment=rows,
                 thinning=1,
                 precision="float64",
@@ -82,9 +85,12 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
                 advance=partial(advance, data),
                 sites=lambda positions, count: {},
             )
-            pieces = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Piece)]
-            kept = np.concatenate([piece.arrays["position"] for piece in pieces if piece.phase == "sample"])
-            drawn = {k: np.asarray(v) for k, v in constrain(data, kept[:: experiment.thinning]).items()}
+            items = run_chains(machine, range(lanes), lambda: False)
+            pieces = [item for item in items if isinstance(item, Piece) and item.phase == "sample"]
+            chains = [[each for each in pieces if each.chain == chain] for chain in range(lanes)]
+            kept = [np.concatenate([piece.arrays["position"] for piece in chain]) for chain in chains]
+            thinned = np.concatenate([each[:: experiment.thinning] for each in kept])[:NUM_RANKED]
+            drawn = {k: np.asarray(v) for k, v in constrain(data, thinned).items()}
             at_truth = experiment.quantities({name: value[None] for name, value in truth.items()}, data)
             for name, values in experiment.quantities(drawn, data).items():
                 found.setdefault(name, []).append(int(np.sum(values < at_truth[name][0])))

@@ -12,10 +12,10 @@ import jax
 import numpy as np
 
 from accord.core.precision import scope
+from accord.drivers.ensemble_program import program_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import advance_program
 from accord.kernels import AbstractKernel
 
 Quantities = Callable[[np.ndarray], np.ndarray]
@@ -52,7 +52,7 @@ def plan_for(
 ) -> Machine:
     """What `infer.sample` would run, without a store."""
     rows = 256  # draws of a piece, whose mean is taken: many, and long beside the autocorrelation
-    run = advance_program(kernel, dim, np.dtype(float), lanes, rows)
+    run = program_for(kernel, dim, np.dtype(float), lanes, rows)
     plan = Plan(
         kernel=kernel,
         num_warmup=num_warmup,

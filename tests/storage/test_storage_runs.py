@@ -156,6 +156,25 @@ def test_a_record_that_is_not_json_is_refused(store, manifest):
         store.create(manifest).record("x", {"a": object()})
 
 
+def test_a_run_forgets_what_lies_beyond_its_end(store, manifest, make_segment):
+    run = store.create(manifest)
+    run.append(make_segment(0, 0, 4, "warmup"))
+    for start, stop in ((0, 3), (3, 5), (5, 9)):
+        run.append(make_segment(0, start, stop))
+    run.append(make_segment(5, 0, 3))
+    run.cut(0, 9)
+    assert run.stored(0) == {"warmup": 4, "sample": 9}
+    run.cut(0, 6)
+    run.cut(5, 6)
+    assert [each.stop for each in run.segments(0)] == [4, 3, 5] and run.last(0).stop == 5
+    assert run.stored(0) == {"warmup": 4, "sample": 5} and run.stored(5)["sample"] == 3
+    run.append(make_segment(0, 5, 7))
+    again = run.reopened()
+    assert again.stored(0)["sample"] == 7 and again.problems == []
+    again.cut(0, 0)
+    assert again.stored(0) == {"warmup": 4, "sample": 0}
+
+
 def test_threads_append_to_chains_of_their_own(store, make_segment, manifest):
     chains = list(range(8))
     run = store.create(Manifest({**manifest, "chains": chains}))

@@ -3,13 +3,15 @@
 Each update uses the latter half of the draws made so far: the chain's way in from its start is forgotten, and the
 window grows as fast as the run. Early updates come often, because the first metrics are the worst and their
 trajectories the longest; they cost nothing, being done on the host. All indices are fixed before the run, so that
-adaptation does not depend on how the run is cut into blocks.
+adaptation does not depend on how the run is cut into blocks. A chain that has not settled at the end of its warm-up is
+given half as many draws again, and so on: the new length is fixed at that draw.
 """
 
 from dataclasses import dataclass
 
 _EARLY_SPACING = 10
 _GROWTH = 1.15
+EARLY_PART = 3  # the first third of warm-up has short trajectories: its metrics are guesses
 _SETTLE = 0.15  # last part of warm-up, in which only the step size is tuned
 
 
@@ -35,3 +37,8 @@ def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
         indices.pop()
     indices.append(last)
     return tuple(MetricUpdate(at, at // 2) for at in indices)
+
+
+def longer(num_warmup: int, max_warmup: int) -> int:
+    """How long a warm-up goes on to be, of a chain that has not settled by the end of `num_warmup` draws."""
+    return min(num_warmup + num_warmup // 2, max_warmup)

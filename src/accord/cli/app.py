@@ -15,6 +15,7 @@ from .. import __version__, infer
 from ..core.errors import AccordError, OptionError, suggest
 from ..core.precision import Precision
 from ..drivers.draws import Draws
+from ..drivers.stopping.base import AbstractRule
 from ..executors import AbstractExecutor
 from ..executors.gangs.keeper import keep
 from ..kernels import AbstractKernel
@@ -22,6 +23,7 @@ from ..language import Model, ModelFunction
 from . import examples
 from .data import read_data
 from .executors import NAMES, executor_named
+from .rules import rule_written
 from .shares import sharing
 from .source import import_model
 
@@ -91,6 +93,9 @@ def sample_command(
     target_accept: Annotated[
         float | None, typer.Option(help="Acceptance rate that the step size is tuned to.")
     ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="auto, diagonal, low_rank or dense: the form of what warm-up learns.")
+    ] = None,
     max_tree_depth: Annotated[
         int | None, typer.Option(help="Of NUTS: most doublings of a trajectory.")
     ] = None,
@@ -98,6 +103,10 @@ def sample_command(
         float | None, typer.Option(help="Of HMC: mean integration time, in whitened units.")
     ] = None,
     max_steps: Annotated[int | None, typer.Option(help="Of HMC: most gradients a draw.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help='When to end before the last draw: "ess=1000 and rhat=1.01 or seconds=60".'),
+    ] = None,
     executor: ExecutorName = "threads",
     workers: WorkerCount = None,
     cluster: Cluster = None,
@@ -108,15 +117,16 @@ def sample_command(
         sampler,
         {
             "target_accept": target_accept,
+            "metric": metric,
             "max_tree_depth": max_tree_depth,
             "trajectory_length": trajectory_length,
             "max_steps": max_steps,
         },
     )
-    where = executor_named(executor, workers, cluster)
+    where, rule = executor_named(executor, workers, cluster), rule_written(until)
     with import_model(model) as function:
         target = _bind(function, data)
-        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet)
+        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet, rule)
 
 
 @app.command("resume", no_args_is_help=True)
@@ -227,6 +237,7 @@ def _sample(
     precision: str,
     executor: AbstractExecutor,
     quiet: bool,
+    until: AbstractRule | None = None,
 ) -> None:
     """Run into a folder that is new, and print what came of it."""
     folder = _next_folder(target.name) if out is None else out
@@ -241,6 +252,7 @@ def _sample(
         precision=cast(Precision, precision),
         executor=executor,
         store=infer.RunFolder(folder),
+        until=until,
         quiet=quiet,
     )
     _conclude(found, folder)
@@ -249,6 +261,8 @@ def _sample(
 def _conclude(found: Draws, folder: Path) -> None:
     """Print the summary, where the run is, and how to read it again or to go on."""
     typer.echo(str(found.summary()))
+    if found.stopping is not None:
+        typer.echo(f"\n{found.stopping}.")
     typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
     typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
     if found.num_draws < found.requested:

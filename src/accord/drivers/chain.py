@@ -7,15 +7,16 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from ..adaptation import fisher
-from ..adaptation.schedule import metric_updates
+from ..adaptation import metric as metrics
+from ..adaptation.schedule import longer
+from ..adaptation.settled import is_settled
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
 from ..kernels.base import PROBE
 from ..kernels.metric import Metric
 from ..storage import Phase
 from .plan import Piece, Plan, Progress, Stuck
-from .program import STAT_DTYPES, Block, ChainState, start_state
+from .program import STAT_DTYPES, STATS, Block, ChainState, start_state
 from .tally import BadEnd, Tally
 
 _UNSAVED_SECONDS = 2.0  # of work are lost with a worker, or a little more
@@ -28,11 +29,13 @@ Sites = Callable[..., dict[str, Any]]
 class Chain:
     """One chain between two blocks; whoever changes it owns it.
 
-    **Fields**: `number`; `plan`; `key`, the chain's; `state`; `metric`; `is_started`, whether its starting point is
-    found; `num_gradients`; `tally`, of how its trajectories ended, and `news`, which of their bad ends nobody has been
-    told; `piece_start` and `gradients_at_piece`, where the piece in
-    progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients;
-    `blocks`, those of the piece in progress.
+    **Fields**: `number`; `plan`; `key`, the chain's; `state`; `metric`, and `choice`, of its form; `num_warmup`, draws
+    of its warm-up, which become more where it has not settled by then; `is_settled`, whether it had when they ended;
+    `is_started`, whether its starting point is found; `num_gradients`; `tally`, of how its trajectories ended, and
+    `news`, which of their bad ends nobody has been told; `piece_start` and `gradients_at_piece`, where the piece in
+    progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients; `blocks`,
+    those of the piece in progress; `num_stored`, draws that a store has already, though they are made again for the
+    others of an ensemble.
     """
 
     number: int
@@ -41,6 +44,9 @@ class Chain:
     state: ChainState
     metric: Metric
     tally: Tally
+    num_warmup: int
+    choice: metrics.Choice = field(default_factory=metrics.Choice)
+    is_settled: bool = True
     is_started: bool = False
     num_gradients: int = 0
     piece_start: int = 0
@@ -49,13 +55,14 @@ class Chain:
     news: tuple[BadEnd, ...] = ()
     window: list[dict[str, np.ndarray]] = field(default_factory=list)
     blocks: list[dict[str, np.ndarray]] = field(default_factory=list)
+    num_stored: int = 0
 
     @staticmethod
     def begin(plan: Plan, number: int, position: np.ndarray) -> "Chain":
         """A chain at a position that is not yet evaluated."""
-        metric = fisher.initial_metric(np.zeros_like(position))
+        metric = metrics.initial_metric(np.zeros_like(position), plan.metric_rank)
         key, state = keys.chain_key(plan.seed, number), start_state(plan.kernel, position)
-        return Chain(number, plan, key, state, metric, Tally.empty(position))
+        return Chain(number, plan, key, state, metric, Tally.empty(position), plan.num_warmup)
 
     @property
     def draw(self) -> int:
@@ -63,9 +70,23 @@ class Chain:
         return int(self.state.draw)
 
     @property
+    def last(self) -> int:
+        """Its draws, warm-up included, before thinning."""
+        return self.num_warmup + self.plan.num_draws
+
+    @property
     def is_done(self) -> bool:
         """Whether every draw of the plan is made, or the chain is given up."""
-        return self.is_started and (self.draw >= self.plan.last or self.tally.is_stuck)
+        return self.is_started and (self.draw >= self.last or self.is_given_up)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the chain is stuck; one of an ensemble is part of what others learn from until that is over."""
+        return self.tally.is_stuck and not self._must_go_on
+
+    @property
+    def _must_go_on(self) -> bool:
+        return self.plan.is_ensemble and self.draw < self.num_warmup
 
     @property
     def phase(self) -> Phase:
@@ -75,25 +96,32 @@ class Chain:
     @property
     def phase_start(self) -> int:
         """The draw at which it began."""
-        return 0 if self.phase == "warmup" else self.plan.num_warmup
+        return 0 if self.phase == "warmup" else self.num_warmup
 
     def phase_of(self, draw: int) -> Phase:
         """That of a draw, counted from the first of warm-up."""
-        return "warmup" if draw < self.plan.num_warmup else "sample"
+        return "warmup" if draw < self.num_warmup else "sample"
 
     def stop(self) -> int:
         """The draw at which the next block must end at the latest."""
-        warmup, segment, draw = self.plan.num_warmup, self.plan.segment, self.draw
-        if self.tally.is_stuck:
+        warmup, segment, draw = self.num_warmup, self.plan.segment, self.draw
+        if self.is_given_up:
             return draw
         if draw < warmup:
-            due = [update.at for update in metric_updates(warmup) if update.at > draw]
+            due = [update.at for update in self.plan.metric_updates(warmup) if update.at > draw]
             return min([warmup, (draw // segment + 1) * segment, *due])
-        return min(self.plan.last, warmup + ((draw - warmup) // segment + 1) * segment)
+        looks = (warmup + look for look in self.plan.looks if warmup + look > draw)
+        return min(self.last, warmup + ((draw - warmup) // segment + 1) * segment, *looks)
+
+    @property
+    def is_at_look(self) -> bool:
+        """Whether a stopping rule looks at the draws made so far."""
+        return self.draw - self.num_warmup in self.plan.looks
 
     def num_drawn(self, state: ChainState, block: Block) -> int:
         """How many draws of a block that ended in `state` count: those until the chain is given up."""
-        return self.tally.room(np.asarray(block.positions[: int(state.draw) - self.draw]))
+        positions = np.asarray(block.positions[: int(state.draw) - self.draw])
+        return len(positions) if self._must_go_on else self.tally.room(positions)
 
     def take(self, state: ChainState, block: Block, count: int, bad_ends: Sequence[BadEnd]) -> None:
         """Go on to `state`, with the `count` draws that led there and the places to keep of them."""
@@ -109,12 +137,15 @@ class Chain:
             "gradient": np.asarray(block.gradients[:count]),
             "stats": np.asarray(block.stats[:count]),
         }
-        self.blocks = [*self.blocks, rows]
-        if first < self.plan.num_warmup:
+        known = max(self.num_stored - first, 0)
+        if known < count:
+            self.blocks = [*self.blocks, {name: array[known:] for name, array in rows.items()}]
+        if first < self.num_warmup:
             self.window = [*self.window, rows]
         self.tally = self.tally.after(self.phase_of(first), rows["position"], rows["stats"], bad_ends)
         self.news = (*self.news, *bad_ends)
-        self._adapt()
+        if not self.plan.is_ensemble:
+            self._adapt()
 
     def end_of_block(self, sites: Sites) -> Iterator[Progress | Piece | BadEnd | Stuck]:
         """What the block has completed: a piece at fixed draws, and where draws take long, about every two seconds."""
@@ -122,10 +153,11 @@ class Chain:
         yield from self.news
         self.news = ()
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
-        is_due = is_boundary or self.draw in (self.plan.num_warmup, self.plan.last) or self.tally.is_stuck
+        is_due = is_boundary or self.draw in (self.num_warmup, self.last) or self.is_given_up
+        is_due = is_due or self.is_at_look
         if (is_due or self.unsaved_seconds > _UNSAVED_SECONDS) and self.blocks:
             yield self.piece(sites)
-            if self.tally.is_stuck:
+            if self.is_given_up:
                 yield Stuck(self.number, self.draw, self.tally)
 
     def progress(self) -> Progress:
@@ -133,7 +165,9 @@ class Chain:
         step_size = float(self.state.step_size.step_size)
         done = self.draw - self.phase_start
         divergent = self.tally.num_divergent
-        return Progress(self.number, self.phase, done, divergent, self.num_gradients, step_size)
+        return Progress(
+            self.number, self.phase, done, divergent, self.num_gradients, step_size, self.num_warmup
+        )
 
     def piece(self, sites: Sites) -> Piece:
         """Gather the blocks since the last piece, with their sites once warm-up is over."""
@@ -160,30 +194,45 @@ class Chain:
             arrays,
             self.state,
             self.metric,
+            self.choice,
             self.num_gradients - self.gradients_at_piece,
             self.num_gradients,
             self.tally,
+            self.num_warmup,
+            self.is_settled,
         )
         self.piece_start, self.gradients_at_piece = self.draw, self.num_gradients
         self.unsaved_seconds, self.blocks = 0.0, []
-        if self.draw >= plan.num_warmup:
+        if self.draw >= self.num_warmup:
             self.window = []
         return piece
 
     def _adapt(self) -> None:
         """Learn the metric anew where that is due: at draws fixed by the plan, whatever the blocks were."""
-        for number, update in enumerate(metric_updates(self.plan.num_warmup)):
+        for number, update in enumerate(self.plan.metric_updates(self.num_warmup)):
             if self.draw == update.at:
-                self._update_metric(update.start, is_first=number == 0)
+                self._update_metric(update.start, restarts=number == 0)
+        if self.draw == self.num_warmup < self.plan.max_warmup:
+            self.is_settled = self._has_settled()
+            if not self.is_settled:
+                self.num_warmup = longer(self.num_warmup, self.plan.max_warmup)
+                self._update_metric(self.draw // 2, restarts=True)
 
-    def _update_metric(self, start: int, *, is_first: bool) -> None:
-        positions, gradients = (
-            np.concatenate([block[name] for block in self.window])[start:]
-            for name in ("position", "gradient")
-        )
+    def _has_settled(self) -> bool:
+        positions, stats = self._window("position"), self._window("stats")
+        log_density, depth = (stats[:, STATS.index(name)] for name in ("lp", "tree_depth"))
+        return is_settled(positions, log_density, depth, getattr(self.plan.kernel, "max_tree_depth", None))
+
+    def _window(self, name: str) -> np.ndarray:
+        return np.concatenate([block[name] for block in self.window])
+
+    def _update_metric(self, start: int, *, restarts: bool) -> None:
+        """Learn the metric from the draws from `start` on; the search for a step size begins anew if `restarts`."""
+        positions, gradients = (self._window(name)[start:] for name in ("position", "gradient"))
         previous = self.metric
-        self.metric = fisher.learn_metric(positions, gradients, previous)
-        if is_first or bool(self.metric.is_diagonal) != bool(previous.is_diagonal):
+        self.metric, choice = metrics.learn_metric(positions, gradients, previous, self.plan.kernel.metric)
+        self.choice = choice or self.choice
+        if restarts or bool(self.metric.is_diagonal) != bool(previous.is_diagonal):
             # Only these changes move the right step size by much. Restarting at every update was tried: each restart
             # tries large steps first, and effective draws per gradient fell by a quarter over eight reference
             # posteriors.

@@ -3,8 +3,9 @@
 import re
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
-from ..adaptation import fisher
+from ..adaptation import metric as metrics
 from ..core.errors import OptionError
 from ..core.precision import Precision, scope
 from ..core.tree import shapes
@@ -24,6 +25,7 @@ from ..executors import gather
 from ..kernels.base import AbstractKernel
 from . import cache, program
 from .cache import ProgramCache
+from .ensemble_program import program_for
 from .needed import is_needed
 from .placement import Placement
 from .plan import Plan
@@ -99,13 +101,15 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
-    program_kernel = replace(plan.kernel, target_accept=0.8)
+    # The form of the metric is data, but for how many directions there is room.
+    program_kernel, rank = plan.kernel.compiled, plan.metric_rank
     key = (
         _text(gradient),
         _text(constrained),
         names,
         repr(shapes((consts, site_consts))),
         program_kernel,
+        rank,
         precision,
         lanes,
         rows,
@@ -113,11 +117,16 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         tuple(device.id for device in place.devices),
     )
 
-    def build() -> tuple[Any, Any]:
-        run = program.advance_program(program_kernel, dim, dtype, lanes, rows)
+    is_cpu, is_wide = jax.default_backend() == "cpu", any(_spans_devices(each) for each in equations)
 
-        def advance(consts: Any, data: Any, *rest: Any) -> Any:
-            return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+    def build() -> tuple[Any, Any]:
+        def advance(in_pieces: bool) -> Any:
+            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces)
+
+            def advance(consts: Any, data: Any, *rest: Any) -> Any:
+                return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+
+            return jax.jit(advance, out_shardings=place.everywhere)
 
         def sites(consts: Any, data: Any, positions: Any, count: Any) -> Any:
             def constrain(position: Any) -> dict[str, Any]:
@@ -126,35 +135,48 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
             return program.sites_program(constrain, rows)(positions, count)
 
         positions = jax.ShapeDtypeStruct((rows, dim), dtype)
-        arguments = _advance_arguments(program_kernel, dim, dtype, lanes)
+        arguments = _advance_arguments(program_kernel, dim, rank, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = place.shapes_of_data(data, cut)
         arguments, positions, count = place.shapes((arguments, positions, np.int32(0)))
-        lowered = (
-            jax.jit(advance, out_shardings=place.everywhere).lower(place.shapes(consts), unnamed, *arguments),
-            jax.jit(sites, out_shardings=place.everywhere).lower(
-                place.shapes(site_consts), unnamed, positions, count
-            ),
+        arguments = (place.shapes(consts), unnamed, *arguments)
+        # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
+        # the same program on several devices.
+        in_pieces = is_cpu and not (plan.shard or is_wide or len(place.devices) > 1)
+        lowered_advance = advance(in_pieces).lower(*arguments)
+        lowered_sites = jax.jit(sites, out_shardings=place.everywhere).lower(
+            place.shapes(site_consts), unnamed, positions, count
         )
         nonlocal traced
         traced = time.perf_counter()
 
-        def compiling(lowered: Any) -> Callable[[], Any]:
-            def compile() -> Any:
-                with scope(precision):
-                    return _compile(lowered)
+        def compile_advance() -> Any:
+            with scope(precision):
+                try:
+                    return _compile(lowered_advance)
+                except jax.errors.JaxRuntimeError as error:
+                    if not in_pieces:
+                        raise
+                    # A release of XLA that cannot compile the pieces, or something in this model that `plain` misses.
+                    warnings.warn(
+                        "XLA could not compile the loop that draws in pieces; it goes on as a whole, whose steps take "
+                        f"some microseconds longer, for the same posterior: {error}",
+                        RuntimeWarning,
+                        stacklevel=1,
+                    )
+                    return _compile(advance(False).lower(*arguments))
 
-            return compile
+        def compile_sites() -> Any:
+            with scope(precision):
+                return _compile(lowered_sites)
 
-        first, second = gather([compiling(each) for each in lowered])
+        first, second = gather([compile_advance, compile_sites])
         return first, second
 
     traced = time.perf_counter()
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
-    is_cpu = jax.default_backend() == "cpu"
-    is_wide = not devices and any(_spans_devices(each) for each in equations)
-    if is_wide or (is_cpu and any(_is_batched_lapack(each, lanes) for each in equations)):
+    if (is_wide and not devices) or (is_cpu and any(_is_batched_lapack(each, lanes) for each in equations)):
         advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
@@ -205,18 +227,21 @@ def _check_callbacks(precision: Precision) -> None:
         )
 
 
-def _advance_arguments(kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int) -> Any:
+def _advance_arguments(kernel: AbstractKernel, dim: int, rank: int, dtype: np.dtype, lanes: int) -> Any:
     zero = np.zeros(dim, dtype)
     arguments = (
         program.start_state(kernel, zero),
-        fisher.initial_metric(zero),
+        metrics.initial_metric(zero, rank),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
         program.Limits.at(0, 0, 0, 0.0, dtype),
     )
-    if lanes == 1:
+    if lanes == 1 and not kernel.is_ensemble:
         return shapes(arguments)
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((lanes, *leaf.shape), leaf.dtype), arguments)
+    state, metric, *rest = jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct((lanes, *leaf.shape), leaf.dtype), arguments
+    )
+    return state, shapes(arguments[1]) if kernel.is_ensemble else metric, *rest
 
 
 def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import jax
@@ -22,6 +23,8 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     """The manifest of a run of `chains` that begins at `start`."""
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
+    longest = {"max_warmup": plan.max_warmup} if plan.max_warmup > plan.num_warmup else {}
+    until = {} if plan.until is None else {"until": plan.until.described()}
     sites = [
         {
             "name": entry.name,
@@ -46,6 +49,8 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
                 "blocks": NUM_BLOCKS if plan.shard else 1,
                 "init": start.described(),
                 **chunk,
+                **longest,
+                **until,
             },
             "chains": list(chains),
             "draws": plan.num_kept,
@@ -65,7 +70,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
 
 def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
     """The options of a sampler by name."""
-    return {name: getattr(sampler, name) for name in type(sampler).__dataclass_fields__}
+    return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
 
 
 def _digest(array: Any) -> str:

@@ -13,6 +13,7 @@ from ..core.notice import Notice
 from ..core.options import positive_count
 from ..core.series import AbstractSeries
 from ..density import LogDensity
+from .stopping.stopping import Stopping
 from .tally import BadEnd
 
 if TYPE_CHECKING:
@@ -31,11 +32,16 @@ class Draws(Mapping[str, np.ndarray]):
     - `stats`: per draw, shape `(chain, draw)`, by ArviZ's names: `lp` (log density in unconstrained space), `energy`,
       `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`.
     - `notices`: what to know before using the draws, the most severe first.
-    - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (the longest chain's) and `total`.
+    - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (the longest chain's) and `total`; of `looks`
+      at a stopping rule, beside the others.
     - `work`: gradient evaluations by phase, of all chains.
     - `tuning`: what warm-up learnt, by chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`, its
-      diagonal in unconstrained space.
-    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, where they are kept.
+      diagonal in unconstrained space; `metric`, shape `(chain,)`, the form that was learnt last (`"diagonal"`,
+      `"low_rank"` or `"dense"`; `"initial"` where warm-up was too short), and `metric_reason`, why; `num_warmup`, draws
+      of warm-up, and `is_settled`, whether they were enough; under `ChEES`, `trajectory_length`, its mean in whitened
+      units.
+    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, where they are kept; the
+      first ones of each chain, as many as the chain with the shortest warm-up has.
     - `complete`: whether every draw that was asked for is there.
     - `chains`: the number of each chain.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
@@ -47,7 +53,9 @@ class Draws(Mapping[str, np.ndarray]):
     - `counts`: how many draws ended badly, by kind (`divergence`; `log_density` and `gradient` that were not finite)
       and phase (`warmup`, `sample`), before thinning; shape `(chain,)`.
     - `failures`: the first places where they did, at most three of a kind and chain, divergences of warm-up left out;
-      `infer.explain` says why.
+      with more than 16 lanes, those of chains 0 to 15. `infer.explain` says why.
+    - `stopping`: how the rule of `until=` ended the run, or did not: `held`, and `looks`, where it was looked at and
+      what was found; None where there was no rule.
     - `density`: the log density that was drawn from, while the model is at hand.
     """
 
@@ -72,6 +80,7 @@ class Draws(Mapping[str, np.ndarray]):
     problems: tuple[str, ...] = ()
     lost_chains: tuple[Mapping[str, Any], ...] = ()
     requested: int = 0
+    stopping: Stopping | None = None
     continuation: Callable[[int], "Draws"] | None = None
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -97,6 +106,13 @@ class Draws(Mapping[str, np.ndarray]):
         """Kept draws per chain."""
         return self.stats.shape("lp")[1]
 
+    @property
+    def superchains(self) -> list[int] | None:
+        """The superchain of each chain, where several began at one place."""
+        count: Any = self.manifest["sampler"].get("superchains")
+        size = 0 if count is None else len(self.manifest["chains"]) // count
+        return [chain // size for chain in self.chains] if size else None
+
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}{list(self.sites.shape(name)[2:]) or ''}" for name in self.sites)
         state = "" if self.complete else ", incomplete"
@@ -105,6 +121,8 @@ class Draws(Mapping[str, np.ndarray]):
 
     def extend(self, draws: int) -> "Draws":
         """Go on for `draws` more per chain; what was drawn stays, and all are as one longer run would have made them.
+
+        Where the rule of `until=` has not held, these are the most that are drawn, and it may end the run before.
 
         **Raises** `OptionError` where the model is not attached, as after `infer.load`.
         """
@@ -120,7 +138,7 @@ class Draws(Mapping[str, np.ndarray]):
         """A table of mean, sd, quantiles, effective sample sizes, R-hat and Monte Carlo errors of every scalar."""
         from ..report.summary import summarise  # ArviZ takes a second to import
 
-        return summarise(self.sites, dims=self.dims, coords=self.coords)
+        return summarise(self.sites, dims=self.dims, coords=self.coords, superchains=self.superchains)
 
     def to_arviz(self) -> Any:
         """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions."""

@@ -1,6 +1,5 @@
 """Say of each place where a trajectory ended badly which site, which derivative and which line are to blame."""
 
-import contextlib
 import time
 from dataclasses import dataclass
 
@@ -65,35 +64,35 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
 
 
-def explained(density: LogDensity, failure: BadEnd) -> str:
-    """The place and what is to blame, as a paragraph."""
-    return f"{failure}\n{_blame(density, failure)}"
-
-
 def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
-    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence.
-
-    Of models that take long to look at, nothing: `explain` waits for as long as it takes.
-    """
+    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence."""
     found: dict[str, Blamed] = {}
-    pool = ThreadPool(1)
     until = time.monotonic() + _PATIENCE
     for kind in KINDS:
         # Where a trajectory diverged at a finite log density, nothing is wrong with the place.
         places = [each for each in draws.failures if each.kind == kind and not _is_mere_divergence(each)]
-        if not places or not draws.counts[kind]["sample"].any():
-            continue
-        look = pool.submit(_blame, density, min(places, key=lambda each: each.phase != "sample"))
-        with contextlib.suppress(TimeoutError):
-            report = look.result(max(until - time.monotonic(), 0.0))
-            found[kind] = report.sites, _sentence(report)
-    pool.close()
+        if places and draws.counts[kind]["sample"].any():
+            found[kind] = _looked_at(density, min(places, key=lambda each: each.phase != "sample"), until)
     return found
 
 
 def sentence(density: LogDensity, failure: BadEnd) -> str:
     """What is to blame, in a sentence with a space before it; empty where all numbers are finite."""
-    return _sentence(_blame(density, failure))
+    return _looked_at(density, failure, time.monotonic() + _PATIENCE)[1]
+
+
+def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:
+    """The sites to blame and a sentence, for a run that is at its end: it neither waits long nor fails for it."""
+    pool = ThreadPool(1)
+    look = pool.submit(_blame, density, failure)
+    pool.close()
+    try:
+        report = look.result(max(until - time.monotonic(), 0.0))
+    except TimeoutError:
+        return (), " To find the place takes more than some seconds."
+    except Exception as error:  # an explanation of what went wrong must not cost the draws
+        return (), f" The place could not be looked at: {type(error).__name__}: {error}"
+    return report.sites, _sentence(report)
 
 
 def _is_mere_divergence(failure: BadEnd) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptation import fisher
+from ..adaptation import metric as metrics
+from . import ensembles
 from .chain import Chain
 from .complete import check_replicas
 from .fingerprint import Fingerprint, fixed_points
@@ -118,17 +119,24 @@ def work(
     while not group.is_done and not is_stopped():
         block_began = machine.clock()
         before = [chain.num_gradients for chain in chains]
-        _run_block(machine, chains, [chain.stop() for chain in chains], [group.budget] * len(chains))
+        is_ensemble = machine.plan.is_ensemble
+        stops = ensembles.stops(chains) if is_ensemble else [chain.stop() for chain in chains]
+        _run_block(machine, chains, stops, [group.budget] * len(chains))
+        if is_ensemble:
+            ensembles.adapt(chains)
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
         elapsed = machine.clock() - block_began
         wanted = done * _BLOCK_SECONDS / max(elapsed, 1e-6)
         budget = int(np.clip(wanted, max(group.budget // 2, 1), min(group.budget * _GROWTH, 2**30)))
         group = replace(group, budget=budget)
+        has_look = False
         for lane, chain in enumerate(chains):
             chain.unsaved_seconds += elapsed
             found = list(chain.end_of_block(machine.sites))
+            has_look = has_look or (chain.is_at_look and any(isinstance(each, Piece) for each in found))
             items += found if lane < group.num_kept else []
-        if machine.clock() - began >= seconds:
+        # Handed over at once, since a rule may hold there, and since what a chain met beyond may then be of no account.
+        if machine.clock() - began >= seconds or has_look:
             break
     return group, items
 
@@ -158,6 +166,7 @@ def _find_starts(machine: Machine, chains: list[Chain]) -> None:
     plan, points = machine.plan, machine.plan.start
     best: dict[int, ChainState] = {}
     new = [lane for lane, chain in enumerate(chains) if not chain.is_started]
+    begun = start_state(plan.kernel, np.zeros(plan.dim, plan.dtype))
     for attempt in itertools.count():
         searching = [
             lane
@@ -169,9 +178,9 @@ def _find_starts(machine: Machine, chains: list[Chain]) -> None:
             break
         for lane in searching:
             position = points.position(plan.seed, chains[lane].number, attempt, plan.dim)
-            chains[lane].state = start_state(plan.kernel, position.astype(plan.dtype))
+            chains[lane].state = begun.moved_to(plan.kernel, position.astype(plan.dtype))
         # One that has what it looked for, or has begun, stands still: it is where it is to stop.
-        stops = [plan.last + 1 if lane in searching else 0 for lane in range(len(chains))]
+        stops = [1 if lane in searching else 0 for lane in range(len(chains))]
         _run_block(machine, chains, stops, [1] * len(chains))
         for lane in searching:
             state = chains[lane].state
@@ -183,15 +192,19 @@ def _find_starts(machine: Machine, chains: list[Chain]) -> None:
             position = np.asarray(best[lane].kernel.point.position)
             raise StartFailedError(chain.number, position, points.num_tries(chain.number), points.origin)
         chain.state, chain.is_started = best[lane], True
-        chain.metric = fisher.initial_metric(np.asarray(chain.state.kernel.point.gradient))
+        gradient = np.asarray(chain.state.kernel.point.gradient)
+        chain.metric = metrics.initial_metric(gradient, plan.metric_rank)
+    if plan.is_ensemble:
+        ensembles.begin(chains)
 
 
 def _fingerprint(machine: Machine) -> Fingerprint:
     """Evaluate the target at fixed points, with the program that draws."""
     plan, values = machine.plan, []
     for position in fixed_points(plan.dim).astype(plan.dtype):
-        chains = [Chain.begin(plan, 0, position) for _ in range(plan.lanes)]
-        check_replicas(_run_block(machine, chains, [plan.last + 1] * plan.lanes, [1] * plan.lanes))
+        one = Chain.begin(plan, 0, position)
+        chains = [copy.copy(one) for _ in range(plan.lanes)]
+        check_replicas(_run_block(machine, chains, [1] * plan.lanes, [1] * plan.lanes))
         point = chains[0].state.kernel.point
         values.append([float(point.log_density), float(np.linalg.norm(point.gradient))])
     return Fingerprint(np.asarray(values))

@@ -10,12 +10,14 @@ from ..density import LogDensity
 from ..report import AbstractProgress
 from ..storage import AbstractRun, Segment
 from .complete import check_complete
-from .explain import explained, sentence
+from .ending import LOST, STOPPING, lost_chains, stored_losses
+from .explain import sentence
 from .fingerprint import Fingerprint, check_fingerprint, has_fingerprint
 from .group import Item
 from .plan import Piece, Plan, Progress, Stuck
-from .record import LOST, lost_records, to_segment
+from .record import lost_records, to_segment
 from .scheduler import Failure
+from .stopping.watch import Watch
 from .tally import KINDS, MAX_UNMOVED, BadEnd
 
 
@@ -25,11 +27,12 @@ class Ledger:
 
     **Fields**
     - `density`, `plan`, `run` (the open store), `display`: those of the run.
-    - `stop`: is set where the run is to end.
+    - `stop`: is set where the run is to end early; `enough`, where its rule holds.
     - `raises`: whether the first number that is not finite is an error.
     - `timings`: seconds by phase. `began`, by `time.perf_counter`.
     - `spilled`: segments that the store could not take; `refused`, why.
     - `given_up`: chains that no longer moved.
+    - `watch`: looks at the stopping rule, where there is one.
     """
 
     density: LogDensity
@@ -43,10 +46,14 @@ class Ledger:
     spilled: list[Segment] = field(default_factory=list)
     refused: StorageError | None = None
     given_up: list[Failure] = field(default_factory=list)
+    watch: Watch | None = None
+    enough: threading.Event = field(default_factory=threading.Event)
     _is_complete: bool = False
     _is_known: bool = False  # the target, since this run was taken up
     _begins: dict[int, float] = field(default_factory=dict)
     _ends: dict[tuple[int, str], float] = field(default_factory=dict)
+    _not_finite: list[BadEnd] = field(default_factory=list)  # of sampling, some perhaps of no account
+    _lost_before: set[int] | None = None  # chains, when this run was taken up
 
     def commit(self, items: Sequence[Item]) -> None:
         """Take what a task completed.
@@ -60,7 +67,8 @@ class Ledger:
                     self._compare(item)
                 case BadEnd():
                     if self.raises and item.kind != "divergence":
-                        raise SamplingError(f"{explained(self.density, item)}")
+                        self._not_finite.append(item)
+                        self._refuse()
                 case Stuck():
                     self._give_up(item)
                 case Piece():
@@ -69,6 +77,27 @@ class Ledger:
                 case Progress():
                     self._note_time(item)
                     self._show(item)
+
+    def is_ending(self) -> bool:
+        """Whether nothing more is to be drawn."""
+        return self.stop.is_set() or self.enough.is_set()
+
+    def look(self, failures: Sequence[Failure]) -> None:
+        """Have the rule looked at, if there is one; `failures` are chains that could not go on.
+
+        **Raises** as `commit`, for what lies no longer beyond what is wanted.
+        """
+        if self.watch is not None and self.watch.look(self._lost(failures)):
+            self._take_verdict(self.watch)
+
+    def settle(self, failures: Sequence[Failure]) -> None:
+        """Have it looked at where all that was drawn is handed over. **Raises** as `look`."""
+        if self.watch is not None:
+            before = self.watch.stopping
+            self.watch.settle(self._lost(failures), self.stop.is_set)
+            if self.watch.stopping is not before:
+                self._take_verdict(self.watch)
+            self.timings["looks"] = self.watch.seconds
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -85,6 +114,26 @@ class Ledger:
                 self.run.record(name, value)
             except StorageError as error:
                 self.refused = error
+
+    def _take_verdict(self, watch: Watch) -> None:
+        if not watch.stopping.is_by_clock or watch.stopping.draws is not None:
+            self.note(STOPPING, watch.stopping.as_json())
+        if watch.is_decided:
+            self.enough.set()
+        self._refuse()
+
+    def _lost(self, failures: Sequence[Failure]) -> set[int]:
+        """Chains that make no more draws."""
+        if self._lost_before is None:
+            self._lost_before = lost_chains(stored_losses(self.run))
+        return self._lost_before.union(*(each.chains for each in (*failures, *self.given_up)))
+
+    def _refuse(self) -> None:
+        """Raise `SamplingError` for a number that was not finite, unless the rule may end the run before it."""
+        for item in self._not_finite:
+            is_sure = self.watch is None or item.draw < self.plan.made_for(self.watch.num_sure)
+            if item.phase == "warmup" or is_sure:
+                raise SamplingError(f"{item}.{sentence(self.density, item)}")
 
     def _compare(self, found: Fingerprint) -> None:
         self._is_known = self._is_known or not has_fingerprint(self.run)
@@ -119,8 +168,8 @@ class Ledger:
 
     def _show(self, item: Progress) -> None:
         plan = self.plan
-        drawn = item.num_draws + (plan.num_warmup if item.phase == "sample" else 0)
-        step, count = (1, plan.num_warmup) if item.phase == "warmup" else (plan.thinning, plan.num_draws)
+        drawn = item.num_draws + (item.num_warmup if item.phase == "sample" else 0)
+        step, count = (1, item.num_warmup) if item.phase == "warmup" else (plan.thinning, plan.num_draws)
         self.display.update(
             item.chain,
             item.phase,

@@ -1,6 +1,5 @@
 """Call the program that draws, for all lanes at once."""
 
-import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 from ..core.tree import to_numpy
 from .chain import Chain
 from .plan import Plan
-from .program import Block, ChainState, Limits, item_key
+from .program import Block, ChainState, Limits, item_key, item_keys
 
 
 @dataclass(frozen=True)
@@ -41,29 +40,50 @@ class Machine:
         `budgets` are gradients. Returns states and blocks by lane as NumPy arrays, and what the program returned.
         """
         plan = self.plan
-        arguments = [
-            (
-                state,
-                chain.metric,
-                chain.key,
-                item_key(chain.key, state),
-                Limits.at(stop, budget, plan.num_warmup, plan.kernel.target_accept, plan.dtype),
-            )
-            for chain, state, stop, budget in zip(chains, states, stops, budgets, strict=True)
-        ]
-        returned = self.advance(*_pack(arguments))
-        new_states, blocks = to_numpy(returned)
-        return _unpack(new_states, len(chains)), _unpack(blocks, len(chains)), returned
+        if len(chains) == 1 and not plan.is_ensemble:
+            (chain,), (state,) = chains, states
+            limits = Limits.at(stops[0], budgets[0], chain.num_warmup, plan.kernel.target_accept, plan.dtype)
+            returned = self.advance(state, chain.metric, chain.key, item_key(chain.key, state), limits)
+            new_state, block = to_numpy(returned)
+            return [new_state], [block], returned
+        packed, keys = _pack(states), np.stack([chain.key for chain in chains])
+        # Chains that move in step have one metric.
+        metric = chains[0].metric if plan.is_ensemble else _pack([chain.metric for chain in chains])
+        returned = self.advance(
+            packed, metric, keys, item_keys(keys, packed), _limits(chains, stops, budgets)
+        )
+        new_states, block = to_numpy(returned)
+        if plan.is_ensemble:
+            block = _by_lane(block, int(np.max(new_states.draw - packed.draw)))
+        return _unpack(new_states, len(chains)), _unpack(block, len(chains)), returned
 
 
-def _pack(trees: list[Any]) -> Any:
-    """Stack the trees of several lanes; one lane has no lane axis."""
-    if len(trees) == 1:
-        return trees[0]
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
+def _limits(chains: Sequence[Chain], stops: Sequence[int], budgets: Sequence[int]) -> Limits:
+    """Those of several lanes; arrays at once, since objects for each of a thousand lanes take long to make."""
+    plan = chains[0].plan
+    warmups = [chain.num_warmup for chain in chains]
+    targets: Any = np.full(len(chains), plan.kernel.target_accept, plan.dtype)
+    stop, budget, num_warmup = (np.asarray(each, np.int32) for each in (stops, budgets, warmups))
+    fields: tuple[Any, Any, Any, Any] = stop, budget, num_warmup, targets
+    return Limits(*fields)
+
+
+def _by_lane(block: Block, num_draws: int) -> Block:
+    """The first draws of a block that begins with rows, beginning with lanes."""
+
+    def first(rows: Any) -> Any:
+        return np.ascontiguousarray(np.swapaxes(rows[:num_draws], 0, 1))
+
+    return Block(first(block.positions), first(block.gradients), first(block.stats), block.num_gradients)
+
+
+def _pack(trees: Sequence[Any]) -> Any:
+    """Stack the trees of several lanes."""
+    leaves, structure = zip(*(jax.tree.flatten(tree) for tree in trees), strict=True)
+    return jax.tree.unflatten(structure[0], [np.stack(column) for column in zip(*leaves, strict=True)])
 
 
 def _unpack(tree: Any, lanes: int) -> list[Any]:
-    if lanes == 1:
-        return [tree]
-    return [jax.tree.map(operator.itemgetter(lane), tree) for lane in range(lanes)]
+    """The trees of several lanes that were stacked."""
+    leaves, structure = jax.tree.flatten(tree)
+    return [jax.tree.unflatten(structure, [leaf[lane] for leaf in leaves]) for lane in range(lanes)]

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..adaptation import pooled, schedule
+from ..adaptation.metric import Choice, rank_for
+from ..adaptation.schedule import MetricUpdate
 from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
 from ..kernels.metric import Metric
@@ -11,6 +14,8 @@ from ..storage import Phase
 from .program import ChainState
 from .starting.base import AbstractPoints
 from .starting.uniform import UniformPoints
+from .stopping.base import AbstractRule
+from .stopping.looks import looks
 from .tally import Tally
 
 
@@ -18,9 +23,11 @@ from .tally import Tally
 class Plan:
     """What every chain of a run is to do; plain values, so that it can be sent to a worker.
 
-    **Fields**: `kernel`; `num_warmup`; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
+    **Fields**: `kernel`; `num_warmup`, draws per chain, and `max_warmup`, the most of one that has not settled by then;
+    `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
     `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends; `shard`,
-    arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin.
+    arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin;
+    `until`, the rule that may end the run before, or None.
     """
 
     kernel: AbstractKernel
@@ -34,6 +41,17 @@ class Plan:
     segment: int
     shard: tuple[tuple[str, int], ...] = ()
     start: AbstractPoints = field(default_factory=UniformPoints)
+    max_warmup: int = 0
+    until: AbstractRule | None = None
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether its chains are one group that learns and moves together."""
+        return self.kernel.is_ensemble
+
+    def metric_updates(self, num_warmup: int) -> tuple[MetricUpdate, ...]:
+        """The draws at which the metric is learnt in a warm-up of `num_warmup` draws."""
+        return (pooled if self.is_ensemble else schedule).metric_updates(num_warmup)
 
     @property
     def num_draws(self) -> int:
@@ -41,9 +59,18 @@ class Plan:
         return (self.num_kept - 1) * self.thinning + 1
 
     @property
-    def last(self) -> int:
-        """Draws per chain, warm-up included, before thinning."""
-        return self.num_warmup + self.num_draws
+    def metric_rank(self) -> int:
+        """How many directions beside the axes a metric of this run has room for."""
+        return rank_for(self.dim, self.kernel.metric)
+
+    def made_for(self, kept: int) -> int:
+        """Draws after warm-up, before thinning, that it takes to keep so many."""
+        return (kept - 1) * self.thinning + 1
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Draws after warm-up, before thinning, at which the rule is looked at; a segment ends at each."""
+        return () if self.until is None else tuple(map(self.made_for, looks(self.num_kept)))
 
     @property
     def dtype(self) -> np.dtype:
@@ -53,7 +80,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a chain has done so far: draws of the current phase, gradients since it began, divergences after warm-up."""
+    """What a chain has done so far: draws of the current phase, gradients since it began, divergences after warm-up.
+
+    `num_warmup` is how many draws of warm-up it has, as far as is known.
+    """
 
     chain: int
     phase: Phase
@@ -61,13 +91,15 @@ class Progress:
     num_divergent: int
     num_gradients: int
     step_size: float
+    num_warmup: int
 
 
 @dataclass(frozen=True)
 class Piece:
     """Consecutive draws of one phase of one chain, before thinning, and the state after them; NumPy arrays.
 
-    **Fields**: `num_gradients`, of these draws; `total_gradients` and `tally`, of the chain so far.
+    **Fields**: `choice`, why `metric` has its form; `num_gradients`, of these draws; `total_gradients`, `tally`,
+    `num_warmup` and `is_settled`, of the chain so far.
     """
 
     chain: int
@@ -77,9 +109,12 @@ class Piece:
     arrays: dict[str, np.ndarray]
     end_state: ChainState
     metric: Metric
+    choice: Choice
     num_gradients: int
     total_gradients: int
     tally: Tally
+    num_warmup: int
+    is_settled: bool
 
 
 @dataclass(frozen=True)

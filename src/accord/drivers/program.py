@@ -15,9 +15,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation import step_size as step_sizes
+from ..adaptation.ensemble import EnsembleState
+from ..adaptation.schedule import EARLY_PART
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
 from ..core.tree import where
+from ..kernels import ChEES
 from ..kernels.base import (
     DRAW,
     EVALUATE,
@@ -31,6 +34,7 @@ from ..kernels.base import (
 )
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
+from .pieces import MAX_DIM, marked, while_loop_in_pieces
 
 STAT_DTYPES = {
     "lp": "float64",
@@ -49,6 +53,7 @@ STATS = tuple(STAT_DTYPES)
 _LANES = "lanes"
 _MAX_UNROLLED = 16
 _MAX_ROWS = 4096
+_MOST_NUMBERS = 2**24  # positions of a block of very many lanes: 128 MB
 
 
 class ChainState(eqx.Module):
@@ -67,6 +72,10 @@ class ChainState(eqx.Module):
     mode: Int[Array, ""]
     draw: Int[Array, ""]
     num_tuning: Int[Array, ""]
+
+    def moved_to(self, kernel: AbstractKernel, position: Any) -> "ChainState":
+        """The same at another position, not yet evaluated; host-side, as `start_state`, and much quicker."""
+        return ChainState(kernel.init(position), self.step_size, self.mode, self.draw, self.num_tuning)
 
 
 class Limits(eqx.Module):
@@ -125,19 +134,23 @@ def rows_for(dim: int, lanes: int) -> int:
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
-    return min(_MAX_ROWS, max(8, room, min(256, least)))
+    most = 2 ** int(np.log2(max(_MOST_NUMBERS // (dim * lanes), 1)))
+    return min(_MAX_ROWS, max(8, min(most, max(room, min(256, least)))))
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     """The state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side: nothing is compiled or run."""
     count: Any = np.int32(0)
-    step = StepSizeState.start(1.0, position.dtype)
+    if isinstance(kernel, ChEES):
+        step = EnsembleState.begin(1.0, kernel.trajectory_length, 0.0, position.dtype)
+    else:
+        step = StepSizeState.start(1.0, position.dtype)
     mode: Any = np.int32(EVALUATE)
     return ChainState(kernel.init(position), step, mode, count, count)
 
 
 def advance_program(
-    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int
+    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
 ) -> Callable[..., Any]:
     """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
@@ -148,7 +161,7 @@ def advance_program(
     def run(
         evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
     ) -> tuple[ChainState, Block]:
-        first_draw = chain.draw
+        first_draw, evaluate = chain.draw, marked(evaluate)
 
         def step(
             lane: _Lane, rarely: Rarely, metric: Metric, key: Array, limits: Limits
@@ -174,9 +187,8 @@ def advance_program(
         widths = (dim, dim, len(STATS))
         buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
         lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
-        lane, buffers = jax.lax.while_loop(
-            lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers)
-        )
+        loop = while_loop_in_pieces if in_pieces and lanes == 1 and dim <= MAX_DIM else jax.lax.while_loop
+        lane, buffers = loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
         return lane.chain, Block(buffers.position, buffers.gradient, buffers.stats, lane.num_gradients)
 
     return run
@@ -220,7 +232,8 @@ def _step(
 ) -> tuple[_Lane, _Row]:
     """Advance once, and account for a draw, evaluation or probe if that completes it."""
     chain = lane.chain
-    tuning = Tuning(chain.step_size.step_size, metric)
+    is_early = chain.draw < limits.num_warmup // EARLY_PART
+    tuning = Tuning(chain.step_size.step_size, metric, is_early)
     state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
     stats = _stats(state.point.log_density, info, tuning.step_size)
     row = _Row(state.point.position, state.point.gradient, stats)
@@ -256,6 +269,14 @@ def item_key(key: np.ndarray, chain: ChainState) -> np.ndarray:
     if chain.mode == DRAW:
         return keys.fold(keys.fold(key, np.uint32(keys.USE_DRAW)), np.uint32(chain.draw))
     return keys.fold(keys.fold(key, np.uint32(keys.USE_TUNE)), np.uint32(chain.num_tuning))
+
+
+def item_keys(key: np.ndarray, chains: ChainState) -> np.ndarray:
+    """The same for several lanes at once: `key` is `(lanes, 2)`, and so is what is returned."""
+    is_draw = np.asarray(chains.mode) == DRAW
+    use = np.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(np.uint32)
+    number = np.where(is_draw, chains.draw, chains.num_tuning).astype(np.uint32)
+    return np.ascontiguousarray(keys.fold(keys.fold(key.T, use), number).T)
 
 
 def _stats(log_density: Array, info: Info, step_size: Array) -> Array:

@@ -6,30 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from ..core.notice import Notice
+from ..adaptation.metric import Choice, reason
+from ..core.notice import Notice, by_severity
 from ..core.series import AbstractSeries, InMemory
 from ..report import examine
 from ..report.evidence import Blamed
 from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from .draws import Draws
+from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
 from .plan import Piece
 from .program import STAT_DTYPES
-from .restore import end_state
+from .restore import IS_SETTLED, WARMUP, end_state
 from .scheduler import Failure
+from .stopping.sights import drawn_sites, first_draws
+from .stopping.stopping import at_cap
 from .tally import KINDS, PHASES, Tally
 
-STEP_SIZE, SCALE, FACTOR, STRETCH, IS_DIAGONAL = (
+STEP_SIZE, SCALE, FACTOR, STRETCH = (
     "state.step_size.step_size",
     "metric.scale",
     "metric.factor",
     "metric.stretch",
-    "metric.is_diagonal",
 )
 
-WORK = "piece_gradients"
+LOG_LENGTH = "state.step_size.log_length"  # of ensembles alone
 
-LOST = "lost_chains"
-"""Name of the record of chains that could not go on."""
+WORK = "piece_gradients"
 
 
 def to_segment(piece: Piece, thinning: int) -> Segment:
@@ -37,7 +39,7 @@ def to_segment(piece: Piece, thinning: int) -> Segment:
     step = thinning if piece.phase == "sample" else 1
     first = -piece.start % step
     arrays = {name: np.ascontiguousarray(array[first::step]) for name, array in piece.arrays.items()}
-    state = end_state(piece.end_state, piece.metric, piece.total_gradients, piece.tally)
+    state = end_state(piece)
     state[WORK] = np.asarray(piece.num_gradients)
     start, stop = -(-piece.start // step), -(-piece.stop // step)
     return Segment(piece.chain, piece.phase, start, stop, arrays, state)
@@ -57,30 +59,30 @@ def assemble(
     """
     manifest = run.manifest
     records: dict[str, Any] = dict(run.records)
-    lost = tuple(records.get(LOST, ()) if lost is None else lost)
+    lost = tuple(stored_losses(run) if lost is None else lost)
     failed = lost_chains(lost)
     chains = tuple(chain for chain in manifest["chains"] if chain not in failed) or tuple(manifest["chains"])
+    num_draws = num_kept(run)
     segments = {
         chain: [*run.segments(chain), *(each for each in spilled if each.chain == chain)] for chain in chains
     }
+    # Chains may have gone on beyond the draw at which a stopping rule held.
+    segments = {chain: first_draws(each, num_draws) for chain, each in segments.items()}
     layout: dict[str, Any] = manifest["layout"]
-    drawn = [site for site in layout["sites"] if site["kind"] in ("latent", "deterministic")]
     stats = {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in STAT_DTYPES.items()}
-    of_sites = {site["name"]: (f"site/{site['name']}", tuple(site["shape"]), site["dtype"]) for site in drawn}
     position = ("position", (layout["dim"],), manifest["precision"])
     parts = list(segments.values())
-    num_draws = num_kept(run)
     counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
-    complete = all(count == num_draws for count in counts) and not run.problems and not failed
+    complete = all(count >= num_draws for count in counts) and not run.problems and not failed
     return Draws(
-        sites=_joined(run, parts, "sample", of_sites),
+        sites=_joined(run, parts, "sample", drawn_sites(manifest)),
         stats=_joined(run, parts, "sample", stats),
         notices=tuple(_notice(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
-        tuning=_tuning(parts, layout["dim"]),
+        tuning=_tuning(parts, layout["dim"], manifest["sampler"].get("metric", "auto"), manifest["warmup"]),
         warmup=_joined(run, parts, "warmup", {"position": position, **stats}),
-        complete=complete,
+        complete=complete and not is_ruled(run),
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
         coords={name: np.asarray(values) for name, values in layout["coords"].items()},
@@ -93,6 +95,7 @@ def assemble(
         failures=tuple(bad_end for tally in map(_tally, chains, parts) if tally for bad_end in tally.kept),
         lost_chains=lost,
         requested=num_draws,
+        stopping=stopping_of(run),
     )
 
 
@@ -102,18 +105,12 @@ def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
     return draws if run.records.get("notices") is not None else replace(draws, notices=tuple(judge(draws)))
 
 
-def num_kept(run: AbstractRun) -> int:
-    """Draws per chain that were asked for, first or last."""
-    extended: Any = run.records.get("extended")
-    return int(run.manifest["draws"] if extended is None else extended)
-
-
 def judge(draws: Draws, blamed: Mapping[str, Blamed] | None = None) -> list[Notice]:
     """What `report.examine` finds in a run, by the options that its manifest names; `blamed` as there."""
     manifest = draws.manifest
     sampler: dict[str, Any] = manifest["sampler"]
     num_made = len(draws.chains) * max((draws.num_draws - 1) * manifest["thinning"] + 1, 0)
-    return examine(
+    found = examine(
         draws.sites,
         draws.stats,
         chains=draws.chains,
@@ -127,22 +124,21 @@ def judge(draws: Draws, blamed: Mapping[str, Blamed] | None = None) -> list[Noti
         num_made=num_made,
         num_warmup=manifest["warmup"],
         step_size=draws.tuning["step_size"],
+        warmups=draws.tuning["num_warmup"],
+        is_settled=draws.tuning["is_settled"],
         latents=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "latent"],
         blamed=blamed,
         is_unbounded=any(each.log_density == np.inf for each in draws.failures),
+        superchains=draws.superchains,
     )
+    return by_severity([*found, *(at_cap(draws.stopping) if draws.complete else ())])
 
 
 def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
     """Records of chains that could not go on: those of the run, and of what was found since, as JSON."""
-    earlier: Any = run.records.get(LOST, [])
+    earlier = stored_losses(run)
     found = [dict(chains=list(each.chains), draw=each.draw, error=each.text) for each in failures]
     return [*earlier, *(each for each in found if each not in earlier)]
-
-
-def lost_chains(records: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Their numbers."""
-    return {chain for record in records for chain in record["chains"]}
 
 
 def notice_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
@@ -189,16 +185,37 @@ def _counts(chains: Sequence[Sequence[Segment]]) -> dict[str, dict[str, np.ndarr
     }
 
 
-def _tuning(segments: Sequence[Sequence[Segment]], dim: int) -> dict[str, np.ndarray]:
-    """Step size and diagonal of the inverse mass matrix, by chain; NaN for a chain that has made no segment."""
+def _tuning(
+    segments: Sequence[Sequence[Segment]], dim: int, asked: str, num_warmup: int
+) -> dict[str, np.ndarray]:
+    """What warm-up learnt and how long it was, by chain.
+
+    NaN, and the empty string, for a chain that has made no segment. `asked` is the sampler's option for the metric.
+    """
     step_size, inverse_mass = np.full(len(segments), np.nan), np.full((len(segments), dim), np.nan)
-    is_dense = np.zeros(len(segments), bool)
+    forms, reasons = [""] * len(segments), [""] * len(segments)
+    warmups, is_settled = np.full(len(segments), num_warmup), np.ones(len(segments), bool)
+    length = np.full(len(segments), np.nan)
     for row, each in enumerate(segments):
         if not each:
             continue
         state = each[-1].end_state
         step_size[row] = state[STEP_SIZE]
+        if LOG_LENGTH in state:
+            length[row] = np.exp(state[LOG_LENGTH])
         factor, stretch, scale = state[FACTOR], state[STRETCH], state[SCALE]
         inverse_mass[row] = scale**2 * (1 + (factor**2) @ ((1 + stretch) ** 2 - 1))
-        is_dense[row] = not state[IS_DIAGONAL]
-    return {"step_size": step_size, "inverse_mass": inverse_mass, "is_dense": is_dense}
+        choice = Choice.stored(state)
+        forms[row], reasons[row] = choice.form, reason(choice, asked)
+        # Runs of before had warm-ups of fixed length.
+        warmups[row] = state.get(WARMUP, num_warmup)
+        is_settled[row] = state.get(IS_SETTLED, True)
+    tuning = {
+        "step_size": step_size,
+        "inverse_mass": inverse_mass,
+        "metric": np.asarray(forms),
+        "metric_reason": np.asarray(reasons),
+        "num_warmup": warmups,
+        "is_settled": is_settled,
+    }
+    return tuning if np.isnan(length).all() else tuning | {"trajectory_length": length}

@@ -10,18 +10,24 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from ..adaptation.ensemble import EnsembleState, step_factor
 from ..kernels.base import DRAW, Point
 from .chain import Chain
 from .machine import Machine
+from .plan import Plan
 from .program import STATS, Block, ChainState, start_state
 from .tally import BadEnd
 
+_MOST_CHAINS = 16
 _NO_LIMIT = 2**30  # gradients; a trajectory has a limit of its own
 
 
 def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, block: Block) -> list[BadEnd]:
     """The places to keep among the `count` draws of a block, before the chain of that lane has taken them in."""
     chain, plan = chains[lane], machine.plan
+    # All lanes run for the sake of one: with very many, the first chains speak for the others.
+    if len(chains) > _MOST_CHAINS and chain.number >= _MOST_CHAINS:
+        return []
 
     def go(state: ChainState, stop: int, budget: int) -> Any:
         states, stops = [each.state for each in chains], [0] * len(chains)  # the others stand still
@@ -32,29 +38,29 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
     found = []
     for row, kind in chain.tally.wanted(chain.phase_of(chain.draw), np.asarray(block.stats[:count])):
         draw = chain.draw + row
-        position = np.asarray(go(_before(chain.state, block, row), draw + 1, _NO_LIMIT).last_evaluated)
-        there = go(start_state(plan.kernel, position), plan.last + 1, 1).point
+        position = np.asarray(go(_before(plan, chain.state, block, row), draw + 1, _NO_LIMIT).last_evaluated)
+        there = go(start_state(plan.kernel, position), 1, 1).point
         phase = chain.phase_of(draw)
-        number = draw - (0 if phase == "warmup" else plan.num_warmup)
+        number = draw - (0 if phase == "warmup" else chain.num_warmup)
         found.append(BadEnd(chain.number, phase, number, kind, position, float(there.log_density)))
     return found
 
 
-def _before(state: ChainState, block: Block, row: int) -> ChainState:
+def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState:
     """The state from which a draw of a block was made; `state` is that from which the first was."""
     if row == 0:
         return state
-    stats = block.stats[row - 1]
+    stats, as_int = block.stats[row - 1], np.int32
     point = Point(block.positions[row - 1], stats[STATS.index("lp")], block.gradients[row - 1])
-    as_int: Any = np.int32
+    # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
+    kernel = eqx.tree_at(lambda k: k.point, plan.kernel.init(point.position), point)
+    step_size, dtype = block.stats[row, STATS.index("step_size")], block.stats.dtype
+    if isinstance(state.step_size, EnsembleState):
+        # How long trajectories were then is not known. As long as can be: they end at the first bad place.
+        state = eqx.tree_at(lambda s: s.step_size.log_length, state, np.full((), 80.0, dtype))
+        step_size = step_size / step_factor(np.asarray(state.draw) + row, plan.num_warmup, dtype)
     return eqx.tree_at(
-        lambda s: (s.kernel.point, s.kernel.is_fresh, s.step_size.step_size, s.mode, s.draw),
+        lambda s: (s.kernel, s.step_size.step_size, s.mode, s.draw),
         state,
-        (
-            point,
-            np.asarray(True),
-            block.stats[row, STATS.index("step_size")],
-            as_int(DRAW),
-            as_int(state.draw + row),
-        ),
+        (kernel, step_size, as_int(DRAW), as_int(state.draw + row)),
     )

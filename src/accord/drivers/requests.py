@@ -14,6 +14,7 @@ from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
 from ..storage import AbstractStore
+from .stopping.base import AbstractRule
 
 
 def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
@@ -58,3 +59,18 @@ def check_kinds(target: Any, sampler: Any, executor: Any, store: Any) -> None:
         if not isinstance(value, kind):
             hint = " Build it first, with its parentheses." if isinstance(value, type) else ""
             raise OptionError(f"{name} must be something like {example}, got {value!r}.{hint}")
+
+
+def check_until(until: Any) -> None:
+    """Raise `OptionError` for what is no stopping rule."""
+    if until is None or isinstance(until, AbstractRule):
+        return
+    hint = ""
+    if isinstance(until, type):
+        hint = " Build it first, with its parentheses."
+    elif isinstance(until, int | float) and not isinstance(until, bool):
+        hint = f" For an effective sample size, write infer.ESS({until!r})."
+    raise OptionError(
+        f"until takes a rule such as infer.ESS(1000), infer.RHat(1.01), infer.MCSE(0.05) or infer.Seconds(60), or some "
+        f"combined by & and |; got {until!r}.{hint}"
+    )

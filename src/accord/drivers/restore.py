@@ -6,14 +6,17 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..adaptation.metric import Choice
 from ..core.errors import StorageError
 from ..storage import AbstractRun, Segment
 from .chain import Chain
 from .group import Group
-from .plan import Plan
+from .plan import Piece, Plan
+from .program import STATS
 from .tally import Tally
 
 GRADIENTS = "num_gradients"
+WARMUP, IS_SETTLED = "num_warmup", "is_settled"
 
 
 def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
@@ -24,10 +27,27 @@ def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group 
         if all(run.last(number) is None for number in members):
             groups.append(members)
             continue
-        chains = [_chain(run, plan, number) for number in members]
-        idle = [_chain(run, plan, members[lane % len(members)]) for lane in range(len(members), plan.lanes)]
+        until = _common_draw(run, plan, members) if plan.is_ensemble else None
+        chains = [_chain(run, plan, number, until) for number in members]
+        idle = [
+            _chain(run, plan, members[lane % len(members)], until) for lane in range(len(members), plan.lanes)
+        ]
         groups.append(Group((*chains, *idle), len(members)))
     return groups
+
+
+def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | None:
+    """The draw of warm-up to which all chains of an ensemble go back, if some were stored further than others.
+
+    They learn from each other until warm-up is over; beyond, each can go on from where it is, which is None.
+    """
+    draws = {_draw(run.last(number)) for number in numbers}
+    if len(draws) == 1 or min(draws) >= plan.num_warmup:
+        return None
+    ends = [
+        {0, *(each.stop for each in run.segments(number) if each.phase == "warmup")} for number in numbers
+    ]
+    return max(set.intersection(*ends))
 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:
@@ -36,15 +56,28 @@ def flatten(tree: Any) -> dict[str, np.ndarray]:
     return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
 
 
-def end_state(state: Any, metric: Any, num_gradients: int, tally: Tally) -> dict[str, np.ndarray]:
+def end_state(piece: Piece) -> dict[str, np.ndarray]:
     """All that a chain needs to go on, beside its warm-up draws while it is in warm-up."""
-    counts = {GRADIENTS: np.asarray(num_gradients)} | tally.arrays()
-    return flatten({"state": state, "metric": metric}) | counts
+    numbers = {
+        GRADIENTS: piece.total_gradients,
+        WARMUP: piece.num_warmup,
+        IS_SETTLED: piece.is_settled,
+    }
+    counts = {name: np.asarray(number) for name, number in numbers.items()}
+    counts |= piece.tally.arrays() | piece.choice.arrays()
+    return flatten({"state": piece.end_state, "metric": piece.metric}) | counts
 
 
-def _chain(run: AbstractRun, plan: Plan, number: int) -> Chain:
+def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:
+    """As it was after its last segment, or after the one that ends at draw `until` of warm-up."""
     chain = Chain.begin(plan, number, np.zeros(plan.dim, plan.dtype))
-    last = run.last(number)
+    newest = last = run.last(number)
+    segments = run.segments(number) if until is not None else []
+    if until is not None and newest is not None:
+        chain.piece_start = chain.num_stored = _draw(newest)
+        chain.gradients_at_piece = int(newest.end_state[GRADIENTS])
+        segments = [each for each in segments if each.phase == "warmup" and each.stop <= until]
+        last = segments[-1] if segments else None
     if last is None:
         return chain
     template = {"state": chain.state, "metric": chain.metric}
@@ -59,13 +92,25 @@ def _chain(run: AbstractRun, plan: Plan, number: int) -> Chain:
             )
     tree = jax.tree.unflatten(structure, [last.end_state[name] for name in names])
     chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
-    chain.num_gradients = chain.gradients_at_piece = int(last.end_state[GRADIENTS])
-    chain.tally = Tally.stored(number, last.end_state)
-    chain.piece_start = chain.draw
-    if chain.draw < plan.num_warmup:
-        chain.window = [_rows(segment) for segment in run.segments(number)]
+    chain.num_gradients = int(last.end_state[GRADIENTS])
+    chain.tally, chain.choice = Tally.stored(number, last.end_state), Choice.stored(last.end_state)
+    # Runs of before had warm-ups of fixed length.
+    chain.num_warmup = int(last.end_state.get(WARMUP, plan.num_warmup))
+    chain.is_settled = bool(last.end_state.get(IS_SETTLED, True))
+    if until is None:
+        chain.gradients_at_piece, chain.piece_start = chain.num_gradients, chain.draw
+    if chain.draw < chain.num_warmup:
+        chain.window = [_rows(segment) for segment in segments or run.segments(number)]
     return chain
 
 
+def _draw(segment: Segment | None) -> int:
+    """Draws that were complete at its end, warm-up included, before thinning."""
+    return 0 if segment is None else int(segment.end_state["state.draw"])
+
+
 def _rows(segment: Segment) -> dict[str, np.ndarray]:
-    return {name: segment.arrays[name] for name in ("position", "gradient")}
+    stats = [np.asarray(segment.arrays[f"stat/{name}"], np.float64) for name in STATS]
+    return {name: segment.arrays[name] for name in ("position", "gradient")} | {
+        "stats": np.stack(stats, axis=1)
+    }

@@ -10,20 +10,35 @@ from ..core.options import checks_options
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import HMC, NUTS, AbstractKernel
+from ..kernels import HMC, NUTS, AbstractKernel, ChEES
 from ..language import Model
 from ..storage import STAMPED, AbstractRun, RunFolder
 from .describe import describe
 from .draws import Draws
+from .ending import (
+    CAP,
+    EXTENDED,
+    STOPPING,
+    is_in_force,
+    is_ruled,
+    leave_rule,
+    lost_chains,
+    num_kept,
+    stopping_of,
+    stored_losses,
+)
 from .plan import Plan
 from .program import rows_for
-from .record import LOST, lost_chains, num_kept, read
+from .record import read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
 from .run import Order, carry_out
 from .starting.choose import KEPT, stored_start
+from .starting.shared import points_for
+from .stopping.described import rule_from
+from .stopping.watch import Watch
 
-_KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC}
+_KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC, "ChEES": ChEES}
 
 
 @checks_options
@@ -54,6 +69,7 @@ def resume(
     run = store.load()
     stored = run.manifest
     density = density_of(target, stored["precision"])
+    until = stored["settings"].get("until")
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     plan = Plan(
         _kernel(stored["sampler"]),
@@ -69,6 +85,8 @@ def resume(
         cut_arguments(
             density, (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items())
         ),
+        max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
+        until=None if until is None else rule_from(until),
     )
     here = describe(density, plan, stored.chains, start)
     differences = stored.differences(here)
@@ -80,10 +98,11 @@ def resume(
     changed = {
         name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
     }
-    plan = replace(plan, num_kept=num_kept(run))
+    plan = _as_it_stands(plan, run)
     if new := [chain for chain in stored.chains if run.last(chain) is None]:
         with scope(density.program.precision):
-            plan = replace(plan, start=start.points(density, stored["seed"], new))
+            points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
+            plan = replace(plan, start=points)
     order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
     if not order.groups:
         return replace(read(run, density.data), continuation=_continuation(order))
@@ -99,11 +118,26 @@ def attach(order: Order) -> Draws:
     return replace(carry_out(order), continuation=_continuation(order))
 
 
+def _as_it_stands(plan: Plan, run: AbstractRun) -> Plan:
+    """The plan of a run with what was asked of it since, and with what its rule has found or finds in its draws."""
+    if plan.until is not None and is_ruled(run):
+        watch = Watch(plan.until, run, num_kept(run), stopping_of(run))
+        watch.settle(lost_chains(stored_losses(run)))
+        if watch.is_decided:
+            run.record(STOPPING, watch.stopping.as_json())
+    return replace(plan, num_kept=num_kept(run), until=plan.until if is_in_force(run) else None)
+
+
 def _continuation(order: Order) -> Any:
     def go_on(num_draws: int) -> Draws:
         run = order.run.reopened()
-        run.record("extended", num_draws)
         plan = replace(order.plan, num_kept=num_draws)
+        if is_in_force(run):
+            run.record(CAP, num_draws)
+        else:
+            leave_rule(run)
+            run.record(EXTENDED, num_draws)
+            plan = replace(plan, until=None)
         return attach(
             replace(
                 order,
@@ -132,9 +166,10 @@ def _order(
 
 def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
     """The groups that have draws to make; chains that could not go on stay as they are."""
-    lost: Any = run.records.get(LOST, [])
-    failed = lost_chains(lost)
+    failed = lost_chains(stored_losses(run))
     numbers = [chain for chain in run.manifest.chains if chain not in failed]
+    if not plan.num_kept:  # `Seconds` has ended it before the first draw
+        return []
     groups = restore(run, plan, numbers)
     return [group for group in groups if not getattr(group, "is_done", False)]
 

@@ -18,15 +18,17 @@ from ..storage import AbstractRun
 from . import cache, worker
 from .complete import not_compared
 from .draws import Draws
+from .ending import LOST, lost_chains, stopping_of, without
 from .explain import blamed
 from .foresight import Foresight
 from .group import Group, StartFailedError
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .plan import Plan
-from .record import LOST, assemble, judge, lost_chains, lost_records, notice_records
+from .record import assemble, judge, lost_records, notice_records
 from .scheduler import Failure, Scheduler
 from .starts import explain_start
+from .stopping.watch import Watch
 
 T = TypeVar("T")
 
@@ -81,6 +83,7 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
         threading.Event(),
         raises=order.on_nonfinite == "raise",
         began=order.began,
+        watch=_watch(order),
     )
     display.start(run.manifest.chains, {"warmup": plan.num_warmup, "sample": plan.num_kept})
     failures: list[Failure] = []
@@ -100,6 +103,13 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
     return _patiently(lambda: _finish(order, ledger, failures, foresight), ledger.stop, interrupts)
 
 
+def _watch(order: Order) -> Watch | None:
+    plan, run = order.plan, order.run
+    if plan.until is None:
+        return None
+    return Watch(plan.until, run, plan.num_kept, stopping_of(run), order.began, order.display.note)
+
+
 class _InterruptedError(Exception):
     """Ctrl-C came before the first draw."""
 
@@ -116,11 +126,18 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts) -> list[Fail
             raise _InterruptedError from None
         seconds = _TASK_SECONDS[order.executor.shares_memory]
         scheduler = Scheduler(pool, do, ledger.commit, order.display.message, ledger.stop, seconds)
+        scheduler.enough, scheduler.look = ledger.enough, ledger.look
+
+        def draw() -> list[Failure]:
+            failures = scheduler.run(order.groups)
+            ledger.settle(failures)
+            return failures
+
         say = functools.partial(
             order.display.message, "Stopping after the current block; Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
-            return _patiently(lambda: scheduler.run(order.groups), ledger.stop, interrupts, say)
+            return _patiently(draw, ledger.stop, interrupts, say)
     finally:
         if pool is not None:
             pool.close()
@@ -134,7 +151,7 @@ def _prepare(order: Order, ledger: Ledger) -> tuple[tuple[Callable[..., worker.O
         groups = order.executor.device_groups()
         machines, seconds = worker.build_all(order.density, order.plan, groups, len(order.groups))
         ledger.timings |= seconds
-        do = (functools.partial(worker.do_on_any, is_stopped=ledger.stop.is_set), machines)
+        do = (functools.partial(worker.do_on_any, is_stopped=ledger.is_ending), machines)
     else:
         do_there = worker.do_together if order.executor.is_gang else worker.do_packed
         do = (do_there, worker.pack(order.density, order.plan))
@@ -175,12 +192,17 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
     """Judge the run, write what was found beside the draws, and say it."""
     run, density = order.run, order.density
     failures = [*failures, *ledger.given_up]
+    has_lost = bool(failures)
     lost = lost_records(run, failures)
+    if ledger.watch is not None:  # what befell a chain after its last draw is of no account
+        lost = without(lost, ledger.watch.stopping.chains)
+        left = lost_chains(lost)
+        failures = [each for each in failures if not left.isdisjoint(each.chains)]
     draws = assemble(run, density.data, ledger.spilled, lost)
     if failures and len(lost_chains(lost)) == len(run.manifest.chains) and not draws.num_draws:
         run.close()
         raise _reason(order, failures[0])
-    if failures:  # known for what they are when the run is loaded
+    if has_lost:  # known for what they are when the run is loaded
         ledger.note(LOST, lost)
     notices = by_severity(
         (

@@ -59,7 +59,9 @@ class Scheduler:
     - `pool`: the workers. `do`: carries out a task there.
     - `commit`: takes what tasks completed, in order for each chain.
     - `say`: shows a line to the user.
-    - `stop`: when it is set, tasks that are out may come back for a short while, and the run ends.
+    - `stop`: when it is set, tasks that are out may come back for a short while, and the run ends; so when `enough`
+      is, by what `look` has found.
+    - `look`: is called again and again while tasks are out, with the chains that have failed.
     - `seconds`: about how long a task takes.
     - `patience`: seconds after which a task is overdue.
     """
@@ -71,6 +73,8 @@ class Scheduler:
     stop: threading.Event
     seconds: float
     patience: float = _PATIENCE
+    enough: threading.Event = field(default_factory=threading.Event)
+    look: Callable[[Sequence[Failure]], None] = lambda failures: None
     failures: list[Failure] = field(default_factory=list)
     _num_warm: int = 0  # workers that have compiled, as far as is known
     _waiting: deque[Task] = field(default_factory=deque)
@@ -86,22 +90,30 @@ class Scheduler:
         """
         self._waiting.extend(Task(group, self.seconds) for group in groups)
         try:
-            while (self._waiting or self._flights) and not self.stop.is_set():
+            while (self._waiting or self._flights) and not self._is_ending:
                 self._give_what_waits()
                 self._collect(_POLL)
                 self._look_for_the_stuck()
+                self.look(self.failures)
         except BaseException:
             # A thread that is in a compiled program when the interpreter leaves takes the process down with it.
             self.stop.set()
             wait(self._flights, timeout=_GRACE)
             raise
-        if self.stop.is_set():
+        if self._is_ending:
             self._wind_up()
         return sorted(self.failures, key=lambda failure: failure.chains)
 
+    @property
+    def _is_ending(self) -> bool:
+        return self.stop.is_set() or self.enough.is_set()
+
     def _give_what_waits(self) -> None:
-        while self._waiting and len(self._flights) < self.pool.num_workers and not self.stop.is_set():
-            self._give(self._waiting.popleft())
+        while self._waiting and len(self._flights) < self.pool.num_workers and not self._is_ending:
+            # The chains that are furthest behind: what is cut to the shortest, or looked at together, waits for them.
+            task = min(self._waiting, key=_num_drawn)
+            self._waiting.remove(task)
+            self._give(task)
 
     def _give(self, task: Task) -> None:
         function, context = self.do
@@ -184,3 +196,8 @@ class Scheduler:
     def _finish_flights(self, until: float) -> None:
         while self._flights and time.monotonic() < until:
             self._collect(_POLL)
+
+
+def _num_drawn(task: Task) -> int:
+    """Draws of the chain of a task that is furthest behind."""
+    return min((chain.draw for chain in task.group.kept), default=0) if isinstance(task.group, Group) else 0

@@ -2,17 +2,24 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..core.errors import OptionError, suggest
 from .integrator import Target
 from .metric import Metric
 
 T = TypeVar("T")
+
+MetricForm = Literal["auto", "diagonal", "low_rank", "dense"]
+
+METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
+"""What a sampler's `metric` may be."""
 
 # What an advance is for. A start point and the search for a step size use the program that draws.
 EVALUATE = 0  # evaluate the gradient where the state stands, and move there
@@ -31,10 +38,17 @@ class Point(eqx.Module):
 
 
 class Tuning(eqx.Module):
-    """What warm-up learns: `step_size`, shape `()`, in whitened units; and the metric."""
+    """What warm-up learns: `step_size`, shape `()`, in whitened units; and the metric.
+
+    `is_early`, shape `()`, says that the metric is as yet a guess, with which long trajectories do not pay;
+    `num_steps`, shape `()`, how many this draw has, where chains that move in step share it: None is each chain's own
+    affair.
+    """
 
     step_size: Float[Array, ""]
     metric: Metric
+    is_early: Bool[Array, ""] | bool = False
+    num_steps: Int[Array, ""] | None = None
 
 
 class Info(eqx.Module):
@@ -116,7 +130,16 @@ class AbstractKernel(eqx.Module):
       and the chain never moves there.
     """
 
+    is_ensemble: ClassVar[bool] = False
+    """Whether its chains share what warm-up learns and move in step: one group, the unit of identity."""
+
     target_accept: eqx.AbstractVar[float]
+    metric: eqx.AbstractVar[MetricForm]
+
+    @property
+    def compiled(self) -> "AbstractKernel":
+        """The kernel as a part of a program: options that are arguments of the program have a fixed value."""
+        return replace(self, target_accept=0.8, metric="auto")
 
     @abc.abstractmethod
     def init(self, position: Float[Array, " dim"]) -> AbstractState:
@@ -133,6 +156,15 @@ class AbstractKernel(eqx.Module):
         rarely: Rarely = rarely,
     ) -> tuple[Any, Info]:
         """Evaluate one gradient; return the next state and what happened."""
+
+
+def check_metric_form(owner: str, metric: Any) -> None:
+    """Raise `OptionError` for a `metric` of the sampler `owner` that there is not."""
+    if metric not in METRICS:
+        raise OptionError(
+            f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
+            f"{suggest(str(metric), METRICS)}"
+        )
 
 
 def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array, Array]:

@@ -17,9 +17,11 @@ from .base import (
     AbstractKernel,
     AbstractState,
     Info,
+    MetricForm,
     Point,
     Rarely,
     Tuning,
+    check_metric_form,
     rarely,
     weight_of_step,
 )
@@ -56,6 +58,9 @@ class HMC(AbstractKernel):
     **Fields**
     - `trajectory_length`: mean integration time, in whitened units (a standard normal has period 2 pi); > 0.
     - `target_accept`: mean acceptance probability that the step size is tuned to; in (0, 1).
+    - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
+      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; or `"auto"`, that of them
+      (dense in up to 64 dimensions) which fits best to draws held out. `draws.tuning` says which it was, and why.
     - `max_steps`: most gradients a draw; >= 1.
 
     **Source**: Duane et al. (1987), Phys. Lett. B 195, 216-222; Neal (2011), section 5.4.2 for the jitter.
@@ -63,9 +68,11 @@ class HMC(AbstractKernel):
 
     trajectory_length: float = eqx.field(static=True, default=1.5707963267948966, kw_only=True)
     target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)
+    metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
     max_steps: int = eqx.field(static=True, default=1000, kw_only=True)
 
     def __check_init__(self) -> None:
+        check_metric_form("HMC", self.metric)
         if not 0.0 < self.target_accept < 1.0:
             raise OptionError(f"HMC: target_accept must lie in (0, 1), got {self.target_accept!r}.")
         if not 0.0 < self.trajectory_length < float("inf"):

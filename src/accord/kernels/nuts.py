@@ -17,9 +17,11 @@ from .base import (
     AbstractKernel,
     AbstractState,
     Info,
+    MetricForm,
     Point,
     Rarely,
     Tuning,
+    check_metric_form,
     rarely,
     weight_of_step,
 )
@@ -28,6 +30,8 @@ from .trajectory import Checkpoints, is_turning
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _DIRECTION, _LEAF, _SUBTREE = 0, 1, 2, 3
+
+_EARLY_DEPTH = 7  # while the metric is a guess, longer trajectories cost more than all later draws
 
 
 class Tree(eqx.Module):
@@ -86,6 +90,9 @@ class NUTS(AbstractKernel):
     **Fields**
     - `target_accept`: mean acceptance statistic that the step size is tuned to; in (0, 1). Raise it towards 0.99 when
       draws diverge: steps become smaller and draws dearer.
+    - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
+      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; or `"auto"`, that of them
+      (dense in up to 64 dimensions) which fits best to draws held out. `draws.tuning` says which it was, and why.
     - `max_tree_depth`: most doublings of a trajectory, so at most 2**depth - 1 gradients a draw; in 1 to 20.
 
     **Source**: Hoffman & Gelman (2014), JMLR 15, 1593-1623; Betancourt (2017), arXiv:1701.02434; the order of tests and
@@ -94,9 +101,11 @@ class NUTS(AbstractKernel):
     """
 
     target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)
+    metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
     max_tree_depth: int = eqx.field(static=True, default=10, kw_only=True)
 
     def __check_init__(self) -> None:
+        check_metric_form("NUTS", self.metric)
         if not 0.0 < self.target_accept < 1.0:
             raise OptionError(f"NUTS: target_accept must lie in (0, 1), got {self.target_accept!r}.")
         if isinstance(self.max_tree_depth, bool) or self.max_tree_depth not in range(1, 21):
@@ -181,7 +190,8 @@ class NUTS(AbstractKernel):
 
         turns = rarely(is_full, turns_as_a_whole, jnp.zeros((), bool))
         depth = tree.depth + is_full
-        is_complete = is_invalid | turns_inside | turns | (depth == self.max_tree_depth) | (mode != DRAW)
+        deepest = jnp.where(tuning.is_early, min(_EARLY_DEPTH, self.max_tree_depth), self.max_tree_depth)
+        is_complete = is_invalid | turns_inside | turns | (depth >= deepest) | (mode != DRAW)
 
         at_end = (jnp.arange(2) == end)[:, None]
         tree = Tree(

@@ -1,7 +1,7 @@
 """Tell users what happened: progress, notices, summaries, and the draws as ArviZ knows them."""
 
 from .arviz import to_arviz, to_tree
-from .diagnostics import e_bfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, r_hat
+from .diagnostics import e_bfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, nested_r_hat, r_hat
 from .notices import examine, tell
 from .progress import AbstractProgress, NoProgress, RichProgress
 from .sketch import sketch
@@ -19,6 +19,7 @@ __all__ = [
     "examine",
     "mcse_mean",
     "mcse_sd",
+    "nested_r_hat",
     "r_hat",
     "sketch",
     "summarise",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import DataError
-from .diagnostics import ess_bulk
+from .diagnostics import ess_bulk, ess_tail, mcse_mean, nested_r_hat
 from .labels import Coords, Dims, Sites
+from .many_chains import MANY
 
 if TYPE_CHECKING:
     from xarray import DataTree, Variable
@@ -77,12 +78,22 @@ def to_arviz(tree: "DataTree") -> Any:
         return tree
 
 
-def judge(draws: np.ndarray) -> dict[str, np.ndarray]:
+def judge(draws: np.ndarray, sets: Sequence[int] | None = None) -> dict[str, np.ndarray]:
     """R-hat, bulk and tail ESS and Monte Carlo error of the mean by `arviz-stats`, which takes a second to import.
 
     - `draws`: shape `(chain, draw, k)`. Each result has shape `(k,)`; NaN for a column that cannot be judged: constant,
       not finite, or of fewer than 4 draws.
+
+    Sixty-four chains and more are judged by the spread of their means, and R-hat is the nested one; `sets`: which
+    superchain each chain is of.
     """
+    if draws.shape[0] >= MANY:
+        return {
+            "ess_bulk": ess_bulk(draws),
+            "ess_tail": ess_tail(draws),
+            "r_hat": nested_r_hat(draws, sets),
+            "mcse_mean": mcse_mean(draws),
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its dependencies, on import
         stats = importlib.import_module("arviz_stats.base").array_stats

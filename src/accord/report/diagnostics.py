@@ -8,12 +8,15 @@ arviz-stats 0.8 uses that of the draws, which antithetic chains make too large, 
 
 **Source**: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2), 667-718,
 sections 3 and 4. Geyer (1992), Statistical Science 7(4), 473-483, for the truncation of the ESS. Betancourt
-(2016), arXiv:1604.00695, for E-BFMI.
+(2016), arXiv:1604.00695, for E-BFMI. For 64 chains and more, see `many_chains`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+
+from . import many_chains
+from .many_chains import MANY
 
 Columns = np.ndarray  # (scalar, chain, draw), float64: sorting and FFTs run along contiguous memory
 
@@ -28,12 +31,30 @@ def r_hat(draws: np.ndarray) -> np.ndarray:
     - `draws`: shape `(chain, draw, k)`. Returns shape `(k,)`; NaN for a column that is constant or not
       finite, for fewer than 2 chains and for fewer than 4 draws.
     """
-    return _by_column(draws, _r_hat, min_chains=2)
+    return _by_column(draws, _r_hat, min_chains=2, min_draws=_MIN_DRAWS)
+
+
+def nested_r_hat(draws: np.ndarray, sets: Sequence[int] | None = None) -> np.ndarray:
+    """Rank-normalised nested R-hat of chains in sets, the larger of that of location and that of scale.
+
+    - `sets`: of each chain, the superchain whose start it shares. None makes sets of neighbours.
+    Shapes and NaN as in `r_hat`, but for chains of any length.
+    """
+    labels = many_chains.sets_of(draws.shape[0]) if sets is None else sets
+
+    def statistic(columns: Columns) -> np.ndarray:
+        folded = np.abs(columns - np.median(columns, axis=(1, 2), keepdims=True))
+        both = (many_chains.nested_r_hat(_normal_scores(each), labels) for each in (columns, folded))
+        return np.fmax(*both)
+
+    if len(np.unique(labels)) < 2:
+        return np.full(draws.shape[2], np.nan)
+    return _by_column(draws, statistic, min_chains=2, min_draws=1)
 
 
 def ess_bulk(draws: np.ndarray) -> np.ndarray:
     """Effective sample size of the bulk: that of the mean of rank-normalised draws. See `r_hat`."""
-    return _by_column(draws, lambda columns: _ess(_normal_scores(_split(columns))))
+    return _by_column(draws, _ess_bulk)
 
 
 def ess_tail(draws: np.ndarray) -> np.ndarray:
@@ -43,7 +64,7 @@ def ess_tail(draws: np.ndarray) -> np.ndarray:
 
 def ess_mean(draws: np.ndarray) -> np.ndarray:
     """Effective sample size of the mean; antithetic chains have more than draws. See `r_hat`."""
-    return _by_column(draws, lambda columns: _ess(_split(_scaled(columns)[0])))
+    return _by_column(draws, lambda columns: _ess_of_means(_scaled(columns)[0]))
 
 
 def mcse_mean(draws: np.ndarray) -> np.ndarray:
@@ -90,13 +111,18 @@ def average_ranks(columns: np.ndarray) -> np.ndarray:
 
 
 def _by_column(
-    draws: np.ndarray, statistic: Callable[[Columns], np.ndarray], min_chains: int = 1
+    draws: np.ndarray,
+    statistic: Callable[[Columns], np.ndarray],
+    min_chains: int = 1,
+    min_draws: int | None = None,
 ) -> np.ndarray:
     """Apply `statistic` to the columns that have one, a block at a time; NaN for the others."""
     draws = np.asarray(draws)
     num_chains, num_draws, num_scalars = draws.shape
     result = np.full(num_scalars, np.nan)
-    if num_chains < min_chains or num_draws < _MIN_DRAWS:
+    if min_draws is None:
+        min_draws = 1 if num_chains >= MANY else _MIN_DRAWS
+    if num_chains < min_chains or num_draws < min_draws:
         return result
     resolution = np.finfo(draws.dtype).eps if draws.dtype.kind == "f" else 0.0
     block = max(1, _BLOCK // (num_chains * num_draws))
@@ -149,6 +175,17 @@ def _plain_r_hat(columns: Columns) -> np.ndarray:
     return np.sqrt(between / within + (size - 1) / size)
 
 
+def _ess_of_means(columns: Columns) -> np.ndarray:
+    """Effective sample size of the mean: of halves of chains, or of many chains by the spread of their means."""
+    return many_chains.ess(columns) if columns.shape[1] >= MANY else _ess(_split(columns))
+
+
+def _ess_bulk(columns: Columns) -> np.ndarray:
+    if columns.shape[1] >= MANY:
+        return many_chains.ess(_normal_scores(columns))
+    return _ess(_normal_scores(_split(columns)))
+
+
 def _ess(columns: Columns) -> np.ndarray:
     """Effective sample size of the mean of the chains as they are, by Geyer's initial monotone sequence."""
     _, num_chains, size = columns.shape
@@ -189,12 +226,12 @@ def _ess(columns: Columns) -> np.ndarray:
 def _ess_tail(columns: Columns) -> np.ndarray:
     pooled = columns.reshape(columns.shape[0], -1)
     low, high = np.quantile(pooled, (0.05, 0.95), axis=1)[:, :, None, None]
-    return np.minimum(_ess(_split(1.0 * (columns <= low))), _ess(_split(1.0 * (columns <= high))))
+    return np.minimum(_ess_of_means(1.0 * (columns <= low)), _ess_of_means(1.0 * (columns <= high)))
 
 
 def _mcse_mean(columns: Columns) -> np.ndarray:
     columns, unit = _scaled(columns)
-    return unit * columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess(_split(columns)))
+    return unit * columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess_of_means(columns))
 
 
 def _mcse_sd(columns: Columns) -> np.ndarray:
@@ -202,4 +239,4 @@ def _mcse_sd(columns: Columns) -> np.ndarray:
     squares = np.square(columns - columns.mean(axis=(1, 2), keepdims=True))
     variance = squares.mean(axis=(1, 2))
     error = np.square(squares).mean(axis=(1, 2)) - np.square(variance)
-    return unit * np.sqrt(error / _ess(_split(squares)) / variance) / 2
+    return unit * np.sqrt(error / _ess_of_means(squares) / variance) / 2

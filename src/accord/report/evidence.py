@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.series import AbstractSeries
-from .diagnostics import average_ranks
+from .diagnostics import average_ranks, nested_r_hat, r_hat
 from .labels import Coords, Dims, scalar_labels
+from .many_chains import MANY
 
 Counts = Mapping[str, Mapping[str, np.ndarray]]
 """By kind of bad end and phase, how many draws, shape `(chain,)`."""
@@ -38,9 +39,21 @@ class Evidence:
     num_made: int
     num_warmup: int | None
     step_size: np.ndarray | None
+    warmups: np.ndarray | None
+    is_settled: np.ndarray | None
     latents: frozenset[str]
     blamed: Mapping[str, Blamed]
     is_unbounded: bool
+    superchains: Sequence[int] | None = None
+
+    @property
+    def has_many_chains(self) -> bool:
+        """Whether their means are judged, which asks for no long chains."""
+        return len(self.chains) >= MANY
+
+    def r_hat(self, draws: np.ndarray) -> np.ndarray:
+        """The R-hat that suits so many chains, for draws of shape `(chain, draw, k)`; shape `(k,)`."""
+        return nested_r_hat(draws, self.superchains) if self.has_many_chains else r_hat(draws)
 
     @property
     def num_draws(self) -> int:
@@ -73,7 +86,7 @@ class Evidence:
     def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
         widths = {name: self.sites.width(name) for name in self.sites}
-        for name, quota in _quotas(widths, self.num_judged).items():
+        for name, quota in quotas(widths, self.num_judged).items():
             scalars = np.linspace(0, widths[name] - 1, quota).round().astype(int)
             yield name, scalars, self.sites.columns(name, scalars)
 
@@ -110,7 +123,7 @@ class Evidence:
         return best
 
 
-def _quotas(widths: dict[str, int], total: int) -> dict[str, int]:
+def quotas(widths: dict[str, int], total: int) -> dict[str, int]:
     """Share `total` scalars among sites, the smallest first, so that a large one crowds none out."""
     quotas: dict[str, int] = {}
     for done, name in enumerate(sorted(widths, key=lambda name: widths[name])):

@@ -31,6 +31,7 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.too_few_draws,
     extent.single_chain,
     extent.short_warmup,
+    extent.long_warmup,
     extent.judged_in_part,
 )
 
@@ -50,9 +51,12 @@ def examine(
     num_made: int | None = None,
     num_warmup: int | None = None,
     step_size: np.ndarray | None = None,
+    warmups: np.ndarray | None = None,
+    is_settled: np.ndarray | None = None,
     latents: Iterable[str] = (),
     blamed: Mapping[str, Blamed] | None = None,
     is_unbounded: bool = False,
+    superchains: Sequence[int] | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that nothing was found wrong.
 
@@ -63,8 +67,10 @@ def examine(
     - `complete`: whether the run reached its end, `requested`: the draws per chain it was to make.
     - `counts`: by kind and phase, how many draws ended badly, shape `(chain,)`; `num_made`, draws after warm-up of all
       chains, before thinning (None is as many as there are).
-    - `num_warmup`: draws of warm-up; `step_size`: where it ended, shape `(chain,)`; `latents`: names of the unknowns.
+    - `num_warmup`: draws of warm-up as planned; `step_size`: where it ended; `warmups`: draws of it that each chain
+      made, and `is_settled`, whether it had settled then; all of shape `(chain,)`. `latents`: names of the unknowns.
     - `blamed`: by kind of bad end, the sites to blame and a sentence. `is_unbounded`: some log density was +inf.
+    - `superchains`: that of each chain, where several began at one place.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -84,9 +90,12 @@ def examine(
         num_made if num_made is not None else (num_chains * shapes[0][1] if shapes else 0),
         num_warmup,
         step_size,
+        warmups,
+        is_settled,
         frozenset(latents),
         blamed or {},
         is_unbounded,
+        superchains,
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ _SHARE = (
     0.02  # of the time, at most, is spent on drawing: many chains on a slow terminal are redrawn more rarely
 )
 _BAR_WIDTH = 24  # characters
+_MOST_ROWS = 32  # chains shown one by one: more would not fit on a screen
 
 
 class AbstractProgress(abc.ABC):
@@ -47,6 +48,10 @@ class AbstractProgress(abc.ABC):
         """
 
     @abc.abstractmethod
+    def note(self, text: str) -> None:
+        """Show a line below the chains until the next one takes its place, such as what a stopping rule has found."""
+
+    @abc.abstractmethod
     def message(self, text: str) -> None:
         """Show a line that stays, such as a notice."""
 
@@ -75,6 +80,9 @@ class NoProgress(AbstractProgress):
     ) -> None:
         """Do nothing."""
 
+    def note(self, text: str) -> None:
+        """Do nothing."""
+
     def message(self, text: str) -> None:
         """Do nothing."""
 
@@ -99,7 +107,7 @@ class _Row:
 @dataclass(eq=False)
 class RichProgress(AbstractProgress):
     """Show a table with a row per chain by `rich`: bar, draws, divergences, step size, steps per draw, time
-    left.
+    left. More than 32 chains have one row together.
 
     Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, so that
     a log stays short. Unlike most of accord it changes as it goes, since a terminal does; use one for each
@@ -112,6 +120,7 @@ class RichProgress(AbstractProgress):
     console: "Console | None" = None
     _rows: dict[int, _Row] = field(default_factory=dict, init=False)
     _totals: dict[str, int] = field(default_factory=dict, init=False)
+    _note: str = field(default="", init=False)
     _live: Any = field(default=None, init=False)
     _shown: float = field(default=0.0, init=False)
     _period: float = field(default=0.0, init=False)
@@ -128,7 +137,7 @@ class RichProgress(AbstractProgress):
             self._totals = {phase: total for phase, total in totals.items() if total > 0}
             phase, total = next(iter(self._totals.items()), ("sample", 0))
             self._rows = {chain: _Row(chain, phase, 0, total) for chain in chains}
-            self._running = True
+            self._running, self._note = True, ""
             self._shown = time.monotonic()
             self._period = _LIVE_PERIOD if self._is_live else _LINE_PERIOD
             if self._is_live:
@@ -166,6 +175,10 @@ class RichProgress(AbstractProgress):
                 self._shown = time.monotonic()
                 self._period = max(self._period, (self._shown - begun) / _SHARE)
 
+    def note(self, text: str) -> None:
+        with self._lock:
+            self._note = text
+
     def message(self, text: str) -> None:
         with self._lock:
             if self.console is None:
@@ -196,8 +209,10 @@ class RichProgress(AbstractProgress):
             self.console.print(self._sentence(), markup=False, highlight=False, soft_wrap=True)
 
     def _table(self) -> "RenderableType":
+        from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, pad_edge=False)
         table.add_column("chain", justify="right")
@@ -205,9 +220,10 @@ class RichProgress(AbstractProgress):
         table.add_column("", min_width=_BAR_WIDTH)
         for head in ("draws", "divergences", "step size", "steps/draw", "left"):
             table.add_column(head, justify="right")
-        for row in self._rows.values():
+        rows = list(self._rows.values())
+        for row in rows if len(rows) <= _MOST_ROWS else [_together(rows)]:
             table.add_row(
-                str(row.chain),
+                str(row.chain) if len(rows) <= _MOST_ROWS else f"all {len(rows)}",
                 row.phase,
                 ProgressBar(total=max(row.total, 1), completed=row.done, width=_BAR_WIDTH),
                 f"{row.done}/{row.total}",
@@ -216,19 +232,25 @@ class RichProgress(AbstractProgress):
                 _number(row.steps_per_draw, ".1f"),
                 _duration(self._seconds_left(row)),
             )
-        return table
+        return Group(table, Text(self._note)) if self._note else table
 
     def _sentence(self) -> str:
         """All chains in one line: the slowest sets the pace."""
-        rows = self._rows.values()
+        rows = list(self._rows.values())
         parts = ", ".join(f"{row.chain}: {row.phase} {row.done}/{row.total}" for row in rows)
+        if len(rows) > _MOST_ROWS:
+            slowest = _together(rows)
+            parts = (
+                f"{slowest.chain}, the slowest of {len(rows)}: {slowest.phase} {slowest.done}/{slowest.total}"
+            )
         divergences = sum(row.divergences for row in rows)
         left = [self._seconds_left(row) for row in rows]
         known = [seconds for seconds in left if seconds is not None]
         end = (
             f"; {_duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
         )
-        return f"chain {parts}; {divergences} divergences{end}"
+        note = f"; {self._note}" if self._note else ""
+        return f"chain {parts}; {divergences} divergences{note}{end}"
 
     def _seconds_left(self, row: _Row) -> float | None:
         """Time left at the mean pace so far, all phases together; None before the first draw."""
@@ -238,6 +260,17 @@ class RichProgress(AbstractProgress):
         before = sum(self._totals[phase] for phase in phases[: phases.index(row.phase)])
         done, total = before + row.done, sum(self._totals.values())
         return row.seconds / done * max(total - done, 0) if done > 0 else None
+
+
+def _together(rows: Sequence[_Row]) -> _Row:
+    """Many chains as one: the slowest, with all divergences and the mean number of steps."""
+    slowest = min(rows, key=lambda row: (row.phase != "warmup", row.done))
+    steps = [row.steps_per_draw for row in rows if row.steps_per_draw is not None]
+    return replace(
+        slowest,
+        divergences=sum(row.divergences for row in rows),
+        steps_per_draw=sum(steps) / len(steps) if steps else None,
+    )
 
 
 def _number(value: float | None, form: str) -> str:

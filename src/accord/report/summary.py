@@ -28,7 +28,8 @@ class Summary:
     **Fields**
     - `labels`: of each scalar, such as `theta[Choate]`; length k.
     - `values`: column name to array of shape `(k,)`: mean, sd, 5%, 50%, 95%, ess_bulk, ess_tail, r_hat,
-      mcse_mean, mcse_sd. NaN where the draws cannot tell, as the R-hat of one chain.
+      mcse_mean, mcse_sd. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of
+      one chain.
     - `sketches`: one line of text per scalar, the shape of its distribution.
     """
 
@@ -93,12 +94,18 @@ class Summary:
 
 
 def summarise(
-    sites: Sites, *, dims: Dims | None = None, coords: Coords | None = None, only: Sequence[str] | None = None
+    sites: Sites,
+    *,
+    dims: Dims | None = None,
+    coords: Coords | None = None,
+    only: Sequence[str] | None = None,
+    superchains: Sequence[int] | None = None,
 ) -> Summary:
     """Tabulate the draws of every site, or of those named in `only`.
 
     - `sites`: site to draws, shape `(chain, draw, *event)`; reals, integers or booleans.
     - `dims`, `coords`: names of a site's leading event axes, and the labels along a dim.
+    - `superchains`: that of each chain, where several began at one place.
 
     Raises `OptionError` for a name in `only` that is no site.
     """
@@ -117,13 +124,13 @@ def summarise(
         for some in np.split(scalars, range(step, len(scalars), step)):
             draws = series.columns(name, some)
             sketches.extend(sketch(draws[:, :, index]) for index in range(draws.shape[2]))
-            parts.append(_columns(draws))
+            parts.append(_columns(draws, superchains))
     empty = np.zeros(0)
     values = {column: np.concatenate([part[column] for part in parts] or [empty]) for column in _COLUMNS}
     return Summary(tuple(labels), values, tuple(sketches))
 
 
-def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
+def _columns(draws: np.ndarray, superchains: Sequence[int] | None) -> dict[str, np.ndarray]:
     """Every column for draws of shape `(chain, draw, k)`."""
     pooled = draws.reshape(-1, draws.shape[2]) if draws.size else np.zeros((0, draws.shape[2]))
     pooled = pooled.astype(np.float64)
@@ -135,7 +142,7 @@ def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
         quantiles = np.quantile(pooled, (0.05, 0.5, 0.95), axis=0) if len(pooled) else [nothing] * 3
     marginals = {"mean": mean, "sd": sd, **dict(zip(("5%", "50%", "95%"), quantiles, strict=True))}
     # arviz-stats 0.8 takes the error of the sd from the ESS of the draws; ours is that of squared deviations.
-    return marginals | judge(draws) | {"mcse_sd": mcse_sd(draws)}
+    return marginals | judge(draws, superchains) | {"mcse_sd": mcse_sd(draws)}
 
 
 _COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd")

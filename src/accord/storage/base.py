@@ -112,6 +112,13 @@ class AbstractRun(abc.ABC):
         """How many draws of each phase are committed for a chain."""
 
     @abc.abstractmethod
+    def cut(self, chain: int, num_draws: int) -> None:
+        """Forget the segments of a chain that end after its first `num_draws` draws of the sample phase.
+
+        For draws that are no part of any result, since the run had ended before; the chain goes on from what is left.
+        """
+
+    @abc.abstractmethod
     def record(self, name: str, value: object) -> None:
         """Keep a small JSON value (notices, timings, tuning) under `name`, in place of an earlier one.
 

@@ -85,6 +85,12 @@ class MemoryRun(AbstractRun):
         counts.update({segment.phase: segment.stop for segment in self._segments.get(chain, ())})
         return counts
 
+    def cut(self, chain: int, num_draws: int) -> None:
+        with self._lock:
+            self._segments[chain] = [
+                each for each in self._segments[chain] if each.phase == "warmup" or each.stop <= num_draws
+            ]
+
     def record(self, name: str, value: object) -> None:
         check_record_name(name)
         text = to_json(value)

@@ -181,6 +181,23 @@ class RunFolderRun(AbstractRun):
         with self._chains[chain].lock:
             return dict(self._chains[chain].draws)
 
+    def cut(self, chain: int, num_draws: int) -> None:
+        there = self._chains[chain]
+        with there.lock:
+            kept = _Chain(self._manifest.digest)
+            while kept.count < there.count:
+                place = (self._folder, self._manifest.run_id, chain, kept.count, kept.digest)
+                segment, digest = _verified(*place)
+                if segment.phase == "sample" and segment.stop > num_draws:
+                    break
+                kept.digest, kept.count = digest, kept.count + 1
+                kept.draws[segment.phase] = segment.stop
+            for index in reversed(
+                range(kept.count, there.count)
+            ):  # what is left is a shorter run at any moment
+                _segment_path(self._folder, chain, index).unlink()
+            there.digest, there.count, there.draws = kept.digest, kept.count, kept.draws
+
     def record(self, name: str, value: object) -> None:
         check_record_name(name)
         write_json(self._folder / f"record-{name}.json", value)

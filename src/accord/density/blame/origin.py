@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jax.extend import core
 
+from ...core.versions import parts_of_scan
 from .discarded import meets_a_discarded_zero
 from .flat import Flat, Step, flatten
 from .record import fetch, holds_bad, record, value_of
@@ -139,7 +140,7 @@ def _inside_scan(
     params: Any, inputs: Sequence[Any], bad: Sequence[bool], written: Mapping[Any, str] | None
 ) -> Origin | None:
     body, length = params["jaxpr"], params["length"]
-    num_consts, num_carry = params["num_consts"], params["num_carry"]
+    num_consts, num_carry = parts_of_scan(params)
     consts, carry, rows = (
         inputs[:num_consts],
         inputs[num_consts : num_consts + num_carry],

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ...core.notice import Notice, Severity
-from ..diagnostics import ess_bulk, ess_tail, r_hat
+from ..diagnostics import ess_bulk, ess_tail
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
 from .words import chain_list
@@ -55,7 +55,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
 
 def high_r_hat(run: Evidence) -> Iterator[Notice]:
     """Find scalars on which chains disagree."""
-    values = run.judged(r_hat)
+    values = run.judged(run.r_hat)
     bad = [item for item in values if item[0] > R_HAT_DOUBT]
     if not bad:
         return
@@ -64,8 +64,8 @@ def high_r_hat(run: Evidence) -> Iterator[Notice]:
     yield Notice(
         _severity_of_r_hat(run, worst[0]),
         "r_hat",
-        f"R-hat is above {R_HAT_DOUBT} for {len(bad)} of {len(values)} scalars, "
-        f"worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
+        f"{'Nested ' if run.has_many_chains else ''}R-hat is above {R_HAT_DOUBT} for {len(bad)} of {len(values)} "
+        f"scalars, worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
         "The chains disagree: take more warm-up and draws, and look for several modes.",
         names,
     )
@@ -75,7 +75,7 @@ def low_ess(
     run: Evidence, code: str, kind: str, statistic: Callable[[np.ndarray], np.ndarray]
 ) -> Iterator[Notice]:
     """Find scalars of which the draws are worth too few independent ones."""
-    if run.num_draws < FEW_DRAWS:
+    if run.num_draws < (1 if run.has_many_chains else FEW_DRAWS):
         return
     limit = _enough(run)
     values = run.judged(statistic)

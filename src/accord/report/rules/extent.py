@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ...core.notice import Notice
 from ..evidence import Evidence
+from .words import chain_list
 
 FEW_DRAWS = 100  # per chain
 SHORT_WARMUP = 50  # draws; below this the metric is never learnt
@@ -23,7 +26,7 @@ def incomplete(run: Evidence) -> Iterator[Notice]:
 
 def too_few_draws(run: Evidence) -> Iterator[Notice]:
     """Find a run that no rule can judge."""
-    if run.num_draws < FEW_DRAWS:
+    if run.num_draws < (1 if run.has_many_chains else FEW_DRAWS):
         yield Notice(
             "warning" if run.num_draws else "error",
             "too_few_draws",
@@ -62,5 +65,26 @@ def short_warmup(run: Evidence) -> Iterator[Notice]:
             "info",
             "short_warmup",
             f"A warm-up of {run.num_warmup} draws is too short to learn the step size and the metric of the posterior.",
-            f"Leave warmup at its default of 500, or take at least {SHORT_WARMUP}.",
+            f"Leave warmup at its default, or take at least {SHORT_WARMUP}.",
+        )
+
+
+def long_warmup(run: Evidence) -> Iterator[Notice]:
+    """Find chains that had not settled when warm-up was to end."""
+    if run.warmups is None or run.is_settled is None or run.num_warmup is None:
+        return
+    is_longer = np.asarray(run.warmups) > run.num_warmup
+    for is_settled in (False, True):
+        rows = np.flatnonzero(is_longer & (np.asarray(run.is_settled) == is_settled))
+        if not len(rows):
+            continue
+        lengths = " and ".join(map(str, np.unique(np.asarray(run.warmups)[rows])))
+        yield Notice(
+            "info" if is_settled else "warning",
+            "long_warmup",
+            f"{chain_list(run, rows)} had not settled after {run.num_warmup} draws of warm-up, "
+            f"which went on to {lengths}{'' if is_settled else ', without an end to it'}.",
+            "Begin nearer to the posterior by `init=` to save them; `warmup=` makes warm-up of fixed length."
+            if is_settled
+            else "Look whether the chains agree, give a longer `warmup=`, or bring parameters to a like scale.",
         )

@@ -1,0 +1,121 @@
+"""Choose the form of a metric by how well it whitens draws that it has not seen."""
+
+import numpy as np
+
+from ...core.errors import OptionError
+from ...kernels import Metric
+from .dense import dense
+from .diagonal import diagonal, scale_of
+from .fit import Fit
+from .low_rank import low_rank
+from .record import FORMS, Choice
+
+MAX_DENSE_DIM = 64
+"""Up to this dimension every program has room for a full matrix; above it, only where one is asked for."""
+
+MAX_ASKED_DIM = 500
+"""Up to this dimension a dense metric may be asked for: an update takes a third of a second there, and there are 20."""
+
+RANK = 16
+"""Directions beside the axes for which there is room in higher dimensions."""
+
+_GAIN = 0.75  # held-out divergence, as a fraction of the usual form's, below which another one is taken
+_FEW_DRAWS = 60
+_MANY_PARTS, _FEW_PARTS = 5, 2  # that a window is cut into: of fewer draws than this, and of more
+_FEW_PER_DIM = (
+    2  # draws for each dimension, from which on a full matrix is learnt as well as a few directions
+)
+_LARGEST = 1e60  # the geometric mean multiplies up to four of them
+
+
+def rank_for(dim: int, form: str) -> int:
+    """How many directions beside the axes a compiled program leaves room for, when `form` is the sampler's option."""
+    if dim == 1:
+        return 0
+    return dim if dim <= MAX_DENSE_DIM or form == "dense" else RANK
+
+
+def check_room(dim: int, form: str) -> None:
+    """Raise `OptionError` for a dense metric that would take longer to learn than to do without."""
+    if form == "dense" and dim > MAX_ASKED_DIM:
+        raise OptionError(
+            f"metric='dense' takes up to {MAX_ASKED_DIM} dimensions, and the posterior has {dim}: every update of the "
+            f"metric would take seconds. metric='low_rank' finds {RANK} directions in any dimension, and 'auto' takes "
+            "it where it pays."
+        )
+
+
+def learn_metric(
+    positions: np.ndarray, gradients: np.ndarray, previous: Metric, form: str
+) -> tuple[Metric, Choice | None]:
+    """The metric for draws and their gradients, each `(draw, dim)`, unconstrained, and the choice that was made.
+
+    `previous` fills what they leave, and is kept where they say nothing: the choice is None then. Draws that repeat
+    their predecessor (the chain did not move) carry no news of their own and are left out. `form` is the sampler's
+    option; under "auto", a richer form is taken only where it whitens draws it has not seen better than simpler ones.
+    """
+    dtype = positions.dtype
+    x, g = np.asarray(positions, np.float64), np.asarray(gradients, np.float64)
+    has_moved = np.concatenate([[True], np.any(x[1:] != x[:-1], axis=1)])
+    x, g = x[has_moved], g[has_moved]
+    if len(x) < 3:
+        return previous, None
+    room = previous.factor.shape[1]
+    plain = diagonal(x, g, np.asarray(previous.scale, np.float64))
+    choice = Choice("diagonal" if form == "auto" else form)
+    if not room or not _can_be_squared(x / plain.scale, g * plain.scale):
+        choice = Choice("diagonal")
+    elif form == "auto":
+        choice = _choose(x, g, plain.scale)
+    return _fit(choice.form, x, g, plain.scale).metric(room, dtype), choice
+
+
+def _fit(form: str, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
+    """Of one form; `scale` is that of the coordinates."""
+    if form == "low_rank":
+        return low_rank(x, g, scale, min(RANK, x.shape[1]))
+    return dense(x, g, scale) if form == "dense" else diagonal(x, g, scale)
+
+
+def _can_be_squared(x: np.ndarray, g: np.ndarray) -> bool:
+    """Whether sums of products of whitened draws and gradients stay finite; far from the posterior they may not."""
+    return bool(np.all(np.abs(x) < _LARGEST) and np.all(np.abs(g) < _LARGEST))
+
+
+def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
+    """Fit on most of the window, judge on what was left out; each part of it in turn.
+
+    What is judged is the Fisher divergence to a standard normal: the mean square of draw plus gradient, both whitened,
+    about their mean where the metric was fitted.
+
+    Parts are blocks in time, not every n-th draw: neighbours resemble each other, and would let a rich form look better
+    than it is. Few draws are cut into more parts, so that those left to fit on are nearly as many as the metric will
+    have: with two parts, ill-conditioned regressions kept a diagonal metric for so long that warm-up took a fifth more
+    gradients.
+    """
+    num_draws, dim = x.shape
+    if num_draws < _MANY_PARTS:
+        return Choice("diagonal")
+    forms = _candidates(num_draws, dim)
+    losses = dict.fromkeys(forms, 0.0)
+    num_parts = _MANY_PARTS if num_draws < _FEW_DRAWS else _FEW_PARTS
+    for unseen in np.array_split(np.arange(num_draws), num_parts):
+        seen = np.delete(np.arange(num_draws), unseen)
+        fitted = scale_of(x[seen], g[seen], scale)
+        for form in forms:
+            residual = _fit(form, x[seen], g[seen], fitted).residual(x, g)
+            losses[form] += float(np.sum((residual[unseen] - residual[seen].mean(0)) ** 2))
+    # Where there is room for a full matrix, fewer directions cost no less: they must be clearly better. While a tie
+    # went to them, chains stuck in the narrow part of gp_pois_regr now and then.
+    rich = forms[-1]
+    if losses.get("low_rank", np.inf) < _GAIN * losses[rich]:
+        rich = "low_rank"
+    best = rich if losses[rich] < _GAIN * losses["diagonal"] else "diagonal"
+    return Choice(best, np.array([losses.get(form, np.nan) / x.size for form in FORMS]))
+
+
+def _candidates(num_draws: int, dim: int) -> list[str]:
+    """The forms to compare, from the simplest; a few directions only where draws are few for a full matrix."""
+    if dim > MAX_DENSE_DIM:
+        return [form for form in FORMS if form != "dense"]
+    return [form for form in FORMS if form != "low_rank" or num_draws < _FEW_PER_DIM * dim]

@@ -1,0 +1,37 @@
+"""Learn a full matrix: the geometric mean of the covariance of draws and the inverse covariance of gradients."""
+
+import numpy as np
+
+from .fit import Fit
+
+_RIDGE = 1e-5  # added to the sums (not means) of squares of whitened draws and gradients
+
+
+def dense(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
+    """A full matrix from draws and gradients, each `(draw, dim)`, and the scale that whitens their coordinates."""
+    return Fit(scale, *principal(x / scale, g * scale))
+
+
+def principal(x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All orthonormal directions, as columns, and their stretch, from scaled draws and gradients.
+
+    Of all matrices, the one they make up has the smallest Fisher divergence on these draws.
+    """
+    x, g = x - x.mean(0), g - g.mean(0)
+    ridge = _RIDGE * np.eye(x.shape[1])
+    values, vectors = np.linalg.eigh(_geometric_mean(x.T @ x + ridge, g.T @ g + ridge))
+    return vectors, np.sqrt(np.maximum(values, 1e-20)) - 1
+
+
+def _geometric_mean(covariance: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    """The matrix S with S `precision` S = `covariance`; all symmetric positive definite."""
+    root, inverse_root = _roots(precision)
+    middle, _ = _roots(root @ covariance @ root)
+    mean = inverse_root @ middle @ inverse_root
+    return (mean + mean.T) / 2
+
+
+def _roots(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = np.linalg.eigh(matrix)
+    root = np.sqrt(np.maximum(values, values[-1] * 1e-16))
+    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T

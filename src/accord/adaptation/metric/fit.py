@@ -1,0 +1,35 @@
+"""Say what a metric is while it is being learnt."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels import Metric
+
+
+class Fit(NamedTuple):
+    """A scale for each coordinate, shape `(dim,)`; orthonormal columns, `(dim, any)`, and their stretch; all float64.
+
+    As in `Metric`, without room to spare.
+    """
+
+    scale: np.ndarray
+    factor: np.ndarray
+    stretch: np.ndarray
+
+    def residual(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """Draw plus gradient, each `(draw, dim)`, both whitened: the same for all draws of a normal that it fits."""
+        x, g = x / self.scale, g * self.scale
+        along = (x @ self.factor) * (1 / (1 + self.stretch) - 1) + (g @ self.factor) * self.stretch
+        return x + g + along @ self.factor.T
+
+    def metric(self, rank: int, dtype: np.dtype) -> Metric:
+        """Padded to `rank` directions; without any, diagonal."""
+        spare = rank - len(self.stretch)
+        factor, stretch = np.pad(self.factor, ((0, 0), (0, spare))), np.pad(self.stretch, (0, spare))
+        return Metric(
+            self.scale.astype(dtype),
+            factor.astype(dtype),
+            stretch.astype(dtype),
+            np.bool_(not self.stretch.size),
+        )

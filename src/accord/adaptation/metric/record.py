@@ -1,0 +1,59 @@
+"""Keep what form of metric a chain has chosen, and why, with the chain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...kernels.base import METRICS
+
+FORMS = METRICS[1:]
+"""From the simplest to the richest; a tie goes to the simpler one."""
+
+_NAMES = {"form": "metric_choice.form", "divergences": "metric_choice.divergences"}
+
+
+def _unknown() -> np.ndarray:
+    return np.full(len(FORMS), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The form that was learnt last, and how well each form whitened draws that it had not seen.
+
+    **Fields**: `form`, one of `FORMS`, or "initial" while nothing is learnt; `divergences`, by form, shape
+    `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried.
+    """
+
+    form: str = "initial"
+    divergences: np.ndarray = field(default_factory=_unknown)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As it is stored."""
+        index = FORMS.index(self.form) if self.form in FORMS else -1
+        return {_NAMES["form"]: np.asarray(index, np.int8), _NAMES["divergences"]: self.divergences}
+
+    @staticmethod
+    def stored(arrays: Mapping[str, np.ndarray]) -> "Choice":
+        """As it was; with no form where an earlier accord has stored none."""
+        if _NAMES["form"] not in arrays:
+            return Choice("")
+        index = int(arrays[_NAMES["form"]])
+        return Choice(FORMS[index] if index >= 0 else "initial", np.asarray(arrays[_NAMES["divergences"]]))
+
+
+def reason(choice: Choice, asked: str) -> str:
+    """Why a chain has the form it has, when `asked` was the sampler's option."""
+    if choice.form == "initial":
+        return "warm-up was too short to learn a metric: scales are those of the first gradient"
+    if asked != "auto":
+        return f"metric={asked!r} was asked for"
+    tried = np.isfinite(choice.divergences)
+    if np.sum(tried) < 2:
+        return "too few draws, or none that could be squared, to compare it with another form"
+    values = ", ".join(
+        f"{form} {value:.3g}"
+        for form, value in zip(FORMS, choice.divergences, strict=True)
+        if np.isfinite(value)
+    )
+    return f"Fisher divergence of draws held out, for each draw and dimension: {values}"

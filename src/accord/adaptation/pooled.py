@@ -1,0 +1,74 @@
+"""Learn one metric, and the least trajectory length, from the draws of all chains of an ensemble; on the host.
+
+Chains that together hold many draws need few each: updates begin after five draws of warm-up, and the last third of it
+is left to the step size and the trajectory length.
+
+**Source**: the least length is that of BlackJAX 1.7's ChEES adaptation: a quarter of the period of the widest direction
+that is left after whitening, as the longest trajectory. Dropping chains that have not arrived is our own.
+"""
+
+import numpy as np
+
+from ..kernels import Metric
+from . import metric as metrics
+from .schedule import MetricUpdate
+
+_FIRST, _GROWTH, _SETTLE = 5, 1.3, 0.3
+_MOST_ROWS = 4096  # draws that are looked at: beyond, more of them change no metric
+_FAR = 8.0  # robust standard deviations of log density below the median at which a chain is left out
+
+
+def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
+    """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
+    if num_warmup < 20:
+        return ()
+    last = num_warmup - int(_SETTLE * num_warmup)
+    indices, at = [], _FIRST
+    while at < last:
+        indices.append(at)
+        at = max(at + _FIRST, int(at * _GROWTH))
+    if last - indices[-1] < _FIRST and len(indices) > 1:
+        indices.pop()
+    return tuple(MetricUpdate(at, at // 2) for at in [*indices, last])
+
+
+def learn(
+    positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray, previous: Metric, form: str
+) -> tuple[Metric, metrics.Choice | None, float]:
+    """The metric for draws and gradients, each `(chain, draw, dim)`, its choice, and the least mean trajectory length.
+
+    `log_densities`, shape `(chain,)`, are those where the chains stand; `form` and the choice are as for
+    `metric.learn_metric`.
+    """
+    kept = _has_arrived(log_densities)
+    x, g = positions[kept], gradients[kept]
+    wanted = max(_MOST_ROWS // max(len(x), 1), 1)
+    places = np.unique(np.linspace(0, x.shape[1] - 1, min(wanted, x.shape[1])).round().astype(int))
+    # One chain after the other: the parts on which a metric is tried are then different chains.
+    x, g = (array[:, places].reshape(-1, array.shape[2]) for array in (x, g))
+    is_finite = np.isfinite(x).all(1) & np.isfinite(g).all(1)
+    x, g = x[is_finite], g[is_finite]
+    metric, choice = metrics.learn_metric(x, g, previous, form)
+    return metric, choice, least_length(x, metric)
+
+
+def least_length(x: np.ndarray, metric: Metric) -> float:
+    """A quarter of pi times the largest standard deviation of draws, `(draw, dim)`, that the metric leaves."""
+    if len(x) < 2:
+        return 0.0
+    y = (np.asarray(x, np.float64) - x.mean(0)) / np.asarray(metric.scale, np.float64)
+    if not metric.is_diagonal:
+        factor = np.asarray(metric.factor, np.float64)
+        y = y + (y @ factor) * (1 / (1 + np.asarray(metric.stretch, np.float64)) - 1) @ factor.T
+    # The norm of the smaller Gram matrix is that of the covariance.
+    gram = (y.T @ y if y.shape[1] <= y.shape[0] else y @ y.T) / (len(y) - 1)
+    largest = np.linalg.eigvalsh(gram)[-1] if np.isfinite(gram).all() else 0.0
+    return float(np.pi / 4 * np.sqrt(max(largest, 0.0)))
+
+
+def _has_arrived(log_densities: np.ndarray) -> np.ndarray:
+    """Which chains are not far below the others, shape `(chain,)`; a chain on a plateau says nothing of the scale."""
+    values = np.asarray(log_densities, np.float64)
+    middle = np.median(values)
+    spread = 1.4826 * np.median(np.abs(values - middle))
+    return values >= middle - _FAR * max(float(spread), 1.0)

@@ -1,0 +1,196 @@
+"""Build the program that moves chains in step: all take equally many leapfrog steps in a draw and learn together.
+
+What chains share (mode, draw, step size, trajectory length) is carried once, so that every condition is a branch and a
+draw of all chains is written at one place. It is called as the program of `program.advance_program` is, but for the
+metric, of which there is one. Chains that are to stand still, since they are where they are to stop, do so for a whole
+block; those that move are at the same draw.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from ..adaptation import ensemble
+from ..adaptation.ensemble import EnsembleState, Moves
+from ..core import keys
+from ..core.tree import where
+from ..kernels import AbstractKernel, ChEES
+from ..kernels.base import DRAW, PROBE, Info, Tuning, rarely_in_lanes
+from ..kernels.integrator import Target
+from ..kernels.metric import Metric
+from .program import STATS, Block, ChainState, Limits, advance_program
+
+_LANES = "lanes"
+
+
+class _Shared(eqx.Module):
+    """What all chains have in common; all of shape `()`. See `ChainState`."""
+
+    step_size: EnsembleState
+    mode: Int[Array, ""]
+    draw: Int[Array, ""]
+    num_tuning: Int[Array, ""]
+
+
+class _Carry(eqx.Module):
+    """What goes from step to step; `positions`, `gradients` and `stats` have the shape `(rows, lanes, ...)`."""
+
+    kernel: Any
+    shared: _Shared
+    item_key: UInt32[Array, "lanes 2"]
+    num_gradients: Int[Array, ""]
+    positions: Float[Array, "rows lanes dim"]
+    gradients: Float[Array, "rows lanes dim"]
+    stats: Float[Array, "rows lanes stat"]
+
+
+def program_for(
+    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
+) -> Callable[..., Any]:
+    """The program that moves chains by `kernel`: this one, or that of chains which go each their own way."""
+    if isinstance(kernel, ChEES):
+        return ensemble_program(kernel, dim, dtype, lanes, rows)
+    return advance_program(kernel, dim, dtype, lanes, rows, in_pieces)
+
+
+def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows: int) -> Callable[..., Any]:
+    """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+
+    As that of `program.advance_program` with `lanes` lanes, but for: `metric` has no lane axis, and the arrays of the
+    block begin with `(rows, lanes)`.
+    """
+
+    def run(
+        evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
+    ) -> tuple[ChainState, Block]:
+        moves = (chain.draw < limits.stop) & (limits.max_gradients > 0)
+        leader = jnp.argmax(moves)
+        limit = jax.tree.map(lambda leaf: leaf[leader], limits)
+        first = _Shared(
+            *jax.tree.map(
+                lambda leaf: leaf[leader], (chain.step_size, chain.mode, chain.draw, chain.num_tuning)
+            )
+        )
+
+        def is_active(carry: _Carry) -> Array:
+            has_room = (carry.shared.draw < limit.stop) & (carry.num_gradients < limit.max_gradients)
+            return has_room & jnp.any(moves)
+
+        def body(carry: _Carry) -> _Carry:
+            shared = carry.shared
+            steps = ensemble.num_steps(shared.step_size, shared.draw, limit.num_warmup, kernel.max_steps)
+            # Of a draw: a probe knows the step size that it tries.
+            factor = ensemble.step_factor(shared.draw, limit.num_warmup, dtype)
+            factor = jnp.where(shared.mode == DRAW, factor, 1)
+            step_size = factor * shared.step_size.step_size
+            tuning = Tuning(step_size, metric, num_steps=steps)
+
+            def advance(item_key: Array, state: Any) -> Any:
+                return kernel.advance(item_key, evaluate, state, tuning, shared.mode, rarely_in_lanes(_LANES))
+
+            new, info = jax.vmap(advance, axis_name=_LANES)(carry.item_key, carry.kernel)
+            has_ended = info.is_divergent | info.is_non_finite
+            # Where all have ended badly, there is nobody to wait for.
+            is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
+            new = eqx.tree_at(lambda state: state.is_fresh, new, jnp.full(lanes, is_complete))
+
+            def finish() -> tuple[_Shared, Array]:
+                return _finish(kernel, carry, new, info, metric, key, moves, limit, steps, factor == 1)
+
+            after, item_key = jax.lax.cond(is_complete, finish, lambda: (shared, carry.item_key))
+            row = shared.draw - first.draw
+
+            def put(buffer: Array, value: Array) -> Array:
+                return jax.lax.dynamic_update_index_in_dim(buffer, value, row, 0)
+
+            stats = _stats(new.point.log_density, info, step_size)
+            return _Carry(
+                _where_lane(moves, new, carry.kernel),
+                after,
+                item_key,
+                carry.num_gradients + 1,
+                put(carry.positions, new.point.position),
+                put(carry.gradients, new.point.gradient),
+                put(carry.stats, stats),
+            )
+
+        buffers = (jnp.zeros((rows, lanes, width), dtype) for width in (dim, dim, len(STATS)))
+        carry = _Carry(chain.kernel, first, item_key, jnp.zeros((), jnp.int32), *buffers)
+        carry = jax.lax.while_loop(is_active, body, carry)
+        shared = carry.shared
+        common = jax.tree.map(
+            lambda leaf: jnp.broadcast_to(leaf, (lanes, *leaf.shape)),
+            (shared.step_size, shared.mode, shared.draw, shared.num_tuning),
+        )
+        own = (chain.step_size, chain.mode, chain.draw, chain.num_tuning)
+        after = ChainState(carry.kernel, *_where_lane(moves, common, own))
+        counts = jnp.where(moves, carry.num_gradients, 0)
+        return after, Block(carry.positions, carry.gradients, carry.stats, counts)
+
+    return run
+
+
+def _finish(
+    kernel: ChEES,
+    carry: _Carry,
+    new: Any,
+    info: Info,
+    metric: Metric,
+    key: Array,
+    moves: Bool[Array, " lanes"],
+    limit: Limits,
+    steps: Array,
+    is_usual: Array,
+) -> tuple[_Shared, Array]:
+    """Account for a draw, evaluation or probe of all chains; only a draw of usual steps teaches anything."""
+    shared = carry.shared
+    is_draw, is_probe = shared.mode == DRAW, shared.mode == PROBE
+    weight = moves.astype(info.acceptance.dtype)
+
+    def learn() -> EnsembleState:
+        seen = Moves(
+            carry.kernel.point.position, new.end.position, new.end.momentum, info.acceptance, weight, steps
+        )
+        learnt = ensemble.learn(shared.step_size, seen, metric, limit.target_accept, kernel.max_steps)
+        return ensemble.freeze(learnt, shared.draw + 1 == limit.num_warmup)
+
+    is_learning = is_draw & (shared.draw < limit.num_warmup) & is_usual
+    learnt = jax.lax.cond(is_learning, learn, lambda: shared.step_size)
+    probed, is_found = ensemble.probe(shared.step_size, info.acceptance, weight)
+    step_size = where(is_probe, probed, learnt)
+    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, PROBE).astype(jnp.int32)
+    draw, num_tuning = shared.draw + is_draw, shared.num_tuning + ~is_draw
+    use = jnp.where(mode == DRAW, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
+    number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)
+    item_key = jax.vmap(lambda one: keys.fold(keys.fold(one, use), number))(key)
+    return _Shared(step_size, mode, draw, num_tuning), item_key
+
+
+def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
+    """One row of statistics for each chain, shape `(lanes, stat)`."""
+    columns = {
+        "lp": log_density,
+        "energy": info.energy,
+        "diverging": info.is_divergent,
+        # 1 where the log density was not finite, 2 where the gradient alone was not.
+        "non_finite": info.is_non_finite.astype(jnp.int32) * (1 + info.has_density.astype(jnp.int32)),
+        "n_steps": info.num_steps,
+        "tree_depth": info.depth,
+        "acceptance_rate": info.acceptance,
+        "step_size": jnp.broadcast_to(step_size, log_density.shape),
+    }
+    return jnp.stack([columns[name].astype(step_size.dtype) for name in STATS], 1)
+
+
+def _where_lane(condition: Bool[Array, " lanes"], new: Any, old: Any) -> Any:
+    """Lane by lane, `new` where the condition holds, else `old`."""
+
+    def choose(a: Array, b: Array) -> Array:
+        return jnp.where(condition.reshape(-1, *[1] * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(choose, new, old)

@@ -1,0 +1,48 @@
+"""Begin several chains at one place: the superchains of nested R-hat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...density import LogDensity
+from ...kernels import AbstractKernel, ChEES
+from .base import AbstractPoints, AbstractStart
+
+
+@dataclass(frozen=True)
+class SharedPoints(AbstractPoints):
+    """The places of every `size`-th chain, for it and those that follow it."""
+
+    points: AbstractPoints
+    size: int
+
+    @property
+    def origin(self) -> str:
+        return self.points.origin
+
+    def num_tries(self, chain: int) -> int:
+        """Those of the first chain of the set."""
+        return self.points.num_tries(self._first(chain))
+
+    def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
+        """That of the first chain of the set."""
+        return self.points.position(seed, self._first(chain), attempt, dim)
+
+    def _first(self, chain: int) -> int:
+        return chain // self.size * self.size
+
+
+def points_for(
+    kernel: AbstractKernel,
+    start: AbstractStart,
+    density: LogDensity,
+    seed: int,
+    chains: Sequence[int],
+    total: int,
+) -> AbstractPoints:
+    """The places where `chains` of a run of `total` chains begin; see `AbstractStart.points`."""
+    if not isinstance(kernel, ChEES) or kernel.superchains is None:
+        return start.points(density, seed, chains)
+    size = total // kernel.superchains
+    return SharedPoints(start.points(density, seed, range(0, total, size)), size)

@@ -1,0 +1,163 @@
+"""Draw with Hamiltonian Monte Carlo in many chains at once, which take equally many steps."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from ..core import keys
+from ..core.errors import OptionError
+from ..core.options import checks_fields
+from ..core.tree import where
+from .base import (
+    DRAW,
+    EVALUATE,
+    AbstractKernel,
+    AbstractState,
+    Info,
+    MetricForm,
+    Point,
+    Rarely,
+    Tuning,
+    check_metric_form,
+    rarely,
+    weight_of_step,
+)
+from .integrator import PhasePoint, Target, leapfrog
+
+# Streams of random numbers within one draw.
+_MOMENTUM, _ACCEPT = 0, 1
+
+
+class ChEESState(AbstractState):
+    """A chain between two gradients: `end` is where the trajectory has come to; `has_ended`, whether badly."""
+
+    point: Point
+    is_fresh: Bool[Array, ""]
+    end: PhasePoint
+    energy: Float[Array, ""]
+    num_steps: Int[Array, ""]
+    has_ended: Bool[Array, ""]
+
+    @property
+    def last_evaluated(self) -> Float[Array, " dim"]:
+        """See `AbstractState.last_evaluated`."""
+        return self.end.position
+
+
+@checks_fields
+class ChEES(AbstractKernel):
+    """Hamiltonian Monte Carlo for many chains that learn together and move in step.
+
+    All chains share the metric, the step size and the length of trajectories, which warm-up learns from what all of
+    them do, and for each draw the number of steps, so that none waits for another in one vectorized program. Made for
+    tens to some hundreds of chains, and for warm-ups of a few hundred draws; wider groups were not measured. With fewer
+    chains prefer `NUTS`. A run is one group of chains: its unit of identity is the whole of it, so that no chain can be
+    run alone.
+
+    **Fields**
+    - `trajectory_length`: mean integration time at the start, in whitened units (a standard normal has period 2 pi);
+      > 0. Each draw has its own, spread evenly over (0, twice the mean) by a sequence that all chains share.
+    - `target_accept`: harmonic mean over chains of the acceptance probability that the step size is tuned to; in
+      (0, 1).
+    - `metric`: the form of what warm-up learns of the posterior's shape, as for `NUTS`.
+    - `max_steps`: most gradients a draw; >= 1.
+    - `superchains`: how many sets of chains begin at one place each, by which nested R-hat sees whether the chains have
+      forgotten where they began. At least 2; it must divide the number of chains. None: each chain has its own start.
+
+    **Source**: Hoffman, Radul & Sountsov (2021), "An adaptive-MCMC scheme for setting trajectory lengths in
+    Hamiltonian Monte Carlo", AISTATS. Margossian et al. (2024), Bayesian Analysis, for superchains. The pooled metric
+    and the least trajectory length are departures: see `adaptation.ensemble`.
+    """
+
+    is_ensemble: ClassVar[bool] = True
+
+    trajectory_length: float = eqx.field(static=True, default=1.0, kw_only=True)
+    target_accept: float = eqx.field(static=True, default=0.651, kw_only=True)
+    metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
+    max_steps: int = eqx.field(static=True, default=1000, kw_only=True)
+    superchains: int | None = eqx.field(static=True, default=None, kw_only=True)
+
+    def __check_init__(self) -> None:
+        check_metric_form("ChEES", self.metric)
+        if not 0.0 < self.target_accept < 1.0:
+            raise OptionError(f"ChEES: target_accept must lie in (0, 1), got {self.target_accept!r}.")
+        if not 0.0 < self.trajectory_length < float("inf"):
+            raise OptionError(f"ChEES: trajectory_length must be positive, got {self.trajectory_length!r}.")
+        if not _is_count(self.max_steps, 1):
+            raise OptionError(f"ChEES: max_steps must be an integer of at least 1, got {self.max_steps!r}.")
+        if self.superchains is not None and not _is_count(self.superchains, 2):
+            raise OptionError(
+                f"ChEES: superchains must be None or an integer of at least 2, got {self.superchains!r}."
+            )
+
+    @property
+    def compiled(self) -> "ChEES":
+        """See `AbstractKernel.compiled`."""
+        return ChEES(max_steps=self.max_steps)
+
+    def init(self, position: Float[Array, " dim"]) -> ChEESState:
+        """See `AbstractKernel.init`."""
+        zero: Any = np.zeros((), position.dtype)
+        count: Any = np.zeros((), np.int32)
+        row: Any = np.zeros(position.shape, position.dtype)
+        is_fresh: Any = np.ones((), bool)
+        has_ended: Any = np.zeros((), bool)
+        end = PhasePoint(position, row, row, row, zero)
+        return ChEESState(Point(position, zero, row), is_fresh, end, zero, count, has_ended)
+
+    def advance(
+        self,
+        key: UInt32[Array, " 2"],
+        target: Target,
+        state: ChEESState,
+        tuning: Tuning,
+        mode: Int[Array, ""],
+        rarely: Rarely = rarely,
+    ) -> tuple[ChEESState, Info]:
+        """See `AbstractKernel.advance`. A trajectory that has ended badly waits where it ended for the others."""
+        point, fresh = state.point, state.is_fresh
+        dim, dtype = point.position.shape[0], point.position.dtype
+
+        def refresh() -> tuple[Array, Array]:
+            return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
+
+        nothing = jnp.zeros(dim, dtype)
+        momentum, force = rarely(fresh, refresh, (nothing, nothing))
+        start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
+        end = where(fresh, start, state.end)
+        energy = jnp.where(fresh, 0.5 * jnp.sum(momentum * momentum) - point.log_density, state.energy)
+        num_steps = jnp.where(fresh, 0, state.num_steps) + 1
+
+        step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
+        moved = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
+        end = where(~fresh & state.has_ended, end, moved)
+        weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
+        has_ended = is_divergent | is_non_finite
+        ratio = jnp.where(has_ended, 0, jnp.exp(jnp.minimum(weight, 0)))
+        is_complete = (mode != DRAW) | (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps))
+
+        def accept() -> Array:
+            return keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype) < ratio
+
+        is_accepted = rarely(is_complete, accept, jnp.zeros((), bool)) & (mode == DRAW)
+        new = Point(end.position, end.log_density, end.gradient)
+        point = where(is_accepted | (mode == EVALUATE), new, point)
+        info = Info(
+            is_complete=is_complete,
+            acceptance=ratio,
+            balanced=2 * ratio / (1 + jnp.exp(weight)),
+            energy=energy,
+            num_steps=num_steps,
+            depth=jnp.zeros((), jnp.int32),
+            is_divergent=is_divergent,
+            is_non_finite=is_non_finite,
+            has_density=jnp.isfinite(end.log_density),
+        )
+        return ChEESState(point, is_complete, end, energy, num_steps, has_ended), info
+
+
+def _is_count(value: Any, minimum: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum

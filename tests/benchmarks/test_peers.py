@@ -1,0 +1,222 @@
+"""Hold the benchmark of peers together: its order, its cells, its verdicts, and that every engine has every model."""
+
+import ast
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+WORKERS = BENCHMARKS / "peers"
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch):
+    """The folder of commands, where they import one another."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if (BENCHMARKS / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+def run(engine, model="eight_schools", **changes):
+    """A run as it is kept, with round figures."""
+    record = {
+        "engine": engine,
+        "model": model,
+        "repeat": 0,
+        "cache": "cold",
+        "draws": None,
+        "date": "2026-01-01",
+        "machine": "a machine",
+        "cores": 2,
+        "versions": {"jax": "1"},
+        "settings": "defaults",
+        "load": 0.0,
+        "error": "",
+        "seconds": 10.0,
+        "cpu_seconds": 10.0,
+        "phases": {"compile": 4.0},
+        "gradients": {"warmup": 1000, "sampling": 1000},
+        "min_ess": 1000.0,
+        "max_r_hat": 1.0,
+    }
+    return record | changes
+
+
+def failure(engine, model="eight_schools"):
+    """A run that was given up: nothing was measured."""
+    kept = (
+        "engine",
+        "model",
+        "repeat",
+        "cache",
+        "draws",
+        "date",
+        "machine",
+        "cores",
+        "versions",
+        "settings",
+        "load",
+    )
+    return {name: value for name, value in run(engine, model).items() if name in kept} | {
+        "error": "over 300 s"
+    }
+
+
+def functions_of(path):
+    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_engine_has_a_model_for_whatever_it_is_asked():
+    from engines import ENGINES
+    from problems import LARGE_MODELS, MODELS
+
+    assert set(MODELS) == {path.parent.name for path in (BENCHMARKS.parent / "examples").glob("*/model.py")}
+    known = {
+        "numpyro": functions_of(WORKERS / "models_numpyro.py") | functions_of(WORKERS / "large_numpyro.py"),
+        "pymc": functions_of(WORKERS / "models_pymc.py") | functions_of(WORKERS / "large_pymc.py"),
+        "pystan": {path.stem for path in (WORKERS / "stan").glob("*.stan")},
+    }
+    for name, engine in ENGINES.items():
+        assert (WORKERS / f"{engine.script}.py").exists()
+        source = next(
+            (known[package] for package in ("pymc", "numpyro", "pystan") if package in engine.packages), None
+        )
+        wanted = {*MODELS, *LARGE_MODELS} - set(engine.without)
+        assert source is None or wanted <= source, name
+
+
+def test_large_models_are_large_and_their_data_always_the_same():
+    import simulated
+    from problems import LARGE_MODELS, model_of
+
+    from accord.density import LogDensity
+
+    dims = {name: LogDensity.from_model(model_of(name)).dim for name in LARGE_MODELS}
+    assert dims == {
+        "hierarchical_logistic": 252,
+        "horseshoe": 404,
+        "stochastic_volatility": 3003,
+        "item_response": 10_000,
+    }
+    for simulate in simulated.DATA.values():
+        one, other = simulate(), simulate()
+        assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_first_repeats_come_before_second_ones_and_engines_take_turns():
+    from peers import plan
+
+    runs = list(plan(["a", "b"], ["accord", "numpyro"], 2, ("cold", "warm")))
+    assert runs == [
+        (cache, engine, model, repeat)
+        for cache, repeat in (("cold", 0), ("warm", 0), ("cold", 1))
+        for model in ("a", "b")
+        for engine in ("accord", "numpyro")
+    ]
+
+
+def test_what_has_been_run_is_not_run_again(tmp_path):
+    from results import Results, key_of
+
+    first = Results(tmp_path / "runs.jsonl")
+    first.add(run("accord"))
+    with first.path.open("a") as file:
+        file.write('{"engine": "numpy')  # the process was killed here
+    again = Results(first.path)
+    assert again.has(key_of(run("accord"))) and not again.has(key_of(run("accord", repeat=1)))
+    again.add(run("numpyro"))
+    assert [each["engine"] for each in Results(first.path).runs] == ["accord", "numpyro"]
+
+
+def test_an_engine_that_failed_or_took_long_is_not_repeated():
+    from peers import is_tired
+
+    runs = [run("pymc", seconds=61.0), failure("nutpie"), run("accord")]
+    tired = {
+        name
+        for name in ("pymc", "nutpie", "accord", "pystan")
+        if is_tired(runs, name, "eight_schools", "warm", 60.0)
+    }
+    assert tired == {"pymc", "nutpie"}
+
+
+def test_the_worst_scalar_is_named():
+    from cells import judge
+
+    draws = np.random.default_rng(0).normal(size=(4, 200, 3))
+    draws[:, :, 1] += 100 * np.arange(4)[:, None]
+    judged = judge({"b": draws, "a": draws[:, :, 0]})
+    assert judged["worst"] == "b[1]" and judged["max_r_hat"] > 2
+    assert judged["means"][0] == pytest.approx(draws[:, :, 0].mean())
+
+
+def test_failed_cells_count_in_no_mean_and_are_listed():
+    from cells import cell, ratios
+    from tables import cells_of
+
+    runs = [run("accord"), failure("numpyro"), run("pymc", max_r_hat=1.2), run("pystan", seconds=30.0)]
+    cells = cells_of(runs, "cold")
+    assert cells["eight_schools", "numpyro"].failure == "over 300 s"
+    assert cells["eight_schools", "pymc"].failure == "R-hat 1.20"
+    assert cell(runs, "eight_schools", "blackjax").failure == "not run"
+    assert ratios(cells, ["eight_schools"], "pymc", "accord", "cold") == {}
+    assert ratios(cells, ["eight_schools"], "pystan", "accord", "cold") == {"eight_schools": 3.0}
+
+
+OVERHEAD = """
+| model | gradient, one way | gradient, another | step | ratio |
+|---|---|---|---|---|
+| small | 1.00 | 0.90 | 3.30 | 3.67 |
+| large | 50.00 | 51.00 | 60.00 | 1.20 |
+"""
+
+
+def test_a_page_says_which_aims_are_met_and_by_how_much_others_are_missed(tmp_path):
+    from page import write
+
+    (tmp_path / "overhead.md").write_text(OVERHEAD)
+    (tmp_path / "lost_chains.txt").write_text("0 0 100\n1 1 100\n")
+    runs = [
+        run("accord"),
+        run("numpyro", seconds=40.0, min_ess=50.0),
+        run("pystan", seconds=20.0, phases={"compile": 16.0, "own_clock": 8.0}),
+        failure("pymc"),
+        run("accord_first_draw", cache="warm", seconds=1.0),
+    ]
+    path = tmp_path / "performance.md"
+    write(path, runs, tmp_path)
+    text = path.read_text()
+    rows = {cells[0]: cells[1:] for cells in (line.strip("| ").split(" | ") for line in text.splitlines())}
+    assert rows["cold seconds per 1000 effective draws"][-1] == "**missed**: 0.80 of the aim"
+    assert rows["ESS per gradient over numpyro's"][-1] == "met"
+    assert "not measured" in rows["ESS per gradient over nutpie_low_rank's"][-1]
+    assert rows["warm seconds to the first draw, eight_schools"][-1] == "met"
+    assert rows["run time per effective draw, Stan's over accord's"][-1] == "**missed**: eight_schools 0.67"
+    assert rows["a step of NUTS"][-1] == "**missed**: large 1.20 times"
+    assert rows["arma11, chains lost"][-1] == "**missed**: seed 1: 1"
+    assert "| eight_schools | pymc | over 300 s |" in text
+    pictures = [tmp_path / "pictures" / f"performance_{name}.png" for name in ("cold", "gradients", "stan")]
+    assert all(picture.stat().st_size > 1000 for picture in pictures)
+
+
+def test_densities_are_compared_by_differences_where_both_are_finite():
+    from densities import verdict_of
+
+    values = np.array([1.0, 5.0, 9.0, -np.inf])
+    assert verdict_of(values, values + 3, 1e-8).startswith("agrees")
+    assert verdict_of(values, 1.001 * values, 1e-8).startswith("FAILED")
+    assert verdict_of(values[2:], values[2:], 1e-8).startswith("FAILED: finite at 1")
+
+
+def test_records_are_json_that_any_reader_takes():
+    from cells import judge
+
+    judged = judge({"a": np.zeros((4, 10)), "b": np.random.default_rng(0).normal(size=(4, 10))})
+    assert judged["min_ess"] == 0 and judged["worst"] == "a" and judged["max_r_hat"] > 100
+    json.dumps(judged, allow_nan=False)
