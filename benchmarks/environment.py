@@ -12,7 +12,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 
 # Installed one after the other, so that one that fails takes nothing else with it.
-PACKAGES = (("numpyro", "blackjax"), ("nutpie",), ("pymc",), ("pystan",))
+PACKAGES = (("numpyro", "blackjax", "diffrax"), ("nutpie",), ("pymc",), ("pystan",))
 
 
 def default_folder() -> Path:
@@ -62,24 +62,43 @@ def versions(python: Path, packages: Sequence[str]) -> dict[str, str]:
 
 def fresh_environment(folder: Path | None) -> dict[str, str]:
     """Variables for a process that must find nothing compiled: every cache is off, or in the empty `folder`."""
+    variables = _cleaned() | {"ACCORD_COMPILATION_CACHE": "off", "JAX_ENABLE_COMPILATION_CACHE": "false"}
+    return variables if folder is None else variables | _caches_in(folder)
+
+
+def kept_environment(folder: Path, *, is_accord: bool) -> dict[str, str]:
+    """Variables for a process that keeps what it compiles in `folder`, for the next one.
+
+    Accord does so by itself. JAX needs to be told, and to keep what takes little time to compile too.
+    """
+    variables = _cleaned() | _caches_in(folder)
+    if not is_accord:
+        variables |= {
+            "JAX_COMPILATION_CACHE_DIR": str(folder / "jax"),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        }
+    return variables
+
+
+def _cleaned() -> dict[str, str]:
+    """Those of this process, without what would steer compilers, on the CPU."""
     variables = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JAX_", "XLA_", "PYTENSOR_"))
+        if not name.startswith(("JAX_", "XLA_", "PYTENSOR_", "ACCORD_"))
     }
     variables.pop("CI", None)  # NumPyro hides its progress bar where it is set
-    variables |= {
-        "ACCORD_COMPILATION_CACHE": "off",
-        "JAX_ENABLE_COMPILATION_CACHE": "false",
-        "JAX_PLATFORMS": "cpu",
+    return variables | {"JAX_PLATFORMS": "cpu"}
+
+
+def _caches_in(folder: Path) -> dict[str, str]:
+    """Every library's cache, in a folder."""
+    # Matplotlib's list of fonts, which some import, is no compiled program: it stays where it is.
+    fonts = os.environ.get("MPLCONFIGDIR", str(Path.home() / ".cache" / "matplotlib"))
+    return {
+        "XDG_CACHE_HOME": str(folder),
+        "NUMBA_CACHE_DIR": str(folder / "numba"),
+        "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
+        "MPLCONFIGDIR": fonts,
     }
-    if folder is not None:
-        # Matplotlib's list of fonts, which some import, is no compiled program: it stays where it is.
-        fonts = os.environ.get("MPLCONFIGDIR", str(Path.home() / ".cache" / "matplotlib"))
-        variables |= {
-            "XDG_CACHE_HOME": str(folder),
-            "NUMBA_CACHE_DIR": str(folder / "numba"),
-            "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
-            "MPLCONFIGDIR": fonts,
-        }
-    return variables

@@ -45,11 +45,11 @@ OPTIONS = {"as accord compiles": dict(QUICK_CPU_OPTIONS), "XLA's defaults": {}}
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds per gradient: `bare`, by how it was compiled, and `step`, of accord; `is_dense`, its metric."""
+    """Seconds per gradient: `bare`, by how it was compiled, and `step`, of accord; `form`, of its metric."""
 
     bare: dict[str, float]
     step: float
-    is_dense: bool
+    form: str
     mean_steps: float
 
     @property
@@ -73,7 +73,7 @@ def main() -> None:
         bare = "".join(f" {seconds * 1e6:.2f} |" for seconds in cost.bare.values())
         print(
             f"| {name} |{bare} {cost.step * 1e6:.2f} | {(cost.step - gradient) * 1e6:.2f} | {cost.ratio:.2f} | "
-            f"{verdict} | {'dense' if cost.is_dense else 'diagonal'} | {cost.mean_steps:.1f} |",
+            f"{verdict} | {cost.form} | {cost.mean_steps:.1f} |",
             flush=True,
         )
 
@@ -94,12 +94,7 @@ def measure(density: LogDensity) -> Cost:
             dim=density.dim,
         )
         programs = compile_programs(density, plan)
-        machine = Machine(
-            plan,
-            start=lambda generator, attempt: generator.uniform(-2, 2, density.dim),
-            advance=programs.advance,
-            sites=programs.sites,
-        )
+        machine = Machine(plan, programs.advance, programs.sites)
         pieces = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Piece)]
         state, metric = pieces[-1].end_state, pieces[-1].metric
         key = np.zeros(2, np.uint32)
@@ -116,7 +111,7 @@ def measure(density: LogDensity) -> Cost:
         seconds = _fastest(loops)
     steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in pieces if piece.phase == "sample"])
     bare = {way: seconds[way] for way in OPTIONS}
-    return Cost(bare, seconds["step"], not bool(metric.is_diagonal), float(steps.mean()))
+    return Cost(bare, seconds["step"], pieces[-1].choice.form, float(steps.mean()))
 
 
 def _bare_loop(density: LogDensity, position: np.ndarray, options: dict[str, bool]) -> Callable[[int], None]:

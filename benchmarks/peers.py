@@ -1,215 +1,175 @@
-"""Measure accord beside other libraries: seconds from a cold start to effective draws.
+"""Measure accord beside other libraries: seconds from the call to effective draws, from a cold and from a warm start.
 
-    python benchmarks/peers.py [--models a,b] [--peers numpyro,blackjax] [--env FOLDER] [--repeats 3]
+    python benchmarks/peers.py [--models a,b] [--peers numpyro,pystan] [--repeats 3] [--limit 300] [--resume]
+    python benchmarks/peers.py --page docs/performance.md
 
-Every run is a process of its own that finds nothing compiled. Accord and the peers take turns, so that whatever else
-the machine does falls on all of them. `README.md` says what is counted.
+Every run is a process of its own, kept as a line of `results/peers.jsonl`. Accord and the peers take turns, so that
+whatever else the machine does falls on all of them. `README.md` says what is counted.
 """
 
 import argparse
 import datetime
-import json
 import os
 import platform
-import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import accord
-from environment import default_folder, fresh_environment, python_of, versions
-from problems import MODELS, data_of
-from tables import disagreement, judge, report
+from engines import ENGINES, OURS, PEERS
+from environment import default_folder, python_of, versions
+from problems import LARGE_MODELS, MODELS
+from results import Record, Results
+from runs import Place, cold, compare, warm
+from tables import report
 
 HERE = Path(__file__).resolve().parent
-MAX_DISAGREEMENT = 6.0  # standard errors; chance alone stays below 5 among a thousand scalars
-
-
-@dataclass(frozen=True)
-class Engine:
-    """One way to sample: a script of `peers/`, a variant of it, and the packages that it needs."""
-
-    script: str
-    variant: str
-    packages: tuple[str, ...]
-
-
-ENGINES = {
-    "accord": Engine("run_accord", "", ()),
-    "numpyro": Engine("run_numpyro", "", ("numpyro",)),
-    "numpyro_sequential": Engine("run_numpyro", "sequential", ("numpyro",)),
-    "blackjax": Engine("run_blackjax", "", ("blackjax", "numpyro")),
-    "nutpie": Engine("run_nutpie", "", ("nutpie", "numpyro")),
-    "nutpie_low_rank": Engine("run_nutpie", "low_rank", ("nutpie", "numpyro")),
-    "nutpie_pymc": Engine("run_nutpie", "pymc", ("nutpie", "pymc")),
-    "pymc": Engine("run_pymc", "", ("pymc",)),
-    "pystan": Engine("run_pystan", "", ("pystan",)),
-}
+SETS = {"small": MODELS, "large": LARGE_MODELS, "all": (*MODELS, *LARGE_MODELS), "none": ()}
 
 
 def main() -> None:
-    """Measure what the command line asks for; write the results after every run, and print the tables."""
+    """Measure what the command line asks for and print the tables, or write the page of what has been measured."""
     options = _options()
-    python = python_of(options.env)
-    found = versions(
-        python, sorted({name for engine in ENGINES.values() for name in ("jax", *engine.packages)})
-    )
-    engines = ["accord"]
-    for name in options.peers:
+    results = Results(options.output)
+    if options.page:
+        from page import write
+
+        write(options.page, results.runs, options.output.parent)
+        return
+    if results.runs and not options.resume:
+        raise SystemExit(f"{options.output} holds {len(results.runs)} runs: give --resume to add to them.")
+    found = versions(python_of(options.env), sorted({name for e in ENGINES.values() for name in e.packages}))
+    surroundings = {
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "versions": {"accord": f"{accord.__version__} {_commit()}".strip(), "jax": version("jax"), **found},
+        "cores": _num_cores(),
+        "limit": options.limit,
+        "draws": options.draws,
+    }
+    measure(options, results, surroundings, _installed(options.peers, found))
+    print(report([run for run in results.runs if run["draws"] == options.draws]))
+
+
+def measure(
+    options: argparse.Namespace, results: Results, surroundings: Record, engines: Sequence[str]
+) -> None:
+    """Make the runs that are not there yet, those of the first repeat before any other."""
+    place = Place(python_of(options.env), options.limit, options.draws)
+    for cache, engine, model, repeat in plan(options.models, engines, options.repeats, options.caches):
+        head = {"engine": engine, "model": model, "repeat": repeat, "cache": cache, **surroundings}
+        head["settings"] = ENGINES[engine].settings
+        if results.has((engine, model, repeat, cache, options.draws)):
+            continue
+        if is_tired(results.runs, engine, model, cache, options.once_above):
+            continue
+        if cache == "cold":
+            records = [cold(place, engine, model, repeat)]
+        else:
+            records = warm(place, engine, model, ENGINES[engine].times)
+        for number, record in enumerate(records):
+            full = head | {"repeat": repeat + number} | record
+            if not engine.endswith("first_draw"):
+                compare(full, results.runs)
+            results.add(full)
+            print(_line(full), file=sys.stderr, flush=True)
+
+
+def plan(
+    models: Sequence[str], engines: Sequence[str], repeats: int, caches: Sequence[str]
+) -> Iterator[tuple[str, str, str, int]]:
+    """Cache, engine, model and repeat of every run, in order: one cold pass, the warm one, then the other cold ones."""
+    for repeat in range(repeats):
+        for cache in ("cold", "warm"):
+            if cache not in caches or (cache == "warm" and repeat > 0):
+                continue
+            for model in models:
+                for engine in engines:
+                    chosen = ENGINES[engine]
+                    if model not in chosen.without and not (cache == "cold" and chosen.only_warm):
+                        yield cache, engine, model, repeat
+
+
+def is_tired(runs: Sequence[Record], engine: str, model: str, cache: str, once_above: float) -> bool:
+    """Whether an engine has failed on a model, or takes so long that once is enough, and compiling does not matter."""
+    mine = [run for run in runs if (run["engine"], run["model"]) == (engine, model)]
+    return any(run["error"] or run["seconds"] > once_above for run in mine if run["cache"] in ("cold", cache))
+
+
+def _installed(peers: Sequence[str], found: dict[str, str]) -> list[str]:
+    engines = list(OURS)
+    for name in peers:
         missing = [package for package in ENGINES[name].packages if package not in found]
         if missing:
             print(f"{name}: left out, since {', '.join(missing)} is not installed.", file=sys.stderr)
         else:
             engines.append(name)
-    results: dict[str, Any] = {
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {_num_cores()} cores, Python {platform.python_version()}",
-        "versions": {"accord": accord.__version__, "jax": version("jax"), "peers": found},
-        "runs": [],
-    }
-    path = options.output.with_suffix(".json")
-    if options.append and path.exists():
-        results["runs"] = json.loads(path.read_text())["runs"]
-    for model in options.models:
-        tired: set[str] = set()
-        for repeat in range(options.repeats):
-            for name in engines:
-                if name in tired:
-                    continue
-                interpreter = Path(sys.executable) if name == "accord" else python
-                record = _run(interpreter, name, model, repeat, options.timeout)
-                results["runs"].append(record)
-                _check(record, results["runs"])
-                print(_line(record), file=sys.stderr, flush=True)
-                if record["error"] or record["seconds"] > options.once_above:
-                    tired.add(name)
-                path.write_text(json.dumps(results, indent=1))
-    text = report(results["runs"])
-    options.output.with_suffix(".md").write_text(text + "\n")
-    print(text)
+    return engines
 
 
 def _options() -> argparse.Namespace:
-    def names(known: Sequence[str]) -> Any:
+    def names(known: Sequence[str], sets: dict[str, Sequence[str]]) -> Any:
         def parse(text: str) -> list[str]:
-            chosen = text.split(",")
+            chosen = [name for part in text.split(",") for name in sets.get(part, [part])]
             unknown = [name for name in chosen if name not in known]
             if unknown:
                 raise argparse.ArgumentTypeError(
-                    f"unknown {', '.join(unknown)}; there are {', '.join(known)}"
+                    f"unknown {', '.join(unknown)}; there are {', '.join([*sets, *known])}"
                 )
             return chosen
 
         return parse
 
-    peers = [name for name in ENGINES if name != "accord"]
-    parser = argparse.ArgumentParser(description="Measure accord beside other libraries, from a cold start.")
-    parser.add_argument("--models", type=names(MODELS), default=list(MODELS), help="separated by commas")
-    parser.add_argument("--peers", type=names(peers), default=peers, help="separated by commas")
+    all_models = names(SETS["all"], SETS)
+    parser = argparse.ArgumentParser(description="Measure accord beside other libraries.")
+    parser.add_argument("--models", type=all_models, default="small", help="separated by commas")
+    parser.add_argument(
+        "--peers", type=names(PEERS, {"all": PEERS, "none": ()}), default="all", help="separated by commas"
+    )
     parser.add_argument("--env", type=Path, default=default_folder(), help="the peers' virtual environment")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each cell, with different seeds")
+    parser.add_argument("--repeats", type=int, default=3, help="cold runs of each cell, with different seeds")
+    parser.add_argument(
+        "--caches",
+        type=names(("cold", "warm"), {"both": ("cold", "warm")}),
+        default="both",
+        help="runs that find nothing compiled, or what an earlier process has compiled",
+    )
     parser.add_argument(
         "--once-above", type=float, default=60.0, help="do not repeat runs longer than this; seconds"
     )
-    parser.add_argument("--timeout", type=float, default=900.0, help="give a run up after this; seconds")
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "peers", help="without suffix")
-    parser.add_argument("--append", action="store_true", help="add to the runs that the output holds")
-    options = parser.parse_args()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    return options
+    parser.add_argument("--limit", type=float, default=300.0, help="give a run up after this; seconds")
+    parser.add_argument("--draws", type=int, help="of warm-up and sampling, to see whether everything works")
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "peers.jsonl")
+    parser.add_argument("--resume", action="store_true", help="add to the runs of the output what is missing")
+    parser.add_argument("--page", type=Path, help="run nothing: write a page about the runs of the output")
+    return parser.parse_args()
 
 
-def _run(python: Path, engine: str, model: str, repeat: int, timeout: float) -> dict[str, Any]:
-    """One run in a new process, judged; `error` says what went wrong, if anything did."""
-    record: dict[str, Any] = {
-        "engine": engine,
-        "model": model,
-        "repeat": repeat,
-        "load": os.getloadavg()[0],
-        "error": "",
-    }
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        output = Path(folder) / "out"
-        command = [str(python), str(HERE / "peers" / f"{ENGINES[engine].script}.py"), model, str(output)]
-        command += [
-            "--data",
-            str(data_of(model)),
-            "--variant",
-            ENGINES[engine].variant,
-            "--seed",
-            str(repeat),
-        ]
-        command += ["--count"] if repeat == 0 else []
-        # Counting takes a second run of warm-up, hence twice the time.
-        limit = 2 * timeout if repeat == 0 else timeout
-        try:
-            code, errors = _run_to_end(command, Path(folder), limit)
-        except subprocess.TimeoutExpired:
-            return record | {"error": f"over {limit:.0f} s"}
-        if code:
-            print(errors[-2000:], file=sys.stderr)
-            return record | {"error": (errors.strip().splitlines() or ["no message"])[-1][:120]}
-        record |= json.loads(output.with_suffix(".json").read_text())
-        with np.load(output.with_suffix(".npz")) as draws:
-            return record | judge(dict(draws))
-
-
-def _run_to_end(command: Sequence[str], folder: Path, limit: float) -> tuple[int, str]:
-    """Exit code and error output of a command; in a session of its own, since some peers have workers to kill too."""
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=fresh_environment(folder),
-        cwd=folder,
-        start_new_session=True,
-    )
-    try:
-        _, errors = process.communicate(timeout=limit)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise
-    return process.returncode, errors
-
-
-def _check(record: dict[str, Any], runs: Sequence[dict[str, Any]]) -> None:
-    """Compare with accord's last run: all engines must have sampled the same posterior."""
-    accord = next(
-        (run for run in reversed(runs) if run["engine"] == "accord" and run["model"] == record["model"]),
-        record,
-    )
-    if record["error"] or accord["error"]:
-        return
-    shapes = {name: shape[2:] for name, shape in record["shapes"].items()}
-    if shapes != {name: shape[2:] for name, shape in accord["shapes"].items()}:
-        record["error"] = f"other sites than accord's: {shapes}"
-        return
-    record["disagreement"] = 0.0 if record is accord else disagreement(record, accord)
-    if record["disagreement"] > MAX_DISAGREEMENT and max(record["max_r_hat"], accord["max_r_hat"]) < 1.01:
-        record["error"] = f"means differ from accord's by {record['disagreement']:.0f} standard errors"
-
-
-def _line(record: dict[str, Any]) -> str:
-    start = f"{record['model']:22s} {record['engine']:18s} {record['repeat']}"
-    if record["error"]:
+def _line(record: Record) -> str:
+    start = f"{record['model']:22s} {record['engine']:20s} {record['cache']} {record['repeat']}"
+    if "seconds" not in record:
         return f"{start} {record['error']}"
     return (
-        f"{start} {record['seconds']:7.2f} s, CPU {record['cpu_seconds']:7.2f} s, ESS {record['min_ess']:6.0f}, "
-        f"R-hat {record['max_r_hat']:.3f}, load {record['load']:.1f}"
+        f"{start} {record['seconds']:7.2f} s, CPU {record['cpu_seconds']:7.2f} s, "
+        f"ESS {record.get('min_ess', 0):6.0f}, R-hat {record.get('max_r_hat', 0):.3f}, "
+        f"load {record['load']:.1f} {record['error']}"
     )
 
 
 def _num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _commit() -> str:
+    """Of this checkout, or nothing where there is no git."""
+    command = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 if __name__ == "__main__":

@@ -1,9 +1,15 @@
-"""The nine models in PyMC; nutpie compiles them too. Each function builds and returns a `pm.Model`."""
+"""The models in PyMC; nutpie compiles them too. Each function builds and returns a `pm.Model`.
+
+Two models are missing, since PyMC has no solver for differential equations that gives exact gradients at their speed.
+"""
 
 import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+
+# By name, like those below.
+from large_pymc import hierarchical_logistic, horseshoe, item_response, stochastic_volatility  # noqa: F401
 
 
 def eight_schools(sigma, y):
@@ -111,4 +117,109 @@ def diamonds(X, Y):
         intercept = pm.StudentT("Intercept", nu=3, mu=8, sigma=10)
         sigma = pm.HalfStudentT("sigma", nu=3, sigma=10)
         pm.Normal("Y", intercept + centred @ b, sigma, observed=Y)
+    return model
+
+
+def logmesquite(weight, diam1, diam2, canopy_height, total_height, density, group):
+    """Linear regression of a logarithm on logarithms, with flat priors."""
+    sizes = [np.log(size) for size in (diam1, diam2, canopy_height, total_height, density)]
+    X = np.stack([np.ones(len(weight)), *sizes, group], axis=1)
+    with pm.Model() as model:
+        beta = pm.Flat("beta", shape=7)
+        sigma = pm.HalfFlat("sigma")
+        pm.Normal("log_weight", X @ beta, sigma, observed=np.log(weight))
+    return model
+
+
+def gp_regr(x, y):
+    """Gaussian process regression."""
+    with pm.Model() as model:
+        rho = pm.Gamma("rho", 25, 4)
+        alpha = pm.HalfNormal("alpha", 2)
+        sigma = pm.HalfNormal("sigma", 1)
+        covariance = _covariance(x, rho, alpha) + sigma * np.eye(len(x))
+        pm.MvNormal("y", np.zeros(len(x)), cov=covariance, observed=y)
+    return model
+
+
+def gp_pois_regr(x, k):
+    """Counts whose log rate is a Gaussian process, in its standardised form."""
+    with pm.Model() as model:
+        rho = pm.Gamma("rho", 25, 4)
+        alpha = pm.HalfNormal("alpha", 2)
+        f_tilde = pm.Normal("f_tilde", 0, 1, shape=len(x))
+        root = pt.linalg.cholesky(_covariance(x, rho, alpha) + 1e-10 * np.eye(len(x)))
+        f = pm.Deterministic("f", root @ f_tilde)
+        pm.Poisson("k", pt.exp(f), observed=k)
+    return model
+
+
+def _covariance(x, rho, alpha):
+    return alpha**2 * pt.exp(-0.5 * ((x[:, None] - x) / rho) ** 2)
+
+
+def kilpisjarvi(x, y, pmualpha, psalpha, pmubeta, psbeta):
+    """A straight line over years that are not centred."""
+    with pm.Model() as model:
+        alpha = pm.Normal("alpha", pmualpha, psalpha)
+        beta = pm.Normal("beta", pmubeta, psbeta)
+        sigma = pm.HalfFlat("sigma")
+        pm.Normal("y", alpha + beta * x, sigma, observed=y)
+    return model
+
+
+def hmm_example(y):
+    """Hidden Markov model of two states, by the forward algorithm."""
+    with pm.Model() as model:
+        theta1 = pm.Dirichlet("theta1", np.ones(2))
+        theta2 = pm.Dirichlet("theta2", np.ones(2))
+        # The order comes after the map that keeps a truncated normal positive: that of the logarithms.
+        ordered = pm.distributions.transforms.ordered
+        mu = pm.TruncatedNormal(
+            "mu", np.array([3.0, 10.0]), 1, lower=0, shape=2, transform=ordered, initval=[3, 10]
+        )
+        log_transition = pt.log(pt.stack([theta1, theta2]))
+        log_emissions = pm.logp(pm.Normal.dist(mu, 1), y[:, None])
+
+        def step(log_emission, log_weight, log_transition):
+            return _log_sum_exp(log_weight[:, None] + log_transition) + log_emission
+
+        log_weights = pytensor.scan(
+            step,
+            sequences=[log_emissions[1:]],
+            outputs_info=[log_emissions[0]],
+            non_sequences=[log_transition],
+            return_updates=False,
+        )
+        pm.Potential("y", _log_sum_exp(log_weights[-1]))
+    return model
+
+
+def _log_sum_exp(x):
+    """Over the first axis. PyTensor's own is stable only once it is rewritten, which it is not inside of a scan."""
+    largest = x.max(axis=0)
+    return largest + pt.log(pt.exp(x - largest).sum(axis=0))
+
+
+def arma11(y):
+    """ARMA(1,1); the error before the series began is zero."""
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 10)
+        phi = pm.Normal("phi", 0, 2)
+        theta = pm.Normal("theta", 0, 2)
+        sigma = pm.HalfCauchy("sigma", 2.5)
+
+        def step(now, before, error, mu, phi, theta):
+            return now - mu - phi * before - theta * error
+
+        first = y[0] - mu - phi * mu
+        later = pytensor.scan(
+            step,
+            sequences=[pt.as_tensor(y[1:]), pt.as_tensor(y[:-1])],
+            outputs_info=[first],
+            non_sequences=[mu, phi, theta],
+            return_updates=False,
+        )
+        errors = pt.concatenate([first[None], later])
+        pm.Potential("y", pm.logp(pm.Normal.dist(0, sigma), errors).sum())
     return model

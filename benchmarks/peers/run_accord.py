@@ -1,28 +1,30 @@
 """Run accord at its defaults, with the models of the examples."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import scipy.special  # noqa: F401 - accord imports it late, in its first run; imports are not timed
 
 from accord import infer
-from accord.language.model import ModelFunction
 from worker import CHAINS, Options, Result, measure, start_jax
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from problems import function_of
+
+FIRST_DRAW = "first_draw"  # the variant that stops after one draw; its warm-up is the default one
 
 
 def prepare(options: Options):
     """See `worker.measure`."""
     start_jax()
-    spec = importlib.util.spec_from_file_location(options.model, EXAMPLES / options.model / "model.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    model = next(value for value in vars(module).values() if isinstance(value, ModelFunction))
+    model = function_of(options.model)
+    counts = {} if options.draws is None else {"warmup": options.draws, "draws": options.draws}
+    if options.variant == FIRST_DRAW:
+        counts["draws"] = 1
 
     def run() -> Result:
         draws = infer.sample(
-            model(**options.data), chains=CHAINS, seed=options.seed, progress=False, quiet=True
+            model(**options.data), chains=CHAINS, seed=options.seed, progress=False, quiet=True, **counts
         )
         gradients = {"warmup": draws.work["warmup"], "sampling": draws.work["sample"]}
         seconds = dict(draws.timings)

@@ -16,6 +16,8 @@ def prepare(options: Options):
     """See `worker.measure`."""
     compiling = start_jax()
     model = getattr(models_numpyro, options.model)
+    num_warmup = options.draws or NUM_WARMUP
+    num_draws = options.draws or NUM_DRAWS
 
     def run() -> Result:
         key_init, key_run = jax.random.split(jax.random.PRNGKey(options.seed))
@@ -31,14 +33,14 @@ def prepare(options: Options):
 
         def chain(key, position):
             key_warmup, key_sample = jax.random.split(key)
-            (state, parameters), info = warmup.run(key_warmup, position, NUM_WARMUP)
+            (state, parameters), info = warmup.run(key_warmup, position, num_warmup)
             step = blackjax.nuts(log_density, **parameters).step
 
             def draw(state, key):
                 state, info = step(key, state)
                 return state, (state.position, info.num_integration_steps)
 
-            keys = jax.random.split(key_sample, NUM_DRAWS)
+            keys = jax.random.split(key_sample, num_draws)
             _, (positions, num_steps) = jax.lax.scan(draw, state, keys)
             return positions, info.info.num_integration_steps, num_steps
 

@@ -1,25 +1,32 @@
-"""Run NumPyro's NUTS at its defaults, its chains vectorised or one after the other."""
+"""Run NumPyro's NUTS at its defaults, its chains vectorised, on devices of their own or one after the other.
+
+The variant `dense` has a dense metric, and its chains vectorised.
+"""
 
 import jax
 import numpy as np
+import numpyro
 from numpyro.infer import MCMC, NUTS
 
 import models_numpyro
 from worker import CHAINS, Options, Result, measure, start_jax
 
-METHODS = {"": "vectorized", "sequential": "sequential"}
+METHODS = {"": "vectorized", "sequential": "sequential", "parallel": "parallel", "dense": "vectorized"}
 
 
 def prepare(options: Options):
     """See `worker.measure`."""
+    if options.variant == "parallel":
+        numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
     compiling = start_jax()
+    count = options.draws or 1000
     model = getattr(models_numpyro, options.model)
 
     def sampler(method: str) -> MCMC:
         return MCMC(
-            NUTS(model),
-            num_warmup=1000,
-            num_samples=1000,
+            NUTS(model, dense_mass=options.variant == "dense"),
+            num_warmup=count,
+            num_samples=count,
             num_chains=CHAINS,
             chain_method=method,
             progress_bar=method == "sequential",  # without it, sequential chains compile once for each

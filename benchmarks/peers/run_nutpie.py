@@ -9,8 +9,8 @@ from worker import CHAINS, Options, Result, measure, start_jax
 
 
 def prepare(options: Options):
-    """See `worker.measure`. Variants: diagonal metric by default, `low_rank`, and `pymc` for the density of PyMC."""
-    if options.variant == "pymc":
+    """See `worker.measure`. Variants: `""`, diagonal metric, `low_rank`; `pymc`, `pymc_low_rank`, PyMC's density."""
+    if options.variant.startswith("pymc"):
         import models_pymc
 
         def compile_model():
@@ -25,6 +25,8 @@ def prepare(options: Options):
         def compile_model():
             return _from_numpyro(getattr(models_numpyro, options.model), options)
 
+    counts = {} if options.draws is None else {"tune": options.draws, "draws": options.draws}
+
     def run() -> Result:
         began = time.perf_counter()
         compiled = compile_model()
@@ -34,7 +36,8 @@ def prepare(options: Options):
             chains=CHAINS,
             seed=options.seed,
             progress_bar=False,
-            low_rank_modified_mass_matrix=options.variant == "low_rank",
+            low_rank_modified_mass_matrix=options.variant.endswith("low_rank"),
+            **counts,
         )
         values = {str(name): np.asarray(value) for name, value in trace["posterior"].data_vars.items()}
         draws = {name: value for name, value in values.items() if not name.endswith("__")}  # unconstrained

@@ -11,6 +11,7 @@ from worker import CHAINS, Options, Result, measure
 
 def prepare(options: Options):
     """See `worker.measure`. Chains run in processes, as many at once as there are cores."""
+    counts = {} if options.draws is None else {"tune": options.draws, "draws": options.draws}
 
     def run() -> Result:
         began = time.perf_counter()
@@ -21,6 +22,7 @@ def prepare(options: Options):
                 progressbar=False,
                 discard_tuned_samples=False,  # to count the gradients of warm-up; the draws are the same
                 compute_convergence_checks=False,
+                **counts,
             )
         draws = {str(name): np.asarray(value) for name, value in trace["posterior"].data_vars.items()}
         gradients = {

@@ -22,12 +22,20 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """What to run: `model`, its name; `data`, its arguments; `variant` of the library; `seed`."""
+    """What to run.
+
+    **Fields**
+    - `model`: its name; `data`: its arguments.
+    - `variant`: which way of the library's.
+    - `seed`: an integer.
+    - `draws`: of warm-up and again of sampling, for a quick look; None is what the library does by default.
+    """
 
     model: str
     data: Data
     variant: str
     seed: int
+    draws: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Result:
 
     draws: dict[str, np.ndarray]
     gradients: dict[str, int | None]
-    seconds: dict[str, float]
+    seconds: dict[str, float | None]
     count_warmup: Callable[[], int] | None = None
 
 
@@ -92,29 +100,45 @@ def measure(prepare: Callable[[Options], Callable[[], Result]]) -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--variant", default="")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=None, help="of warm-up and of sampling")
     parser.add_argument(
         "--count", action="store_true", help="count the gradients of warm-up, if that takes another run"
     )
     arguments = parser.parse_args()
-    data = {
-        name: np.asarray(value) if isinstance(value, list) else value
-        for name, value in json.loads(arguments.data.read_text()).items()
-    }
-    run = prepare(Options(arguments.model, data, arguments.variant, arguments.seed))
+    data = read_data(arguments.data)
+    run = prepare(Options(arguments.model, data, arguments.variant, arguments.seed, arguments.draws))
     began, cpu_began = time.perf_counter(), _cpu_seconds()
     result = run()
     seconds, cpu_seconds = time.perf_counter() - began, _cpu_seconds() - cpu_began
     gradients = dict(result.gradients)
-    if gradients.get("warmup") is None and arguments.count and result.count_warmup is not None:
-        gradients["warmup"] = result.count_warmup()
-    np.savez(arguments.output.with_suffix(".npz"), **result.draws)
     record = {
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
         "phases": result.seconds,
         "gradients": gradients,
     }
-    arguments.output.with_suffix(".json").write_text(json.dumps(record))
+    np.savez(arguments.output.with_suffix(".npz"), **result.draws)
+    _write(record, arguments.output.with_suffix(".json"))
+    # Last, so that a run whose counting is cut short has been measured all the same.
+    if gradients.get("warmup") is None and arguments.count and result.count_warmup is not None:
+        gradients["warmup"] = result.count_warmup()
+        _write(record, arguments.output.with_suffix(".json"))
+
+
+def read_data(path: Path) -> Data:
+    """The arguments of a model, from the JSON of an example or from NumPy's arrays."""
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            return dict(file)
+    values = json.loads(path.read_text())
+    return {name: np.asarray(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _write(record: dict[str, Any], path: Path) -> None:
+    """All of it or nothing."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(record))
+    part.replace(path)
 
 
 def _cpu_seconds() -> float:

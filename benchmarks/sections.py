@@ -1,0 +1,136 @@
+"""Write the sections of the page on performance, each from cells."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cells import mean_of, ratios
+from engines import ENGINES
+from leftovers import lost_of, steps_of
+from results import Record
+from tables import Cells, table
+from targets import DIAGONAL_AIM, best_diagonal, best_peer, over_diagonal, over_stan
+
+
+def cold(cells: Cells, models: Sequence[str]) -> str:
+    """Every peer beside accord, by cold seconds per 1000 effective draws."""
+    rows = []
+    for engine in dict.fromkeys(name for _, name in cells if name != "accord"):
+        found = ratios(cells, models, engine, "accord", "cold")
+        if not found:
+            rows.append([engine, "", "", "", "0"])
+            continue
+        means = [mean_of({m: cells[m, name].values["cold"] for m in found}) for name in ("accord", engine)]
+        rows.append([engine, *(f"{mean:.3g}" for mean in means), f"{mean_of(found):.2f}", str(len(found))])
+    best, _ = best_peer(cells, models)
+    said = f"The best peer is {best}. " if best else ""
+    header = ["engine", "accord's mean on the same models", "the engine's mean", "ratio", "models"]
+    return (
+        f"{said}Geometric means over the models on which accord and the engine both converged:\n\n"
+        + table(header, rows)
+    )
+
+
+def gradients(cells: Cells, models: Sequence[str]) -> str:
+    """Ratios by model: over NumPyro, over nutpie's low-rank metric and over the best diagonal one."""
+    found = [
+        ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in ("numpyro", "nutpie_low_rank")
+    ]
+    best = over_diagonal(cells, models)
+    rows = []
+    for model in models:
+        mine, other = cells[model, "accord"], best_diagonal(cells, model)
+        rows.append(
+            [
+                model,
+                f"{mine.values['ess_per_gradient'] * 1000:.3g}" if mine.values else mine.failure,
+                *(f"{each[model]:.2f}" if model in each else "" for each in found),
+                f"{best[model]:.2f}{'' if best[model] >= DIAGONAL_AIM else ' **missed**'}"
+                if model in best
+                else "",
+                other.engine if other else "",
+            ]
+        )
+    rows.append(["geometric mean", "", *(f"{mean_of(each):.2f}" for each in (*found, _positive(best))), ""])
+    header = [
+        "model",
+        "accord's ESS per 1000 gradients",
+        "over numpyro's",
+        "over nutpie_low_rank's",
+        "over the best diagonal metric's",
+        "which is",
+    ]
+    return table(header, rows)
+
+
+def beside_stan(cells: Cells, models: Sequence[str]) -> str:
+    """Run time per effective draw, without compiling, of accord and of Stan."""
+    text = (
+        "Seconds of warm-up and sampling per 1000 effective draws. Stan's own clock is the sum of what its chains say, "
+        "shared out evenly over the cores: no JSON, no idle core. The aim is held to the smaller figure of the two."
+    )
+    found, rows = over_stan(cells, models), []
+    for model in found:
+        accord, stan = cells[model, "accord"].values, cells[model, "pystan"].values
+        verdict = "" if found[model] >= 1 else " **missed**"
+        figures = [f"{value:.3g}" for value in (accord["run"], stan["run"], stan["own_clock"])]
+        rows.append([model, *figures, f"{found[model]:.2f}{verdict}"])
+    header = ["model", "accord", "Stan through PyStan", "Stan's own clock", "the smaller over accord's"]
+    return text + "\n\n" + (table(header, rows) if rows else "Not measured.")
+
+
+def steps(folder: Path) -> str:
+    """What a step of NUTS costs, if `overhead.py` has said."""
+    rows = [
+        [
+            each.model,
+            f"{each.gradient:.2f}",
+            f"{each.step:.2f}",
+            f"{each.step - each.gradient:.2f}",
+            f"{each.step / each.gradient:.2f}",
+            "met" if each.is_met else "**missed**",
+        ]
+        for each in steps_of(folder / "overhead.md")
+    ]
+    if not rows:
+        return "Not measured."
+    return "Microseconds on one core, by `benchmarks/overhead.py`.\n\n" + table(
+        ["model", "gradient", "step", "extra", "ratio", "aim"], rows
+    )
+
+
+def lost(folder: Path) -> str:
+    """Chains lost on arma11, if `lost_chains.py` has counted them."""
+    found = lost_of(folder / "lost_chains.txt")
+    if not found:
+        return "Not measured."
+    return f"{sum(found.values())} of {4 * len(found)} chains, in {len(found)} seeds, by `benchmarks/lost_chains.py`."
+
+
+def failures(cells: Cells) -> str:
+    """Cells that failed, and why."""
+    rows = [
+        [each.model, each.engine, each.failure.replace("|", "/")]
+        for each in cells.values()
+        if each.failure and each.failure != "not run"
+    ]
+    return table(["model", "engine", "why"], rows) if rows else "Nothing."
+
+
+def settings(runs: Sequence[Record], engines: Sequence[str]) -> str:
+    """What every engine ran with, and what it was not asked for."""
+    rows = []
+    for engine in engines:
+        mine = [run for run in runs if run["engine"] == engine]
+        names = dict.fromkeys(("accord", "jax") if engine == "accord" else (*ENGINES[engine].packages, "jax"))
+        versions = [
+            f"{name} {' and '.join(sorted({run['versions'].get(name, '') for run in mine}))}"
+            for name in names
+        ]
+        chosen = ENGINES[engine]
+        left_out = f"{', '.join(chosen.without)}: {chosen.why}" if chosen.why else ""
+        rows.append([engine, mine[-1]["settings"], ", ".join(versions), left_out])
+    return table(["engine", "settings", "versions", "left out"], rows)
+
+
+def _positive(found: dict[str, float]) -> dict[str, float]:
+    return {model: ratio for model, ratio in found.items() if ratio > 0}
