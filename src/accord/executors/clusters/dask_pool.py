@@ -177,8 +177,9 @@ class DaskPool(AbstractPool):
         with suppress(Exception):  # whatever a cluster in trouble raises: the call is given up below
             workers = [address for address, keys in self._client.processing().items() if key in keys]
             if workers:
-                _within(_GRACE, lambda: self._client.run(end_here, key, workers=workers))
-                if key in self._keys.all().values():
+                asked = _within(_GRACE, lambda: self._client.run(end_here, key, workers=workers))
+                # One that answers is not deaf, though what it has ended may still be on its way here.
+                if not asked.done() or asked.exception():
                     self._deaf.update(workers)
                     _within(2 * _GRACE, lambda: self._client.restart_workers(workers, timeout=_GRACE))
         self._ended.add(key)
