@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from ..core.errors import OptionError, suggest
 from .integrator import Target
 from .metric import Metric
 
@@ -156,15 +155,6 @@ class AbstractKernel(eqx.Module):
         rarely: Rarely = rarely,
     ) -> tuple[Any, Info]:
         """Evaluate one gradient; return the next state and what happened."""
-
-
-def check_metric_form(owner: str, metric: Any) -> None:
-    """Raise `OptionError` for a `metric` of the sampler `owner` that there is not."""
-    if metric not in METRICS:
-        raise OptionError(
-            f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
-            f"{suggest(str(metric), METRICS)}"
-        )
 
 
 def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array, Array]:

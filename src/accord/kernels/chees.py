@@ -21,11 +21,11 @@ from .base import (
     Point,
     Rarely,
     Tuning,
-    check_metric_form,
     rarely,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
+from .options import check_trajectory, check_tuning, is_count
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _ACCEPT = 0, 1
@@ -81,14 +81,9 @@ class ChEES(AbstractKernel):
     superchains: int | None = eqx.field(static=True, default=None, kw_only=True)
 
     def __check_init__(self) -> None:
-        check_metric_form("ChEES", self.metric)
-        if not 0.0 < self.target_accept < 1.0:
-            raise OptionError(f"ChEES: target_accept must lie in (0, 1), got {self.target_accept!r}.")
-        if not 0.0 < self.trajectory_length < float("inf"):
-            raise OptionError(f"ChEES: trajectory_length must be positive, got {self.trajectory_length!r}.")
-        if not _is_count(self.max_steps, 1):
-            raise OptionError(f"ChEES: max_steps must be an integer of at least 1, got {self.max_steps!r}.")
-        if self.superchains is not None and not _is_count(self.superchains, 2):
+        check_tuning("ChEES", self.metric, self.target_accept)
+        check_trajectory("ChEES", self.trajectory_length, self.max_steps)
+        if self.superchains is not None and not is_count(self.superchains, 2):
             raise OptionError(
                 f"ChEES: superchains must be None or an integer of at least 2, got {self.superchains!r}."
             )
@@ -157,7 +152,3 @@ class ChEES(AbstractKernel):
             has_density=jnp.isfinite(end.log_density),
         )
         return ChEESState(point, is_complete, end, energy, num_steps, has_ended), info
-
-
-def _is_count(value: Any, minimum: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
-from ..core.errors import OptionError
 from ..core.options import checks_fields
 from ..core.tree import where
 from .base import (
@@ -21,11 +20,11 @@ from .base import (
     Point,
     Rarely,
     Tuning,
-    check_metric_form,
     rarely,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
+from .options import check_trajectory, check_tuning
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
@@ -72,13 +71,8 @@ class HMC(AbstractKernel):
     max_steps: int = eqx.field(static=True, default=1000, kw_only=True)
 
     def __check_init__(self) -> None:
-        check_metric_form("HMC", self.metric)
-        if not 0.0 < self.target_accept < 1.0:
-            raise OptionError(f"HMC: target_accept must lie in (0, 1), got {self.target_accept!r}.")
-        if not 0.0 < self.trajectory_length < float("inf"):
-            raise OptionError(f"HMC: trajectory_length must be positive, got {self.trajectory_length!r}.")
-        if isinstance(self.max_steps, bool) or not isinstance(self.max_steps, int) or self.max_steps < 1:
-            raise OptionError(f"HMC: max_steps must be an integer of at least 1, got {self.max_steps!r}.")
+        check_tuning("HMC", self.metric, self.target_accept)
+        check_trajectory("HMC", self.trajectory_length, self.max_steps)
 
     def init(self, position: Float[Array, " dim"]) -> HMCState:
         """See `AbstractKernel.init`."""

@@ -21,11 +21,11 @@ from .base import (
     Point,
     Rarely,
     Tuning,
-    check_metric_form,
     rarely,
     weight_of_step,
 )
 from .integrator import Target, leapfrog
+from .options import check_tuning
 from .trajectory import Checkpoints, is_turning
 
 # Streams of random numbers within one draw.
@@ -105,9 +105,7 @@ class NUTS(AbstractKernel):
     max_tree_depth: int = eqx.field(static=True, default=10, kw_only=True)
 
     def __check_init__(self) -> None:
-        check_metric_form("NUTS", self.metric)
-        if not 0.0 < self.target_accept < 1.0:
-            raise OptionError(f"NUTS: target_accept must lie in (0, 1), got {self.target_accept!r}.")
+        check_tuning("NUTS", self.metric, self.target_accept)
         if isinstance(self.max_tree_depth, bool) or self.max_tree_depth not in range(1, 21):
             raise OptionError(
                 f"NUTS: max_tree_depth must be an integer in 1 to 20, got {self.max_tree_depth!r}."

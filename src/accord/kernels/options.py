@@ -1,0 +1,30 @@
+"""Refuse values that samplers cannot have, for the options that several of them share."""
+
+from typing import Any
+
+from ..core.errors import OptionError, suggest
+from .base import METRICS
+
+
+def check_tuning(owner: str, metric: Any, target_accept: float) -> None:
+    """Raise `OptionError` for what warm-up of the sampler `owner` cannot aim at."""
+    if metric not in METRICS:
+        raise OptionError(
+            f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
+            f"{suggest(str(metric), METRICS)}"
+        )
+    if not 0.0 < target_accept < 1.0:
+        raise OptionError(f"{owner}: target_accept must lie in (0, 1), got {target_accept!r}.")
+
+
+def check_trajectory(owner: str, trajectory_length: float, max_steps: Any) -> None:
+    """Raise `OptionError` for a trajectory that does not move, or never ends."""
+    if not 0.0 < trajectory_length < float("inf"):
+        raise OptionError(f"{owner}: trajectory_length must be positive, got {trajectory_length!r}.")
+    if not is_count(max_steps, 1):
+        raise OptionError(f"{owner}: max_steps must be an integer of at least 1, got {max_steps!r}.")
+
+
+def is_count(value: Any, minimum: int) -> bool:
+    """Whether a value is an integer, a truth value being none, of at least that."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= minimum
