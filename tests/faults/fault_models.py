@@ -38,8 +38,9 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 
 def wall(x):
-    """Correlated, with a soft wall: no two chains adapt alike."""
-    return -0.5 * jnp.sum((x - 0.9 * jnp.roll(x, 1)) ** 2) - jnp.exp(x[0])
+    """Correlated, with a soft wall: no two chains adapt alike. A gradient takes long enough for a run to be caught."""
+    slow = 1e-6 * jnp.mean(jnp.cos(x[0] + jnp.arange(2000) / 2000))
+    return -0.5 * jnp.sum((x - 0.9 * jnp.roll(x, 1)) ** 2) - jnp.exp(x[0]) + slow
 
 
 def target() -> LogDensity:

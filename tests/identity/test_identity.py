@@ -4,6 +4,8 @@ import pytest
 from identity_models import CASES, CONTROLLED
 from identity_ways import EQUAL, WAYS, compare, control
 
+# The others of `docs/identity.md` are models like these: its command runs them all.
+FULL = [name for name in CASES if name not in ("kidscore_interaction", "garch11", "hmm_example")]
 QUICK = ("Threads(2)", "blocks of a few gradients", "stored, and loaded without the model", "one chain alone")
 
 
@@ -15,7 +17,7 @@ def test_a_model_has_the_same_bits_in_a_few_ways(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FULL)
 def test_a_model_has_the_same_bits_in_every_way(name):
     cells, _ = compare(name)
     expected = {label: EQUAL if way.fits(CASES[name]) else "" for label, way in WAYS.items()}

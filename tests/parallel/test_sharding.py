@@ -33,7 +33,7 @@ def finish(child: subprocess.Popen) -> dict:
     params=[
         (37, QUICK),  # rows that no number of devices divides
         pytest.param((4003, DEVICES), marks=pytest.mark.slow),
-        pytest.param((5, DEVICES), marks=pytest.mark.slow),  # fewer than there are blocks
+        pytest.param((5, QUICK), marks=pytest.mark.slow),  # fewer rows than there are blocks
     ],
     ids=str,
 )

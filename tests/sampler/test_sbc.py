@@ -1,7 +1,7 @@
 """Calibrate the whole path, from a model to its draws, on data simulated from the prior.
 
 For each quantity the smaller p-value of two tests must exceed 1e-4 / 2: a false alarm in 1e-4 of quantities and, over
-the twenty-four here, in 2.4e-3 of runs; keys are fixed, and a model that fails is calibrated once more, which leaves a
+the twenty-one here, in 2.1e-3 of runs; keys are fixed, and a model that fails is calibrated once more, which leaves a
 false alarm in 1e-6 of runs. Calibration by a few hundred data sets sees a wrong Jacobian. It
 cannot see draws that are 5% too wide, for which `test_known_targets` has thousands of times the draws.
 """
@@ -119,7 +119,6 @@ EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
     [
         *((name, NUTS()) for name in EXPERIMENTS),
         ("location and scale", HMC()),
-        ("location and scale", ChEES()),
         ("schools", ChEES()),
     ],
     ids=str,
