@@ -4,9 +4,12 @@ A compiled JAX program releases the interpreter's lock while it runs, so threads
 copied, and share one compiled program.
 """
 
+import atexit
 import os
 import queue
+import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
@@ -20,6 +23,8 @@ from .base import AbstractExecutor, AbstractPool, Surroundings
 T = TypeVar("T")
 
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
+_FAREWELL = 30.0  # seconds that the interpreter waits for threads at work before it leaves
+_SILENCE = 1.0  # seconds of them without a word
 
 
 @checks_fields
@@ -63,7 +68,7 @@ class ThreadPool(AbstractPool):
     """Threads that take calls from a queue.
 
     Daemons, unlike those of `concurrent.futures`: a program that is compiling cannot be stopped, and must not keep the
-    interpreter from leaving.
+    interpreter from leaving for ever.
     """
 
     def __init__(self, num_workers: int):
@@ -72,7 +77,7 @@ class ThreadPool(AbstractPool):
             queue.SimpleQueue()
         )
         for number in range(num_workers):
-            threading.Thread(target=self._work, name=f"accord-{number}", daemon=True).start()
+            _Worker(self._calls, number).start()
 
     @property
     def num_workers(self) -> int:
@@ -91,16 +96,42 @@ class ThreadPool(AbstractPool):
         for _ in range(self._num_workers):
             self._calls.put(None)
 
-    def _work(self) -> None:
+
+class _Worker(threading.Thread):
+    """A thread that takes calls from a queue until it is given None."""
+
+    def __init__(self, calls: "queue.SimpleQueue[Any]", number: int):
+        super().__init__(name=f"accord-{number}", daemon=True)
+        self._calls = calls
+        self.is_at_work = False
+
+    def run(self) -> None:
+        """See `threading.Thread.run`."""
         while (call := self._calls.get()) is not None:
             future, function, arguments = call
             if not future.set_running_or_notify_cancel():
                 continue
+            self.is_at_work = True
             try:
                 future.set_result(function(*arguments))
             except BaseException as error:  # whatever it is belongs to the caller
                 future.set_exception(error)
+            self.is_at_work = False
             del call, future, function, arguments  # nothing of a run is kept alive by an idle thread
+
+
+@atexit.register
+def _see_off() -> None:
+    """Wait for threads at work before the interpreter leaves: one that is inside of XLA would take the process down."""
+    began = time.monotonic()
+    has_spoken = False
+    while (passed := time.monotonic() - began) < _FAREWELL:
+        if not any(each.is_at_work for each in threading.enumerate() if isinstance(each, _Worker)):
+            return
+        if passed > _SILENCE and not has_spoken:
+            sys.stderr.write("accord: Python leaves once a program has been compiled. Ctrl-C leaves now.\n")
+            has_spoken = True
+        time.sleep(_POLL / 2)
 
 
 def available_cores() -> int:
