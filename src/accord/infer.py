@@ -6,6 +6,12 @@ from .drivers.calibration.recover import simulate_and_recover as simulate_and_re
 from .drivers.check import check as check
 from .drivers.explain import explain as explain
 from .drivers.load import load as load
+from .drivers.predictive.evaluate import log_joint as log_joint
+from .drivers.predictive.evaluate import log_likelihood as log_likelihood
+from .drivers.predictive.evaluate import log_prior as log_prior
+from .drivers.predictive.evaluate import returned as returned
+from .drivers.predictive.predict import predict as predict
+from .drivers.predictive.prior import prior_predictive as prior_predictive
 from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
 from .drivers.starting.prior import from_median as from_median

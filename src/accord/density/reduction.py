@@ -16,19 +16,25 @@ def term(site: Site) -> jax.Array | None:
 
     One sum for each site, and no operation that a mask, scale or Jacobian would need where there is none.
     """
-    entries = _log_prob(site) if site.kind == "sample" else site.value if site.kind == "factor" else None
     if site.kind == "deterministic" or site.is_intervened:
         return None
-    if entries is not None and site.scale is not None:
-        entries = entries * site.scale
-    if entries is not None and site.mask is not None:
-        entries = jnp.where(jnp.asarray(site.mask), entries, jnp.zeros_like(entries))
+    entries = pointwise(site)
     parts = [part for part in (entries, site.log_det) if part is not None]
     if not parts:
         return None
     if len(parts) == 2 and jnp.shape(parts[0]) == jnp.shape(parts[1]):
         return total(parts[0] + parts[1])
     return sum(map(total, parts[1:]), start=total(parts[0]))
+
+
+def pointwise(site: Site) -> jax.Array | None:
+    """What each entry of a site's batch adds, without Jacobians: mask * scale * log_prob; `None` for nothing at all."""
+    entries = _log_prob(site) if site.kind == "sample" else site.value if site.kind == "factor" else None
+    if entries is not None and site.scale is not None:
+        entries = entries * site.scale
+    if entries is not None and site.mask is not None:
+        entries = jnp.where(jnp.asarray(site.mask), entries, jnp.zeros_like(entries))
+    return entries
 
 
 def total(entries: Any) -> jax.Array:

@@ -76,16 +76,17 @@ class _Draw(AbstractHandler):
             return site
         open_site = replace(site, value=None, choose=None)
         seeded = Seed(self.key).process(open_site)
-        return replace(open_site, choose=lambda settled: _drawn(settled, seeded.choose))
+        return replace(open_site, choose=lambda settled: drawn(settled, seeded.choose, _ELSEWHERE))
 
 
-def _drawn(site: Site, draw: Callable[[Site], Site] | None) -> Site:
+def drawn(site: Site, draw: Callable[[Site], Site] | None, elsewhere: str) -> Site:
+    """A site with a value from its distribution; where it gives none, the error says what to do `elsewhere`."""
     if draw is None:
         return site
     try:
         return draw(site)
     except (DistributionError, NotImplementedError) as error:
-        remedy = f"{_ELSEWHERE}, or give it a distribution with `sample`."
+        remedy = f"{elsewhere}, or give it a distribution with `sample`."
         raise SiteError(
             f"site {site.name!r} (at {site.where}): {type(site.distribution).__name__} gives no draws ({error}). "
             f"{remedy}"

@@ -40,6 +40,9 @@ class Choose(AbstractHandler):
         return replace(site, choose=self.value_of) if site.is_latent else site
 
 
+StandIn = Callable[[Site, Any], Any]
+
+
 @dataclass(frozen=True)
 class Discovery:
     """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout."""
@@ -51,15 +54,18 @@ class Discovery:
     notices: tuple[Notice, ...]
 
 
-def discover(model: Model, precision: Precision) -> Discovery:
+def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
     """Trace a model in the scope of `precision`.
+
+    `stand_in(site, origin)` gives the value of a latent site in the trace, which must depend on `origin`, a number;
+    None is the image of an unconstrained position, as of a log density: the model must then have a proper posterior.
 
     **Raises** `DataError` for arguments that are not numbers; `SiteError` and `ModelError` for what is wrong with the
     model itself, among it a Python branch on a latent value. The model's own exceptions pass through.
     """
     template, data, notices = split(model, precision)
     with precision_scope.scope(precision):
-        layout, constants = _with_fewest_constants(template, data, precision)
+        layout, constants = _with_fewest_constants(template, data, precision, stand_in)
     notices += tuple(_constant_notice(name) for name in constants if name not in template.fixed)
     traced = {name: value for name, value in data.items() if name not in constants}
     return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices)
@@ -108,29 +114,29 @@ def unconstrained_shape(site: Site) -> tuple[int, ...]:
 
 
 def _with_fewest_constants(
-    template: Template, data: Mapping[str, Any], precision: Precision
+    template: Template, data: Mapping[str, Any], precision: Precision, stand_in: StandIn | None
 ) -> tuple[Layout, tuple[str, ...]]:
     """The layout, and the arguments that must be constants for the model to be traced at all."""
     fixed = template.fixed
     try:
-        return _trace(template, data, fixed, precision, []), fixed
+        return _trace(template, data, fixed, precision, [], stand_in=stand_in), fixed
     except Exception as error:
         if not needs_value(error):
             raise
     for name in data:
-        layout = _attempt(template, data, (*fixed, name), precision)
+        layout = _attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
         if layout is not None:
             return layout, (*fixed, name)
     constants = tuple(data)
     try:
-        layout = _trace(template, data, constants, precision, [])
+        layout = _trace(template, data, constants, precision, [], stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
-        raise _branch_on_latent(template, data, precision, error) from error
+        raise _branch_on_latent(template, data, precision, error, stand_in) from error
     for name in (name for name in data if name not in fixed):
         fewer = tuple(other for other in constants if other != name)
-        smaller = _attempt(template, data, fewer, precision)
+        smaller = _attempt(template, data, fewer, precision, stand_in=stand_in)
         if smaller is not None:
             layout, constants = smaller, fewer
     return layout, constants
@@ -143,10 +149,11 @@ def _attempt(
     precision: Precision,
     seen: list[str] | None = None,
     known: str = "",
+    stand_in: StandIn | None = None,
 ) -> Layout | None:
     """The layout, or `None` where Python still needs the number behind a traced value."""
     try:
-        return _trace(template, data, constants, precision, [] if seen is None else seen, known)
+        return _trace(template, data, constants, precision, [] if seen is None else seen, known, stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
@@ -160,6 +167,7 @@ def _trace(
     precision: Precision,
     seen: list[str],
     known: str = "",
+    stand_in: StandIn | None = None,
 ) -> Layout:
     """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
 
@@ -174,13 +182,17 @@ def _trace(
 
         def value_of(site: Site) -> Site:
             seen.append(site.name)
-            shapes[site.name] = unconstrained_shape(site)
             zero = np.zeros((), dtype) if site.name == known else origin
+            if stand_in is not None:
+                shapes[site.name] = ()
+                return replace(site, value=stand_in(site, zero))
+            shapes[site.name] = unconstrained_shape(site)
             return replace(site, value=bijector_of(site).forward(jnp.broadcast_to(zero, shapes[site.name])))
 
         sites = sites_of(template.fill({**traced, **fixed}), value_of)
         names = {id(value): name for name, value in {**traced, **fixed}.items()}
-        check_proper(sites.values())
+        if stand_in is None:
+            check_proper(sites.values())
         found.append(_layout(list(sites.values()), shapes, names))
 
     abstract = {name: value for name, value in data.items() if name not in constants}
@@ -228,14 +240,20 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
 
 
 def _branch_on_latent(
-    template: Template, data: Mapping[str, Any], precision: Precision, error: Exception
+    template: Template,
+    data: Mapping[str, Any],
+    precision: Precision,
+    error: Exception,
+    stand_in: StandIn | None,
 ) -> ModelError:
     """Say that Python code depends on a latent value, and on which, by knowing one value at a time."""
     seen: list[str] = []
     everything = tuple(data)
-    _attempt(template, data, everything, precision, seen)
+    _attempt(template, data, everything, precision, seen, stand_in=stand_in)
     guilty = [
-        n for n in tuple(seen) if _attempt(template, data, everything, precision, [], known=n) is not None
+        name
+        for name in tuple(seen)
+        if _attempt(template, data, everything, precision, [], name, stand_in) is not None
     ]
     traced = [name for name, value in data.items() if isinstance(value, Tracer)]
     which = (

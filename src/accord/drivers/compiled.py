@@ -4,9 +4,9 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.extend.core
@@ -187,7 +187,20 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     )
 
 
-def compile_alone(target: LogDensity, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
+class HasData(Protocol):
+    """A target whose arrays are arguments of the programs that are compiled for it."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Arrays by name."""
+        ...
+
+    def with_data(self, data: Mapping[str, Any]) -> Any:
+        """The same with other arrays of the same shapes."""
+        ...
+
+
+def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
     """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs."""
     cache.persist()
     every = shapes(target.data)

@@ -18,6 +18,7 @@ from .tally import BadEnd
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
+    from .predictive.results import AbstractOfDraws
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,27 +141,36 @@ class Draws(Mapping[str, np.ndarray]):
 
         return summarise(self.sites, dims=self.dims, coords=self.coords, superchains=self.superchains)
 
-    def to_arviz(self) -> Any:
-        """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions."""
+    def to_arviz(self, *beside: "AbstractOfDraws") -> Any:
+        """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions.
+
+        - `beside`: what was computed from these draws or from the prior, in groups of their own:
+          `draws.to_arviz(infer.predict(draws), infer.log_likelihood(draws))`.
+
+        **Raises** `OptionError` for what has no groups, for a group that is there already, and for one that has other
+        chains or draws.
+        """
         from ..report.arviz import to_arviz
 
-        return to_arviz(self._tree())
+        return to_arviz(self._tree(beside))
 
-    def to_netcdf(self, path: str | Path) -> None:
-        """Write the run to a NetCDF file that ArviZ reads; needs the `netcdf` extra."""
+    def to_netcdf(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
+        """Write the run, with what stands beside it, to a NetCDF file that ArviZ reads; needs the `netcdf` extra."""
         from ..storage import to_netcdf
 
-        to_netcdf(self._tree(), path)
+        to_netcdf(self._tree(beside), path)
 
-    def to_zarr(self, path: str | Path) -> None:
-        """Write the run to a Zarr folder that ArviZ and xarray read."""
+    def to_zarr(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
+        """Write the run, with what stands beside it, to a Zarr folder that ArviZ and xarray read."""
         from ..storage import to_zarr
 
-        to_zarr(self._tree(), path)
+        to_zarr(self._tree(beside), path)
 
-    def _tree(self) -> Any:
+    def _tree(self, beside: "tuple[AbstractOfDraws, ...]") -> Any:
         from ..report.arviz import to_tree
+        from .predictive.beside import groups_beside
 
+        groups = groups_beside(beside, self.chains, self.num_draws)
         has_warmup = math.prod(self.warmup.shape("position")) > 0
         warmup = {name: self.warmup[name] for name in self.warmup if name != "position"} if has_warmup else {}
         sources = {source: name for name, source in self.observed.items() if source in self.data}
@@ -175,4 +185,5 @@ class Draws(Mapping[str, np.ndarray]):
             dims=self.dims,
             coords=self.coords,
             attrs={name: self.manifest[name] for name in self.manifest if name != "layout"},
+            beside=groups,
         )

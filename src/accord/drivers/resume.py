@@ -105,7 +105,7 @@ def resume(
             plan = replace(plan, start=points)
     order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
     if not order.groups:
-        return replace(read(run, density.data), continuation=_continuation(order))
+        return replace(read(run, density.data), continuation=_continuation(order), density=density)
     if changed:
         seams: Any = run.records.get("seams", [])
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}

@@ -4,7 +4,8 @@ import importlib
 import importlib.metadata
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,35 @@ if TYPE_CHECKING:
 _SAMPLE_DIMS = ("chain", "draw")
 
 
+@dataclass(frozen=True)
+class Group:
+    """Arrays by name that belong to one group of a tree.
+
+    **Fields**: `name` of the group; `values`; `dims`, `coords` and `chains` as for `to_tree`; `is_drawn`, whether the
+    first two axes are chain and draw.
+    """
+
+    name: str
+    values: Sites
+    dims: Dims
+    coords: Coords
+    is_drawn: bool = True
+    chains: Sequence[int] | None = None
+
+
+def groups_to_tree(groups: Iterable[Group], attrs: Mapping[str, object]) -> "DataTree":
+    """A tree of these groups; names and errors as for `to_tree`."""
+    from xarray import DataTree
+
+    datasets = {
+        each.name: _dataset(each.values, each.is_drawn, each.chains, each.dims, each.coords)
+        for each in groups
+    }
+    tree = DataTree.from_dict(datasets)
+    tree.attrs = {name: _attribute(value) for name, value in attrs.items()}
+    return tree
+
+
 def to_tree(
     sites: Sites,
     stats: Sites,
@@ -31,6 +61,7 @@ def to_tree(
     dims: Dims | None = None,
     coords: Coords | None = None,
     attrs: Mapping[str, object] | None = None,
+    beside: Iterable[Group] = (),
 ) -> "DataTree":
     """Arrange a run in ArviZ's groups: posterior, sample_stats, warmup_*, observed_data, constant_data.
 
@@ -39,27 +70,24 @@ def to_tree(
     - `dims`: name of a site or of data to the names of its leading event axes; the others are
       `<name>_dim_<axis>`.
     - `coords`: dim to labels; a dim without them is numbered from zero.
+    - `beside`: groups to add, such as `posterior_predictive`.
     - `attrs`: of the root; what is not a string or a number is written as JSON.
 
     Names that xarray cannot hold are changed, and the variable's `site` attribute keeps the old one: `/`
     becomes `.`, and a site called like a dim gets a trailing underscore. Raises `DataError` if a dim has two
     sizes in a group.
     """
-    from xarray import DataTree
-
     names, labels = dims or {}, coords or {}
     groups: dict[str, tuple[Sites, bool]] = {"posterior": (sites, True), "sample_stats": (stats, True)}
     if warmup is not None:
         groups |= {"warmup_posterior": (warmup[0], True), "warmup_sample_stats": (warmup[1], True)}
     groups |= {"observed_data": (observed_data or {}, False), "constant_data": (constant_data or {}, False)}
-    datasets = {
-        group: _dataset(values, sampled, chains, names, labels)
+    own = [
+        Group(group, values, names, labels, sampled, chains)
         for group, (values, sampled) in groups.items()
         if values or group == "posterior"
-    }
-    tree = DataTree.from_dict(datasets)
-    tree.attrs = {name: _attribute(value) for name, value in (attrs or {}).items()}
-    return tree
+    ]
+    return groups_to_tree([*own, *beside], attrs or {})
 
 
 def to_arviz(tree: "DataTree") -> Any:

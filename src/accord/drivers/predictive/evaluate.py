@@ -1,0 +1,74 @@
+"""Evaluate a model at draws: log likelihood, log prior, log joint, and what its function returns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ModelError
+from ...core.options import checks_options
+from ...language import Model
+from ..draws import Draws
+from .about import about
+from .over_draws import over_draws
+from .results import LogLikelihood
+from .source import Source
+
+
+@checks_options
+def log_likelihood(draws: Draws | Mapping[str, Any], model: Model | None = None) -> LogLikelihood:
+    """The log likelihood of each observation at each draw: by observed site, shape `(chain, draw, *batch)`.
+
+    An entry that is masked has zero, and a scale counts. `draws.to_arviz(infer.log_likelihood(draws))` has what
+    `arviz_stats.loo` needs.
+
+    **Arguments**
+    - `draws`: of a run, or a mapping from unknown to array of shape `(chain, draw, *site)`, which then needs a model.
+    - `model`: called with data that may be others than those of the run; None is the model of the run.
+
+    **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or whose
+    size is not that of its draws; `OptionError` where there is no model.
+    """
+    source = Source.of("log_likelihood", draws, model)
+    target = source.trace("log_likelihood", draws_others=False)
+    names = [entry.name for entry in target.layout.observed]
+    if not names:
+        raise ModelError(
+            f"the model {source.model.name!r} observes nothing by `ac.sample`, so that there is no likelihood of "
+            "single observations. Call it with its data; a likelihood that is a factor is in `infer.log_joint`."
+        )
+    found = over_draws(target, source, lambda target, values, key: target.log_likelihood(values))
+    return LogLikelihood(**about(source, target, {name: found[name] for name in names}, target.notices))
+
+
+@checks_options
+def log_prior(draws: Draws | Mapping[str, Any], model: Model | None = None) -> np.ndarray:
+    """The log density of the prior at each draw, shape `(chain, draw)`: in the model's own space, without Jacobians.
+
+    Arguments and errors as for `log_likelihood`; factors have no part in it.
+    """
+    return _of_each("log_prior", draws, model, lambda target, values, key: target.log_prior(values))
+
+
+@checks_options
+def log_joint(draws: Draws | Mapping[str, Any], model: Model | None = None) -> np.ndarray:
+    """Log prior, log likelihood and factors together at each draw, shape `(chain, draw)`, without Jacobians.
+
+    `draws.stats["lp"]` is the same in unconstrained space, with them. Arguments and errors as for `log_likelihood`.
+    """
+    return _of_each("log_joint", draws, model, lambda target, values, key: target.log_joint(values))
+
+
+@checks_options
+def returned(draws: Draws | Mapping[str, Any], model: Model | None = None) -> Any:
+    """What the function of the model returns at each draw: its tree, with arrays of shape `(chain, draw, ...)`.
+
+    Observed sites keep their data. Arguments and errors as for `log_likelihood`, and `DataError` for a model that
+    returns something else than numbers.
+    """
+    return _of_each("returned", draws, model, lambda target, values, key: target.returned(values))
+
+
+def _of_each(function: str, draws: Any, model: Any, evaluate: Any) -> Any:
+    source = Source.of(function, draws, model)
+    return over_draws(source.trace(function, draws_others=False), source, evaluate)

@@ -1,0 +1,175 @@
+"""Draw what a model predicts, given draws of its unknowns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core import keys
+from ...core.errors import OptionError, suggest
+from ...core.notice import Notice, by_severity
+from ...core.options import checks_options
+from ...density.predictive import Predictive
+from ...language import Model
+from ...report import tell
+from ..draws import Draws
+from .about import about
+from .over_draws import over_draws
+from .results import Predictions
+from .source import Source, left_out
+
+
+@checks_options
+def predict(
+    draws: Draws | Mapping[str, Any],
+    model: Model | None = None,
+    *,
+    sites: Sequence[str] | None = None,
+    redraw: Sequence[str] = (),
+    seed: int = 0,
+    quiet: bool = False,
+) -> Predictions:
+    """Draw observations from the posterior predictive distribution: one of each for every draw of the unknowns.
+
+    What the model observes, or would observe (`y=None`), is drawn; deterministic sites are computed anew. The unknowns
+    have the values of the draws. One that the draws lack is drawn from its prior given the rest, with a notice.
+
+    Bits are a function of (seed, chain, draw); a draw is counted among those that are kept. The work is done block by
+    block, so that draws in a folder need not fit into memory; the result has to.
+
+    **Arguments**
+    - `draws`: of a run, or a mapping from site to array of shape `(chain, draw, *site)`, which then needs a model.
+    - `model`: called with the data to predict for, such as `model(x_new)`; None is the model of the run with its data.
+      What is no data of a plate's size must have the sizes that it was sampled with.
+    - `sites`: names of those to return; None is all that are predicted, drawn or computed.
+    - `redraw`: unknowns to draw from their priors given the rest, though the draws hold values of them: those of groups
+      that were not among the data.
+    - `seed`: an integer in [0, 2**64). `quiet`: print no notices.
+
+    **Raises** `SiteError` for a site whose size is not that of its draws, and for one without draws; `OptionError` for
+    names that are no sites, and where there is no model.
+    """
+    keys.chain_key(seed, 0)
+    source = Source.of("predict", draws, model)
+    anew = _names("redraw", redraw)
+    target = source.trace("predict", anew, draws_others=True)
+    latents = [entry.name for entry in target.layout.entries]
+    for name in anew:
+        if name not in latents:
+            raise OptionError(
+                f"infer.predict: redraw takes unknowns of the model, and {name!r} is none.{suggest(name, latents)} "
+                f"They are: {', '.join(latents) or 'none'}."
+            )
+    seen = tuple(entry.name for entry in target.layout.observed)
+    if source.observed is None:  # who gives draws by name leaves out what is to be predicted
+        ahead = [name for name in latents if name not in (*target.given, *anew)]
+    else:
+        ahead = [name for name in latents if name in source.observed or name in left_out(source, target)]
+    seen += tuple(ahead)
+    kind = "predictions" if ahead and not source.is_own else "posterior_predictive"
+    return drawn("predict", source, target, kind, seen, sites, seed, quiet)
+
+
+def drawn(
+    function: str,
+    source: Source,
+    target: Predictive,
+    kind: str,
+    predicted: tuple[str, ...],
+    sites: Sequence[str] | None,
+    seed: int,
+    quiet: bool,
+    num_draws: int | None = None,
+) -> Predictions:
+    """Carry out `infer.predict` and `infer.prior_predictive`, whose kind it is."""
+    every = [
+        entry.name
+        for entry in target.layout.sites
+        if entry.kind != "factor" and entry.name not in target.given
+    ]
+    if sites is None:
+        names = [name for name in every if target.layout[name].kind != "intervened"]
+    else:
+        names = [name for name in every if name in _names("sites", sites)]
+        for name in _names("sites", sites):
+            if name not in every:
+                raise OptionError(
+                    f"infer.{function}: sites has {name!r}, which is not predicted.{suggest(name, every)} There are: "
+                    f"{', '.join(every)}."
+                )
+
+    def of_draw(target: Predictive, values: Mapping[str, Any], key: jax.Array) -> dict[str, jax.Array]:
+        found = target.draw(values, key)
+        return {name: found[name] for name in names}
+
+    found = over_draws(target, source, of_draw, seed=seed, num_draws=num_draws)
+    arrays = {name: found[name] for name in names}
+    anew = tuple(
+        entry.name for entry in target.layout.entries if entry.name not in (*target.given, *predicted)
+    )
+    notices = [*target.notices, *_non_finite(arrays)]
+    if kind != "prior_predictive":
+        notices += [*_drawn_anew(anew, target), *_unused(source, target)]
+    result = Predictions(
+        **about(source, target, arrays, by_severity(notices)), kind=kind, predicted=predicted, anew=anew
+    )
+    if not quiet:
+        tell(result.notices)
+    return result
+
+
+def _names(option: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise OptionError(f"{option} is a list of names of sites; write {option}=[{given!r}].")
+    return tuple(map(str, given))
+
+
+def _drawn_anew(anew: tuple[str, ...], target: Predictive) -> list[Notice]:
+    if not anew:
+        return []
+    factors = [entry.name for entry in target.layout.sites if entry.kind == "factor"]
+    without = f" Factors have no say in that: {', '.join(map(repr, factors))}." if factors else ""
+    return [
+        Notice(
+            "warning" if factors else "info",
+            "drawn_from_prior",
+            f"{', '.join(map(repr, anew))} {'come' if len(anew) > 1 else 'comes'} from the prior given the rest, not "
+            f"from the draws.{without}",
+            "That is right for groups that were not among the data; otherwise take draws that hold them.",
+            anew,
+        )
+    ]
+
+
+def _unused(source: Source, target: Predictive) -> list[Notice]:
+    known = [entry.name for entry in target.layout.sites]
+    unused = tuple(name for name in source.unknowns or () if name not in known)
+    if not unused:
+        return []
+    return [
+        Notice(
+            "info",
+            "unused_draws",
+            f"The model given has no {', '.join(map(repr, unused))}, of which there are draws.",
+            "That is right if it does not need them; otherwise look at the names.",
+            unused,
+        )
+    ]
+
+
+def _non_finite(arrays: Mapping[str, np.ndarray]) -> list[Notice]:
+    found: list[Notice] = []
+    for name, array in arrays.items():
+        count = int(np.count_nonzero(~np.isfinite(array))) if array.dtype.kind == "f" else 0
+        if count:
+            found.append(
+                Notice(
+                    "warning",
+                    "not_finite",
+                    f"{count} of {array.size} values of {name!r} are NaN or infinite.",
+                    "Look at the parameters of its distribution at these draws: a rate may overflow, a scale be zero.",
+                    (name,),
+                )
+            )
+    return found

@@ -1,0 +1,144 @@
+"""Hold what was computed from draws, by site, with the names of its dims."""
+
+import abc
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import OptionError, suggest
+from ...core.notice import Notice
+from ...core.precision import Precision
+from ...report.arviz import Group, groups_to_tree, to_arviz
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AbstractOfDraws(Mapping[str, np.ndarray]):
+    """Arrays by site, each of shape `(chain, draw, ...)`.
+
+    **Fields**
+    - `sites`: the arrays, in the model's order. `chains`: the number of each chain.
+    - `dims`, `coords`: names of the dimensions of each site, and labels along them.
+    - `model`: its name. `precision`: in which it was computed. `notices`: what to know before use.
+    - `observed`: what was observed, by site, where that is an argument of the model unchanged; `constants`, the other
+      arguments that are arrays.
+    """
+
+    sites: dict[str, np.ndarray]
+    chains: tuple[int, ...]
+    dims: dict[str, tuple[str, ...]]
+    coords: dict[str, np.ndarray]
+    model: str
+    precision: Precision
+    notices: tuple[Notice, ...]
+    observed: dict[str, np.ndarray]
+    constants: dict[str, np.ndarray]
+
+    @property
+    @abc.abstractmethod
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of ArviZ that these are."""
+
+    @property
+    def is_of_draws(self) -> bool:
+        """Whether there is one for each draw of a run, rather than of the prior."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def contents(self) -> str:
+        """The sites in a line."""
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            return self.sites[name]
+        except KeyError:
+            raise OptionError(
+                f"there is no site {name!r} here.{suggest(name, self.sites)} There are: {', '.join(self.sites)}."
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sites
+
+    @property
+    def num_draws(self) -> int:
+        """Draws of each chain."""
+        return next((array.shape[1] for array in self.sites.values()), 0)
+
+    def to_arviz(self) -> Any:
+        """These alone as ArviZ's `DataTree`; `draws.to_arviz(these)` has them beside the posterior."""
+        return to_arviz(groups_to_tree(self.groups, {"model": self.model}))
+
+    def __repr__(self) -> str:
+        size = f"{len(self.chains)} chain{'s' * (len(self.chains) != 1)} x {self.num_draws} draws"
+        head = f"<{type(self).__name__} of {self.model}: {size}; {self.contents}>"
+        return "\n".join([head, *map(str, self.notices)])
+
+    def _listed(self, names: Iterable[str]) -> str:
+        return ", ".join(f"{name}{list(self.sites[name].shape[2:]) or ''}" for name in names)
+
+    def _group(self, name: str, values: Mapping[str, np.ndarray], *, is_drawn: bool = True) -> Group:
+        return Group(name, values, self.dims, self.coords, is_drawn, self.chains)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogLikelihood(AbstractOfDraws):
+    """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """`log_likelihood`."""
+        return (self._group("log_likelihood", self.sites),)
+
+    @property
+    def contents(self) -> str:
+        """The observed sites."""
+        return self._listed(self.sites)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(AbstractOfDraws):
+    """Draws of what a model predicts: a mapping from site to array of shape `(chain, draw, *site)`.
+
+    **Fields**, beside those of what is computed from draws:
+    - `kind`: `"posterior_predictive"`, at the data of the run; `"predictions"`, elsewhere; `"prior_predictive"`.
+    - `predicted`: sites that are observations, as far as is known; `anew`: unknowns that were drawn from their priors,
+      given the rest. The others were computed by the model.
+    """
+
+    kind: str
+    predicted: tuple[str, ...]
+    anew: tuple[str, ...]
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """One with the name of the kind, and its constant data; for the prior, `prior` and `prior_predictive`."""
+        if self.kind == "prior_predictive":
+            unknown = {name: array for name, array in self.items() if name not in self.predicted}
+            seen = {name: self.sites[name] for name in self.sites if name in self.predicted}
+            both = (self._group("prior", unknown), self._group(self.kind, seen))
+            return tuple(group for group in both if group.values)
+        found = (self._group(self.kind, self.sites),)
+        if self.kind == "predictions" and self.constants:
+            found += (self._group("predictions_constant_data", self.constants, is_drawn=False),)
+        return found
+
+    @property
+    def is_of_draws(self) -> bool:
+        """All but those of the prior."""
+        return self.kind != "prior_predictive"
+
+    @property
+    def contents(self) -> str:
+        """The sites by where they come from."""
+        computed = [name for name in self.sites if name not in (*self.predicted, *self.anew)]
+        parts = {"predicted": self.predicted, "from the prior": self.anew, "computed": computed}
+        found = {word: [name for name in self.sites if name in names] for word, names in parts.items()}
+        return "; ".join(f"{word}: {self._listed(names)}" for word, names in found.items() if names)

@@ -1,0 +1,171 @@
+"""Find the draws, the model and the precision that something is to be computed with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core.errors import DataError, ModelError, OptionError, suggest
+from ...core.precision import Precision
+from ...core.series import AbstractSeries, InMemory
+from ...density.predictive import Predictive, model_of
+from ...language import Model
+from ..draws import Draws
+from .results import AbstractOfDraws
+
+
+@dataclass(frozen=True)
+class Source:
+    """Draws by site and the model to use them in.
+
+    **Fields**
+    - `series`: by site, shape `(chain, draw, *site)`. `chains`: the number of each chain.
+    - `model`, `precision`; `is_own`: the model is the one of the run.
+    - `unknowns`: the latent sites of the run, and `observed`, those that it observed; None where that is not known.
+    """
+
+    series: AbstractSeries
+    chains: tuple[int, ...]
+    model: Model
+    precision: Precision
+    is_own: bool = False
+    unknowns: tuple[str, ...] | None = None
+    observed: tuple[str, ...] | None = None
+
+    @staticmethod
+    def of(function: str, draws: Any, model: Any) -> "Source":
+        """Sort out what a function of `infer` was given.
+
+        **Raises** `OptionError` for what are no draws, or no model called with its data, and where there is none;
+        `ModelError` for draws from a user's log density; `DataError` for arrays that do not fit together.
+        """
+        if model is not None:
+            check_model(function, model)
+        if isinstance(draws, Draws):
+            return _of_run(function, draws, model)
+        if not isinstance(draws, Mapping):
+            raise OptionError(
+                f"infer.{function} takes draws, as infer.sample and infer.load return them, or a mapping from site to "
+                f"array of shape (chain, draw, *site); got {type(draws).__name__}."
+            )
+        if model is None:
+            raise OptionError(
+                f"infer.{function}: these draws have no model. Give one: {function}(draws, model(...))."
+            )
+        chains, precision = None, "float64"
+        if isinstance(draws, AbstractOfDraws):
+            chains, precision = draws.chains, draws.precision
+        arrays = {str(name): np.asarray(value) for name, value in draws.items()}
+        num_chains = _check_arrays(function, arrays)[0]
+        return Source(InMemory(arrays), chains or tuple(range(num_chains)), model, precision)
+
+    @property
+    def num_draws(self) -> int:
+        """Draws of each chain."""
+        return next((self.series.shape(name)[1] for name in self.series), 0)
+
+    def trace(self, function: str, redraw: tuple[str, ...] = (), *, draws_others: bool) -> Predictive:
+        """Trace the model with those of its unknowns given that are among the draws.
+
+        **Raises** `OptionError` for draws that have nothing to do with the model; as `Predictive.of`.
+        """
+        names = [name for name in (self.unknowns or self.series) if name not in redraw]
+        found = Predictive.of(
+            self.model,
+            {name: _abstract(self.series, name, self.precision) for name in names},
+            self.precision,
+            draws_others=draws_others,
+        )
+        sites = {entry.name: entry for entry in found.layout.sites}
+        for name in names:
+            if name in sites and sites[name].kind == "observed":
+                raise ModelError(
+                    f"site {name!r} is observed in the model given, and the draws hold values of it. Leave its data "
+                    "out; to set it to one value for all draws, use `.do`."
+                )
+            if name not in sites and self.unknowns is None:
+                raise OptionError(
+                    f"infer.{function}: the model has no site {name!r}.{suggest(name, sites)} "
+                    f"It has: {', '.join(sites)}."
+                )
+        if names and not found.given:
+            raise OptionError(
+                f"infer.{function}: the model {self.model.name!r} has none of the unknowns of these draws "
+                f"({', '.join(names)}). Is it another model?"
+            )
+        return found
+
+
+def left_out(source: Source, target: Predictive) -> tuple[str, ...]:
+    """Unknowns with the name of an argument that is None: data that the model was called without."""
+    arguments = source.model.arguments
+    return tuple(
+        entry.name
+        for entry in target.layout.entries
+        if entry.name in arguments and arguments[entry.name] is None and entry.name not in target.given
+    )
+
+
+def check_model(function: str, model: Any) -> Model:
+    """The model, or `OptionError` for what is none."""
+    if not isinstance(model, Model):
+        hint = " Call it with its data." if callable(model) else ""
+        raise OptionError(
+            f"infer.{function}: model must be a model called with its data, got {type(model).__name__}.{hint}"
+        )
+    return model
+
+
+def float_values(array: np.ndarray, precision: Precision) -> np.ndarray:
+    """Draws in the dtypes of a precision."""
+    return array.astype(_dtype(array.dtype, precision), copy=False)
+
+
+def _abstract(series: AbstractSeries, name: str, precision: Precision) -> Any:
+    dtype = next((piece.dtype for piece in series.pieces(name)), np.dtype(float))
+    return jax.ShapeDtypeStruct(series.shape(name)[2:], _dtype(dtype, precision))
+
+
+def _dtype(dtype: np.dtype, precision: Precision) -> np.dtype:
+    width = 64 if precision == "float64" else 32
+    return {"f": np.dtype(f"float{width}"), "i": np.dtype(f"int{width}")}.get(dtype.kind, dtype)
+
+
+def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
+    if draws.num_draws == 0:
+        raise OptionError(f"infer.{function}: there are no draws. See `draws.notices`.")
+    own = model_of(draws.density) if model is None and draws.density is not None else model
+    if own is None:
+        raise OptionError(
+            f"infer.{function}: these draws were loaded without their model. Give it, called with its data: "
+            f"infer.{function}(draws, model(...))."
+        )
+    layout: Any = draws.manifest["layout"]
+    by_kind = {
+        kind: tuple(site["name"] for site in layout["sites"] if site["kind"] == kind)
+        for kind in ("latent", "observed")
+    }
+    precision: Any = draws.manifest["precision"]
+    return Source(
+        draws.sites, draws.chains, own, precision, model is None, by_kind["latent"], by_kind["observed"]
+    )
+
+
+def _check_arrays(function: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:
+    """The common numbers of chains and draws."""
+    shapes = {name: array.shape[:2] for name, array in arrays.items()}
+    first = next(iter(shapes.items()), None)
+    if first is None or first[1][1:2] == (0,):
+        raise OptionError(f"infer.{function}: there are no draws.")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise DataError(f"infer.{function}: site {name!r} holds {array.dtype}, not numbers.")
+        if array.ndim < 2 or shapes[name] != first[1]:
+            raise DataError(
+                f"infer.{function}: site {name!r} has shape {array.shape}; draws have shape (chain, draw, *site), with "
+                f"the same chains and draws for all sites, and {first[0]!r} has {arrays[first[0]].shape}. For one "
+                "chain, write `value[None]`."
+            )
+    return first[1][0], first[1][1]
