@@ -24,6 +24,7 @@ RATES = {
     "known_answers/test_known_answers.py": 1 / 500_000,
     "parallel/test_rates.py": 2 * 1e-5,
     "posteriors/test_posteriors.py": 1 / 4000,
+    "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,
     "promises/test_p3_precision.py": 10 * 1e-8,
     "sampler/test_known_targets.py": 4e-6,

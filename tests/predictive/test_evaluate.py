@@ -65,6 +65,25 @@ def test_masks_scales_factors_and_multivariate_sites_count_as_in_the_density():
     np.testing.assert_allclose(infer.log_joint(at, model), whole)
 
 
+def test_masked_entries_are_left_out_of_the_tree():
+    @ac.model
+    def table(y, seen):
+        m = ac.sample("m", dist.Normal(0, 1))
+        with ac.plate("column", 3, coords=["a", "b", "c"]):
+            with handlers.mask(mask=np.array([True, True, False])):
+                ac.sample("z", dist.Normal(m, 1), obs=np.ones(3))
+            with ac.plate("row", 2), handlers.mask(mask=seen):
+                ac.sample("y", dist.Normal(m, 1), obs=y)
+
+    at, seen = {"m": np.array([[0.5, -1.0]])}, np.array([[True, False, True], [True, True, False]])
+    found = infer.log_likelihood(at, table(np.ones((2, 3)), seen))
+    group = found.to_arviz()["log_likelihood"]
+    assert list(group["y_entry"].values) == [0, 2, 3, 4] and list(group["z_entry"].values) == ["a", "b"]
+    np.testing.assert_array_equal(group["y"].values, found["y"][:, :, seen])
+    hidden = infer.log_likelihood(at, table(np.ones((2, 3)), np.zeros((2, 3), bool)))
+    assert list(hidden.to_arviz()["log_likelihood"].data_vars) == ["z"]
+
+
 def test_what_a_model_returns_has_an_array_for_each_draw():
     at = values()
     found = infer.returned(at, line(X, Y))

@@ -90,12 +90,31 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogLikelihood(AbstractOfDraws):
-    """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`."""
+    """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`.
+
+    A masked entry has zero.
+    """
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """`log_likelihood`."""
-        return (self._group("log_likelihood", self.sites),)
+        """`log_likelihood`, without entries that are masked, which ArviZ would take for observations.
+
+        The entries of a site of which some are left out have one dim, `<site>_entry`, with the labels that they had, or
+        with their numbers in row-major order where they had several dims.
+        """
+        values, dims, coords = dict(self.sites), dict(self.dims), dict(self.coords)
+        for name, array in self.sites.items():
+            is_seen = np.any(array != 0, axis=(0, 1))
+            if is_seen.all():
+                continue
+            values[name] = array[:, :, is_seen]
+            labels = coords.get(dims[name][0]) if is_seen.ndim == 1 else None
+            labels = np.arange(is_seen.size) if labels is None else np.asarray(labels)
+            dims[name] = (f"{name}_entry",)
+            coords[f"{name}_entry"] = labels[is_seen.ravel()]
+            if not is_seen.any():
+                del values[name]
+        return (Group("log_likelihood", values, dims, coords, chains=self.chains),) if values else ()
 
     @property
     def contents(self) -> str:
