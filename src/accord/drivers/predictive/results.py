@@ -161,3 +161,20 @@ class Predictions(AbstractOfDraws):
         parts = {"predicted": self.predicted, "from the prior": self.anew, "computed": computed}
         found = {word: [name for name in self.sites if name in names] for word, names in parts.items()}
         return "; ".join(f"{word}: {self._listed(names)}" for word, names in found.items() if names)
+
+    def plot(self, *, observed: Mapping[str, Any] | None = None) -> Any:
+        """Draw, for each predicted site, its distribution function over bands that hold 50% and 90% of predicted ones.
+
+        Where the line leaves the bands, the model does not make data like those observed.
+
+        - `observed`: by site, what was observed, NaN where it is missing; those that are an argument of the model
+          unchanged are known. A site without any has its bands alone.
+
+        Returns a figure of matplotlib, with a method `savefig`. The bands are for each point by itself.
+
+        **Raises** `OptionError` for names that are not predicted; `DataError` where the shapes differ; `ImportError`
+        without matplotlib.
+        """
+        from .plot import plot
+
+        return plot(self, self.predicted, observed)
