@@ -4,6 +4,9 @@ The tests of chance compare means of independent draws with exact figures: 8 com
 the false-alarm rate of all is 8e-6. Keys are fixed.
 """
 
+import pickle
+
+import jax
 import numpy as np
 import pytest
 from predicted_models import QUIET, RNG, X, Y, groups, line, values
@@ -156,6 +159,26 @@ def test_a_model_may_need_the_numbers_behind_its_arguments():
     assert found["y"].shape == (1, 5, 2)
 
 
+def test_an_unknown_can_be_set_by_intervention(draws):
+    found = infer.predict(draws, line(X, Y).do({"a": 0.0}))
+    np.testing.assert_allclose(found["mean"], draws["b"][..., None] * X, rtol=1e-14)
+    assert list(found) == ["mean", "y"] and not found.notices
+
+
+def test_a_distribution_outside_of_the_model_is_the_same_afterwards():
+    outside = dist.TruncatedNormal(low=1, high=2)
+    before = pickle.dumps(outside)
+
+    @ac.model
+    def held(y=None):
+        ac.sample("y", dist.Normal(ac.sample("m", outside), 1), obs=y)
+
+    found = infer.prior_predictive(held(), draws=20)
+    assert np.all((found["m"] > 1) & (found["m"] < 2))
+    infer.predict(found.sites | {"y": found["m"]}, held().do({"y": 0.0}))
+    assert pickle.dumps(outside) == before
+
+
 def test_float32_runs_predict_in_float32():
     run = infer.sample(line(X, Y), **{**RUN, "draws": 10, "precision": "float32"})
     assert infer.predict(run)["y"].dtype == infer.log_likelihood(run)["y"].dtype == np.float32
@@ -209,6 +232,11 @@ def improper():
 
 REFUSED = {
     "a model without its data": (lambda d: infer.predict(d, line), OptionError, ["Call it with its data"]),
+    "inside of a trace": (
+        lambda d: jax.jit(lambda x: infer.predict(d, line(x))["y"])(X),
+        OptionError,
+        ["inside of jax.jit"],
+    ),
     "no draws": (lambda d: infer.predict([1.0], line(X)), OptionError, ["infer.sample", "list"]),
     "a mapping without a model": (lambda d: infer.predict(values()), OptionError, ["model(...)"]),
     "an empty mapping": (lambda d: infer.predict({}, line(X)), OptionError, ["there are no draws"]),

@@ -21,6 +21,7 @@ from ..executors.gangs.keeper import keep
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from . import examples
+from .arrays import check_new, write_arrays
 from .data import read_data
 from .executors import NAMES, executor_named
 from .rules import rule_written
@@ -174,6 +175,38 @@ def summary_command(run: RunFolder) -> None:
         typer.echo(str(notice))
     for problem in draws.problems:
         typer.echo(f"damage: {problem}", err=True)
+
+
+@app.command("predict", no_args_is_help=True)
+def predict_command(
+    run: RunFolder,
+    model: ModelFile,
+    data: Data = None,
+    out: Annotated[Path | None, typer.Option(help="NPZ file for the draws, by site.")] = None,
+    sites: Annotated[
+        list[str] | None, typer.Option("--site", help="Only this site; may be given several times.")
+    ] = None,
+    redraw: Annotated[
+        list[str] | None,
+        typer.Option(help="Draw this unknown from its prior, given the rest; may be given several times."),
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Draw what a model predicts for data, given the draws of a stored run, and print a summary."""
+    if out is not None:
+        check_new(out)
+    draws = infer.load(run)
+    with import_model(model) as function:
+        target = _bind(function, data)
+        found = infer.predict(draws, target, sites=sites or None, redraw=redraw or [], seed=seed, quiet=quiet)
+    typer.echo(f"{found!r}".splitlines()[0])
+    typer.echo(str(found.summary()))
+    if out is not None:
+        write_arrays(out, found)
+        typer.echo(
+            f"\nStored in {out}, by site, with axes chain and draw in front: numpy.load({str(out)!r})."
+        )
 
 
 @app.command("example")

@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
 from ...core.precision import Precision
 from ...report.arviz import Group, groups_to_tree, to_arviz
+
+if TYPE_CHECKING:
+    from ...report.summary import Summary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +74,12 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     def num_draws(self) -> int:
         """Draws of each chain."""
         return next((array.shape[1] for array in self.sites.values()), 0)
+
+    def summary(self) -> "Summary":
+        """A table of mean, sd and quantiles of every scalar, and how well the draws know them."""
+        from ...report.summary import summarise  # ArviZ takes a second to import
+
+        return summarise(self.sites, dims=self.dims, coords=self.coords)
 
     def to_arviz(self) -> Any:
         """These alone as ArviZ's `DataTree`; `draws.to_arviz(these)` has them beside the posterior."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from ...core.errors import DataError, ModelError, OptionError, suggest
 from ...core.precision import Precision
@@ -114,6 +115,11 @@ def check_model(function: str, model: Any) -> Model:
         hint = " Call it with its data." if callable(model) else ""
         raise OptionError(
             f"infer.{function}: model must be a model called with its data, got {type(model).__name__}.{hint}"
+        )
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model)):
+        raise OptionError(
+            f"infer.{function} was called inside of jax.jit, jax.vmap or jax.grad, which trace the data of the model. "
+            "It compiles what it runs by itself; call it outside."
         )
     return model
 

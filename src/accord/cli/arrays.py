@@ -1,0 +1,33 @@
+"""Write arrays by name to an NPZ file, whatever they are called."""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..core.errors import OptionError, StorageError
+
+
+def check_new(path: Path) -> None:
+    """Raise `OptionError` for a file that is no NPZ, is there already, or has no folder to be in."""
+    if path.suffix.lower() != ".npz":
+        raise OptionError(f"--out must be a file ending in .npz, got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise OptionError(f"--out: there is no folder {str(path.parent)!r}. Make it first.")
+    if path.exists():
+        raise OptionError(f"{path} is there already, and nothing is written over it. Choose another name.")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write them so that `numpy.load` reads them.
+
+    **Raises** `StorageError` where the file cannot be written.
+    """
+    try:
+        with zipfile.ZipFile(path, "x", allowZip64=True) as file:
+            for name, array in arrays.items():
+                with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written ({error.strerror or error}).") from error
