@@ -15,6 +15,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import DataError, ModelError, OptionError, SiteError
+from accord.density.predictive import model_of
 from accord.drivers.predictive import over_draws
 
 RUN = dict(draws=30, warmup=60, chains=[1, 4], seed=2, **QUIET)
@@ -138,6 +139,30 @@ def test_the_prior_predictive_is_exact():
     np.testing.assert_array_equal(infer.prior_predictive(normal(None), draws=7)["x"], found["x"][:, :7])
 
 
+def test_draws_from_the_prior_are_draws_too():
+    prior = infer.prior_predictive(line(X), draws=20)
+    assert infer.log_likelihood(prior, line(X, Y))["y"].shape == (1, 20, 12)
+    found = infer.predict(prior, line(X))
+    np.testing.assert_allclose(found["mean"], prior["mean"], rtol=1e-14)
+
+
+def test_rows_in_files_and_plates_in_chunks_are_predicted_like_others(tmp_path):
+    @ac.model
+    def chunks(x, y):
+        b = ac.sample("b", dist.Normal(0, 10))
+        with ac.plate("row", x.shape[0], chunk=5):
+            ac.sample("y", dist.Normal(b * x, 1), obs=y)
+
+    at = {"b": values()["b"]}
+    for name, array in (("x", X), ("y", Y)):
+        np.save(tmp_path / f"{name}.npy", array)
+    in_files = chunks(*(infer.rows(tmp_path / f"{name}.npy") for name in "xy"))
+    found, other = infer.predict(at, in_files), infer.predict(at, chunks(X, Y))
+    np.testing.assert_array_equal(found["y"], other["y"])
+    again = infer.predict(at, model_of(chunks(X, Y).log_density()))
+    np.testing.assert_array_equal(found["y"], again["y"])
+
+
 def test_later_sites_see_what_was_predicted_before_them():
     @ac.model
     def pair(y=None, z=None):
@@ -239,6 +264,16 @@ REFUSED = {
     ),
     "no draws": (lambda d: infer.predict([1.0], line(X)), OptionError, ["infer.sample", "list"]),
     "a mapping without a model": (lambda d: infer.predict(values()), OptionError, ["model(...)"]),
+    "a log likelihood": (
+        lambda d: infer.predict(infer.log_likelihood(d), line(X)),
+        OptionError,
+        ["LogLikelihood"],
+    ),
+    "predictions without unknowns": (
+        lambda d: infer.predict(infer.predict(d), line(X)),
+        OptionError,
+        ["no draws of unknowns"],
+    ),
     "an empty mapping": (lambda d: infer.predict({}, line(X)), OptionError, ["there are no draws"]),
     "one axis": (lambda d: infer.predict({"a": np.zeros(3)}, line(X)), DataError, ["'a'", "value[None]"]),
     "uneven draws": (

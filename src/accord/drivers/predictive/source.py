@@ -14,7 +14,7 @@ from ...core.series import AbstractSeries, InMemory
 from ...density.predictive import Predictive, model_of
 from ...language import Model
 from ..draws import Draws
-from .results import AbstractOfDraws
+from .results import LogLikelihood, Predictions
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Source:
             check_model(function, model)
         if isinstance(draws, Draws):
             return _of_run(function, draws, model)
-        if not isinstance(draws, Mapping):
+        if not isinstance(draws, Mapping) or isinstance(draws, LogLikelihood):
             raise OptionError(
                 f"infer.{function} takes draws, as infer.sample and infer.load return them, or a mapping from site to "
                 f"array of shape (chain, draw, *site); got {type(draws).__name__}."
@@ -56,9 +56,10 @@ class Source:
                 f"infer.{function}: these draws have no model. Give one: {function}(draws, model(...))."
             )
         chains, precision = None, "float64"
-        if isinstance(draws, AbstractOfDraws):
-            chains, precision = draws.chains, draws.precision
         arrays = {str(name): np.asarray(value) for name, value in draws.items()}
+        if isinstance(draws, Predictions):  # what it predicted or computed are no unknowns
+            chains, precision = draws.chains, draws.precision
+            arrays = {name: arrays[name] for name in arrays if name in draws.anew}
         num_chains = _check_arrays(function, arrays)[0]
         return Source(InMemory(arrays), chains or tuple(range(num_chains)), model, precision)
 
@@ -164,7 +165,7 @@ def _check_arrays(function: str, arrays: Mapping[str, np.ndarray]) -> tuple[int,
     shapes = {name: array.shape[:2] for name, array in arrays.items()}
     first = next(iter(shapes.items()), None)
     if first is None or first[1][1:2] == (0,):
-        raise OptionError(f"infer.{function}: there are no draws.")
+        raise OptionError(f"infer.{function}: there are no draws of unknowns.")
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
             raise DataError(f"infer.{function}: site {name!r} holds {array.dtype}, not numbers.")
