@@ -86,6 +86,21 @@ def test_what_may_change_compiles_nothing():
     assert compiled == []
 
 
+def test_predictions_compile_one_program_and_new_data_none():
+    model, rng = fresh_model(0.625), np.random.default_rng(0)
+    with counting() as compiled:
+        draws = {"m": rng.normal(size=(2, 20))}
+        infer.log_likelihood(draws, model(np.arange(5.0)))
+    assert len(compiled) == 1, compiled
+    with counting() as compiled:
+        infer.log_likelihood({"m": rng.normal(size=(3, 50))}, model(np.arange(5.0) + 1))
+    assert not compiled, compiled
+    with counting() as compiled:
+        infer.predict(draws, model(np.arange(5.0)), seed=1)
+        infer.predict(draws, model(np.arange(5.0) + 1), seed=2)
+    assert len(compiled) == 1, compiled
+
+
 def test_new_observations_by_condition_compile_nothing():
     model = eight_schools(SCHOOLS_SIGMA)
     infer.sample(model.condition({"y": SCHOOLS_Y}), **RUN)

@@ -201,7 +201,10 @@ class HasData(Protocol):
 
 
 def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
-    """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs."""
+    """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs.
+
+    Programs are found by what was traced, as those of a run: new data of the same shape compile nothing.
+    """
     cache.persist()
     every = shapes(target.data)
 
@@ -222,7 +225,20 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
         return jax.tree.unflatten(jax.tree.structure(results), flat(*jax.tree.leaves((whole, arguments))))
 
     data = Placement().put_data({name: target.data[name] for name in names}, ())
-    compiled = _one_at_a_time(_compile(jax.jit(run).lower(traced.consts, data, *example)))
+    arguments = (tuple(traced.consts), shapes(data), example)
+    key = (
+        _text(traced),
+        repr(shapes(arguments)),
+        repr(jax.tree.structure((arguments, results))),
+        tuple(names),
+        jax.default_backend(),
+        jax.dtypes.canonicalize_dtype(np.float64).name,
+    )
+
+    def build() -> tuple[Any, Any]:
+        return _one_at_a_time(_compile(jax.jit(run).lower(traced.consts, data, *example))), None
+
+    (compiled, _), _ = _cache.get(key, build)
     return lambda *arguments: compiled(traced.consts, data, *arguments)
 
 

@@ -56,7 +56,7 @@ def over_draws(
         if not leaves:
             return shapes
         _check_memory(len(source.chains) * count * _bytes(leaves))
-        rows = _rows(_bytes(leaves) + _bytes(like.values()), count)
+        rows = _rows(_bytes(leaves) + _bytes(like.values()))
         program = compile_alone(
             target,
             lambda target, words, values, count: _program(one, rows)(target, words, values, count),
@@ -145,9 +145,9 @@ def _bytes(leaves: Any) -> int:
     return sum(math.prod(leaf.shape) * np.dtype(leaf.dtype).itemsize for leaf in leaves)
 
 
-def _rows(row_bytes: int, num_draws: int) -> int:
-    """How many draws a block has room for: fixed by the program, of which it is a part, a power of two."""
-    room = max(min(_BLOCK_BYTES // max(row_bytes, 1), _MAX_ROWS, num_draws), 1)
+def _rows(row_bytes: int) -> int:
+    """How many draws a block has room for, a power of two: fixed by the program, whatever number of draws there are."""
+    room = max(min(_BLOCK_BYTES // max(row_bytes, 1), _MAX_ROWS), 1)
     return 2 ** (room.bit_length() - 1)
 
 
