@@ -12,7 +12,7 @@ from ...core.notice import Notice
 from ...density import Layout
 from ...report.labels import scalar_labels
 from ...report.sketch import BLOCKS, terminal_ramp
-from .table import lay_out, to_dataframe
+from ...report.table import lay_out, to_dataframe
 from .uniformity import Uniformity, holm, shape_of
 
 if TYPE_CHECKING:

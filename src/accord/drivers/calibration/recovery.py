@@ -7,9 +7,9 @@ import numpy as np
 
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
+from ...report.table import lay_out, to_dataframe
 from ..draws import Draws
 from .simulator import Values
-from .table import lay_out, to_dataframe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
