@@ -6,6 +6,7 @@ from .drivers.calibration.recover import simulate_and_recover as simulate_and_re
 from .drivers.check import check as check
 from .drivers.explain import explain as explain
 from .drivers.load import load as load
+from .drivers.modes.find import find_mode as find_mode
 from .drivers.predictive.evaluate import log_joint as log_joint
 from .drivers.predictive.evaluate import log_likelihood as log_likelihood
 from .drivers.predictive.evaluate import log_prior as log_prior

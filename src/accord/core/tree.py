@@ -22,3 +22,10 @@ def to_numpy(tree: T) -> T:
 def shapes(tree: T) -> T:
     """The same tree with every array replaced by its shape and dtype."""
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), leaf.dtype), tree)
+
+
+def kept(array: Any) -> np.ndarray:
+    """A copy on the host that nobody changes."""
+    array = np.array(array)
+    array.setflags(write=False)
+    return array

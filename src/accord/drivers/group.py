@@ -36,23 +36,24 @@ class StartFailedError(Exception):
     """No starting point of a chain was finite, for the caller to explain.
 
     **Fields**: `chain`; `position`, shape `(dim,)`: the one that was nearest to be of use, with a finite log density
-    before -inf before NaN; `num_tries`; `origin`, where they came from.
+    before -inf before NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
     """
 
-    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str):
+    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
         found = f"no starting point with a finite log density and gradient in {num_tries} tries, {origin}"
         if num_tries == 1:
             found = (
                 f"the log density or its gradient is not finite at its only starting point, {origin}; give others, or "
                 "leave sites out to have them drawn"
             )
-        super().__init__(f"chain {chain}: {found}")
+        super().__init__(f"{what} {chain}: {found}")
         self.chain, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
+        self.what = what
 
     is_final = True  # to try again would change nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin)
+        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin, self.what)
 
 
 @dataclass(frozen=True)

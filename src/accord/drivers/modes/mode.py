@@ -1,0 +1,109 @@
+"""Hold a mode: its values, how well they are determined, and how it was found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.errors import OptionError, suggest
+from ...core.notice import Notice
+from ...report.summary import rounded
+from ...report.table import lay_out, to_dataframe
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROWS = 60  # printed
+Z_OF_95 = 1.959963984540054
+_TITLES = {"map": "Posterior mode (MAP)", "mle": "Maximum likelihood (MLE)"}
+_HEIGHTS = {"map": "log density", "mle": "log likelihood"}
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """What `infer.find_mode` found. Prints itself as a table of coefficients; `mode["z"]` is a column.
+
+    A standard error is the square root of the inverse of the observed information: of minus the second derivatives of
+    `log_density` by the values of the latent sites. It is NaN where there is none, and `notes` say why.
+
+    **Fields**
+    - `model`: its name. `estimator`: `"map"` or `"mle"`.
+    - `values`: by latent site, in the model's space, read-only; `deterministics`: by deterministic site.
+    - `log_density`: log joint density at the mode in the model's space, without Jacobians; log likelihood for `"mle"`.
+    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `columns`: column name to array of shape `(k,)`: estimate, standard_error, z (estimate by standard error), lower
+      and upper (1.96 standard errors to each side, 95%, also where a support ends in between).
+    - `notes`: for each scalar what keeps it from having a standard error, or an empty string.
+    - `covariance`: of the scalars, shape `(k, k)`; NaN in rows and columns without a standard error. None in more than
+      1000 dimensions.
+    - `position`: shape `(dim,)`, unconstrained. `position_covariance`: of that, shape `(dim, dim)`, likewise.
+    - `is_converged`: whether a step could have gained nothing more.
+    - `heights`: by start, shape `(starts,)`, the log density that it reached; NaN if it could not begin.
+    - `num_reached`: how many starts reached this mode.
+    - `notices`: what to know before using it.
+    """
+
+    model: str
+    estimator: str
+    values: Mapping[str, np.ndarray]
+    deterministics: Mapping[str, np.ndarray]
+    log_density: float
+    labels: tuple[str, ...]
+    columns: Mapping[str, np.ndarray]
+    notes: tuple[str, ...]
+    covariance: np.ndarray | None
+    position: np.ndarray
+    position_covariance: np.ndarray | None
+    is_converged: bool
+    heights: np.ndarray
+    num_reached: int
+    notices: tuple[Notice, ...]
+
+    @property
+    def standard_errors(self) -> dict[str, np.ndarray]:
+        """By latent site, of its shape."""
+        flat, found = self.columns["standard_error"], {}
+        for name, value in self.values.items():
+            found[name], flat = flat[: value.size].reshape(value.shape), flat[value.size :]
+        return found
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
+        if column not in self.columns:
+            raise OptionError(f"a mode has no column {column!r}.{suggest(column, self.columns)}")
+        return self.columns[column]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def to_dataframe(self) -> "DataFrame":
+        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        return to_dataframe(self.labels, self.columns)
+
+    def __str__(self) -> str:
+        rows = [self._row(index) for index in range(min(len(self), ROWS + 1))]
+        rows += [[""]] * (len(self) - len(rows))
+        head = ["", *self.columns]
+        if any(self.notes):
+            head, rows = [*head, "note"], [[*row, self.notes[i]] for i, row in enumerate(rows)]
+        state = "" if self.is_converged else ", not converged"
+        height = f"{_HEIGHTS[self.estimator]} {self.log_density + 0.0:.8g}"
+        title = (
+            f"{_TITLES[self.estimator]} of {self.model}: {height}, reached by {self.num_reached} of "
+            f"{len(self.heights)} starts{state}"
+        )
+        return "\n".join([title, lay_out(head, rows, ROWS), *map(str, self.notices)])
+
+    __repr__ = __str__
+
+    def _row(self, index: int) -> list[str]:
+        error = float(self.columns["standard_error"][index])
+        cells = [self.labels[index]]
+        for name, column in self.columns.items():
+            value = float(column[index])
+            if np.isnan(value):
+                cells.append("-")
+            else:
+                cells.append(f"{value:+.2f}" if name == "z" else rounded(value, 0.01 * error))
+        return cells
