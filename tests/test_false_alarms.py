@@ -19,6 +19,7 @@ RATES = {
     "distributions/test_random_measures.py": 2e-5,
     "distributions/test_series.py": 21 * 6e-7,
     "drivers/test_calibration.py": 1e-5,
+    "drivers/test_laplace.py": 1e-5,
     "kernels/test_kernel_laws.py": 2 * 6.3e-5,
     "kernels/test_keys.py": 20 * 1e-6,
     "known_answers/test_known_answers.py": 1 / 500_000,
@@ -33,6 +34,7 @@ RATES = {
 # What only says how such figures are computed.
 NO_TEST = (
     "cli/test_commands.py",
+    "drivers/test_modes.py",
     "drivers/test_until.py",
     "laws.py",
     "posteriors/make_references.py",

@@ -76,8 +76,9 @@ def sample(
     - `seed`: an integer in [0, 2**64).
     - `thinning`: keep every n-th draw; >= 1.
     - `init`: where chains begin: `infer.from_uniform()`, which is None, `from_prior()`, `from_median()`,
-      `from_values({...})` or the mapping itself, in the model's space; or the `Draws` of an earlier run, to begin where
-      its chains ended. What a chain begins at does not depend on which others are run.
+      `from_values({...})` or the mapping itself, in the model's space; the `Mode` of `infer.find_mode`, for its values;
+      or the `Draws` of an earlier run, to begin where its chains ended. What a chain begins at does not depend on which
+      others are run.
     - `until`: a rule that ends the run as soon as it holds for the same number of draws of every chain, such as
       `infer.ESS(1000)`, `RHat(1.01)`, `MCSE(0.05)` or `Seconds(60)`, combined by `&` and `|`. It is looked at after
       100 draws per chain, and after each half as many again, so that the result is the same however the run is made;

@@ -125,6 +125,7 @@ def _described(found: Found) -> Mode:
         heights=kept(found.climbs.heights),
         num_reached=int(found.is_here.sum()),
         notices=tuple(by_severity([*found.density.notices, *findings(found)])),
+        density=found.density,
     )
 
 

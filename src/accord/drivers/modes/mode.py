@@ -8,8 +8,11 @@ import numpy as np
 
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
+from ...core.options import checks_options
+from ...density import LogDensity
 from ...report.summary import rounded
 from ...report.table import lay_out, to_dataframe
+from .laplace import Laplace, approximate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,6 +45,7 @@ class Mode:
     - `heights`: by start, shape `(starts,)`, the log density that it reached; NaN if it could not begin.
     - `num_reached`: how many starts reached this mode.
     - `notices`: what to know before using it.
+    - `density`: of the model with its data.
     """
 
     model: str
@@ -59,6 +63,7 @@ class Mode:
     heights: np.ndarray
     num_reached: int
     notices: tuple[Notice, ...]
+    density: LogDensity
 
     @property
     def standard_errors(self) -> dict[str, np.ndarray]:
@@ -67,6 +72,27 @@ class Mode:
         for name, value in self.values.items():
             found[name], flat = flat[: value.size].reshape(value.shape), flat[value.size :]
         return found
+
+    @checks_options
+    def laplace(self, *, draws: int = 1000, seed: int = 0) -> Laplace:
+        """Draw from Laplace's approximation of the posterior: a normal over unconstrained numbers.
+
+        From this mode, the maximum of the density of unconstrained numbers is climbed, which is another place: there a
+        normal fits best, and it exists for scales too whose own mode is zero. Its covariance is the inverse of minus
+        the second derivatives there. Weights and a notice say how far from the posterior it is.
+
+        **Arguments**: `draws`, >= 1; `seed`, in [0, 2**64).
+
+        **Raises** `OptionError` for a maximum of a likelihood, which is no posterior; `SamplingError` where there is no
+        such maximum, or directions along which the density does not fall.
+
+        **Source**: Tierney & Kadane (1986), J. Am. Stat. Assoc. 81, 82-86.
+        """
+        if self.estimator != "map":
+            raise OptionError(
+                'laplace approximates a posterior, and this is the maximum of a likelihood: find_mode(model, "map").'
+            )
+        return approximate(self.density, self.position, draws, seed)
 
     def __getitem__(self, column: str) -> np.ndarray:
         """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""

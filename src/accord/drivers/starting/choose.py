@@ -5,6 +5,7 @@ from typing import Any
 
 from ...core.errors import OptionError, StorageError
 from ..draws import Draws
+from ..modes.mode import Mode
 from .base import AbstractStart
 from .earlier import FromDraws, from_draws
 from .given import as_values
@@ -15,8 +16,8 @@ from .values import from_values
 KEPT = "init"
 """Of what a store keeps of a start, the name."""
 
-Init = AbstractStart | Draws | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
-"""A start, an earlier run, values by site, for all chains or a list by chain, or None for the default."""
+Init = AbstractStart | Draws | Mode | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+"""A start, an earlier run, a mode, values by site, for all chains or a list by chain, or None for the default."""
 
 
 def start_of(init: Any) -> AbstractStart:
@@ -27,12 +28,14 @@ def start_of(init: Any) -> AbstractStart:
         return init
     if isinstance(init, Draws):
         return from_draws(init)
+    if isinstance(init, Mode):
+        return from_values(init.values)
     if isinstance(init, Mapping | list | tuple):
         return from_values(init)
     hint = " Call it: `infer.from_prior()`." if callable(init) else ""
     raise OptionError(
         "init must be a start such as infer.from_prior(), a mapping from latent sites to values, the draws of an "
-        f"earlier run, or None; got {init!r}.{hint}"
+        f"earlier run, a mode, or None; got {init!r}.{hint}"
     )
 
 
