@@ -92,6 +92,15 @@ def counts(y):
     ac.sample("y", dist.Normal(k, 1), obs=y)
 
 
+KEPT = []
+
+
+@ac.model
+def from_an_earlier_trace(y):
+    KEPT.append(ac.sample("m", dist.Normal(0, 1)))
+    ac.sample("y", dist.Normal(KEPT[0], 1), obs=y)
+
+
 def find(*arguments, **options):
     return infer.find_mode(*arguments, quiet=True, **options)
 
@@ -260,6 +269,7 @@ REFUSED = {
     ),
     "no model": (lambda: find(prior_alone), OptionError, "called with its data"),
     "discrete": (lambda: find(counts(1.0)), SiteError, "discrete"),
+    "a kept tracer": (lambda: find(from_an_earlier_trace(1.0)), ModelError, "earlier run of itself"),
     "nowhere finite": (lambda: find(never_finite(1.0), "mle"), InitializationError, "log of -"),
     "misspelt": (lambda: find(prior_alone(), start=3), OptionError, "Did you mean 'starts'"),
     "no starts": (lambda: find(prior_alone(), starts=0), OptionError, "starts must be"),

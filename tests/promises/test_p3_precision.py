@@ -71,6 +71,8 @@ def test_a_callback_is_never_given_float32_by_threads_of_jax():
     try:
         with pytest.raises(OptionError, match=r"calls Python.*float32.*JAX_ENABLE_X64=1.*Processes"):
             infer.sample(target, **RUN)
+        with pytest.raises(OptionError, match="calls Python"):
+            infer.find_mode(target)
         assert infer.sample(target, precision="float32", **RUN)["x"].dtype == np.float32
         assert infer.sample(target, executor=infer.Processes(1), **RUN).complete
     finally:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..adaptation import metric as metrics
 from ..core.errors import OptionError
-from ..core.precision import Precision, scope
+from ..core.precision import Precision, float_dtype, scope
 from ..core.tree import shapes
 from ..core.versions import QUICK_CPU_OPTIONS
 from ..density import LogDensity, sharded
@@ -240,6 +240,23 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
 
     (compiled, _), _ = _cache.get(key, build)
     return lambda *arguments: compiled(traced.consts, data, *arguments)
+
+
+def check_traced(target: LogDensity) -> None:
+    """Refuse a target that no program could evaluate, before one is compiled by `compile_alone`.
+
+    **Raises** `ModelError` for a value from outside of the trace, `OptionError` for a callback as `compile_programs`.
+    """
+    precision = target.program.precision
+    position = jax.ShapeDtypeStruct((target.dim,), float_dtype(precision))
+
+    def evaluate(data: Any, position: Any) -> Any:
+        return target.with_data(data).value_and_grad(position)
+
+    traced = jax.make_jaxpr(evaluate)(shapes(target.data), position)
+    check_leaks(target, position, traced.consts)
+    if any("callback" in each.primitive.name for each in _equations(traced.jaxpr)):
+        _check_callbacks(precision)
 
 
 def _check_callbacks(precision: Precision) -> None:

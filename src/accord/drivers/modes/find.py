@@ -12,6 +12,7 @@ from ...density import LogDensity
 from ...language import Model
 from ...report import tell
 from ...report.labels import scalar_labels
+from ..compiled import check_traced
 from ..requests import check_target, density_of
 from ..starting.choose import Init, start_of
 from .edges import at_edge
@@ -68,6 +69,7 @@ def find_mode(
     start = start_of(init)
     density = density_of(target, precision)
     with scope(density.program.precision):
+        check_traced(density)
         points = start.points(density, int(seed), range(count))
         climbs = climbs_from(density, OBJECTIVES[estimator], points, int(seed), count, max_steps)
         mode = _described(_found(density, estimator, climbs, max_steps))
