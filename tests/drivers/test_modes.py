@@ -92,6 +92,21 @@ def counts(y):
     ac.sample("y", dist.Normal(k, 1), obs=y)
 
 
+@jax.custom_vjp
+def backward_only(x):
+    return jnp.exp(x)
+
+
+backward_only.defvjp(lambda x: (jnp.exp(x), x), lambda x, slope: (slope * jnp.exp(x),))
+
+
+@ac.model
+def rate_by_a_solver(y):
+    a = ac.sample("a", dist.Normal(0, 10))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Poisson(ac.deterministic("rate", backward_only(a))), obs=y)
+
+
 KEPT = []
 
 
@@ -190,6 +205,14 @@ def test_a_function_of_unconstrained_arrays_has_a_mode():
     mode = find(density)
     np.testing.assert_allclose(mode.values["x"], 3)
     np.testing.assert_allclose(mode.covariance, np.eye(2) / 100, atol=1e-14)
+
+
+def test_a_function_that_has_no_forward_derivative_costs_no_standard_errors():
+    y = np.array([3, 5, 4])
+    mode = find(rate_by_a_solver(y), "mle")
+    np.testing.assert_allclose(mode.values["a"], np.log(4), rtol=1e-9)
+    np.testing.assert_allclose(mode.standard_errors["a"], 12**-0.5, rtol=1e-8)
+    np.testing.assert_allclose(mode.deterministics["rate"], 4, rtol=1e-8)
 
 
 def test_columns_that_add_up_leave_the_others_their_errors():

@@ -4,7 +4,8 @@ import numpy as np
 
 from ...density import LogDensity
 from .information import Information
-from .surface import View, values_of_sites
+from .surface import values_of_sites
+from .view import View
 
 PART = 0.1
 """The least part of a level direction that a coordinate has to have to be named."""

@@ -21,8 +21,9 @@ from .found import Found
 from .information import Information, sharpened
 from .mode import Z_OF_95, Mode
 from .starts import climbs_from
-from .surface import OBJECTIVES, Climbs, View, heights, viewing
+from .surface import OBJECTIVES, Climbs, heights
 from .uncertainty import Errors
+from .view import View, viewing
 
 
 @checks_options

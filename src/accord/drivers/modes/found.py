@@ -6,7 +6,8 @@ import numpy as np
 
 from ...density import LogDensity
 from .information import Information
-from .surface import Climbs, View
+from .surface import Climbs
+from .view import View
 
 SAME_HEIGHT = 1e-3
 """Nats by which two climbs that ended at one place may differ."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .surface import View
+from .view import View
 
 Heights = Callable[[np.ndarray], np.ndarray]
 """The objective at positions of shape `(n, dim)`."""

@@ -17,7 +17,8 @@ from ...density import LogDensity
 from ..starting.table import TablePoints
 from .information import Information, sharpened
 from .starts import climbs_from
-from .surface import View, heights, in_batches, viewing
+from .surface import heights, in_batches
+from .view import View, viewing
 
 _MAX_STEPS = 1000
 _GAIN = 1e-6  # nats

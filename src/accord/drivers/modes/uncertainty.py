@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.tree import kept
 from .information import Information
-from .surface import View
+from .view import View
 
 _TOUCH = 1e-4  # of a scalar's own scale: less of an untold direction is rounding
 
