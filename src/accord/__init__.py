@@ -11,5 +11,6 @@ from .language import model as model
 from .language import plate as plate
 from .language import sample as sample
 from .language import static as static
+from .language import submodel as submodel
 
 __version__ = "0.1.0"

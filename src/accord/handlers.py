@@ -1,6 +1,6 @@
 """Offer the handlers of the language under `accord.handlers`."""
 
-from .language.handlers import block, condition, do, mask, replay, scale, seed, substitute, trace
+from .language.handlers import block, condition, do, mask, replay, scale, scope, seed, substitute, trace
 
 __all__ = [
     "block",
@@ -9,6 +9,7 @@ __all__ = [
     "mask",
     "replay",
     "scale",
+    "scope",
     "seed",
     "substitute",
     "trace",

@@ -1,12 +1,13 @@
 """Write a model as a Python function of statements, and change what the statements mean."""
 
 from . import handlers
-from .interpreter import AbstractHandler
+from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
 from .plate import plate
 from .primitives import deterministic, factor, sample
 from .site import Site
 from .static import static
+from .submodel import submodel
 
 __all__ = [
     "AbstractHandler",
@@ -20,4 +21,5 @@ __all__ = [
     "plate",
     "sample",
     "static",
+    "submodel",
 ]

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 
 from ..core.errors import OptionError, SiteError, suggest
-from .interpreter import AbstractHandler
+from .handler import AbstractHandler
 from .shapes import as_array
 from .site import Site
 
@@ -37,7 +37,7 @@ class AbstractValues(AbstractHandler):
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model."""
-        sampled = [site.name for site in sites.values() if site.kind == "sample"]
+        sampled = [name for name, site in sites.items() if site.kind == "sample"]
         for name in self.values:
             if name in sites and sites[name].kind != "sample":
                 raise SiteError(

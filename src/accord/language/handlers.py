@@ -1,73 +1,25 @@
-"""Change what the sites of a model mean from the outside: seed, condition, intervene, hide, weigh.
+"""Change what the sites of a model mean from the outside: seed, condition, intervene, hide, rename, weigh.
 
 Each function here takes a `Model`, or a function of statements, and returns the same with one more rule around it.
-Rules apply from the inside out, so the last one put on has the last word. `mask` and `scale` are also statements:
-`with handlers.mask(mask=m):`.
+Rules apply from the inside out, so the last one put on has the last word. `mask`, `scale` and `scope` are also
+statements: `with handlers.mask(mask=m):`.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, overload
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from ..core.errors import ModelError, OptionError
+from ..core.errors import OptionError
 from ..core.options import checks_options
 from .effects import Block, Condition, Do, Mask, Replay, Scale, Seed, Substitute
-from .interpreter import AbstractHandler, enter, is_running, leave, run
-from .model import Model, ModelFunction
-from .places import caller
+from .handled import Traced, Within, put_on, put_on_or_within, traced
+from .model import Model
+from .scope import Scope
 from .site import Site
 
 T = TypeVar("T", Model, Callable[..., Any])
-
-
-class Handled(eqx.Module):
-    """A function with rules around it, innermost first; call it as the function."""
-
-    function: Callable[..., Any] = eqx.field(static=True)
-    handlers: tuple[AbstractHandler, ...] = ()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function inside of its handlers and return its value."""
-        return run(self.function, self.handlers, args, kwargs)[0]
-
-
-class Traced(eqx.Module):
-    """A model or function whose sites can be looked at."""
-
-    target: Model | Handled
-
-    def get_trace(self, *args: Any, **kwargs: Any) -> dict[str, Site]:
-        """Run it, a function with its arguments, and return its sites by name, in order, without hidden ones.
-
-        **Raises** `OptionError` for arguments to a `Model`, which has them bound.
-        """
-        if isinstance(self.target, Model):
-            if args or kwargs:
-                raise OptionError(
-                    f"get_trace takes no arguments here: the model {self.target.name!r} has them bound."
-                )
-            sites = self.target.run()[1]
-        else:
-            sites = run(self.target.function, self.target.handlers, args, kwargs)[1]
-        return {name: site for name, site in sites.items() if not site.is_hidden}
-
-
-class Within(eqx.Module):
-    """A rule for the statements inside of a `with`."""
-
-    handler: AbstractHandler
-    word: str = eqx.field(static=True)
-
-    def __enter__(self) -> None:
-        if not is_running():
-            raise ModelError(f"handlers.{self.word} was entered outside of any model (at {caller()}).")
-        enter(self.handler)
-
-    def __exit__(self, *_: object) -> None:
-        leave()
 
 
 @checks_options
@@ -76,7 +28,7 @@ def trace(target: Model | Callable[..., Any]) -> Traced:
 
     Latent sites need values: `trace(seed(model, key))`.
     """
-    return Traced(target if isinstance(target, Model) else _handled(target))
+    return traced(target)
 
 
 @checks_options
@@ -87,7 +39,7 @@ def seed(target: T, key: jax.Array | int) -> T:
     """
     if isinstance(key, bool) or not (isinstance(key, int) or hasattr(key, "dtype")):
         raise OptionError(f"handlers.seed: key must be a JAX random key or an integer, got {key!r}.")
-    return _put_on(target, Seed(key))
+    return put_on(target, Seed(key))
 
 
 @checks_options
@@ -96,26 +48,26 @@ def substitute(target: T, values: Mapping[str, Any]) -> T:
 
     **Raises** (when the model runs) `SiteError` for a name that is no latent sample site.
     """
-    return _put_on(target, Substitute.of(values))
+    return put_on(target, Substitute.of(values))
 
 
 @checks_options
 def condition(target: T, values: Mapping[str, Any]) -> T:
     """Observe sample sites to have `values`, by name. See `Model.condition`."""
-    return _put_on(target, Condition.of(values))
+    return put_on(target, Condition.of(values))
 
 
 @checks_options
 def do(target: T, values: Mapping[str, Any]) -> T:
     """Set sample sites to `values`, by name, as an intervention. See `Model.do`."""
-    return _put_on(target, Do.of(values))
+    return put_on(target, Do.of(values))
 
 
 @checks_options
 def replay(target: T, trace: Mapping[str, Site]) -> T:
     """Give latent sites the values they have in `trace`; sites that it lacks are drawn as before."""
     values = {name: s.value for name, s in trace.items() if s.kind == "sample" and not s.is_observed}
-    return _put_on(target, Replay(values))
+    return put_on(target, Replay(values))
 
 
 @checks_options
@@ -132,8 +84,8 @@ def block(target: T, *, hide: Collection[str] | None = None, expose: Collection[
         if isinstance(given, str):
             raise OptionError(f"handlers.block: {word} is a collection of names; write {word}=[{given!r}].")
     if hide is not None:
-        return _put_on(target, Block(tuple(sorted(hide)), is_hiding=True))
-    return _put_on(target, Block(tuple(sorted(expose or ())), is_hiding=False))
+        return put_on(target, Block(tuple(sorted(hide)), is_hiding=True))
+    return put_on(target, Block(tuple(sorted(expose or ())), is_hiding=False))
 
 
 @overload
@@ -159,7 +111,7 @@ def mask(target: Any = None, *, mask: Any) -> Any:
                 f"handlers.mask: the mask must be True or False or an array of them, got "
                 f"{getattr(mask, 'dtype', type(mask).__name__)}. Compare: `mask=(m == 1)`."
             )
-    return _put_on_or_within(target, Mask(mask), "mask")
+    return put_on_or_within(target, Mask(mask), "mask")
 
 
 @overload
@@ -180,25 +132,23 @@ def scale(target: Any = None, *, scale: Any) -> Any:
         raise OptionError(f"handlers.scale: the scale must be a number or an array, got {scale!r}.")
     if isinstance(scale, (int, float)) and not scale > 0:
         raise OptionError(f"handlers.scale: the scale must be positive, got {scale!r}.")
-    return _put_on_or_within(target, Scale(scale), "scale")
+    return put_on_or_within(target, Scale(scale), "scale")
 
 
-def _put_on(target: Any, handler: AbstractHandler) -> Any:
-    if isinstance(target, Model):
-        return target.inside_of(handler)
-    inner = _handled(target)
-    return Handled(inner.function, (*inner.handlers, handler))
+@overload
+def scope(target: None = None, *, prefix: str) -> Within: ...
+@overload
+def scope(target: T, *, prefix: str) -> T: ...
+@checks_options
+def scope(target: Any = None, *, prefix: str) -> Any:
+    """Put a prefix before the names of sites and plates: `mu` becomes `prefix/mu`.
 
+    Rules put on inside know a site by its own name, those further out by the new one.
 
-def _put_on_or_within(target: Any, handler: AbstractHandler, word: str) -> Any:
-    return Within(handler, word) if target is None else _put_on(target, handler)
+    **Arguments**
+    - `target`: a model or function; without it, a context for the statements of a `with` inside a model.
+    - `prefix`: not empty.
 
-
-def _handled(target: Any) -> Handled:
-    if isinstance(target, Handled):
-        return target
-    if isinstance(target, ModelFunction):
-        return Handled(target.function)
-    if not callable(target):
-        raise OptionError(f"a handler takes a model or a function of statements, got {target!r}.")
-    return Handled(target)
+    **Raises** `OptionError` for a prefix that is no name.
+    """
+    return put_on_or_within(target, Scope.of("handlers.scope", prefix), "scope")

@@ -7,48 +7,19 @@ its value chosen. That is the whole language.
 The stack is an immutable tuple in a context variable, so threads and tasks never see each other's handlers.
 """
 
-import abc
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 from jax.extend.core import get_opaque_trace_state
 
 from ..core.errors import ModelError, SiteError
-from .places import note_model, note_site
+from .handler import AbstractHandler, Recorder
+from .places import note_model, note_site, note_unused
 from .shapes import settle
 from .site import Site
-
-
-class AbstractHandler(eqx.Module):
-    """What stands on the stack: a rule that changes the sites visited inside of it."""
-
-    @abc.abstractmethod
-    def process(self, site: Site) -> Site:
-        """The site as the handlers further out shall see it."""
-
-    def check(self, sites: Mapping[str, Site]) -> None:
-        """Raise `SiteError` if the handler names a site that is not among all those of the function it was put on."""
-        del sites
-
-
-class Recorder(AbstractHandler):
-    """Keep every site in the order of visits; `sites` belongs to one run and is its only mutable part."""
-
-    sites: dict[str, Site] = eqx.field(static=True)
-
-    def process(self, site: Site) -> Site:
-        """Refuse a second site of the same name; `visit` stores the site once it is settled."""
-        if site.name in self.sites:
-            raise SiteError(
-                f"site {site.name!r} is defined twice: at {self.sites[site.name].where} and at {site.where}. "
-                "Names must be unique in a model; in a loop, put the index into the name or use a plate."
-            )
-        self.sites[site.name] = site
-        return site
 
 
 @dataclass(frozen=True)
@@ -76,13 +47,13 @@ def visit(site: Site) -> Site:
             "decorated with `@ac.model` and pass its call to `infer.sample`. A thread that a model starts does not "
             "belong to the model."
         )
-    recorders: list[Recorder] = []
+    recorded: list[tuple[dict[str, Site], str]] = []
     thread, transformation = threading.get_ident(), get_opaque_trace_state()
     for entry in reversed(stack):
         _check_same_run(site, entry, thread, transformation)
         site = entry.handler.process(site)
         if isinstance(entry.handler, Recorder):
-            recorders.append(entry.handler)
+            recorded.append((entry.handler.sites, site.name))
         if site.is_hidden:
             break
     try:
@@ -90,8 +61,8 @@ def visit(site: Site) -> Site:
     except Exception as error:
         note_site(error, site, "its value was chosen and its shape checked")
         raise
-    for recorder in recorders:
-        recorder.sites[site.name] = site
+    for sites, name in recorded:
+        sites[name] = site
     return site
 
 
@@ -103,21 +74,39 @@ def run(
 ) -> tuple[Any, dict[str, Site]]:
     """Call `function` inside of `handlers` (innermost first); return its value and all its sites, settled.
 
-    What it raises passes through, with a note that says where.
+    The sites have the names that the last of the handlers gives them. What the function raises passes through, with a
+    note that says where.
+
+    **Raises** `ModelError` where the function gave data to a model and did not run it.
     """
-    sites: dict[str, Site] = {}
-    inside = tuple(_entry(handler) for handler in (*reversed(handlers), Recorder(sites)))
-    token = _STACK.set((*_STACK.get(), *inside))
+    recorder = own = Recorder({}, [])
+    inside: list[AbstractHandler] = [own]
+    checks: list[tuple[AbstractHandler, dict[str, Site]]] = []
+    for handler in handlers:
+        inside.append(handler)
+        checks.append((handler, recorder.sites))
+        if handler.renames:
+            recorder = Recorder({}, [])
+            inside.append(recorder)
+    token = _STACK.set((*_STACK.get(), *map(_entry, reversed(inside))))
     try:
         value = function(*args, **kwargs)
     except Exception as error:
-        note_model(error, function, sites)
+        note_model(error, function, own.sites)
+        for model, where in own.bound:
+            note_unused(error, model.name, where)
         raise
     finally:
         _STACK.reset(token)
-    for handler in handlers:
+    for model, where in own.bound:
+        raise ModelError(
+            f"the model {model.name!r} was called inside a running model (at {where}), which gives it its data and "
+            f"does not run it. Write `ac.submodel({model.name}(...), prefix={model.name!r})` for its sites to join "
+            "the model around it, and for its value."
+        )
+    for handler, sites in checks:
         handler.check(sites)
-    return value, sites
+    return value, recorder.sites
 
 
 def run_alone(
@@ -144,6 +133,22 @@ def leave() -> None:
     _STACK.set(_STACK.get()[:-1])
 
 
+def remember_bound(model: Any, where: str) -> None:
+    """Note that the running model, if there is one, gave data to another, which it is to run."""
+    recorders = _recorders()
+    if recorders:
+        recorders[-1].bound.append((model, where))
+
+
+def forget_bound(model: Any) -> None:
+    """Note that such a model is run, wherever it was given its data."""
+    for recorder in _recorders():
+        found = [i for i, (other, _) in enumerate(recorder.bound) if other is model]
+        if found:
+            del recorder.bound[found[0]]
+            return
+
+
 def is_running() -> bool:
     """Whether some model is running here."""
     return bool(_STACK.get())
@@ -152,6 +157,10 @@ def is_running() -> bool:
 def handlers_around() -> tuple[AbstractHandler, ...]:
     """The handlers of the running model, outermost first."""
     return tuple(entry.handler for entry in _STACK.get())
+
+
+def _recorders() -> list[Recorder]:
+    return [entry.handler for entry in _STACK.get() if isinstance(entry.handler, Recorder)]
 
 
 def _entry(handler: AbstractHandler) -> _Entry:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 
-from ..core.errors import DataError, ModelError, OptionError, suggest
+from ..core.errors import ModelError, OptionError
 from ..core.options import checks_options
+from .binding import bind
 from .effects import Condition, Do
-from .interpreter import AbstractHandler, is_running, run_alone
+from .handler import AbstractHandler
+from .interpreter import forget_bound, is_running, remember_bound, run, run_alone
+from .places import caller
 from .site import Site
 from .static import unmarked
 
@@ -66,16 +69,13 @@ class ModelFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> "Model":
         """Bind arguments to the function's signature; the one place that takes keywords of any name.
 
-        **Raises** `DataError` for missing and unknown arguments; `ModelError` inside a running model.
+        Inside a running model it is `ac.submodel` that runs the model; one that is not run is an error.
+
+        **Raises** `DataError` for missing and unknown arguments.
         """
-        _refuse_inside_a_model(self.name)
-        signature = inspect.signature(self.function)
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise DataError(_why_not_bound(self.name, signature, args, kwargs, error)) from None
-        bound.apply_defaults()
-        return Model(self, dict(bound.arguments))
+        arguments = bind(self.name, self.function, args, kwargs)
+        remember_bound(self, caller())
+        return Model(self, arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By name where the module holds it, since pickle would find this object in place of the plain function.
@@ -114,7 +114,12 @@ class Model(eqx.Module):
 
         **Raises** `ModelError` inside a running model.
         """
-        _refuse_inside_a_model(self.name)
+        if is_running():
+            raise ModelError(
+                f"the model {self.name!r} was called inside a running model. Write "
+                f"`ac.submodel({self.name}(...), prefix={self.name!r})`: its sites join the model around it, under the "
+                "prefix."
+            )
         return self.run()[0]
 
     @checks_options
@@ -156,43 +161,19 @@ class Model(eqx.Module):
 
     def run(self, *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         """Run the function inside of its handlers and these (innermost first); return its value and all its sites."""
-        signature = inspect.signature(self.function)
-        arguments = {name: jax.tree.map(unmarked, value) for name, value in self.arguments.items()}
-        bound = inspect.BoundArguments(signature, arguments)
+        forget_bound(self.source)
+        bound = self._bound()
         return run_alone(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)
 
+    def run_within(self, *outside: AbstractHandler) -> Any:
+        """Do so as a part of the model that is running, which sees the sites; return the value."""
+        forget_bound(self.source)
+        bound = self._bound()
+        return run(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)[0]
 
-def _refuse_inside_a_model(name: str) -> None:
-    if is_running():
-        raise ModelError(
-            f"the model {name!r} was called inside a running model. `ac.submodel`, which will do that, is not in this "
-            f"release: call the plain function, `{name}.function(...)`; its sites then join the model around it."
-        )
-
-
-def _why_not_bound(
-    name: str,
-    signature: inspect.Signature,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    error: TypeError,
-) -> str:
-    parameters = signature.parameters
-    positional = [
-        p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    given = {*positional[: len(args)], *kwargs}
-    required = [
-        p.name
-        for p in parameters.values()
-        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    missing = [n for n in required if n not in given]
-    unknown = [n for n in kwargs if n not in parameters]
-    free = [n for n in parameters if n not in given]
-    found = [f"missing argument {n!r}." for n in missing]
-    found += [f"unknown argument {n!r}.{suggest(n, free)}" for n in unknown]
-    return f"model {name!r}: {' '.join(found) or f'{error}.'} It takes {signature}."
+    def _bound(self) -> inspect.BoundArguments:
+        arguments = {name: jax.tree.map(unmarked, value) for name, value in self.arguments.items()}
+        return inspect.BoundArguments(inspect.signature(self.function), arguments)
 
 
 def _travels_by_value(module: str) -> bool:

@@ -36,6 +36,7 @@ _AT_SITE = "At site "
 _INSIDE_OF = "Inside of "
 _IN_THE_MODEL = "In the model "
 _IN_THE_FUNCTION = "In the function "
+_NOT_RUN = "The model "
 
 
 def caller() -> str:
@@ -92,6 +93,18 @@ def note_model(error: Exception, function: Any, sites: Mapping[str, Site]) -> No
     if not _has_note(error, _AT_SITE):
         after = f", after site {[*sites][-1]!r}" if sites else ", before its first site"
     _note(error, _IN_THE_MODEL, f"{_name(function)!r}, at {user_line(error)}{after}.{_hint(error)}")
+
+
+def note_unused(error: Exception, name: str, where: str) -> None:
+    """Say beside an exception, once, that a model was given its data and has not been run."""
+    if "ac.submodel" in str(error):
+        return
+    _note(
+        error,
+        _NOT_RUN,
+        f"{name!r} was given its data at {where}, and is not run by that: `ac.submodel({name}(...), prefix={name!r})` "
+        "runs it and returns its value.",
+    )
 
 
 def note_function(error: Exception, function: Any) -> None:

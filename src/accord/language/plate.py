@@ -10,8 +10,10 @@ from jax.core import Tracer
 
 from ..core.errors import ModelError, OptionError, SiteError
 from ..core.options import checks_options, positive_count
-from .interpreter import AbstractHandler, enter, handlers_around, leave
+from .handler import AbstractHandler
+from .interpreter import enter, handlers_around, leave
 from .places import caller, note_plates
+from .scope import Scope
 from .site import Frame, Site
 
 
@@ -84,11 +86,18 @@ class Plate(AbstractHandler):
                 f"plate {self.name!r} was entered outside of any model (at {caller()}). Write it in a function "
                 "decorated with `@ac.model`."
             )
-        plates = {other.dim: other for other in around if isinstance(other, Plate)}
+        plates: dict[int | None, Plate] = {}
+        prefix, names = "", set[str]()  # as they are known outside of all prefixes
+        for other in around:
+            if isinstance(other, Scope):
+                prefix += other.prefixed("")
+            elif isinstance(other, Plate):
+                plates[other.dim] = other
+                names.add(prefix + other.name)
         dim = self.dim
         if dim is None:
             dim = next(d for d in range(-1, -len(plates) - 2, -1) if d not in plates)
-        if any(other.name == self.name for other in plates.values()):
+        if prefix + self.name in names:
             raise SiteError(f"plate {self.name!r} (at {caller()}) is inside of a plate of the same name.")
         if dim in plates:
             raise SiteError(

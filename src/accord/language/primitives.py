@@ -35,9 +35,8 @@ def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any
     where = caller()
     if isinstance(distribution, (Model, ModelFunction)):
         raise ModelError(
-            f"site {name!r} (at {where}): a model cannot be sampled inside a model; `ac.submodel`, which will do that, "
-            f"is not in this release. Call the plain function, `{distribution.name}.function(...)`: its sites join "
-            "this model."
+            f"site {name!r} (at {where}): {distribution.name!r} is a model, and no distribution. Write "
+            f"`ac.submodel({distribution.name}(...), prefix={name!r})`: its sites join this model, under the prefix."
         )
     if not isinstance(distribution, AbstractDistribution):
         raise SiteError(
@@ -85,6 +84,8 @@ def _check_numbers(statement: str, name: str, value: Any) -> None:
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "dtype"):
         return
     match value:
+        case Model() | ModelFunction():
+            remedy = f"Run it: `ac.submodel({value.name}(...), prefix={name!r})` returns its value."
         case None:
             remedy = "Does the function that computed it return it?"
         case list() | tuple():
@@ -109,4 +110,6 @@ def _right_statement(name: str, distribution: Any, obs: Any) -> str:
 def _describe(value: Any) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, (Model, ModelFunction)):
+        return f"the model {value.name!r}"
     return f"the class {value.__name__}" if isinstance(value, type) else f"{type(value).__name__} {value!r}"

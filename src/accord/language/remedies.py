@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 from .site import Frame, Site
 
@@ -10,6 +11,7 @@ Shape = tuple[int, ...]
 
 def for_value(site: Site, found: Shape, batch: Shape, event: Shape) -> str:
     """What to write where a value has shape `found` and the site needs `batch + event`."""
+    site = replace(site, name=site.name.rpartition("/")[2])  # as the model that holds the statement has it
     wanted, extra = (*batch, *event), len(found) - len(batch) - len(event)
     if extra > 0 and found[extra:] == wanted:
         return (

@@ -149,6 +149,7 @@ def _dataset(values: Sites, sampled: bool, chains: Sequence[int] | None, dims: D
     from xarray import Dataset
 
     leading = _SAMPLE_DIMS if sampled else ()
+    coords = {dim.replace("/", "."): labels for dim, labels in coords.items()}
     variables: dict[str, Variable] = {}
     sizes: dict[str, tuple[int, str]] = {}
     axes = {name: _axes(name, np.shape(value), leading, dims) for name, value in values.items()}

@@ -1,0 +1,48 @@
+"""State what a rule on the stack is, and keep the sites of a run."""
+
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import equinox as eqx
+
+from ..core.errors import SiteError
+from .site import Site
+
+
+class AbstractHandler(eqx.Module):
+    """What stands on the stack: a rule that changes the sites visited inside of it.
+
+    **Class variables**: `renames`, whether sites have other names further out, where rules then know them by those.
+    """
+
+    renames: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def process(self, site: Site) -> Site:
+        """The site as the handlers further out shall see it."""
+
+    def check(self, sites: Mapping[str, Site]) -> None:
+        """Raise `SiteError` if the handler names a site that is not among all those of the function it was put on."""
+        del sites
+
+
+class Recorder(AbstractHandler):
+    """Keep every site in the order of visits, by the name that it has here.
+
+    `sites` and `bound` belong to one run and are its only mutable parts; `bound` lists the models that were given data
+    in it and have not been run yet, each with the place.
+    """
+
+    sites: dict[str, Site] = eqx.field(static=True)
+    bound: "list[tuple[Any, str]]" = eqx.field(static=True)
+
+    def process(self, site: Site) -> Site:
+        """Refuse a second site of the same name; `visit` stores the site once it is settled."""
+        if site.name in self.sites:
+            raise SiteError(
+                f"site {site.name!r} is defined twice: at {self.sites[site.name].where} and at {site.where}. "
+                "Names must be unique in a model; in a loop, put the index into the name or use a plate."
+            )
+        self.sites[site.name] = site
+        return site

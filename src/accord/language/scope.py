@@ -1,0 +1,39 @@
+"""Put a prefix before the names of sites and plates, so that one model can be part of another several times."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import equinox as eqx
+
+from ..core.errors import OptionError
+from .handler import AbstractHandler
+from .site import Site
+
+
+class Scope(AbstractHandler):
+    """Rename what is inside: `mu` is `prefix/mu` to everything further out."""
+
+    prefix: str = eqx.field(static=True)
+    renames: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, word: str, prefix: object) -> "Scope":
+        """Check the prefix.
+
+        **Raises** `OptionError` for what is not a name.
+        """
+        if not isinstance(prefix, str) or not prefix.strip("/"):
+            raise OptionError(
+                f'{word}: the prefix must be a string that is not empty, like "a", which makes "mu" to "a/mu"; '
+                f"got {prefix!r}."
+            )
+        return cls(prefix)
+
+    def process(self, site: Site) -> Site:
+        """Rename the site and the plates around it, as far as they are inside."""
+        plates = tuple(replace(frame, name=self.prefixed(frame.name)) for frame in site.plates)
+        return replace(site, name=self.prefixed(site.name), plates=plates)
+
+    def prefixed(self, name: str) -> str:
+        """The name as it is known further out."""
+        return f"{self.prefix}/{name}"

@@ -1,0 +1,59 @@
+"""Make a model part of another."""
+
+from typing import Any
+
+from ..core.errors import ModelError
+from ..core.options import checks_options
+from .interpreter import is_running
+from .model import Model, ModelFunction
+from .places import caller
+from .scope import Scope
+
+
+@checks_options
+def submodel(model: Model, *, prefix: str | None) -> Any:
+    """Run `model` as a part of the model around the statement, and return its value.
+
+    Its sites and plates join those of the model around it, as `prefix/name`. What was put on it (conditions,
+    interventions, masks) applies inside, to its own names; plates, masks and conditions around the statement apply to
+    its sites too, by their new names.
+
+    ```python
+    @ac.model
+    def effect(scale):
+        size = ac.sample("size", dist.HalfNormal(scale))
+        return size * ac.sample("unit", dist.Normal(0, 1))
+
+    @ac.model
+    def trial(y):
+        a = ac.submodel(effect(1.0), prefix="a")  # sites "a/size" and "a/unit"
+        b = ac.submodel(effect(2.0), prefix="b")
+        ...
+    ```
+
+    **Arguments**
+    - `model`: a model with its data, which may be values of the model around it.
+    - `prefix`: different for every submodel with a name in common; None leaves names as they are.
+
+    **Raises** `ModelError` outside of a model, and for what is not a model with its data; `OptionError` for a prefix
+    that is no name.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"ac.submodel (at {caller()}) takes a model with its data. {_remedy(model)}")
+    if not is_running():
+        raise ModelError(
+            f"ac.submodel was called outside of any model (at {caller()}). To draw from the posterior of "
+            f"{model.name!r}, call `infer.sample(model, ...)`."
+        )
+    return model.run_within(*([] if prefix is None else [Scope.of("ac.submodel", prefix)]))
+
+
+def _remedy(given: Any) -> str:
+    if isinstance(given, ModelFunction):
+        return f'Call {given.name!r} with it: `ac.submodel({given.name}(...), prefix="...")`.'
+    if callable(given):
+        return (
+            "A plain function is called as it is, inside of `with handlers.scope(prefix=...):` if its sites are to "
+            "have a prefix; or write `@ac.model` above it."
+        )
+    return f"Got {type(given).__name__} {given!r}."

@@ -1,0 +1,167 @@
+"""Check that the ways of writing one model have one log joint: to 1e-12, at several points."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import accord.distributions as dist
+from accord import handlers
+from accord import language as ac
+
+X = np.array([-1.0, 0.5, 2.0, 3.5])
+Y = np.array([0.3, -0.2, 1.9, 2.2])
+NAMES = ("slope", "scale", "shift")
+POINTS = [(0.5, 1.2, np.array([0.1, -0.4, 0.7, 0.0])), (-2.0, 0.05, np.array([3.0, 0.0, -1.0, 2.5]))]
+
+
+def priors():
+    return ac.sample("slope", dist.Normal(0.0, 2.0)), ac.sample("scale", dist.HalfNormal(1.5))
+
+
+@ac.model
+def plate(x, y):
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+
+@ac.model
+def vector(x, y):
+    slope, scale = priors()
+    shift = ac.sample("shift", dist.StudentT(4.0, jnp.zeros(len(x)), 1.0))
+    ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+
+@ac.model
+def event(x, y):
+    slope, scale = priors()
+    shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0).expand((len(x),)).to_event(1))
+    ac.sample("y", dist.Normal(slope * x + shift, scale).to_event(1), obs=y)
+
+
+@ac.model
+def loop(x, y):
+    slope, scale = priors()
+    shift = ac.sample("shift", dist.StudentT(4.0, jnp.zeros(len(x)), 1.0))
+    for i in range(len(x)):
+        ac.sample(f"y{i}", dist.Normal(slope * x[i] + shift[i], scale), obs=y[i])
+
+
+@ac.model
+def two_plates(x, y):
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+    with ac.plate("pair", 2, dim=-2), ac.plate("of_pair", 2, dim=-1):
+        mean = (slope * x + shift).reshape(2, 2)
+        ac.sample("y", dist.Normal(mean, scale), obs=y.reshape(2, 2))
+
+
+@ac.model
+def factor(x, y):
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.factor("likelihood", dist.Normal(slope * x + shift, scale).log_prob(y))
+
+
+@ac.model
+def factor_outside(x, y):
+    slope, scale = priors()
+    shift = ac.sample("shift", dist.StudentT(4.0, jnp.zeros(len(x)), 1.0))
+    ac.factor("likelihood", dist.Normal(slope * x + shift, scale).log_prob(y).sum())
+
+
+@ac.model
+def regression(x, y=None):
+    """The likelihood, and the part of the prior that belongs to it."""
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+
+@ac.model
+def submodel(x, y):
+    ac.submodel(regression(x, y), prefix="a")
+
+
+@ac.model
+def submodel_of_a_submodel(x, y):
+    ac.submodel(submodel(x, y), prefix="b")
+
+
+@ac.model
+def submodel_without_a_prefix(x, y):
+    ac.submodel(regression(x).condition({"y": y}), prefix=None)
+
+
+@ac.model
+def masked(x, y):
+    slope, scale = priors()
+    shift = ac.sample("shift", dist.StudentT(4.0, jnp.zeros(len(x) - 1), 1.0))
+    with ac.plate("row", len(x)), handlers.mask(mask=jnp.isfinite(y)):
+        mean = slope * jnp.nan_to_num(x) + jnp.concatenate([shift, jnp.zeros(1)])
+        ac.sample("y", dist.Normal(mean, scale), obs=y)
+
+
+@ac.model
+def scaled(x, y):
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        for half in ("first", "second"):
+            with handlers.scope(prefix=half), handlers.scale(scale=0.5):
+                ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+
+def hidden(x, y):
+    """Another site, hidden with its own seed, does not count."""
+    handlers.block(handlers.seed(lambda: ac.sample("other", dist.Normal(0.0, 1.0)), 0))()
+    plate.function(x, y)
+
+
+SPELLINGS = {
+    "vector": lambda: vector(X, Y),
+    "event": lambda: event(X, Y),
+    "loop": lambda: loop(X, Y),
+    "two plates": lambda: two_plates(X, Y),
+    "factor": lambda: factor(X, Y),
+    "factor outside": lambda: factor_outside(X, Y),
+    "conditioned": lambda: plate(X, None).condition({"y": Y}),
+    "conditioned anew": lambda: handlers.condition(plate(X, Y + 1.0), {"y": Y}),
+    "intervened": lambda: plate(X, Y).do({"slope": 0.0}),
+    "submodel": lambda: submodel(X, Y),
+    "submodel of a submodel": lambda: submodel_of_a_submodel(X, Y),
+    "submodel without a prefix": lambda: submodel_without_a_prefix(X, Y),
+    "submodel, conditioned from outside": lambda: submodel(X, None).condition({"a/y": Y}),
+    "scope": lambda: handlers.scope(plate(X, Y), prefix="top"),
+    "masked": lambda: masked(np.append(X, np.nan), np.append(Y, np.nan)),
+    "scaled": lambda: scaled(X, Y),
+    "hidden": lambda: ac.model(hidden)(X, Y),
+    "static": lambda: plate(ac.static(X), Y),
+}
+
+
+def value_at(model, slope, scale, shift):
+    """Log density and gradient of a model where the sites, whatever prefix they have, have these values."""
+    density = model.log_density()
+    given = dict(zip(NAMES, (slope, scale, shift), strict=True))
+    values = {e.name: given[e.name.rpartition("/")[2]] for e in density.layout.entries}
+    return density.value_and_grad(density.unconstrain(values))
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_has_the_same_log_joint(spelling):
+    with jax.enable_x64(True):
+        for slope, scale, shift in POINTS:
+            slope = 0.0 if spelling == "intervened" else slope
+            wanted, gradient = value_at(plate(X, Y), slope, scale, shift)
+            found, other = value_at(SPELLINGS[spelling](), slope, scale, shift)
+            if spelling == "intervened":
+                wanted = wanted - dist.Normal(0.0, 2.0).log_prob(slope)
+                gradient = gradient[1:]  # of the others, since the sites are in this order
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+            np.testing.assert_allclose(other, gradient, rtol=1e-10, atol=1e-10)
