@@ -1,6 +1,18 @@
 """Offer the handlers of the language under `accord.handlers`."""
 
-from .language.handlers import block, condition, do, mask, replay, scale, scope, seed, substitute, trace
+from .language.handlers import (
+    block,
+    condition,
+    do,
+    mask,
+    replay,
+    scale,
+    scope,
+    seed,
+    substitute,
+    trace,
+    uncondition,
+)
 
 __all__ = [
     "block",
@@ -13,4 +25,5 @@ __all__ = [
     "seed",
     "substitute",
     "trace",
+    "uncondition",
 ]

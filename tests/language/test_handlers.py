@@ -94,6 +94,29 @@ def test_a_condition_further_out_leaves_an_intervention_alone():
     assert (sites["x"].value, sites["x"].is_observed) == (7.0, False)
 
 
+def test_uncondition_makes_observed_sites_latent_again():
+    def model():
+        ac.sample("y", dist.Normal(0.0, 1.0), obs=2.0)
+        ac.sample("x", dist.Normal(0.0, 1.0))
+
+    latent = handlers.uncondition(handlers.condition(model, {"x": 3.0}))
+    assert not any(site.is_observed for site in sites_of(handlers.seed(latent, 0)).values())
+    some = ac.model(model)().condition({"x": 3.0}).uncondition(["x"])
+    assert [site.is_observed for site in sites_of(handlers.seed(some, 0)).values()] == [True, False]
+    assert sites_of(some.condition({"x": 4.0}))["x"].value == 4.0
+
+
+def test_undo_takes_interventions_back():
+    model = chain().condition({"x": 1.0}).do({"x": 7.0, "m": 2.0})
+    assert sites_of(handlers.seed(model.undo(["x"]), 0))["x"].value == 1.0
+    assert sites_of(handlers.seed(model.undo(["x"]), 0))["m"].is_intervened
+    assert len(model.undo().handlers) == 1
+
+
+def test_a_bar_conditions():
+    assert sites_of(chain() | {"m": 1.0} | {"x": 2.0})["x"].value == 2.0
+
+
 def test_replay_takes_latent_values_from_a_trace_and_draws_the_rest():
     trace = sites_of(handlers.seed(chain(), 0))
     del trace["x"]
@@ -198,6 +221,18 @@ ERRORS = {
         SiteError,
         "substitute: the model has no site 'y'. The sample sites are 'm', 'x'",
     ),
+    "unknown name in uncondition": (
+        lambda: handlers.seed(chain().uncondition(["mm"]), 0)(),
+        SiteError,
+        "uncondition: .*'mm'.*Did you mean 'm'",
+    ),
+    "a string in uncondition": (lambda: chain().uncondition("m"), OptionError, r"write \['m'\]"),
+    "undo of what was not done": (
+        lambda: chain().do({"m": 1.0}).undo(["mm"]),
+        SiteError,
+        "undo: .*'mm'.*Did you mean 'm'.*Set are 'm'",
+    ),
+    "a bar with a number": (lambda: chain() | 1.0, TypeError, "unsupported operand"),
     "substitute of an observed site": (
         lambda: handlers.substitute(_observed, {"y": 2.0})(),
         SiteError,

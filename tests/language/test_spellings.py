@@ -132,6 +132,8 @@ SPELLINGS = {
     "factor outside": lambda: factor_outside(X, Y),
     "conditioned": lambda: plate(X, None).condition({"y": Y}),
     "conditioned anew": lambda: handlers.condition(plate(X, Y + 1.0), {"y": Y}),
+    "unconditioned first": lambda: plate(X, Y + 1.0).uncondition() | {"y": Y},
+    "intervened and undone": lambda: plate(X, Y).do({"slope": 0.0}).undo(),
     "intervened": lambda: plate(X, Y).do({"slope": 0.0}),
     "submodel": lambda: submodel(X, Y),
     "submodel of a submodel": lambda: submodel_of_a_submodel(X, Y),

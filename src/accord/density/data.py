@@ -14,8 +14,8 @@ from ..core.errors import DataError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision, float_dtype
 from ..language import Model
-from ..language.effects import AbstractValues
 from ..language.static import Static, unmarked
+from ..language.values import AbstractValues
 from .row_files import FileRows
 
 # The rounding that single precision may do to data, in units of the data's own standard deviation, before a notice.

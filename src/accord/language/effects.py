@@ -1,4 +1,4 @@
-"""Define the rules that handlers put on a model, one class for each.
+"""Define the rules that draw, hide and weigh sites, one class for each.
 
 A rule is a frozen pytree. The arrays in it are data like a model's arguments: new values compile nothing.
 """
@@ -6,110 +6,14 @@ A rule is a frozen pytree. The arrays in it are data like a model's arguments: n
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import equinox as eqx
 import jax
 
-from ..core.errors import OptionError, SiteError, suggest
+from ..core.errors import SiteError, suggest
 from .handler import AbstractHandler
-from .shapes import as_array
 from .site import Site
-
-
-class AbstractValues(AbstractHandler):
-    """A rule that gives values to sample sites, by name."""
-
-    values: eqx.AbstractVar[dict[str, Any]]
-    word: ClassVar[str] = ""
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Check that `values` maps names to numbers; lists become NumPy arrays, JAX arrays stay.
-
-        **Raises** `OptionError` for anything else than a mapping; `DataError` for a value that is not numbers.
-        """
-        if not isinstance(values, Mapping):
-            raise OptionError(
-                f'{cls.word}: values must be a mapping from site names, like {{"x": 1.0}}; got {values!r}.'
-            )
-        return cls({str(name): as_array(value, name) for name, value in values.items()})
-
-    def check(self, sites: Mapping[str, Site]) -> None:
-        """Refuse names that are not sample sites of the model."""
-        sampled = [name for name, site in sites.items() if site.kind == "sample"]
-        for name in self.values:
-            if name in sites and sites[name].kind != "sample":
-                raise SiteError(
-                    f"{self.word}: {name!r} is a {sites[name].kind} site (at {sites[name].where}), which has no "
-                    "distribution. Only sample sites take values; name the sites that it is computed from."
-                )
-            if name not in sites:
-                known = (
-                    f"The sample sites are {', '.join(map(repr, sampled))}."
-                    if sampled
-                    else "It has no sample site."
-                )
-                raise SiteError(
-                    f"{self.word}: the model has no site {name!r}.{suggest(name, sampled)} {known}"
-                )
-
-
-class Condition(AbstractValues):
-    """Observe sites to have the given values."""
-
-    values: dict[str, Any]
-    word: ClassVar[str] = "condition"
-
-    def process(self, site: Site) -> Site:
-        """Set the value; it keeps its log density."""
-        if site.kind != "sample" or site.name not in self.values or site.is_intervened:
-            return site
-        return replace(site, value=self.values[site.name], is_observed=True)
-
-
-class Do(AbstractValues):
-    """Set sites by intervention."""
-
-    values: dict[str, Any]
-    word: ClassVar[str] = "do"
-
-    def process(self, site: Site) -> Site:
-        """Set the value; it loses its log density."""
-        if site.kind != "sample" or site.name not in self.values:
-            return site
-        return replace(site, value=self.values[site.name], is_observed=False, is_intervened=True)
-
-
-class Substitute(AbstractValues):
-    """Fix the values of latent sites, as if they had been drawn."""
-
-    values: dict[str, Any]
-    word: ClassVar[str] = "substitute"
-
-    def process(self, site: Site) -> Site:
-        """Set the value of a latent site; an observed one is an error."""
-        if site.kind != "sample" or site.name not in self.values:
-            return site
-        if site.is_observed:
-            raise SiteError(
-                f"substitute: site {site.name!r} (at {site.where}) is observed. Use `condition` to give another."
-            )
-        return replace(site, value=self.values[site.name])
-
-
-class Replay(AbstractHandler):
-    """Give latent sites the values they had in a trace; a site that the trace lacks is left as it is."""
-
-    values: dict[str, Any]
-
-    def process(self, site: Site) -> Site:
-        """Set the value of a latent site."""
-        return (
-            replace(site, value=self.values[site.name])
-            if site.is_latent and site.name in self.values
-            else site
-        )
 
 
 class Seed(AbstractHandler):

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..core.errors import OptionError
 from ..core.options import checks_options
-from .effects import Block, Condition, Do, Mask, Replay, Scale, Seed, Substitute
+from .effects import Block, Mask, Scale, Seed
 from .handled import Traced, Within, put_on, put_on_or_within, traced
 from .model import Model
 from .scope import Scope
 from .site import Site
+from .values import Condition, Do, Replay, Substitute, Uncondition, names_of
 
 T = TypeVar("T", Model, Callable[..., Any])
 
@@ -55,6 +56,12 @@ def substitute(target: T, values: Mapping[str, Any]) -> T:
 def condition(target: T, values: Mapping[str, Any]) -> T:
     """Observe sample sites to have `values`, by name. See `Model.condition`."""
     return put_on(target, Condition.of(values))
+
+
+@checks_options
+def uncondition(target: T, names: Collection[str] | None = None) -> T:
+    """Make observed sites latent again, all or those in `names`. See `Model.uncondition`."""
+    return put_on(target, Uncondition(names_of("handlers.uncondition", names)))
 
 
 @checks_options

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,12 @@ import jax
 from ..core.errors import ModelError, OptionError
 from ..core.options import checks_options
 from .binding import bind
-from .effects import Condition, Do
 from .handler import AbstractHandler
 from .interpreter import forget_bound, is_running, remember_bound, run, run_alone
 from .places import caller
 from .site import Site
 from .static import unmarked
+from .values import Condition, Do, Uncondition, names_of, undone
 
 if TYPE_CHECKING:
     from ..density import LogDensity, SiteTable
@@ -137,6 +137,27 @@ class Model(eqx.Module):
         The sites lose their log density (Pearl, 2009, Causality, section 3.2).
         """
         return self.inside_of(Do.of(values))
+
+    def __or__(self, values: Mapping[str, Any]) -> "Model":
+        """`model | {"x": 1.0}` is `model.condition({"x": 1.0})`."""
+        return self.condition(values) if isinstance(values, Mapping) else NotImplemented
+
+    @checks_options
+    def uncondition(self, names: Collection[str] | None = None) -> "Model":
+        """Make observed sites latent again, all or those in `names`, whether `obs=` or `.condition` gave the value.
+
+        A name that is no sample site is an error when the model runs.
+        """
+        return self.inside_of(Uncondition(names_of("uncondition", names)))
+
+    @checks_options
+    def undo(self, names: Collection[str] | None = None) -> "Model":
+        """Take back what `.do` did to this model, to all sites or those in `names`: they are what they were before.
+
+        **Raises** `SiteError` for a name that `.do` has not set.
+        """
+        left = undone(self.handlers, names_of("undo", names))
+        return Model(self.source, self.arguments, left)
 
     def inside_of(self, handler: AbstractHandler) -> "Model":
         """The model with one more handler around it; values join those of a handler of their kind that is outermost."""
