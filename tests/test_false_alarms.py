@@ -23,6 +23,7 @@ RATES = {
     "kernels/test_kernel_laws.py": 2 * 6.3e-5,
     "kernels/test_keys.py": 20 * 1e-6,
     "known_answers/test_known_answers.py": 1 / 500_000,
+    "language/test_missing.py": 1e-6,
     "parallel/test_rates.py": 2 * 1e-5,
     "posteriors/test_posteriors.py": 1 / 4000,
     "predictive/test_loo.py": 5e-6,

@@ -108,6 +108,14 @@ def masked(x, y):
 
 
 @ac.model
+def partly(x, y):
+    slope, scale = priors()
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y, obs_mask=~jnp.isnan(y))
+
+
+@ac.model
 def scaled(x, y):
     slope, scale = priors()
     with ac.plate("row", len(x)):
@@ -143,6 +151,7 @@ SPELLINGS = {
     "masked": lambda: masked(np.append(X, np.nan), np.append(Y, np.nan)),
     "scaled": lambda: scaled(X, Y),
     "hidden": lambda: ac.model(hidden)(X, Y),
+    "observed in part, with nothing missing": lambda: partly(X, Y),
     "static": lambda: plate(ac.static(X), Y),
 }
 

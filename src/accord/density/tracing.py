@@ -21,6 +21,7 @@ from ..core.errors import ModelError, SiteError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..distributions import biject_to
+from ..distributions.wrappers.entries import Entries
 from ..language import AbstractHandler, Model, Site
 from ..language.places import user_line
 from ..language.shapes import shape_of
@@ -98,6 +99,13 @@ def bijector_of(site: Site) -> AbstractBijector:
     **Raises** `SiteError` for a discrete site.
     """
     distribution = site.distribution
+    if isinstance(distribution, Entries) and distribution.base.is_discrete:
+        observed = site.name.removesuffix("_unobserved")
+        raise SiteError(
+            f"site {observed!r} (at {site.where}): obs_mask leaves {len(distribution.index)} values unobserved, and "
+            f"{type(distribution.base).__name__} is discrete; a latent site must be continuous here. If nothing else "
+            "depends on them, leave them out: `with handlers.mask(mask=...):` around the site, in place of `obs_mask=`."
+        )
     if distribution is None or distribution.support.is_discrete:
         raise SiteError(
             f"site {site.name!r} (at {site.where}): {type(distribution).__name__} is discrete, and a latent site must "
@@ -227,7 +235,7 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
                 start=start if is_latent else 0,
                 stop=stop if is_latent else 0,
                 unconstrained_shape=unconstrained,
-                distribution="" if site.distribution is None else type(site.distribution).__name__,
+                distribution=_family(site),
                 source=names.get(id(site.value), "")
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
@@ -237,6 +245,12 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
     labels = labels_of(sites)
     check_dims(tuple(entries))
     return Layout(tuple(entries), labels, chunked_plate(sites))
+
+
+def _family(site: Site) -> str:
+    """Name of the class of a site's distribution, or of the one whose entries it has; empty where it has none."""
+    found = site.distribution.base if isinstance(site.distribution, Entries) else site.distribution
+    return "" if found is None else type(found).__name__
 
 
 def _branch_on_latent(

@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 
 from ..core.errors import SiteError, suggest
+from ..distributions.wrappers.entries import Entries
 from .handler import AbstractHandler
 from .site import Site
 
@@ -64,9 +65,10 @@ class Mask(AbstractHandler):
         """Combine the mask with those further inside: an entry counts where all are true."""
         if site.kind == "deterministic" or self.mask is True:
             return site
-        if site.mask is None or self.mask is False:
-            return replace(site, mask=self.mask)
-        return site if site.mask is False else replace(site, mask=site.mask & self.mask)
+        mask = _of_entries(self.mask, site)
+        if site.mask is None or mask is False:
+            return replace(site, mask=mask)
+        return site if site.mask is False else replace(site, mask=site.mask & mask)
 
 
 class Scale(AbstractHandler):
@@ -78,4 +80,10 @@ class Scale(AbstractHandler):
         """Combine the scale with those further inside."""
         if site.kind == "deterministic":
             return site
-        return replace(site, scale=self.scale if site.scale is None else site.scale * self.scale)
+        scale = _of_entries(self.scale, site)
+        return replace(site, scale=scale if site.scale is None else site.scale * scale)
+
+
+def _of_entries(weight: Any, site: Site) -> Any:
+    """A mask or scale over a batch, for a site that has only some entries of that batch."""
+    return site.distribution.take(weight) if isinstance(site.distribution, Entries) else weight

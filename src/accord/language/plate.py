@@ -10,6 +10,7 @@ from jax.core import Tracer
 
 from ..core.errors import ModelError, OptionError, SiteError
 from ..core.options import checks_options, positive_count
+from ..distributions.wrappers.entries import Entries
 from .handler import AbstractHandler
 from .interpreter import enter, handlers_around, leave
 from .places import caller, note_plates
@@ -76,7 +77,9 @@ class Plate(AbstractHandler):
     chunk: int | None = None
 
     def process(self, site: Site) -> Site:
-        """Add the plate's dimension to the site."""
+        """Add the plate's dimension to the site, unless it is one row of entries that are not in their places."""
+        if isinstance(site.distribution, Entries):
+            return site
         return replace(site, plates=(*site.plates, self.frame))
 
     def __enter__(self) -> np.ndarray:

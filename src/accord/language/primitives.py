@@ -6,6 +6,7 @@ from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options
 from ..distributions import AbstractDistribution
 from .interpreter import visit
+from .missing import visit_partly
 from .model import Model, ModelFunction
 from .places import caller
 from .shapes import as_array
@@ -13,7 +14,9 @@ from .site import Site
 
 
 @checks_options
-def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any = None) -> Any:
+def sample(
+    name: str, distribution: AbstractDistribution | None = None, obs: Any = None, *, obs_mask: Any = None
+) -> Any:
     """Draw the value of the site `name` from `distribution`, or observe it to be `obs`; return the value.
 
     The batch shape is the distribution's, broadcast with the plates around the statement.
@@ -22,6 +25,12 @@ def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any
     - `name`: unique in the model.
     - `distribution`: of `accord.distributions`.
     - `obs`: data, of exactly the batch and event shape of the site; `None` makes the site latent.
+    - `obs_mask`: bool, of the batch shape: entries where it is false are not observed, whatever `obs` has there, NaN
+      included. They are inferred, as the latent site `{name}_unobserved` of shape `(num_missing, *event)`, and the
+      value returned has them in their places. None, or all true, observes every entry.
+
+    A mask fixes shapes, so that what it is computed from becomes a constant of the program: pass it as an argument of
+    its own for new values of `obs` to compile nothing.
 
     **Raises** `SiteError` where name, distribution or shapes do not fit; `ModelError` outside of a model, or when given
     a model: it is `infer.sample` that draws from a posterior.
@@ -45,6 +54,8 @@ def sample(name: str, distribution: AbstractDistribution | None = None, obs: Any
         )
     value = None if obs is None else as_array(obs, name)
     site = Site("sample", name, distribution, value, is_observed=obs is not None, where=where)
+    if obs_mask is not None and value is not None:
+        return visit_partly(site, obs_mask).value
     return visit(site).value
 
 

@@ -35,6 +35,9 @@ def settle(site: Site) -> Site:
         site = site.choose(site)
     _check_value(site)
     _check_weights(site)
+    if site.obs_mask is not None and site.mask is not False:
+        shown = site.mask is None or site.mask is True
+        return replace(site, mask=site.obs_mask if shown else site.obs_mask & site.mask)
     return site
 
 

@@ -36,6 +36,7 @@ class Site:
     - `distribution`: of a sample site; its batch shape is a suffix of `batch_shape` once the site is settled.
     - `value`: shape batch + event for a sample site, any shape for the others; `None` until somebody chose it.
     - `is_observed`: the value is data, by `obs=` or `condition`.
+    - `obs_mask`: of a site that is observed in part, which entries; the mask of a settled site has it.
     - `is_intervened`: the value was set by `do`; the site has no log density.
     - `is_hidden`: `block` keeps the site from the handlers outside of it.
     - `plates`: the plates around the site, innermost first.
@@ -51,6 +52,7 @@ class Site:
     distribution: AbstractDistribution | None = None
     value: Any = None
     is_observed: bool = False
+    obs_mask: np.ndarray | None = None
     is_intervened: bool = False
     is_hidden: bool = False
     plates: tuple[Frame, ...] = ()

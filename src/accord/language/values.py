@@ -48,7 +48,7 @@ class Condition(AbstractValues):
         """Set the value; it keeps its log density."""
         if site.kind != "sample" or site.name not in self.values or site.is_intervened:
             return site
-        return replace(site, value=self.values[site.name], is_observed=True)
+        return replace(site, value=self.values[site.name], is_observed=True, obs_mask=None)
 
 
 class Uncondition(AbstractHandler):
@@ -60,7 +60,7 @@ class Uncondition(AbstractHandler):
         """Take the value away, whether `obs=` gave it or a condition."""
         if not site.is_observed or (self.names is not None and site.name not in self.names):
             return site
-        return replace(site, value=None, is_observed=False)
+        return replace(site, value=None, is_observed=False, obs_mask=None)
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model."""
@@ -77,7 +77,8 @@ class Do(AbstractValues):
         """Set the value; it loses its log density."""
         if site.kind != "sample" or site.name not in self.values:
             return site
-        return replace(site, value=self.values[site.name], is_observed=False, is_intervened=True)
+        value = self.values[site.name]
+        return replace(site, value=value, is_observed=False, is_intervened=True, obs_mask=None)
 
 
 class Substitute(AbstractValues):

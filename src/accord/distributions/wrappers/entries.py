@@ -1,0 +1,82 @@
+"""Take some entries of the batch of a distribution, for values of which only those are wanted."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.errors import DistributionError
+from .. import constraint as c
+from ..base import AbstractDistribution, Shape
+
+
+class Entries(AbstractDistribution):
+    """Some entries of a batch, in one row: batch shape `(num_entries,)`.
+
+    **Fields**
+    - `base`: any distribution.
+    - `shape`: a batch shape to which that of `base` broadcasts.
+    - `index`: places in the flattened `shape`, shape `(num_entries,)`.
+
+    **Density**: that of `base` for these entries.
+    """
+
+    base: AbstractDistribution
+    shape: Shape = eqx.field(static=True)
+    index: np.ndarray
+
+    @property
+    def batch_shape(self) -> Shape:
+        return np.shape(self.index)
+
+    @property
+    def event_shape(self) -> Shape:
+        return self.base.event_shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base.dtype
+
+    @property
+    def support(self) -> c.Constraint:
+        """That of `base`, with the bounds of these entries.
+
+        **Raises** `DistributionError` where bounds differ between entries in a way that has no one place for each.
+        """
+        support = self.base.support
+        inner = support
+        while isinstance(inner, c.Independent):
+            inner = inner.base
+        if any(np.shape(leaf) for leaf in jax.tree.leaves(support)) and inner.event_dim:
+            raise DistributionError(
+                f"{type(self.base).__name__}: the support differs from entry to entry of the batch, so that some of "
+                "them cannot be taken. Observe all entries, or write one site for each."
+            )
+        return jax.tree.map(lambda bound: self.take(bound, self.event_shape), support)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        # The other entries get a value of no consequence, since parameters cannot be taken by entry in general.
+        value = jnp.asarray(value)
+        sample = value.shape[: value.ndim - 1 - len(self.event_shape)]
+        whole = (*sample, *self.shape, *self.event_shape)
+        full = self.base.support.feasible_like(jnp.zeros(whole, value.dtype))
+        flat = full.reshape(*sample, -1, *self.event_shape)
+        place = (*[slice(None)] * len(sample), self.index)
+        flat = flat.at[place].set(value.astype(flat.dtype))
+        entries = jnp.broadcast_to(self.base.log_prob(flat.reshape(whole)), (*sample, *self.shape))
+        return entries.reshape(*sample, -1)[place]
+
+    def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
+        draws = self.base.expand(self.shape).sample(key, sample_shape)
+        return draws.reshape(*sample_shape, -1, *self.event_shape)[
+            (*[slice(None)] * len(sample_shape), self.index)
+        ]
+
+    def take(self, weights: Any, event_shape: Shape = ()) -> Any:
+        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these."""
+        if not np.shape(weights):
+            return weights
+        xp: Any = jnp if isinstance(weights, jax.Array) else np
+        return xp.broadcast_to(weights, (*self.shape, *event_shape)).reshape(-1, *event_shape)[self.index]
