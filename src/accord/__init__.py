@@ -9,8 +9,11 @@ from .language import deterministic as deterministic
 from .language import factor as factor
 from .language import model as model
 from .language import plate as plate
+from .language import plate_stack as plate_stack
+from .language import prng_key as prng_key
 from .language import sample as sample
 from .language import static as static
 from .language import submodel as submodel
+from .language import subsample as subsample
 
 __version__ = "0.1.0"

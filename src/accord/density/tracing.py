@@ -37,7 +37,22 @@ class Choose(AbstractHandler):
     value_of: Callable[[Site], Site] = eqx.field(static=True)
 
     def process(self, site: Site) -> Site:
-        """Name the chooser; only sites that nobody gave a value ask it."""
+        """Name the chooser; only sites that nobody gave a value ask it.
+
+        **Raises** `SiteError` where the model asks for random numbers: its log density is to be a function.
+        """
+        if site.kind == "key":
+            raise SiteError(
+                f"ac.prng_key {site.name!r} (at {site.where}): a log density has no random numbers, since it must be "
+                "the same at every evaluation. Write what is random as `ac.sample`, or compute it outside of the model "
+                "and pass it."
+            )
+        if site.kind == "subsample":
+            raise SiteError(
+                f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
+                "posterior is that of all entries: another part at each evaluation would be another posterior each "
+                "time. Leave subsample_size out, and give `chunk=` where memory is short."
+            )
         return replace(site, choose=self.value_of) if site.is_latent else site
 
 

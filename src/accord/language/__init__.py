@@ -3,8 +3,9 @@
 from . import handlers
 from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
-from .plate import plate
+from .plate import plate, plate_stack
 from .primitives import deterministic, factor, sample
+from .random import prng_key, subsample
 from .site import Site
 from .static import static
 from .submodel import submodel
@@ -19,7 +20,10 @@ __all__ = [
     "handlers",
     "model",
     "plate",
+    "plate_stack",
+    "prng_key",
     "sample",
     "static",
     "submodel",
+    "subsample",
 ]

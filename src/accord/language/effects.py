@@ -16,6 +16,8 @@ from ..distributions.wrappers.entries import Entries
 from .handler import AbstractHandler
 from .site import Site
 
+_WITH_DENSITY = ("sample", "factor")
+
 
 class Seed(AbstractHandler):
     """Draw latent sites from their distributions.
@@ -27,16 +29,22 @@ class Seed(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Say how to draw the site, unless a seed further inside has."""
+        if site.kind in ("key", "subsample") and site.value is None:
+            return replace(site, value=self._key_of(site.name))
         return replace(site, choose=self._draw) if site.is_latent and site.choose is None else site
 
     def _draw(self, site: Site) -> Site:
         distribution = site.distribution
         if distribution is None:
             return site
-        key = jax.random.key(self.key) if isinstance(self.key, int) else self.key
-        key = jax.random.fold_in(key, zlib.crc32(site.name.encode()))
         batch, own = site.batch_shape, distribution.batch_shape
-        return replace(site, value=distribution.sample(key, batch[: len(batch) - len(own)]))
+        return replace(
+            site, value=distribution.sample(self._key_of(site.name), batch[: len(batch) - len(own)])
+        )
+
+    def _key_of(self, name: str) -> jax.Array:
+        key = jax.random.key(self.key) if isinstance(self.key, int) else self.key
+        return jax.random.fold_in(key, zlib.crc32(name.encode()))
 
 
 class Block(AbstractHandler):
@@ -63,7 +71,7 @@ class Mask(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Combine the mask with those further inside: an entry counts where all are true."""
-        if site.kind == "deterministic" or self.mask is True:
+        if site.kind not in _WITH_DENSITY or self.mask is True:
             return site
         mask = _of_entries(self.mask, site)
         if site.mask is None or mask is False:
@@ -78,7 +86,7 @@ class Scale(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Combine the scale with those further inside."""
-        if site.kind == "deterministic":
+        if site.kind not in _WITH_DENSITY:
             return site
         scale = _of_entries(self.scale, site)
         return replace(site, scale=scale if site.scale is None else site.scale * scale)

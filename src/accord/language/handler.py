@@ -39,7 +39,11 @@ class Recorder(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Refuse a second site of the same name; `visit` stores the site once it is settled."""
-        if site.name in self.sites:
+        # A plate that is entered again takes the same part of its entries.
+        is_again = (
+            site.kind == "subsample" and site.name in self.sites and self.sites[site.name].kind == site.kind
+        )
+        if site.name in self.sites and not is_again:
             raise SiteError(
                 f"site {site.name!r} is defined twice: at {self.sites[site.name].where} and at {site.where}. "
                 "Names must be unique in a model; in a loop, put the index into the name or use a plate."

@@ -159,6 +159,12 @@ def handlers_around() -> tuple[AbstractHandler, ...]:
     return tuple(entry.handler for entry in _STACK.get())
 
 
+def sites_so_far() -> tuple[Site, ...]:
+    """The sites that the innermost function that is run as a model has visited."""
+    recorders = _recorders()
+    return tuple(recorders[-1].sites.values()) if recorders else ()
+
+
 def _recorders() -> list[Recorder]:
     return [entry.handler for entry in _STACK.get() if isinstance(entry.handler, Recorder)]
 

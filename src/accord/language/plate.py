@@ -1,10 +1,12 @@
 """Say that the entries of a batch dimension are independent given what is outside of it."""
 
+import contextlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
+import jax
 import numpy as np
 from jax.core import Tracer
 
@@ -12,7 +14,7 @@ from ..core.errors import ModelError, OptionError, SiteError
 from ..core.options import checks_options, positive_count
 from ..distributions.wrappers.entries import Entries
 from .handler import AbstractHandler
-from .interpreter import enter, handlers_around, leave
+from .interpreter import enter, handlers_around, leave, visit
 from .places import caller, note_plates
 from .scope import Scope
 from .site import Frame, Site
@@ -24,6 +26,7 @@ def plate(
     size: int,
     *,
     dim: int | None = None,
+    subsample_size: int | None = None,
     coords: Sequence[Any] | None = None,
     chunk: int | None = None,
 ) -> "Plate":
@@ -36,6 +39,9 @@ def plate(
     - `name`: of the dimension in the results; different from every site's name.
     - `size`: number of copies, at least 0.
     - `dim`: the batch dimension, counted from the right (-1, -2, ...); by default the first free one.
+    - `subsample_size`: take so many of the copies at random, without replacement, and weigh log densities by
+      size / subsample_size; `with` gives their indices, and `ac.subsample` their data. For models that are drawn from
+      by `handlers.seed`; a log density has all copies. None, or `size`, is all.
     - `coords`: `size` labels for the results; by default 0, 1, ...
     - `chunk`: evaluate at most so many copies at a time, >= 1, which needs less memory; None is all at once. What has
       an entry for each copy must then be an argument of the model, with exactly one axis of this size.
@@ -64,25 +70,60 @@ def plate(
         )
     if chunk is not None:
         chunk = positive_count(f"plate {name!r}: chunk", chunk)
-    return Plate(name, size, dim, labels, chunk)
+    if (
+        subsample_size is not None
+        and positive_count(f"plate {name!r}: subsample_size", subsample_size) > size
+    ):
+        raise OptionError(
+            f"plate {name!r}: subsample_size is {subsample_size}, which is more than the size {size}."
+        )
+    return Plate(name, size, dim, labels, chunk, subsample_size)
+
+
+@checks_options
+@contextlib.contextmanager
+def plate_stack(prefix: str, sizes: Sequence[int], *, rightmost_dim: int = -1) -> Iterator[None]:
+    """Enter one plate for each of `sizes`, whose batch dimensions are those of an array of that shape.
+
+    **Arguments**
+    - `prefix`: the plates are `{prefix}_0`, `{prefix}_1`, ..., counted from the right.
+    - `sizes`: from left to right.
+    - `rightmost_dim`: the batch dimension of the last one, counted from the right (-1, -2, ...).
+
+    **Raises** as `plate` does.
+    """
+    with contextlib.ExitStack() as stack:
+        for i, size in enumerate(reversed(tuple(sizes))):
+            stack.enter_context(plate(f"{prefix}_{i}", size, dim=rightmost_dim - i))
+        yield
 
 
 class Plate(AbstractHandler):
-    """A plate that can be entered any number of times; without a `dim` it takes the first free one each time."""
+    """A plate that can be entered any number of times; without a `dim` it takes the first free one each time.
+
+    On the stack, one that takes some of its entries has their number as its `size`, that of all as its `whole`.
+    """
 
     name: str
     size: int
     dim: int | None = None
     coords: tuple[Any, ...] | None = None
     chunk: int | None = None
+    subsample_size: int | None = None
+    whole: int | None = None
+    index: Any = None
 
     def process(self, site: Site) -> Site:
         """Add the plate's dimension to the site, unless it is one row of entries that are not in their places."""
         if isinstance(site.distribution, Entries):
             return site
-        return replace(site, plates=(*site.plates, self.frame))
+        site = replace(site, plates=(*site.plates, self.frame))
+        if self.whole is not None and site.kind in ("sample", "factor"):
+            weight = self.whole / self.size
+            return replace(site, scale=weight if site.scale is None else site.scale * weight)
+        return site
 
-    def __enter__(self) -> np.ndarray:
+    def __enter__(self) -> Any:
         around = handlers_around()
         if not around:
             raise ModelError(
@@ -107,6 +148,12 @@ class Plate(AbstractHandler):
                 f"plate {self.name!r} (at {caller()}): dim {dim} is taken by the plate {plates[dim].name!r} around it. "
                 "Give another dim, or leave it out to get the first free one."
             )
+        size = self.size if self.subsample_size is None else self.subsample_size
+        if size < self.size:
+            key = visit(Site("subsample", self.name, where=caller())).value
+            index = jax.random.choice(key, self.size, (size,), replace=False)
+            enter(Plate(self.name, size, dim, chunk=self.chunk, whole=self.size, index=index))
+            return index
         enter(Plate(self.name, self.size, dim, self.coords, self.chunk))
         # NumPy, so that indices nobody uses leave no operation in the program.
         return np.arange(self.size)

@@ -24,6 +24,11 @@ def settle(site: Site) -> Site:
     an array of numbers.
     """
     if site.distribution is None:
+        if site.kind in ("key", "subsample") and site.value is None:
+            raise SiteError(
+                f"{'plate' if site.kind == 'subsample' else 'random key'} {site.name!r} (at {site.where}): nothing in "
+                "this run gives random numbers. Draw from the model by `handlers.seed(model, key)`."
+            )
         return _check_factor(site) if site.kind == "factor" else site
     site = _fit_distribution(site, site.distribution)
     if site.value is None:

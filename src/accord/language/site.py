@@ -9,7 +9,7 @@ from jaxtyping import Array
 
 from ..distributions import AbstractDistribution
 
-Kind = Literal["sample", "deterministic", "factor"]
+Kind = Literal["sample", "deterministic", "factor", "key", "subsample"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Site:
     """One visited statement of a model; handlers return changed copies of it.
 
     **Fields**
-    - `kind`: `"sample"`, `"deterministic"` or `"factor"`.
+    - `kind`: `"sample"`, `"deterministic"` or `"factor"`; `"key"` and `"subsample"` are random keys that the model and
+      its plates ask for.
     - `name`: unique within the model.
     - `distribution`: of a sample site; its batch shape is a suffix of `batch_shape` once the site is settled.
     - `value`: shape batch + event for a sample site, any shape for the others; `None` until somebody chose it.
