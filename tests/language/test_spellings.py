@@ -116,6 +116,15 @@ def partly(x, y):
 
 
 @ac.model
+def lifted(x, y):
+    slope = ac.param("slope", 0.0)
+    scale = ac.sample("scale", dist.HalfNormal(1.5))
+    with ac.plate("row", len(x)):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+
+@ac.model
 def scaled(x, y):
     slope, scale = priors()
     with ac.plate("row", len(x)):
@@ -151,6 +160,7 @@ SPELLINGS = {
     "masked": lambda: masked(np.append(X, np.nan), np.append(Y, np.nan)),
     "scaled": lambda: scaled(X, Y),
     "hidden": lambda: ac.model(hidden)(X, Y),
+    "lifted": lambda: handlers.lift(lifted(X, Y), {"slope": dist.Normal(0.0, 2.0)}),
     "observed in part, with nothing missing": lambda: partly(X, Y),
     "static": lambda: plate(ac.static(X), Y),
 }

@@ -3,6 +3,7 @@
 from . import handlers
 from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
+from .param import param
 from .plate import plate, plate_stack
 from .primitives import deterministic, factor, sample
 from .random import prng_key, subsample
@@ -19,6 +20,7 @@ __all__ = [
     "factor",
     "handlers",
     "model",
+    "param",
     "plate",
     "plate_stack",
     "prng_key",

@@ -10,6 +10,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from ..core.errors import SiteError, suggest
 from ..distributions.wrappers.entries import Entries
@@ -37,6 +38,9 @@ class Seed(AbstractHandler):
         distribution = site.distribution
         if distribution is None:
             return site
+        if site.init is not None and not site.is_lifted:
+            shape = (*site.batch_shape, *distribution.event_shape)
+            return replace(site, value=jnp.broadcast_to(jnp.asarray(site.init, distribution.dtype), shape))
         batch, own = site.batch_shape, distribution.batch_shape
         return replace(
             site, value=distribution.sample(self._key_of(site.name), batch[: len(batch) - len(own)])

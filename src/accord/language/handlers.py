@@ -13,9 +13,11 @@ import numpy as np
 
 from ..core.errors import OptionError
 from ..core.options import checks_options
+from ..distributions import AbstractDistribution
 from .effects import Block, Mask, Scale, Seed
 from .handled import Traced, Within, put_on, put_on_or_within, traced
 from .model import Model
+from .param import Lift
 from .scope import Scope
 from .site import Site
 from .values import Condition, Do, Replay, Substitute, Uncondition, names_of
@@ -68,6 +70,16 @@ def uncondition(target: T, names: Collection[str] | None = None) -> T:
 def do(target: T, values: Mapping[str, Any]) -> T:
     """Set sample sites to `values`, by name, as an intervention. See `Model.do`."""
     return put_on(target, Do.of(values))
+
+
+@checks_options
+def lift(target: T, prior: AbstractDistribution | Mapping[str, AbstractDistribution]) -> T:
+    """Give parameters of `ac.param` a prior: one for all of them, or by name; those that are not named stay.
+
+    **Raises** `OptionError` for what is no distribution; (when the model runs) `SiteError` for a name that is no
+    parameter, and for a prior of another shape.
+    """
+    return put_on(target, Lift.of(prior))
 
 
 @checks_options

@@ -39,6 +39,8 @@ class Site:
     - `is_observed`: the value is data, by `obs=` or `condition`.
     - `obs_mask`: of a site that is observed in part, which entries; the mask of a settled site has it.
     - `is_intervened`: the value was set by `do`; the site has no log density.
+    - `init`: of a parameter without a prior, the value that it has where the model is drawn.
+    - `is_lifted`: such a parameter has been given a prior.
     - `is_hidden`: `block` keeps the site from the handlers outside of it.
     - `plates`: the plates around the site, innermost first.
     - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
@@ -55,6 +57,8 @@ class Site:
     is_observed: bool = False
     obs_mask: np.ndarray | None = None
     is_intervened: bool = False
+    init: Any = None
+    is_lifted: bool = False
     is_hidden: bool = False
     plates: tuple[Frame, ...] = ()
     mask: Array | np.ndarray | bool | None = None
