@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import ModelError, SiteError
+from ..core.errors import SiteError
 from ..language import Site
-from ..language.site import Frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,43 +117,6 @@ class SiteTable:
     __repr__ = __str__
 
 
-def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Name each axis of a site's value: by the plate that it follows, else `{site}_dim_{axis}`.
-
-    The batch axes of a deterministic site are not known: they are the rightmost place where all plates around it fit.
-    """
-    if site.distribution is not None:
-        num_event = len(site.distribution.event_shape)
-    else:
-        num_event = next((n for n in range(len(shape) + 1) if _fit(site.plates, shape, n)), len(shape))
-    names = {frame.dim: frame.name for frame in site.plates}
-    num_batch = len(shape) - num_event
-    return tuple(names.get(axis - num_batch, f"{site.name}_dim_{axis}") for axis in range(len(shape)))
-
-
-def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """The labels that plates gave to their dims.
-
-    **Raises** `SiteError` when two plates of one name differ in size or labels, or a plate has the name of a site.
-    """
-    frames: dict[str, Frame] = {}
-    names = {site.name for site in sites}
-    for site in sites:
-        for frame in site.plates:
-            known = frames.setdefault(frame.name, frame)
-            if known.size != frame.size or known.coords != frame.coords:
-                raise SiteError(
-                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has size {frame.size} here and "
-                    f"{known.size} before, or other coords. Give different plates different names."
-                )
-            if frame.name in names:
-                raise SiteError(
-                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has the name of a site, and "
-                    f"would be both a dimension and a variable of the draws. Rename it, say to '{frame.name}_plate'."
-                )
-    return tuple((name, frame.coords) for name, frame in frames.items() if frame.coords is not None)
-
-
 def chunked_plate(sites: list[Site]) -> tuple[str, int] | None:
     """The plate of which not all entries are to be evaluated at once, and how many at a time.
 
@@ -173,20 +135,3 @@ def chunked_plate(sites: list[Site]) -> tuple[str, int] | None:
             "choose that of the largest data."
         )
     return next(iter(found), None)
-
-
-def check_dims(entries: tuple[Entry, ...]) -> None:
-    """Raise `ModelError` if a dim stands for two sizes, which would leave draws without one set of coords."""
-    sizes: dict[str, int] = {}
-    for entry in entries:
-        for dim, size in zip(entry.dims, entry.shape, strict=True):
-            if sizes.setdefault(dim, size) != size:
-                raise ModelError(
-                    f"site {entry.name!r}: the dim {dim!r} has size {size} here and {sizes[dim]} elsewhere. "
-                    "Rename the plate."
-                )
-
-
-def _fit(plates: tuple[Frame, ...], shape: tuple[int, ...], num_event: int) -> bool:
-    axes = [(len(shape) - num_event + frame.dim, frame.size) for frame in plates]
-    return all(axis >= 0 and shape[axis] == size for axis, size in axes)

@@ -28,7 +28,8 @@ from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
 from .checks import check_proper, may_be_hidden
 from .data import Template, split
-from .layout import Entry, Layout, SiteTable, check_dims, chunked_plate, dims_of, labels_of
+from .layout import Entry, Layout, SiteTable, chunked_plate
+from .naming import check_dims, dims_of, labels_of
 
 
 class Choose(AbstractHandler):

@@ -5,6 +5,7 @@ from typing import Any
 from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options
 from ..distributions import AbstractDistribution
+from .dims import Dims, read_dims
 from .interpreter import visit
 from .missing import visit_partly
 from .model import Model, ModelFunction
@@ -15,7 +16,12 @@ from .site import Site
 
 @checks_options
 def sample(
-    name: str, distribution: AbstractDistribution | None = None, obs: Any = None, *, obs_mask: Any = None
+    name: str,
+    distribution: AbstractDistribution | None = None,
+    obs: Any = None,
+    *,
+    obs_mask: Any = None,
+    dims: Dims | None = None,
 ) -> Any:
     """Draw the value of the site `name` from `distribution`, or observe it to be `obs`; return the value.
 
@@ -28,6 +34,8 @@ def sample(
     - `obs_mask`: bool, of the batch shape: entries where it is false are not observed, whatever `obs` has there, NaN
       included. They are inferred, as the latent site `{name}_unobserved` of shape `(num_missing, *event)`, and the
       value returned has them in their places. None, or all true, observes every entry.
+    - `dims`: names of the axes of the value that no plate has, from left to right: `"covariate"`, `("row", "column")`,
+      or with labels, `{"covariate": ["age", "height"]}`. Labels are given once; the same name elsewhere has them too.
 
     A mask fixes shapes, so that what it is computed from becomes a constant of the program: pass it as an argument of
     its own for new values of `obs` to compile nothing.
@@ -53,21 +61,32 @@ def sample(
             f"{_right_statement(name, distribution, obs)}"
         )
     value = None if obs is None else as_array(obs, name)
-    site = Site("sample", name, distribution, value, is_observed=obs is not None, where=where)
+    site = Site(
+        "sample",
+        name,
+        distribution,
+        value,
+        is_observed=obs is not None,
+        where=where,
+        dims=read_dims("site", name, dims),
+    )
     if obs_mask is not None and value is not None:
         return visit_partly(site, obs_mask).value
     return visit(site).value
 
 
 @checks_options
-def deterministic(name: str, value: Any) -> Any:
+def deterministic(name: str, value: Any, *, dims: Dims | None = None) -> Any:
     """Record `value` under `name` among the draws, and return it. It has no part in the log density.
+
+    **Arguments**: `dims`, as of `sample`.
 
     **Raises** `SiteError` for a name already taken, and for a value that is not an array or a number.
     """
     _check_name("deterministic", name)
     _check_numbers("deterministic", name, value)
-    return visit(Site("deterministic", name, value=value, where=caller())).value
+    axes = read_dims("deterministic", name, dims)
+    return visit(Site("deterministic", name, value=value, where=caller(), dims=axes)).value
 
 
 @checks_options

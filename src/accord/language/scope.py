@@ -1,4 +1,4 @@
-"""Put a prefix before the names of sites and plates, so that one model can be part of another several times."""
+"""Put a prefix before the names of sites, plates and dims, so that one model can be part of another several times."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -30,9 +30,10 @@ class Scope(AbstractHandler):
         return cls(prefix)
 
     def process(self, site: Site) -> Site:
-        """Rename the site and the plates around it, as far as they are inside."""
+        """Rename the site, its dims, and the plates around it, as far as they are inside."""
         plates = tuple(replace(frame, name=self.prefixed(frame.name)) for frame in site.plates)
-        return replace(site, name=self.prefixed(site.name), plates=plates)
+        dims = tuple((self.prefixed(name), labels) for name, labels in site.dims)
+        return replace(site, name=self.prefixed(site.name), plates=plates, dims=dims)
 
     def prefixed(self, name: str) -> str:
         """The name as it is known further out."""

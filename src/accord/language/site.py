@@ -43,6 +43,7 @@ class Site:
     - `is_lifted`: such a parameter has been given a prior.
     - `is_hidden`: `block` keeps the site from the handlers outside of it.
     - `plates`: the plates around the site, innermost first.
+    - `dims`: names of the axes that no plate has, from left to right, each with its labels or None.
     - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
     - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
@@ -61,6 +62,7 @@ class Site:
     is_lifted: bool = False
     is_hidden: bool = False
     plates: tuple[Frame, ...] = ()
+    dims: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     mask: Array | np.ndarray | bool | None = None
     scale: Array | np.ndarray | float | None = None
     choose: "Callable[[Site], Site] | None" = None
