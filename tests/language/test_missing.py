@@ -9,6 +9,7 @@ import accord.distributions as dist
 from accord import handlers, infer
 from accord import language as ac
 from accord.core.errors import SiteError
+from accord.distributions.wrappers.entries import Entries
 
 Y = np.array([0.5, np.nan, 2.0, np.nan])
 SEEN = ~np.isnan(Y)
@@ -171,6 +172,36 @@ def test_discrete_missing_values_can_be_drawn_and_not_inferred():
     assert value.shape == (4,) and value[2] == 3
     with pytest.raises(SiteError, match=r"site 'y'.*2 values.*Poisson is discrete.*handlers.mask"):
         ac.model(model)(counts).log_density()
+
+
+BASES = {
+    "one for each": lambda a: dist.Beta(a * np.array([1.0, 2.0, 3.0, 4.0]), 2.0),
+    "vectors": lambda a: dist.MultivariateNormal(a * np.ones((4, 2)), np.eye(2)),
+    "a mixture": lambda a: dist.Mixture(
+        dist.Categorical(np.ones(2) / 2), [dist.Normal(a, 1.0), dist.Normal(3.0, a)]
+    ),
+}
+
+
+@pytest.mark.parametrize("base", BASES.values(), ids=BASES.keys())
+def test_the_law_of_some_entries_is_that_of_the_batch(base):
+    index = np.array([1, 3])
+    whole = base(1.5).expand((4,)).sample(jax.random.key(0), (5,))
+
+    def some(a):
+        return Entries(base(a), (4,), index).log_prob(whole[:, index])
+
+    def every(a):
+        return base(a).log_prob(whole)[:, index]
+
+    def with_derivative(function):
+        return jax.jit(lambda a: (function(a), jax.jacfwd(function)(a)))(1.5)
+
+    for found, wanted in zip(with_derivative(some), with_derivative(every), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    part = Entries(base(1.5), (4,), index)
+    assert part.sample(jax.random.key(0), (5,)).shape == whole[:, index].shape
+    assert np.all(part.support(part.sample(jax.random.key(0))))
 
 
 MISTAKES = {
