@@ -285,9 +285,9 @@ CASES = {
         ["'infer'", "name, distribution, obs", HERE],
     ),
     "an option that plate lacks": (
-        statement(lambda: ac.plate("p", 8, subsample_size=3)),
+        statement(lambda: ac.plate("p", 8, subsample=3)),
         OptionError,
-        ["'subsample_size'", "name, size, dim"],
+        ["'subsample'", "Did you mean 'subsample_size'", "name, size, dim"],
     ),
     "an option of plate misspelt": (
         statement(lambda: ac.plate("p", 8, dims=-1)),
@@ -314,7 +314,7 @@ CASES = {
     "dim by position": (
         statement(lambda: ac.plate("p", 8, -1)),
         OptionError,
-        ["too many", "dim, coords, chunk by name"],
+        ["too many", "dim, subsample_size, coords, chunk by name"],
     ),
     "a plate as a loop": (
         statement(plate_as_a_loop),
