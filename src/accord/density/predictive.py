@@ -16,7 +16,8 @@ from ..core.errors import DataError, ModelError, SiteError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
-from ..language.effects import Replay, Seed
+from ..language.effects import Seed
+from ..language.values import Replay
 from .chunked import ChunkedProgram
 from .data import Template
 from .layout import Layout
