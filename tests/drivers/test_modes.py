@@ -249,6 +249,16 @@ def test_a_scale_that_goes_to_zero_is_at_the_edge_of_its_support():
     np.testing.assert_allclose(mode.standard_errors["mu"], np.sqrt(shrunk), rtol=1e-6)
 
 
+def test_a_maximum_near_an_edge_keeps_its_standard_error():
+    # In exp(v), a peak at 0.2 standard errors from zero.
+    def bump(v):
+        return -((jnp.exp(v) - 0.2) ** 2) / 2
+
+    mode = find(ac.LogDensity.from_function(bump, 0.0))
+    assert not mode.notices
+    np.testing.assert_allclose(np.exp(mode.values["x"]) * mode.standard_errors["x"], 1, rtol=1e-8)
+
+
 def test_a_density_without_a_maximum_is_an_error_and_has_no_errors():
     mode = find(schools(SIGMA, SCHOOLS))
     assert codes(mode)[0] == "not_converged" and mode.notices[0].severity == "error"

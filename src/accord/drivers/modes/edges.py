@@ -10,7 +10,7 @@ from .view import View
 PART = 0.1
 """The least part of a level direction that a coordinate has to have to be named."""
 
-_SATURATION = 0.05
+_SATURATION = 0.3  # of a scale: 0.013 is so near to zero, while where chains begin it is 0.6 at the least
 _MAX_COORDINATES = 64  # that are looked at
 
 
