@@ -4,6 +4,7 @@ Every test of fit is done in both precisions with a fixed key, at a false-alarm 
 number of all comparisons, so that the rate of one false alarm anywhere in this file is at most `FAMILY_WISE`.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from laws import assert_close, assert_finite, compiled
 from scipy import stats
-from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, SIZE, UNIVARIATE, Case, draws_of, each_line
+from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, SIZE, UNIVARIATE, Case, draws_of, each_line, is_long
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -22,6 +23,27 @@ PRECISIONS = ("float64", pytest.param("float32", marks=pytest.mark.slow))
 FAMILY_WISE = 1e-3
 # Fits of univariate laws, and about ten elements of moments for each of the others.
 RATE = FAMILY_WISE / (2 * (len(UNIVARIATE) + len(DISCRETE) + 10 * len(MULTIVARIATE | BATCHED)))
+
+
+def each_in_both_precisions(table: Mapping[str, Case]) -> Any:
+    """Run a test for every line; in float32 not for batches, which compute as their entries do."""
+    lines = [
+        pytest.param(
+            case,
+            precision,
+            id=f"{name}-{precision}",
+            marks=[pytest.mark.slow] if is_slow(name, precision) else [],
+        )
+        for name, case in table.items()
+        for precision in ("float64", "float32")
+        if name not in BATCHED or precision == "float64"
+    ]
+    return pytest.mark.parametrize(("case", "precision"), lines)
+
+
+def is_slow(name: str, precision: str) -> bool:
+    """Whether a line is left to the slow tests."""
+    return precision == "float32" or name in BATCHED or is_long(name)
 
 
 def facts(d: dist.AbstractDistribution, draws: jax.Array) -> dict[str, Any]:
@@ -59,8 +81,7 @@ def has_bijector(d: dist.AbstractDistribution) -> Any:
 UNCERTAIN = {name: case for name, case in ALL.items() if "certain" not in name}
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@each_line(UNCERTAIN, slow=BATCHED)
+@each_in_both_precisions(UNCERTAIN)
 def test_draws_have_the_announced_shape_and_lie_in_the_support(case: Case, precision: str) -> None:
     with jax.enable_x64(precision == "float64"):
         d = case.make()
@@ -148,8 +169,7 @@ HAVE_MOMENTS = {
 }
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@each_line(HAVE_MOMENTS, slow=BATCHED)
+@each_in_both_precisions(HAVE_MOMENTS)
 def test_draws_have_the_mean_variance_and_entropy_announced(case: Case, precision: str) -> None:
     limit, rounding = float(stats.norm.isf(RATE / 2)), {"float64": 1e-9, "float32": 2e-5}[precision]
 

@@ -63,19 +63,6 @@ def processes() -> Iterator[LastingProcesses]:
         pool.close()
 
 
-@pytest.fixture(scope="module")
-def serially() -> Callable[[str], Outcome]:
-    """What `Serial` says, found out once."""
-    found: dict[str, Outcome] = {}
-
-    def say(name: str) -> Outcome:
-        if name not in found:
-            found[name] = outcome(CASES[name], executor=infer.Serial(), **SHORT)
-        return found[name]
-
-    return say
-
-
 def check(name: str, found: Outcome, expected: Outcome) -> None:
     """Hold what is said against what must be, and against what `Serial` says."""
     if name in CHANGING:
@@ -90,20 +77,10 @@ def check(name: str, found: Outcome, expected: Outcome) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_threads_say_the_same(name, serially):
-    check(name, outcome(CASES[name], executor=infer.Threads(2), **SHORT), serially(name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_devices_say_the_same(name, serially):
-    check(name, outcome(CASES[name], executor=infer.Devices(), **SHORT), serially(name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_processes_say_the_same(name, processes, serially):
-    check(name, outcome(CASES[name], executor=processes, **SHORT), serially(name))
+def test_every_executor_says_the_same(name, processes):
+    expected = outcome(CASES[name], executor=infer.Serial(), **SHORT)
+    for executor in (infer.Threads(2), infer.Devices(), processes):
+        check(name, outcome(CASES[name], executor=executor, **SHORT), expected)
 
 
 @pytest.mark.slow
