@@ -107,6 +107,13 @@ def rate_by_a_solver(y):
         ac.sample("y", dist.Poisson(ac.deterministic("rate", backward_only(a))), obs=y)
 
 
+@ac.model
+def many_means(y):
+    with ac.plate("n", len(y)):
+        t = ac.sample("t", dist.Normal(0, 1))
+        ac.sample("y", dist.Normal(t, 1), obs=y)
+
+
 KEPT = []
 
 
@@ -213,6 +220,15 @@ def test_a_function_that_has_no_forward_derivative_costs_no_standard_errors():
     np.testing.assert_allclose(mode.values["a"], np.log(4), rtol=1e-9)
     np.testing.assert_allclose(mode.standard_errors["a"], 12**-0.5, rtol=1e-8)
     np.testing.assert_allclose(mode.deterministics["rate"], 4, rtol=1e-8)
+
+
+def test_in_many_dimensions_there_are_no_standard_errors():
+    y = np.linspace(-2, 2, 1200)
+    mode = find(many_means(y), starts=2)
+    assert codes(mode) == ["no_standard_errors"] and mode.num_reached == 2
+    np.testing.assert_allclose(mode.values["t"], y / 2, atol=1e-4)
+    assert mode.covariance is None and np.all(np.isnan(mode["z"]))
+    assert "1140 more rows" in str(mode)
 
 
 def test_columns_that_add_up_leave_the_others_their_errors():

@@ -135,6 +135,8 @@ def _described(found: Found) -> Mode:
 def _notes(found: Found, errors: Errors) -> tuple[str, ...]:
     if not found.is_converged:
         return ("not converged",) * len(errors.is_level)
+    if not errors.is_level.any():
+        return ("",) * len(errors.is_level)
     is_at_edge = np.any(found.view.slopes[:, found.is_edge] != 0, axis=1)
     return tuple(
         "" if not level else "edge of support" if edge else "singular information"
