@@ -9,6 +9,7 @@ from ...core.options import checks_options, positive_count
 from ...core.precision import Precision, float_dtype, scope
 from ...core.tree import kept
 from ...density import LogDensity
+from ...executors.pools import one_blas_thread
 from ...language import Model
 from ...report import tell
 from ...report.labels import scalar_labels
@@ -69,7 +70,7 @@ def find_mode(
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     start = start_of(init)
     density = density_of(target, precision)
-    with scope(density.program.precision):
+    with scope(density.program.precision), one_blas_thread():
         check_traced(density)
         points = start.points(density, int(seed), range(count))
         climbs = climbs_from(density, OBJECTIVES[estimator], points, int(seed), count, max_steps)

@@ -14,6 +14,7 @@ from ...core.options import positive_count
 from ...core.precision import float_dtype, scope
 from ...core.tree import kept
 from ...density import LogDensity
+from ...executors.pools import one_blas_thread
 from ..starting.table import TablePoints
 from .information import Information, sharpened
 from .starts import climbs_from
@@ -78,7 +79,7 @@ def approximate(density: LogDensity, position: np.ndarray, draws: int, seed: int
     """Approximate a posterior near a position; see `Mode.laplace`."""
     count = positive_count("draws", draws)
     generator = keys.generator(keys.chain_key(seed, 0), keys.USE_LAPLACE, 0)
-    with scope(density.program.precision):
+    with scope(density.program.precision), one_blas_thread():
         view, information = _peak(density, position)
         noise = generator.standard_normal((count, density.dim))
         positions = view.position + noise @ information.told.T
