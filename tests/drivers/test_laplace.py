@@ -44,7 +44,7 @@ def funnel(y):
 def ring():
     with ac.plate("xy", 2):
         x = ac.sample("x", dist.Normal(0, 3))
-    ac.factor("edge", x[0] - 50 * (jnp.sum(x**2) - 4) ** 2)
+    ac.factor("edge", x[0] - 5000 * (jnp.sum(x**2) - 4) ** 2)
 
 
 @functools.cache
