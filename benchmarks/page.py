@@ -31,6 +31,9 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
     cells, warm = cells_of(runs, "cold"), cells_of(runs, "warm")
     small = {key: each for key, each in cells.items() if key[0] in models}
     aims = verdicts(small, models, runs, folder)
+    warmed = [
+        model for model in models if any((run["model"], run["cache"]) == (model, "warm") for run in runs)
+    ]
     _draw(small, models, engines, pictures)
     parts = [
         "# Performance",
@@ -50,7 +53,7 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
         sections.gradients(small, models),
         "## Warm: seconds from the call to the draws",
         "A process that finds what an earlier one has compiled, and kept as its library keeps it.",
-        matrix(warm, models, engines, "seconds"),
+        matrix(warm, warmed, engines, "seconds"),
         "## Running, without compiling, beside Stan",
         sections.beside_stan(small, models),
         f"![Stan's run time over accord's]({pictures.name}/performance_stan.png)",
