@@ -39,7 +39,7 @@ def by_own_draws(monkeypatch):
 def test_from_far_away_warm_up_grows_until_the_draws_are_right():
     """The posterior standard deviations are known; those of 600 draws are within a tenth of them."""
     scale, density = _correlated(60)
-    far = infer.from_values({"x": 1e4 * scale * np.sign(np.sin(np.arange(60) + 1))})
+    far = infer.from_values({"x": 1e6 * scale * np.sign(np.sin(np.arange(60) + 1))})
     run = dict(seed=1, draws=300, chains=2, init=far, **QUIET)
     fixed = infer.sample(density, warmup=350, **run)
     assert np.all(fixed.tuning["num_warmup"] == 350)
