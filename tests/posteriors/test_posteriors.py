@@ -21,7 +21,7 @@ OPTIONS = {
     "gp_pois_regr": dict(sampler=infer.NUTS(target_accept=0.95), draws=4000),
     # Some starts fall into a mode 36 nats below the other, and chains leave it after hundreds of draws or never: chains
     # begin at draws from the prior, and the seed is one with which none is caught. Of three seeds, one has such a
-    # chain; R-hat and a notice tell of it.
+    # chain, which `test_a_chain_in_a_far_mode_is_told` holds.
     "lotka_volterra": dict(init=infer.from_prior()),
     # K_m has a tail that is visited rarely.
     "one_comp_mm_elim_abs": dict(draws=4000),
@@ -53,6 +53,16 @@ def test_draws_agree_with_the_reference(name, seed):
         if not r_hat < 1.01:
             failures.append(f"R-hat of {parameter}: {r_hat:.4f}")
     assert not failures, "\n".join(failures)
+
+
+@pytest.mark.slow
+def test_a_chain_in_a_far_mode_is_told():
+    draws = infer.sample(model_of("lotka_volterra"), seed=0, **RUN, **OPTIONS["lotka_volterra"])
+    r_hat = max(
+        array_stats.rhat(scalar(draws.sites, name)) for name in REFERENCES["lotka_volterra"]["parameters"]
+    )
+    assert r_hat > 1.1  # once no chain is caught any more, this test and the seed above have had their time
+    assert "error" in [notice.severity for notice in draws.notices if notice.code == "r_hat"]
 
 
 @pytest.mark.parametrize("name", CASES)
