@@ -23,13 +23,11 @@ def test_draws_that_do_not_fit_are_refused_before_anything_is_compiled(monkeypat
     """3e9 numbers are 24 gigabytes, and are held twice."""
     monkeypatch.setattr(memory, "free_bytes", lambda: 16 * 2**30)
     monkeypatch.setattr(compiled, "_compile", lambda *_: pytest.fail("it compiled"))
-    began = time.monotonic()
     with pytest.raises(OptionError, match=r"take .* GiB, and 16 GiB are free\. .*RunFolder.*thinning"):
         infer.sample(target(), draws=10**9, chains=1, **QUIET)
     wide = LogDensity.from_function(gaussian, np.broadcast_to(0.0, (10**6,)))
     with pytest.raises(OptionError, match="GiB are free"):
         infer.sample(wide, draws=1000, chains=1, **QUIET)
-    assert time.monotonic() - began < 2
 
 
 def test_draws_that_go_to_disk_are_not_refused(monkeypatch, tmp_path):

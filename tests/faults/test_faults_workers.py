@@ -25,6 +25,7 @@ from fault_models import (
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
+from accord.drivers import compiled
 from accord.drivers import run as runs
 from accord.drivers import scheduler as schedulers
 from accord.executors import Surroundings, child, surroundings_here
@@ -173,11 +174,10 @@ def describe_here(precision):
 
 
 def nest():
-    began = time.monotonic()
     try:
         infer.sample(target(), executor=infer.Processes(2), **RUN)
     except OptionError as error:
-        return str(error), time.monotonic() - began
+        return str(error)
 
 
 secret = "as imported"
@@ -216,17 +216,15 @@ def test_a_worker_that_nobody_asks_for_long_leaves(monkeypatch):
 
 
 def test_processes_inside_of_a_worker_are_refused_at_once(pool):
-    message, seconds = pool.submit(nest).result()
+    message = pool.submit(nest).result()
     assert "inside of a worker process" in message and "Threads()" in message
-    assert seconds < 1
 
 
 def test_processes_inside_of_a_worker_are_refused_before_anything_is_compiled(monkeypatch):
     monkeypatch.setenv("ACCORD_WORKER", "1")
-    began = time.monotonic()
+    monkeypatch.setattr(compiled, "_compile", lambda *_: pytest.fail("it compiled"))
     with pytest.raises(OptionError, match="inside of a worker process"):
         infer.sample(target(), executor=infer.Processes(), **RUN)
-    assert time.monotonic() - began < 1
 
 
 @pytest.mark.parametrize("precision", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
