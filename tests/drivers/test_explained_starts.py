@@ -11,7 +11,7 @@ from accord import handlers
 from accord import language as ac
 from accord.core.errors import InitializationError, SiteError
 from accord.density import Blame, LogDensity
-from accord.drivers.group import StartFailedError
+from accord.drivers.starting.search import StartFailedError
 from accord.drivers.starts import explain_start
 
 

@@ -13,7 +13,7 @@ from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.drivers import compiled
 from accord.drivers.plain import is_plain
-from accord.drivers.program import Limits, advance_program, start_state
+from accord.drivers.program import NUM_PLACES, Limits, advance_program, start_state
 from accord.kernels import NUTS, Metric
 
 X = np.linspace(0.1, 0.9, 6)
@@ -67,7 +67,13 @@ TARGETS: dict[str, tuple[Callable[[Any], Any], int]] = {
 def test_pieces_draw_what_the_loop_draws(name: str) -> None:
     log_density, num_pieces = TARGETS[name]
     metric, zero = Metric.diagonal(np.ones(6), 6), np.zeros(2, np.uint32)
-    arguments = (start_state(NUTS(), X), metric, zero, zero, Limits.at(40, 300, 20, 0.8, np.dtype(float)))
+    arguments = (
+        start_state(NUTS(), X),
+        metric,
+        zero,
+        zero,
+        Limits.at(40, 300, 20, 0.8, np.zeros((NUM_PLACES, 6))),
+    )
     drawn = []
     for in_pieces in (True, False):
         with scope("float64"):
@@ -108,6 +114,9 @@ def test_many_dimensions_are_left_to_xla() -> None:
         run = advance_program(NUTS(), 2000, np.dtype(float), 1, 8)
         program = jax.jit(lambda *rest: run(lambda x: (-0.5 * x @ x, -x), *rest))
         position, zero = np.zeros(2000), np.zeros(2, np.uint32)
-        metric, limits = Metric.diagonal(position + 1, 0), Limits.at(1, 1, 0, 0.8, np.dtype(float))
+        metric, limits = (
+            Metric.diagonal(position + 1, 0),
+            Limits.at(1, 1, 0, 0.8, np.zeros((NUM_PLACES, 2000))),
+        )
         text = program.lower(start_state(NUTS(), position), metric, zero, zero, limits).as_text()
     assert "xla_cpu_small_call" not in text

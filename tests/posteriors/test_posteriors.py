@@ -19,14 +19,9 @@ RUN = dict(progress=False, quiet=True)
 OPTIONS = {
     # Lengths and heights are strongly curved against each other: shorter steps, and more of them.
     "gp_pois_regr": dict(sampler=infer.NUTS(target_accept=0.95), draws=4000),
-    # Some starts fall into a mode 36 nats below the other, and chains leave it after hundreds of draws or never: chains
-    # begin at draws from the prior, and the seed is one with which none is caught. Of three seeds, one has such a
-    # chain, which `test_a_chain_in_a_far_mode_is_told` holds.
-    "lotka_volterra": dict(init=infer.from_prior()),
     # K_m has a tail that is visited rarely.
     "one_comp_mm_elim_abs": dict(draws=4000),
 }
-FIRST_SEED = {"lotka_volterra": 1}
 # Posteriors that take more than a few seconds.
 SLOW = ("gp_pois_regr", "lotka_volterra", "one_comp_mm_elim_abs")
 
@@ -36,7 +31,6 @@ CASES = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for 
 @pytest.mark.parametrize("name", CASES)
 @once_more_in_doubt(0, 1)
 def test_draws_agree_with_the_reference(name, seed):
-    seed += FIRST_SEED.get(name, 0)
     draws = infer.sample(model_of(name), seed=seed, **{**RUN, **OPTIONS.get(name, {})})
     failures = []
     for parameter, reference in REFERENCES[name]["parameters"].items():
@@ -53,16 +47,6 @@ def test_draws_agree_with_the_reference(name, seed):
         if not r_hat < 1.01:
             failures.append(f"R-hat of {parameter}: {r_hat:.4f}")
     assert not failures, "\n".join(failures)
-
-
-@pytest.mark.slow
-def test_a_chain_in_a_far_mode_is_told():
-    draws = infer.sample(model_of("lotka_volterra"), seed=0, **RUN, **OPTIONS["lotka_volterra"])
-    r_hat = max(
-        array_stats.rhat(scalar(draws.sites, name)) for name in REFERENCES["lotka_volterra"]["parameters"]
-    )
-    assert r_hat > 1.1  # once no chain is caught any more, this test and the seed above have had their time
-    assert "error" in [notice.severity for notice in draws.notices if notice.code == "r_hat"]
 
 
 @pytest.mark.parametrize("name", CASES)

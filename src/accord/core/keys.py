@@ -89,7 +89,9 @@ def fold(key: Any, number: Any) -> Any:
         return jnp.stack(threefry((key[0], key[1]), (zero, number)))
     if np.ndim(number) == 0 and np.ndim(key) == 1:
         # Several times faster than NumPy's scalars, and done for every block of a chain.
-        return np.array(_rounds((int(key[0]), int(key[1])), (0, int(number)), _add_ints, _rotate_int, xor), np.uint32)
+        return np.array(
+            _rounds((int(key[0]), int(key[1])), (0, int(number)), _add_ints, _rotate_int, xor), np.uint32
+        )
     with np.errstate(over="ignore"):  # wrapping around is what the cipher means
         return np.stack(threefry((key[0], key[1]), (np.uint32(0), number)))
 

@@ -280,7 +280,7 @@ def _advance_arguments(kernel: AbstractKernel, dim: int, rank: int, dtype: np.dt
         metrics.initial_metric(zero, rank),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        program.Limits.at(0, 0, 0, 0.0, dtype),
+        program.Limits.at(0, 0, 0, 0.0, np.zeros((program.NUM_PLACES, dim), dtype)),
     )
     if lanes == 1 and not kernel.is_ensemble:
         return shapes(arguments)

@@ -20,10 +20,10 @@ from ..adaptation.ensemble import EnsembleState, Moves
 from ..core import keys
 from ..core.tree import where
 from ..kernels import AbstractKernel, ChEES
-from ..kernels.base import DRAW, PROBE, Info, Tuning, rarely_in_lanes
+from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning, rarely_in_lanes
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
-from .program import STATS, Block, ChainState, Limits, advance_program
+from .program import STATS, Block, ChainState, Limits, advance_program, place_number
 
 _LANES = "lanes"
 
@@ -99,23 +99,34 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
             is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
             new = eqx.tree_at(lambda state: state.is_fresh, new, jnp.full(lanes, is_complete))
 
-            def finish() -> tuple[_Shared, Array]:
-                return _finish(kernel, carry, new, info, metric, key, moves, limit, steps, factor == 1)
+            number = carry.num_gradients + 1
+            goes_on = (shared.mode == EVALUATE) & (number < limit.max_gradients)
+            is_usual = factor == 1
 
-            after, item_key = jax.lax.cond(is_complete, finish, lambda: (shared, carry.item_key))
-            row = shared.draw - first.draw
+            def finish() -> tuple[_Shared, Array, Point]:
+                places = jax.vmap(place_number, (0, None))(limits.places, number)
+                learnt = _finish(
+                    kernel, carry, new, info, metric, key, moves, limit, steps, is_usual, goes_on
+                )
+                return *learnt, where(goes_on, places, new.point)
+
+            evaluated = new.point
+            unchanged = (shared, carry.item_key, evaluated)
+            after, item_key, point = jax.lax.cond(is_complete, finish, lambda: unchanged)
+            new = eqx.tree_at(lambda state: state.point, new, point)
+            row = jnp.where(shared.mode == EVALUATE, carry.num_gradients, shared.draw - first.draw)
 
             def put(buffer: Array, value: Array) -> Array:
                 return jax.lax.dynamic_update_index_in_dim(buffer, value, row, 0)
 
-            stats = _stats(new.point.log_density, info, step_size)
+            stats = _stats(evaluated.log_density, info, step_size)
             return _Carry(
                 _where_lane(moves, new, carry.kernel),
                 after,
                 item_key,
-                carry.num_gradients + 1,
-                put(carry.positions, new.point.position),
-                put(carry.gradients, new.point.gradient),
+                number,
+                put(carry.positions, evaluated.position),
+                put(carry.gradients, evaluated.gradient),
                 put(carry.stats, stats),
             )
 
@@ -146,6 +157,7 @@ def _finish(
     limit: Limits,
     steps: Array,
     is_usual: Array,
+    goes_on: Array,
 ) -> tuple[_Shared, Array]:
     """Account for a draw, evaluation or probe of all chains; only a draw of usual steps teaches anything."""
     shared = carry.shared
@@ -163,7 +175,8 @@ def _finish(
     learnt = jax.lax.cond(is_learning, learn, lambda: shared.step_size)
     probed, is_found = ensemble.probe(shared.step_size, info.acceptance, weight)
     step_size = where(is_probe, probed, learnt)
-    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, PROBE).astype(jnp.int32)
+    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, jnp.where(goes_on, EVALUATE, PROBE))
+    mode = mode.astype(jnp.int32)
     draw, num_tuning = shared.draw + is_draw, shared.num_tuning + ~is_draw
     use = jnp.where(mode == DRAW, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
     number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)

@@ -5,22 +5,20 @@ cut anywhere, run twice or run elsewhere, and the draws are the same.
 """
 
 import copy
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..adaptation import metric as metrics
 from . import ensembles
 from .chain import Chain
 from .complete import check_replicas
 from .fingerprint import Fingerprint, fixed_points
 from .machine import Machine
 from .plan import Piece, Progress, Stuck
-from .program import ChainState, start_state
 from .replay import bad_ends
+from .starting.search import find_starts
 from .tally import BadEnd
 
 Item = Fingerprint | Progress | Piece | BadEnd | Stuck
@@ -29,31 +27,6 @@ Item = Fingerprint | Progress | Piece | BadEnd | Stuck
 _BLOCK_SECONDS = 0.5  # a block returns about this often, for progress and interruption
 _FIRST_BLOCK = 64  # gradients; before anything is known of their cost
 _GROWTH = 8  # at most, from one block to the next
-_NUM_STARTS = 10  # finite starting points are chosen from
-
-
-class StartFailedError(Exception):
-    """No starting point of a chain was finite, for the caller to explain.
-
-    **Fields**: `chain`; `position`, shape `(dim,)`: the one that was nearest to be of use, with a finite log density
-    before -inf before NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
-    """
-
-    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
-        found = f"no starting point with a finite log density and gradient in {num_tries} tries, {origin}"
-        if num_tries == 1:
-            found = (
-                f"the log density or its gradient is not finite at its only starting point, {origin}; give others, or "
-                "leave sites out to have them drawn"
-            )
-        super().__init__(f"{what} {chain}: {found}")
-        self.chain, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
-        self.what = what
-
-    is_final = True  # to try again would change nothing
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin, self.what)
 
 
 @dataclass(frozen=True)
@@ -116,7 +89,7 @@ def work(
         items += [_fingerprint(machine), *(chain.progress() for chain in group.kept)]
         group = replace(group, is_known=True)
     if not all(chain.is_started for chain in chains):
-        _find_starts(machine, chains)
+        find_starts(machine, chains)
     while not group.is_done and not is_stopped():
         block_began = machine.clock()
         before = [chain.num_gradients for chain in chains]
@@ -158,47 +131,6 @@ def run_chains(machine: Machine, numbers: Sequence[int], is_stopped: Callable[[]
     yield from flush(machine, group)[1]
 
 
-def _find_starts(machine: Machine, chains: list[Chain]) -> None:
-    """Evaluate starting points with the program that draws, and give each chain the best of its first finite ones.
-
-    A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends
-    before the chain has found its way in. The best of ten is still dispersed, and costs ten gradients.
-    """
-    plan, points = machine.plan, machine.plan.start
-    best: dict[int, ChainState] = {}
-    new = [lane for lane, chain in enumerate(chains) if not chain.is_started]
-    begun = start_state(plan.kernel, np.zeros(plan.dim, plan.dtype))
-    for attempt in itertools.count():
-        searching = [
-            lane
-            for lane in new
-            if attempt < points.num_tries(chains[lane].number)
-            and (attempt < _NUM_STARTS or not _is_usable(best[lane]))
-        ]
-        if not searching:
-            break
-        for lane in searching:
-            position = points.position(plan.seed, chains[lane].number, attempt, plan.dim)
-            chains[lane].state = begun.moved_to(plan.kernel, position.astype(plan.dtype))
-        # One that has what it looked for, or has begun, stands still: it is where it is to stop.
-        stops = [1 if lane in searching else 0 for lane in range(len(chains))]
-        _run_block(machine, chains, stops, [1] * len(chains))
-        for lane in searching:
-            state = chains[lane].state
-            if lane not in best or _use(state) > _use(best[lane]):
-                best[lane] = state
-    for lane in new:
-        chain = chains[lane]
-        if not _is_usable(best[lane]):
-            position = np.asarray(best[lane].kernel.point.position)
-            raise StartFailedError(chain.number, position, points.num_tries(chain.number), points.origin)
-        chain.state, chain.is_started = best[lane], True
-        gradient = np.asarray(chain.state.kernel.point.gradient)
-        chain.metric = metrics.initial_metric(gradient, plan.metric_rank)
-    if plan.is_ensemble:
-        ensembles.begin(chains)
-
-
 def _fingerprint(machine: Machine) -> Fingerprint:
     """Evaluate the target at fixed points, with the program that draws."""
     plan, values = machine.plan, []
@@ -209,19 +141,6 @@ def _fingerprint(machine: Machine) -> Fingerprint:
         point = chains[0].state.kernel.point
         values.append([float(point.log_density), float(np.linalg.norm(point.gradient))])
     return Fingerprint(np.asarray(values))
-
-
-def _use(state: ChainState) -> tuple[int, float]:
-    """Of how much use a place is as a start: no trajectory leaves one where a derivative is not finite."""
-    point = state.kernel.point
-    log_density = float(point.log_density)
-    if not np.isfinite(log_density):
-        return int(log_density == -np.inf), 0.0
-    return 2 + int(np.all(np.isfinite(point.gradient))), log_density
-
-
-def _is_usable(state: ChainState) -> bool:
-    return _use(state)[0] == 3
 
 
 def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Any:

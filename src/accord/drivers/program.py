@@ -27,6 +27,7 @@ from ..kernels.base import (
     PROBE,
     AbstractKernel,
     Info,
+    Point,
     Rarely,
     Tuning,
     rarely,
@@ -49,6 +50,9 @@ STAT_DTYPES = {
 """Statistics of a draw, by ArviZ's names, and how they are kept."""
 
 STATS = tuple(STAT_DTYPES)
+
+NUM_PLACES = 10
+"""Positions that a chain which has not begun may have evaluated by one call."""
 
 _LANES = "lanes"
 _MAX_UNROLLED = 16
@@ -81,27 +85,34 @@ class ChainState(eqx.Module):
 class Limits(eqx.Module):
     """How far a block may go, all of shape `()`.
 
-    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation.
+    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
+    `places`, shape `(NUM_PLACES, dim)`: where else a chain that has not begun evaluates, one place a gradient, of which
+    the first is not read.
     """
 
     stop: Int[Array, ""]
     max_gradients: Int[Array, ""]
     num_warmup: Int[Array, ""]
     target_accept: Float[Array, ""]
+    places: Float[Array, "place dim"]
 
     @staticmethod
-    def at(stop: int, max_gradients: int, num_warmup: int, target_accept: float, dtype: np.dtype) -> "Limits":
+    def at(
+        stop: int, max_gradients: int, num_warmup: int, target_accept: float, places: np.ndarray
+    ) -> "Limits":
         """As a program takes them; host-side, NumPy."""
         as_int: Any = np.int32
-        as_float: Any = np.dtype(dtype).type
-        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), as_float(target_accept))
+        as_float: Any = places.dtype.type
+        at: Any = places
+        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), as_float(target_accept), at)
 
 
 class Block(eqx.Module):
     """What a block returns beside the next state.
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
-    The first `state.draw - start` rows are the block's draws, the others mean nothing. `num_gradients`, shape `()`.
+    The first `state.draw - start` rows are the block's draws, the others mean nothing; of a chain that has not begun,
+    the first rows are the places it evaluated. `num_gradients`, shape `()`.
     """
 
     positions: Float[Array, "rows dim"]
@@ -172,13 +183,13 @@ def advance_program(
             new, row = step(lane, rarely_in_lanes(_LANES), metric, key, limits)
             active = _is_active(lane, limits)
             # A lane that waits for others writes to the spare row.
-            return where(active, new, lane), row, jnp.where(active, lane.chain.draw - first, rows)
+            return where(active, new, lane), row, jnp.where(active, _row_of(lane, first), rows)
 
         def body(carry: tuple[_Lane, _Row]) -> tuple[_Lane, _Row]:
             lane, buffers = carry
             if lanes == 1:
                 new, row = step(lane, rarely, metric, key, limits)
-                return new, _put(buffers, row, lane.chain.draw - first_draw)
+                return new, _put(buffers, row, _row_of(lane, first_draw))
             mapped = jax.vmap(step_active, axis_name=_LANES)
             new, row, index = mapped(lane, metric, key, limits, first_draw)
             return new, _put_lanes(buffers, row, index, lanes)
@@ -221,6 +232,11 @@ def _is_active(lane: _Lane, limits: Limits) -> Bool[Array, "..."]:
     return (lane.chain.draw < limits.stop) & (lane.num_gradients < limits.max_gradients)
 
 
+def _row_of(lane: _Lane, first_draw: Array) -> Int[Array, ""]:
+    """Where a block keeps what a lane is at: by draws, and by places before the first."""
+    return jnp.where(lane.chain.mode == EVALUATE, lane.num_gradients, lane.chain.draw - first_draw)
+
+
 def _step(
     kernel: AbstractKernel,
     evaluate: Target,
@@ -238,16 +254,27 @@ def _step(
     stats = _stats(state.point.log_density, info, tuning.step_size)
     row = _Row(state.point.position, state.point.gradient, stats)
 
-    def finish() -> tuple[StepSizeState, Array, Array, Array, Array]:
-        return _finish(chain, info, key, limits)
+    num_gradients = lane.num_gradients + 1
+    goes_on = (chain.mode == EVALUATE) & (num_gradients < limits.max_gradients)
 
-    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key)
-    adapted, mode, draw, num_tuning, item_key = rarely(info.is_complete, finish, unchanged)
-    return _Lane(ChainState(state, adapted, mode, draw, num_tuning), item_key, lane.num_gradients + 1), row
+    def finish() -> tuple[StepSizeState, Array, Array, Array, Array, Point]:
+        next_point = where(goes_on, place_number(limits.places, num_gradients), state.point)
+        return *_finish(chain, info, goes_on, key, limits), next_point
+
+    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point)
+    adapted, mode, draw, num_tuning, item_key, point = rarely(info.is_complete, finish, unchanged)
+    state = eqx.tree_at(lambda s: s.point, state, point)
+    return _Lane(ChainState(state, adapted, mode, draw, num_tuning), item_key, num_gradients), row
+
+
+def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> Point:
+    """A place that is to be evaluated."""
+    position = jax.lax.dynamic_index_in_dim(places, jnp.minimum(number, NUM_PLACES - 1), keepdims=False)
+    return Point(position, jnp.zeros((), places.dtype), jnp.zeros_like(position))
 
 
 def _finish(
-    chain: ChainState, info: Info, key: Array, limits: Limits
+    chain: ChainState, info: Info, goes_on: Bool[Array, ""], key: Array, limits: Limits
 ) -> tuple[StepSizeState, Array, Array, Array, Array]:
     is_draw, is_probe = chain.mode == DRAW, chain.mode == PROBE
     is_warmup = chain.draw < limits.num_warmup
@@ -256,7 +283,8 @@ def _finish(
     updated = step_sizes.update(chain.step_size, info.acceptance, limits.target_accept)
     updated = step_sizes.freeze(updated, chain.draw + 1 == limits.num_warmup)
     adapted = where(is_probe, probed, where(is_draw & is_warmup, updated, chain.step_size))
-    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, PROBE).astype(jnp.int32)
+    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, jnp.where(goes_on, EVALUATE, PROBE))
+    mode = mode.astype(jnp.int32)
     draw, num_tuning = chain.draw + is_draw, chain.num_tuning + ~is_draw
     is_draw = mode == DRAW
     use = jnp.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)

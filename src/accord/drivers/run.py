@@ -21,12 +21,13 @@ from .draws import Draws
 from .ending import LOST, lost_chains, stopping_of, without
 from .explain import blamed
 from .foresight import Foresight
-from .group import Group, StartFailedError
+from .group import Group
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .plan import Plan
 from .record import assemble, judge, lost_records, notice_records
 from .scheduler import Failure, Scheduler
+from .starting.search import StartFailedError
 from .starts import explain_start
 from .stopping.watch import Watch
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..core.errors import AccordError
 from ..executors import AbstractPool, WorkerLostError
-from .group import Group, Item, StartFailedError
+from .group import Group, Item
+from .starting.search import StartFailedError
 from .worker import Outcome, Task
 
 _POLL = 0.1  # seconds

@@ -5,7 +5,7 @@ import jax
 from ..core.errors import AccordError, InitializationError
 from ..density import Blame, LogDensity, blame
 from ..density.blame.result import shorten
-from .group import StartFailedError
+from .starting.search import StartFailedError
 
 _MAX_SITES = 8  # listed with their values
 

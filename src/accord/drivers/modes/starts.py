@@ -6,8 +6,8 @@ import numpy as np
 
 from ...core.precision import float_dtype
 from ...density import LogDensity
-from ..group import StartFailedError
 from ..starting.base import AbstractPoints
+from ..starting.search import StartFailedError
 from ..starts import explain_start
 from .surface import Climbs, Objective, climbing
 
