@@ -109,6 +109,23 @@ def test_what_cannot_be_compiled_in_pieces_is_compiled_as_it_is(monkeypatch: pyt
     assert np.isfinite(draws["m"]).all()
 
 
+def test_data_that_only_a_deterministic_site_needs_may_be_part_of_a_model() -> None:
+    """XLA aborted the process over an argument of the loop that no gradient used."""
+    import accord as ac
+    import accord.distributions as dist
+    from accord import infer
+
+    @ac.model
+    def model(x: Any, y: Any) -> None:
+        m = ac.sample("m", dist.Normal(0, 1.375))
+        ac.deterministic("line", m * x)
+        ac.sample("y", dist.Normal(m, 1), obs=y)
+
+    run: dict[str, Any] = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
+    draws = infer.sample(model(np.arange(3.0), 0.5), **run)
+    np.testing.assert_array_equal(draws["line"], draws["m"][..., None] * np.arange(3.0))
+
+
 def test_many_dimensions_are_left_to_xla() -> None:
     with scope("float64"):
         run = advance_program(NUTS(), 2000, np.dtype(float), 1, 8)

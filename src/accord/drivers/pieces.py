@@ -53,11 +53,16 @@ def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], st
     def goes_on_from(leaves: list[Any]) -> Any:
         return goes_on(jax.tree.unflatten(structure, leaves))
 
+    def whole(leaves: list[Any], constants: list[Any]) -> tuple[list[Any], list[Any]]:
+        step = jax.extend.core.jaxpr_as_fun(ClosedJaxpr(closed.jaxpr, constants))
+        end = jax.lax.while_loop(goes_on_from, lambda leaves: step(*leaves), leaves)
+        # An element of each, so that all are used: XLA aborts the process where one is not, such as what only
+        # deterministic sites need.
+        return end, [constant.ravel()[:1] for constant in constants]
+
     if is_plain(_call_in(closed).params["jaxpr"].jaxpr):
-        loop = as_one_function(
-            lambda leaves: jax.lax.while_loop(goes_on_from, lambda leaves: traced(*leaves), leaves)
-        )
-        return jax.tree.unflatten(structure, loop(leaves))
+        end, _ = jax.lax.optimization_barrier(as_one_function(whole)(leaves, closed.consts))
+        return jax.tree.unflatten(structure, end)
     packing = _Packing(leaves)
     packed = jax.make_jaxpr(lambda packed: packing.pack(traced(*packing.unpack(packed))))(
         packing.pack(leaves)
