@@ -21,15 +21,6 @@ SCHOOLS = np.array([28, 8, -3, 7, -1, 1, 18, 12.0])
 
 
 @ac.model
-def normal_of_unknown_variance(x):
-    s = ac.sample("s", dist.InverseGamma(2, 3))
-    m = ac.sample("m", dist.Normal(0, jnp.sqrt(s)))
-    ac.deterministic("sd", jnp.sqrt(s))
-    with ac.plate("n", len(x)):
-        ac.sample("x", dist.Normal(m, jnp.sqrt(s)), obs=x)
-
-
-@ac.model
 def regression(x, y):
     with ac.plate("column", x.shape[1]):
         b = ac.sample("b", dist.Normal(0, 10))
@@ -149,22 +140,6 @@ def test_a_climb_reaches_the_end_of_a_curved_valley_beside_one_that_cannot_begin
     np.testing.assert_allclose(found.position[np.array([0, 2])], 1, atol=1e-4)
     assert np.all(found.num_evaluations < 400)
     assert found.num_evaluations[1] == 10
-
-
-def test_the_mode_is_that_of_the_density_of_the_values_themselves():
-    mode = find(normal_of_unknown_variance(np.array([1.5, 2.0])))
-    np.testing.assert_allclose([mode.values["s"], mode.values["m"]], [49 / 54, 7 / 6], rtol=1e-12)
-    np.testing.assert_allclose(mode.deterministics["sd"], np.sqrt(49 / 54), rtol=1e-12)
-    np.testing.assert_allclose(mode.log_density, -4.622354, atol=1e-6)
-    assert mode.is_converged and mode.num_reached == 8 and not mode.notices
-
-
-def test_the_maximum_of_a_likelihood_has_the_standard_errors_of_its_information():
-    mode = find(normal_of_unknown_variance(np.array([1.5, 2.0])), "mle")
-    np.testing.assert_allclose([mode.values["s"], mode.values["m"]], [1 / 16, 7 / 4], rtol=1e-12)
-    np.testing.assert_allclose(mode.log_density, -0.065288, atol=1e-6)
-    np.testing.assert_allclose(mode.covariance, np.diag([1 / 256, 1 / 32]), atol=1e-12)
-    np.testing.assert_allclose(mode.standard_errors["m"], 0.176777, atol=1e-6)
 
 
 def test_maximum_likelihood_of_a_regression_is_least_squares():

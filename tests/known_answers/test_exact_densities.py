@@ -75,3 +75,11 @@ def test_the_mode_of_k1_is_the_exact_one():
     value, gradient = jax.value_and_grad(log_joint, (0, 1))(49 / 54, 7 / 6)
     np.testing.assert_allclose(value, -4.622354, atol=1e-6)
     np.testing.assert_allclose(gradient, 0, atol=1e-13)
+
+
+def test_the_probabilities_of_ordered_categories_are_the_exact_ones():
+    """K13."""
+    law = dist.OrderedLogistic(-2.0, jnp.array([-1.0, 1.0]))
+    found = jnp.exp(law.log_prob(jnp.arange(3)))
+    np.testing.assert_allclose(found, [0.731059, 0.221516, 0.047426], atol=5e-7)
+    np.testing.assert_allclose(found.sum(), 1, rtol=1e-15)

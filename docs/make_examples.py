@@ -1,0 +1,115 @@
+"""Write the page of examples, their pictures, and the data of those that are simulated.
+
+`python docs/make_examples.py` writes `docs/examples.md` and runs every example that has a picture, in some minutes;
+names as arguments draw only those pictures, `--text` none. `--data` writes instead what each `simulate()` makes into
+its file. Pictures need matplotlib (`pip install accord[plot]`).
+"""
+
+import ast
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+HERE = Path(__file__).parent
+GALLERY = HERE.parent / "examples" / "gallery"
+PAGE = HERE / "examples.md"
+PICTURES = HERE / "pictures" / "examples"
+
+GROUPS = {
+    "Regression": "challenger doctors salmonella stackloss cheese horseshoe",
+    "Groups that share what they know": "baseball seeds rats bcg examiners lsat",
+    "Hidden states, summed out": "death_notices lambs coal dipper earthquakes",
+    "Curves": "gaussian_process splines neural_network",
+    "Time": "nile stochastic_volatility influenza",
+    "Observations that are not what they seem": "leukaemia detection_limit missing measurement_error",
+    "Trials": "aspirin",
+}
+
+INTRODUCTION = """# Examples
+
+<!-- Written by docs/make_examples.py: change the examples, then run it. -->
+
+Complete analyses to copy from: what is asked, the model, the run, how to read the result, and a check of it. Each is
+one file and its data, in [examples/gallery](../examples/gallery). Real data are small and classical, and named with
+their source in the file; simulated ones come with the function that made them and the truth it used. The checks
+compare with figures that were published, that algebra gives, or that the simulation began with; the project's tests
+make the same comparisons.
+
+```sh
+python examples/gallery/nile.py
+accord check examples/gallery/nile.py --data examples/gallery/nile.json
+accord sample examples/gallery/nile.py --data examples/gallery/nile.json
+```
+
+Where a file has several models, its name follows: `salmonella.py:salmonella`. The `plot(draws)` of some made the
+pictures here. Seventeen posteriors with reference draws, for comparisons of samplers, are beside them (`accord
+example --list`).
+"""
+
+
+def main(arguments: list[str]) -> None:
+    """Write what was asked for."""
+    if "--data" in arguments:
+        for name in names():
+            if hasattr(module := load(name), "simulate"):
+                write_data(GALLERY / f"{name}.json", module.simulate())
+        return
+    PAGE.write_text(make_page(), encoding="utf-8")
+    if "--text" not in arguments:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        for name in arguments or [name for name in names() if has_picture(name)]:
+            module = load(name)
+            module.plot(module.main()).savefig(PICTURES / f"{name}.png", dpi=100, metadata={"Software": None})
+
+
+def names() -> list[str]:
+    """Every example, as the page has them."""
+    return [name for group in GROUPS.values() for name in group.split()]
+
+
+def load(name: str) -> ModuleType:
+    """The example's module."""
+    spec = importlib.util.spec_from_file_location(f"gallery_{name}", GALLERY / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_data(path: Path, arguments: dict[str, np.ndarray]) -> None:
+    """Write arrays by name, one on a line."""
+    lines = [f"  {json.dumps(name)}: {json.dumps(values.tolist())}" for name, values in arguments.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def has_picture(name: str) -> bool:
+    """Whether the example can draw itself."""
+    tree = ast.parse((GALLERY / f"{name}.py").read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef) and node.name == "plot" for node in tree.body)
+
+
+def make_page() -> str:
+    """The text of the page."""
+    parts = [INTRODUCTION.strip()]
+    for group, members in GROUPS.items():
+        rows = [_row(name) for name in members.split()]
+        parts.append("\n".join([f"## {group}", "", "| | |", "|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(name: str) -> str:
+    text = ast.get_docstring(ast.parse((GALLERY / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    title, question = text.split("\n\n")[:2]
+    picture = (
+        f'<br><img src="pictures/examples/{name}.png" width="400" alt="{name}">' if has_picture(name) else ""
+    )
+    return f"| [{name}](../examples/gallery/{name}.py) | **{title}** {' '.join(question.split())}{picture} |"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

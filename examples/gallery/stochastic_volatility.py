@@ -1,0 +1,102 @@
+"""Follow how nervous a market is, day by day: stochastic volatility with a mean-reverting log variance.
+
+Three hundred daily returns whose sizes come in clusters: after a large one, another is likely. The logarithm of the
+variance follows an autoregression, of which each day's value is unknown: as many unknowns as observations. The states
+are written as sums of independent normal shocks, so that the sampler need not know how they hang together.
+
+Data: simulated by `simulate()`. Model: Kim, Shephard & Chib (1998), Stochastic volatility, Review of Economic Studies
+65(3), 361-393.
+
+    python examples/gallery/stochastic_volatility.py
+    accord sample examples/gallery/stochastic_volatility.py --data examples/gallery/stochastic_volatility.json
+"""
+
+import json
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+
+TRUTH = {"level": 0.0, "persistence": 0.9, "volatility": 0.5}
+
+
+@ac.model
+def stochastic_volatility(returns):
+    """`returns`: in percent, by day, shape (300,)."""
+    level = ac.sample("level", dist.Normal(0, 2))  # of the log variance, in the long run
+    persistence = ac.sample("persistence", dist.Beta(20, 2))
+    volatility = ac.sample("volatility", dist.HalfNormal(0.5))  # of the log variance, from day to day
+    with ac.plate("day", len(returns)):
+        shock = ac.sample("shock", dist.Normal(0, 1))
+
+    def step(deviation, shock):
+        deviation = persistence * deviation + volatility * shock
+        return deviation, deviation
+
+    # The first day has the stationary law.
+    first = volatility * shock[0] / jnp.sqrt(1 - persistence**2)
+    _, later = jax.lax.scan(step, first, shock[1:])
+    log_variance = level + jnp.append(first, later)
+    with ac.plate("day", len(returns)):
+        sd = ac.deterministic("sd", jnp.exp(log_variance / 2))
+        ac.sample("returns", dist.Normal(0, sd), obs=returns)
+
+
+def simulate():
+    """Make the data that is in the file."""
+    rng = np.random.default_rng(1998)
+    log_variance = np.zeros(300)
+    log_variance[0] = rng.normal(0, TRUTH["volatility"] / np.sqrt(1 - TRUTH["persistence"] ** 2))
+    for day in range(1, 300):
+        shock = rng.normal(0, TRUTH["volatility"])
+        log_variance[day] = TRUTH["persistence"] * log_variance[day - 1] + shock
+    return {"returns": np.round(rng.normal(0, np.exp((TRUTH["level"] + log_variance) / 2)), 3)}
+
+
+def data():
+    """Read the arguments of the model, arrays by name."""
+    text = Path(__file__).with_suffix(".json").read_text()
+    return {name: np.array(values) for name, values in json.loads(text).items()}
+
+
+def main():
+    """Fit, and read when the market was nervous."""
+    draws = infer.sample(stochastic_volatility(**data()), infer.NUTS(target_accept=0.95), seed=1)
+    print(draws.summary())
+
+    sd = draws["sd"].mean(axis=(0, 1))
+    print(
+        f"calmest on day {sd.argmin()} (sd {sd.min():.1f}%), most nervous on {sd.argmax()} ({sd.max():.1f}%)"
+    )
+    half_life = np.log(0.5) / np.log(draws["persistence"])
+    print(f"half of a shock is gone after {np.median(half_life):.0f} days")
+
+    # Check
+    for name, truth in TRUTH.items():
+        low, high = np.quantile(draws[name], [0.05, 0.95])
+        print(f"{name}: {low:.2f} to {high:.2f} (90%), true {truth}")
+    return draws
+
+
+def plot(draws):
+    """Draw the returns, and the band of 90% of their standard deviation."""
+    from matplotlib.figure import Figure
+
+    low, middle, high = np.quantile(draws["sd"], [0.05, 0.5, 0.95], axis=(0, 1))
+    days = np.arange(len(middle))
+    figure = Figure(figsize=(6, 3))
+    axes = figure.add_subplot(xlabel="day", ylabel="return (%)")
+    axes.vlines(days, 0, data()["returns"], color="#8a8a8a", linewidth=0.8)
+    for sign in (-1, 1):
+        axes.fill_between(days, sign * low, sign * high, color="#3f88c5", alpha=0.25, linewidth=0)
+        axes.plot(days, sign * middle, color="#3f88c5", linewidth=1)
+    return figure
+
+
+if __name__ == "__main__":
+    main()
