@@ -40,8 +40,8 @@ def bcg(cases_vaccinated, vaccinated, cases_control, control):
     mean = ac.sample("mean", dist.Normal(0, 2))
     spread = ac.sample("spread", dist.HalfNormal(1))
     with ac.plate("trial", len(vaccinated), coords=TRIALS):
-        z = ac.sample("z", dist.Normal(0, 1))
-        effect = ac.deterministic("effect", mean + spread * z)
+        # Large trials fix their own effect: as such it is easier to sample than as a multiple of the spread.
+        effect = ac.sample("effect", dist.Normal(mean, spread))
         ac.sample("ratio", dist.Normal(effect, error), obs=ratio)
 
 

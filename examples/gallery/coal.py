@@ -86,7 +86,7 @@ def plot(draws):
 
     disasters = data()["disasters"]
     years = FIRST + np.arange(len(disasters))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="year", ylabel="disasters")
     axes.bar(years, disasters, color="#8a8a8a", width=0.8)
     beside = axes.twinx()

@@ -88,7 +88,7 @@ def plot(draws):
 
     counts = data()["counts"]
     years = 1900 + np.arange(len(counts))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="year", ylabel="earthquakes")
     axes.plot(years, counts, ".", color="#8a8a8a")
     axes.set_ylim(0, None)

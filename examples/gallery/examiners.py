@@ -27,8 +27,7 @@ def effects(count, scale):
     """Effects of things that are alike to a degree which is itself unknown; shape (count,)."""
     spread = ac.sample("spread", dist.HalfNormal(scale))
     with ac.plate("each", count):
-        z = ac.sample("z", dist.Normal(0, 1))
-    return spread * z
+        return ac.sample("effect", dist.Normal(0, spread))
 
 
 @ac.model

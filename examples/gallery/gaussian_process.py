@@ -101,7 +101,7 @@ def plot(draws):
 
     places = np.linspace(0, 10, 101)
     low, middle, high = np.quantile(values_at(places, draws, **data()), [0.05, 0.5, 0.95], axis=0)
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="x", ylabel="y")
     axes.fill_between(places, low, high, color="#3f88c5", alpha=0.25, linewidth=0)
     axes.plot(places, middle, color="#3f88c5", label="median, 90% band")

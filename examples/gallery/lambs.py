@@ -49,7 +49,8 @@ def main():
     draws = infer.sample(lambs(**data()), seed=1)
     print(draws.summary())
 
-    # Does the model make as many zeros, and as large counts? Near 0 or 1 it does not.
+    # Does the model make as many zeros, and as large counts? Near 0 or 1 it does not: the spell with seven movements is
+    # not of its making.
     replicated, movements = infer.predict(draws)["movements"], data()["movements"]
     zeros = np.mean(np.sum(replicated == 0, axis=-1) >= np.sum(movements == 0))
     largest = np.mean(replicated.max(axis=-1) >= movements.max())

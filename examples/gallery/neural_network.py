@@ -88,7 +88,7 @@ def plot(draws):
     from matplotlib.figure import Figure
 
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="x", ylabel="y")
     axes.fill_between(PLACES, low, high, color="#3f88c5", alpha=0.25, linewidth=0)
     axes.plot(PLACES, middle, color="#3f88c5", label="median, 90% band")

@@ -28,7 +28,10 @@ FIRST = 1871
 
 
 def log_likelihood(flow, noise, wander):
-    """The Kalman filter: the log density of all flows, levels integrated out. The first level may be anything."""
+    """The Kalman filter: the log density of all flows but the first, levels integrated out.
+
+    The first level may be anything, so that the first flow says where it is, and nothing of the variances.
+    """
 
     def step(state, flow):
         # mean, variance: of this year's level given the flows before.
@@ -39,8 +42,8 @@ def log_likelihood(flow, noise, wander):
         log_density = -0.5 * (jnp.log(2 * jnp.pi * total) + surprise**2 / total)
         return (mean + gain * surprise, variance * (1 - gain) + wander**2), log_density
 
-    start = (jnp.zeros_like(noise), jnp.full_like(noise, 1e7))
-    return jax.lax.scan(step, start, flow)[1].sum()
+    start = (flow[0], noise**2 + wander**2)
+    return jax.lax.scan(step, start, flow[1:])[1].sum()
 
 
 @ac.model
@@ -84,7 +87,7 @@ def plot(draws):
     from matplotlib.figure import Figure
 
     years = FIRST + np.arange(len(data()["flow"]))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="year", ylabel="flow")
     axes.plot(years, data()["flow"], ".", color="#8a8a8a")
     axes.plot(years, draws["level"].mean(axis=(0, 1)), color="#3f88c5")

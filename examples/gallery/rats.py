@@ -84,7 +84,7 @@ def plot(draws):
     columns = np.stack([np.ones(len(days)), days - MIDDLE], axis=1)
     alone = np.linalg.lstsq(columns, weight.T, rcond=None)[0]
     pooled = draws["effects"].mean(axis=(0, 1)).T
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="weight on day 22 (g)", ylabel="growth (g per day)")
     axes.plot(*np.stack([alone, pooled]).transpose(1, 0, 2), color="#8a8a8a", linewidth=0.8)
     axes.plot(*alone, "o", fillstyle="none", color="#8a8a8a", label="each rat by itself")

@@ -46,9 +46,8 @@ def splines(x, y=None):
     level = ac.sample("level", dist.Normal(0, 5))
     step = ac.sample("step", dist.HalfNormal(1))
     noise = ac.sample("noise", dist.HalfNormal(1))
-    with ac.plate("step_of", BUMPS - 1):
-        z = ac.sample("z", dist.Normal(0, 1))
-    heights = level + jnp.append(0.0, jnp.cumsum(step * z))
+    walk = ac.sample("walk", dist.GaussianRandomWalk(step, BUMPS - 1), dims="bump")
+    heights = level + jnp.append(0.0, walk)
     ac.deterministic("curve", basis(PLACES) @ heights, dims="grid")
     with ac.plate("row", len(x)):
         ac.sample("y", dist.Normal(basis(x) @ heights, noise), obs=y)
@@ -94,7 +93,7 @@ def plot(draws):
     from matplotlib.figure import Figure
 
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="x", ylabel="y")
     axes.fill_between(PLACES, low, high, color="#3f88c5", alpha=0.25, linewidth=0)
     axes.plot(PLACES, middle, color="#3f88c5", label="median, 90% band")

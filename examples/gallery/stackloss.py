@@ -58,7 +58,7 @@ def main():
     draws = infer.sample(stackloss(**data()), seed=1)
     print(draws.summary())
 
-    # Air flow and water matter; of acid, not even the sign is known.
+    # Air flow and water matter; of acid, hardly the sign is known.
     for column, share in zip(COLUMNS, (draws["slopes"] > 0).mean(axis=(0, 1)), strict=True):
         print(f"loss rises with {column}: {share:.0%}")
 

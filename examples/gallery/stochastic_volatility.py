@@ -89,7 +89,7 @@ def plot(draws):
 
     low, middle, high = np.quantile(draws["sd"], [0.05, 0.5, 0.95], axis=(0, 1))
     days = np.arange(len(middle))
-    figure = Figure(figsize=(6, 3))
+    figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="day", ylabel="return (%)")
     axes.vlines(days, 0, data()["returns"], color="#8a8a8a", linewidth=0.8)
     for sign in (-1, 1):

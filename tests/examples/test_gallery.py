@@ -62,9 +62,9 @@ MODES = {
     "doctors": (lambda m, d: with_errors(m, d.PUBLISHED), 5e-4),
     "earthquakes": (lambda m, d: [*m.deterministics["rates"], -m.log_density], 5e-4),
     "leukaemia": (lambda m, d: with_errors(m, d.PUBLISHED), 5e-4),
-    # The next two were found by coarser means: quadrature with 21 nodes, and a search that stopped earlier.
+    # The search behind these figures ended a thousandth short of the maximum.
     "lsat": (lambda m, d: [m.values[name] for name in d.PUBLISHED], 1.2e-3),
-    "nile": (lambda m, d: [m.values[name] ** 2 for name in d.PUBLISHED], 1.0),
+    "nile": (lambda m, d: [m.values[name] ** 2 for name in d.PUBLISHED], 0.5),
 }
 
 
