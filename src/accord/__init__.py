@@ -8,6 +8,7 @@ from .language import Model as Model
 from .language import deterministic as deterministic
 from .language import factor as factor
 from .language import model as model
+from .language import module as module
 from .language import param as param
 from .language import plate as plate
 from .language import plate_stack as plate_stack

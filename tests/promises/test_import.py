@@ -9,6 +9,7 @@ LATE = (
     "arviz_base",
     "arviz_stats",
     "diffrax",
+    "flax",
     "joblib",
     "matplotlib",
     "pandas",

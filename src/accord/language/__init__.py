@@ -3,6 +3,7 @@
 from . import handlers
 from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
+from .modules.module import module
 from .param import param
 from .plate import plate, plate_stack
 from .primitives import deterministic, factor, sample
@@ -20,6 +21,7 @@ __all__ = [
     "factor",
     "handlers",
     "model",
+    "module",
     "param",
     "plate",
     "plate_stack",

@@ -1,0 +1,1 @@
+"""Make the arrays of neural networks sites of a model."""
