@@ -1,0 +1,103 @@
+"""State what a covariance function is: a frozen value that maps two sets of points to a matrix."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..bijectors import float_type, is_concrete, value_hash
+from ..core.errors import DistributionError
+from ..distributions import constraints
+from ..distributions.constraint import Constraint
+from ..distributions.parameters import check_names, check_parameter
+
+
+class AbstractCovariance(eqx.Module):
+    """The covariance of a Gaussian process between any two points.
+
+    `covariance(x, z)` is the matrix between points `x`, shape `(n,)` or `(n, d)`, and `z`, shape `(k,)` or `(k, d)`;
+    without `z`, that of `x` with itself. Its shape is `(n, k)`.
+
+    **Fields**
+    - `amplitude`: standard deviation of the process at any point, > 0, shape `()`.
+    - `lengthscale`: over which it changes, in the units of `x`, > 0, shape `()`, or `(d,)` for one of each axis.
+
+    **Raises** `DistributionError` on construction for a parameter known then that is not positive.
+    """
+
+    amplitude: Any = 1.0
+    lengthscale: Any = 1.0
+    parameters: ClassVar[dict[str, Constraint]] = {
+        "amplitude": constraints.positive,
+        "lengthscale": constraints.positive,
+    }
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        if given:
+            check_names(cls, given)
+        return super().__new__(cls)
+
+    def __check_init__(self) -> None:
+        for name, constraint in self.parameters.items():
+            value = getattr(self, name)
+            check_parameter(type(self).__name__, name, constraint, value)
+            most = 1 if name == "lengthscale" else 0
+            if hasattr(value, "shape") and np.ndim(value) > most:
+                raise DistributionError(
+                    f"{type(self).__name__}: {name} has shape {np.shape(value)}, but must be a number"
+                    f"{' or one for each axis' * most}. For several processes, build one covariance for each, or "
+                    "`jax.vmap` over what is computed from them."
+                )
+
+    def __hash__(self) -> int:
+        return value_hash(self)
+
+    @abstractmethod
+    def __call__(self, x: Any, z: Any = None) -> jax.Array:
+        """The matrix of covariances; see the class."""
+
+    def _points(self, *sets: Any) -> tuple[jax.Array, ...]:
+        """Sets of points of one dtype, each of shape `(n, d)`.
+
+        **Raises** `DistributionError` for what are no points, or not of as many axes as there are lengthscales.
+        """
+        dtype = self._dtype(*sets)
+        found = tuple(as_points(type(self).__name__, each, dtype) for each in sets)
+        num_axes = found[0].shape[-1]
+        if any(each.shape[-1] != num_axes for each in found) or np.shape(self.lengthscale) not in (
+            (),
+            (num_axes,),
+        ):
+            shapes = ", ".join(str(np.shape(each)) for each in sets)
+            scale = np.shape(self.lengthscale)
+            raise DistributionError(
+                f"{type(self).__name__}: the points have shape {shapes} and the lengthscale {scale}. "
+                "Give points of shape (n, d), or (n,) on a line, and a lengthscale of shape () or (d,)."
+            )
+        return found
+
+    def _dtype(self, *others: Any) -> np.dtype:
+        return float_type(*others, *(getattr(self, name) for name in self.parameters))
+
+
+def library_of(*values: Any) -> tuple[Any, np.dtype]:
+    """NumPy and float64 where all is known and none of it JAX's, so that what a model is given keeps its digits.
+
+    Else `jax.numpy`, with the dtype in which the values meet.
+    """
+    if all(is_concrete(value) and not isinstance(value, jax.Array) for value in values):
+        return np, np.dtype(np.float64)
+    return jnp, float_type(*values)
+
+
+def as_points(owner: str, x: Any, dtype: Any, library: Any = jnp) -> Any:
+    """Points as an array of shape `(n, d)`; those on a line may come as `(n,)`."""
+    if np.ndim(x) not in (1, 2):
+        raise DistributionError(
+            f"{owner}: points must have shape (n,) or (n, d), got {np.shape(x)}. One point is `x[None]`."
+        )
+    x = library.asarray(x, dtype)
+    return x[:, None] if x.ndim == 1 else x

@@ -1,0 +1,65 @@
+"""Give the distributions of an exact Gaussian process at points: before and after it has been observed at others."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.options import checks_options
+from ..distributions import MultivariateNormal
+from .base import AbstractCovariance
+
+
+@checks_options
+def marginal(covariance: AbstractCovariance, x: Any, *, noise: Any, mean: Any = 0.0) -> MultivariateNormal:
+    """The distribution of noisy observations of a Gaussian process at points `x`; its density costs `n^3` operations.
+
+    **Arguments**
+    - `x`: shape `(n,)` or `(n, d)`.
+    - `noise`: standard deviation of the normal noise of an observation, > 0; a number, or one for each point. For the
+      process itself, without noise, give a small one: 1e-4 of the amplitude keeps the matrix positive definite in
+      float64, 1e-2 in float32.
+    - `mean`: of the process at the points; a number, or shape `(n,)`.
+
+    **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 2.30.
+    """
+    return MultivariateNormal(mean, covariance_matrix=_with_noise(covariance(x), noise))
+
+
+@checks_options
+def conditional(
+    covariance: AbstractCovariance,
+    x: Any,
+    y: Any,
+    x_new: Any,
+    *,
+    noise: Any,
+    noise_new: Any = None,
+    mean: Any = 0.0,
+    mean_new: Any = 0.0,
+) -> MultivariateNormal:
+    """The distribution of observations at `x_new`, shape `(k,)` or `(k, d)`, given observations `y` at `x`.
+
+    **Arguments**
+    - `x`, `noise`, `mean`: as of `marginal`; `y`, shape `(n,)`.
+    - `noise_new`, `mean_new`: at the new points; `noise` and 0 by default, where `noise` is then a number. A small
+      `noise_new` gives the process itself.
+
+    **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equations 2.22 to 2.24.
+    """
+    old, between, new = covariance(x), covariance(x, x_new), covariance(x_new)
+    factor = jnp.linalg.cholesky(_with_noise(old, noise))
+    # Both are multiplied by the inverse of the factor, so that what is taken away from `new` is a square.
+    sides = jnp.concatenate(
+        [between, (jnp.asarray(y, old.dtype) - jnp.asarray(mean, old.dtype))[:, None]], axis=1
+    )
+    solved = jax.scipy.linalg.solve_triangular(factor, sides, lower=True)
+    known, residual = solved[:, :-1], solved[:, -1]
+    centre = jnp.asarray(mean_new, old.dtype) + known.T @ residual
+    left = _with_noise(new - known.T @ known, noise if noise_new is None else noise_new)
+    return MultivariateNormal(centre, covariance_matrix=left)
+
+
+def _with_noise(matrix: jax.Array, noise: Any) -> jax.Array:
+    variances = jnp.broadcast_to(jnp.asarray(noise, matrix.dtype) ** 2, matrix.shape[:1])
+    return matrix + jnp.diag(variances)
