@@ -141,6 +141,17 @@ MADE: dict[str, Callable[[], list[dist.AbstractDistribution]]] = {
     "GaussianStateSpace": lambda: [
         dist.GaussianStateSpace(40, np.array([[0.97, 0.2], [-0.2, 0.97]]), scale_tril=0.15 * np.eye(2))
     ],
+    "LinearGaussianStateSpace": lambda: [
+        dist.LinearGaussianStateSpace(
+            40,
+            np.array([[1.0, 1.0], [0.0, 1.0]]),
+            np.array([[1.0, 0.0]]),
+            transition_scale=np.diag([0.1, 0.05]),
+            observation_scale=np.array([[0.5]]),
+            initial_mean=np.zeros(2),
+            initial_scale=np.diag([1.0, 0.1]),
+        )
+    ],
     "HurdleDistribution": lambda: [dist.HurdleDistribution(dist.Poisson(4.5), gate=0.3)],
     "DiscreteNonParametric": lambda: [dist.DiscreteNonParametric(np.array([-1.0, 0.5, 2.0]), THIRDS)],
     "Independent": lambda: [dist.Normal(np.zeros(2), 1.0).to_event(1)],

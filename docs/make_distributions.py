@@ -28,7 +28,7 @@ MEMBERS = {
     "Directions": (
         "VonMises SineBivariateVonMises SineSkewed ProjectedNormal VonMisesFisher WrappedCauchy WrappedNormal Cardioid"
     ),
-    "Time series": "GaussianRandomWalk GaussianStateSpace EulerMaruyama",
+    "Time series": "GaussianRandomWalk GaussianStateSpace LinearGaussianStateSpace EulerMaruyama",
     "Wrappers and mixtures": (
         "CensoredDistribution Delta ExpandedDistribution FoldedDistribution HurdleDistribution ImproperUniform "
         "Independent IntervalCensoredDistribution JointOrderStatistics LeftCensoredDistribution MaskedDistribution "

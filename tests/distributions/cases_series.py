@@ -19,7 +19,30 @@ MULTIVARIATE = {
     ),
 }
 
+SEEN = {
+    "observation_matrix": np.array([[1.0, 0.5], [0.0, 2.0]]),
+    "transition_scale": np.array([[0.7, 0.0], [0.2, 0.0]]),
+    "observation_scale": np.array([[0.5, 0.0], [0.3, 1.1]]),
+    "initial_mean": np.array([1.0, -2.0]),
+    "initial_scale": np.array([[2.0, 0.0], [0.5, 1.0]]),
+}
+
 BATCHED = {
+    "LinearGaussianStateSpace": Case(
+        lambda: dist.LinearGaussianStateSpace(3, TRANSITION, **SEEN),
+        extremes=lambda: dist.LinearGaussianStateSpace(
+            3,
+            TRANSITION,
+            **SEEN | {"observation_scale": np.array([1e-6, 1.0, 1e6])[:, None, None] * np.eye(2)},
+        ),
+    ),
+    "LinearGaussianStateSpace, batch": Case(
+        lambda: dist.LinearGaussianStateSpace(
+            2,
+            np.stack([TRANSITION, 0.5 * TRANSITION]),
+            **SEEN | {"observation_matrix": np.ones((3, 1, 1, 2)), "observation_scale": np.array([[0.4]])},
+        )
+    ),
     "GaussianRandomWalk, one step": Case(lambda: dist.GaussianRandomWalk(2)),
     "GaussianRandomWalk, batch": Case(lambda: dist.GaussianRandomWalk(np.array([[0.5], [2.0]]), 3)),
     "GaussianStateSpace, factor": Case(

@@ -70,7 +70,7 @@ def may_be_hidden(site: Site) -> bool:
     """Whether something may hide observed values, so that they cannot be judged without running the model."""
 
     def is_mask(node: Any) -> bool:
-        return isinstance(node, MaskedDistribution)
+        return isinstance(node, MaskedDistribution) or getattr(node, "observed", None) is not None
 
     return site.mask is not None or any(map(is_mask, jax.tree.leaves(site.distribution, is_leaf=is_mask)))
 

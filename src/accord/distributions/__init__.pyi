@@ -94,6 +94,7 @@ from .multivariate.wishart import WishartCholesky as WishartCholesky
 from .multivariate.zero_sum import ZeroSumNormal as ZeroSumNormal
 from .series.euler_maruyama import EulerMaruyama as EulerMaruyama
 from .series.gaussian_random_walk import GaussianRandomWalk as GaussianRandomWalk
+from .series.linear_gaussian import LinearGaussianStateSpace as LinearGaussianStateSpace
 from .series.state_space import GaussianStateSpace as GaussianStateSpace
 from .truncation.censored import CensoredDistribution as CensoredDistribution
 from .truncation.censored_observations import IntervalCensoredDistribution as IntervalCensoredDistribution
