@@ -14,6 +14,7 @@ from .language import plate as plate
 from .language import plate_stack as plate_stack
 from .language import prng_key as prng_key
 from .language import sample as sample
+from .language import scan as scan
 from .language import static as static
 from .language import submodel as submodel
 from .language import subsample as subsample

@@ -1,7 +1,6 @@
 """Find the position at which some latent sites have given values."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -12,10 +11,11 @@ from ..core import precision as precision_scope
 from ..core.errors import ModelError
 from ..core.tree import shapes
 from ..language import Site
+from ..language.choice import AbstractChoice
 from .chunked import ChunkedProgram
 from .function import FunctionProgram
 from .logdensity import LogDensity
-from .program import ModelProgram, pieces_of
+from .program import FromPosition, Given, ModelProgram, pieces_of
 from .row_files import in_memory
 from .tracing import bijector_of, concrete, sites_of
 
@@ -76,19 +76,18 @@ def _of_model(
     given: Mapping[str, jax.Array],
     elsewhere: Mapping[str, jax.Array],
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+    def choice_of(site: Site) -> AbstractChoice:
+        return Given(given[site.name]) if site.name in given else FromPosition(elsewhere[site.name])
+
     pieces: dict[str, jax.Array] = {}
     is_inside: dict[str, jax.Array] = {}
-
-    def value_of(site: Site) -> Site:
-        bijector, distribution = bijector_of(site), site.distribution
-        if site.name not in given or distribution is None:
-            pieces[site.name] = elsewhere[site.name]
-            return replace(site, value=bijector.forward(elsewhere[site.name]))
-        value = given[site.name]
-        pieces[site.name] = bijector.inverse(value)
-        is_inside[site.name] = jnp.all(distribution.support(value)) & jnp.all(jnp.isfinite(pieces[site.name]))
-        return replace(site, value=value)
-
     with concrete(program.constants):
-        sites_of(program.model(data, jnp.result_type(float)), value_of)
+        sites = sites_of(program.model(data, jnp.result_type(float)), choice_of)
+        for name, other in elsewhere.items():
+            site, distribution = sites[name], sites[name].distribution
+            if name not in given or distribution is None:
+                pieces[name] = other
+                continue
+            pieces[name] = bijector_of(site).inverse(given[name])
+            is_inside[name] = jnp.all(distribution.support(given[name])) & jnp.all(jnp.isfinite(pieces[name]))
     return pieces, is_inside

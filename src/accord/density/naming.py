@@ -9,13 +9,15 @@ from .layout import Entry
 
 
 def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Name each axis of a site's value: by the plate that it follows, by the site's own dims, else `{site}_dim_{axis}`.
+    """Name each axis of a site's value: by scan or plate, by the site's own dims, else `{site}_dim_{axis}`.
 
     The batch axes of a deterministic site are not known: they are the rightmost place where all plates around it fit.
 
     **Raises** `SiteError` where a site's dims are not one for each axis without a plate, or have other labels than
     entries.
     """
+    whole, first = shape, len(site.steps)
+    shape = shape[first:]  # of one step
     if site.distribution is not None:
         num_event = len(site.distribution.event_shape)
     else:
@@ -26,8 +28,9 @@ def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
     if site.dims and len(site.dims) != len(free):
         sizes = ", ".join(str(shape[axis]) for axis in free) or "none"
         raise SiteError(
-            f"site {site.name!r} (at {site.where}): dims names {len(site.dims)} axes, but the value has shape {shape}, "
-            f"of which no plate has {len(free)} (sizes: {sizes}). Give one name for each of these, from left to right."
+            f"site {site.name!r} (at {site.where}): dims names {len(site.dims)} axes, but the value has shape {whole}, "
+            f"of which no plate{' or scan' * bool(first)} has {len(free)} (sizes: {sizes}). Give one "
+            "name for each of these, from left to right."
         )
     own: dict[int, str] = {}
     for axis, (name, labels) in zip(free, site.dims, strict=False):
@@ -37,32 +40,33 @@ def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
                 "entries. Give one for each."
             )
         own[axis] = name
-    return tuple(
-        own.get(axis, f"{site.name}_dim_{axis}") if axis in free else names[axis - num_batch]
+    of_step = tuple(
+        own.get(axis, f"{site.name}_dim_{first + axis}") if axis in free else names[axis - num_batch]
         for axis in range(len(shape))
     )
+    return (*(frame.name or f"{site.name}_dim_{axis}" for axis, frame in enumerate(site.steps)), *of_step)
 
 
 def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """The labels that plates and sites gave to their dims.
+    """The labels that plates, scans and sites gave to their dims.
 
-    **Raises** `SiteError` when two plates of one name differ in size or labels, a dim has two sets of labels, or a
-    plate or dim has the name of a site.
+    **Raises** `SiteError` when two plates or scans of one name differ in size or labels, a dim has two sets of labels,
+    or a plate, scan or dim has the name of a site.
     """
     frames: dict[str, Frame] = {}
     names = {site.name for site in sites}
     for site in sites:
-        for frame in site.plates:
-            known = frames.setdefault(frame.name, frame)
+        for frame in (*site.plates, *(frame for frame in site.steps if frame.name)):
+            known, word = frames.setdefault(frame.name, frame), "plate" if frame.dim else "scan"
             if known.size != frame.size or known.coords != frame.coords:
                 raise SiteError(
-                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has size {frame.size} here and "
-                    f"{known.size} before, or other coords. Give different plates different names."
+                    f"site {site.name!r} (at {site.where}): the {word} {frame.name!r} has size {frame.size} here and "
+                    f"{known.size} before, or other coords. Give different {word}s different names."
                 )
             if frame.name in names:
                 raise SiteError(
-                    f"site {site.name!r} (at {site.where}): the plate {frame.name!r} has the name of a site, and "
-                    f"would be both a dimension and a variable of the draws. Rename it, say to '{frame.name}_plate'."
+                    f"site {site.name!r} (at {site.where}): the {word} {frame.name!r} has the name of a site, and "
+                    f"would be both a dimension and a variable of the draws. Rename it, say to '{frame.name}_{word}'."
                 )
     found = {name: frame.coords for name, frame in frames.items() if frame.coords is not None}
     for site in sites:

@@ -16,7 +16,7 @@ from ..core.errors import DataError, ModelError, SiteError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
-from ..language.effects import Seed
+from ..language.choice import AbstractChoice, AbstractSeries
 from ..language.values import Replay
 from .chunked import ChunkedProgram
 from .data import Template
@@ -25,7 +25,7 @@ from .logdensity import LogDensity
 from .program import ModelProgram
 from .reduction import pointwise, total
 from .row_files import in_memory
-from .simulate import drawn
+from .simulate import DrawOrSay
 from .tracing import concrete, discover
 
 Shapes = Mapping[str, jax.ShapeDtypeStruct]
@@ -59,18 +59,17 @@ class Predictive:
         to be drawn or cannot be; `ModelError` and `DataError` as `LogDensity.from_model`.
         """
 
-        def stand_in(site: Site, origin: Any) -> Any:
+        def stand_in(site: Site, origin: Any) -> AbstractChoice:
             if site.name in values:
-                _check_shape(site, values[site.name].shape)
                 found = values[site.name]
-                return jnp.broadcast_to(origin, found.shape).astype(found.dtype)
+                return _OfDraws(jnp.broadcast_to(origin, found.shape).astype(found.dtype))
             if not draws_others:
                 raise SiteError(
                     f"site {site.name!r} (at {site.where}): the draws hold no values of it, which its log density "
                     f"needs.{suggest(site.name, values)} If it is data, call the model with it."
                 )
             words = jnp.broadcast_to(jnp.asarray(origin), (2,)).astype(jnp.uint32)
-            return _draw(site, jax.random.wrap_key_data(words, impl="threefry2x32")).value
+            return _drawing(jax.random.wrap_key_data(words, impl="threefry2x32"))
 
         found = discover(model, precision, stand_in)
         latents = [entry.name for entry in found.layout.entries]
@@ -155,15 +154,22 @@ class _Draw(AbstractHandler):
         """Say how to draw the site."""
         if not (site.is_latent or site.is_observed):
             return site
-        return replace(
-            site, value=None, choose=lambda settled: _draw(replace(settled, choose=None), self.key)
-        )
+        return replace(site, value=None, choose=_drawing(self.key))
 
 
-def _draw(site: Site, key: jax.Array) -> Site:
-    """The site with a value from its distribution, which depends on the key and its name alone."""
-    seeded = Seed(key).process(replace(site, value=None, choose=None))
-    return drawn(site, seeded.choose, "Take draws that hold values of it, give it one by `.do`")
+def _drawing(key: jax.Array) -> DrawOrSay:
+    """Choose a value from the site's distribution, which depends on the key and its name alone."""
+    return DrawOrSay(key, "Take draws that hold values of it, give it one by `.do`")
+
+
+class _OfDraws(AbstractSeries):
+    """A value of the shape that the draws have, which must be the site's."""
+
+    value: Any
+
+    def __call__(self, site: Site) -> Site:
+        _check_shape(site, tuple(self.value.shape))
+        return replace(site, value=self.value)
 
 
 def _check_shape(site: Site, found: tuple[int, ...]) -> None:

@@ -15,6 +15,7 @@ from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
+from ..language.choice import AbstractChoice, AbstractSeries
 from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
 from .layout import Entry, Layout
@@ -128,16 +129,17 @@ class ModelProgram(AbstractProgram):
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Invert each site's map; a support may depend on the sites before it."""
-        pieces: dict[str, jax.Array] = {}
+        dtype = jnp.result_type(float)
 
-        def value_of(site: Site) -> Site:
-            value = jnp.asarray(values[site.name], jnp.result_type(float))
-            pieces[site.name] = bijector_of(site).inverse(value)
-            return replace(site, value=value)
+        def choice_of(site: Site) -> AbstractChoice:
+            return Given(jnp.asarray(values[site.name], dtype))
 
         with concrete(self.constants):
-            sites_of(self.model(data, jnp.result_type(float)), value_of)
-        return pieces
+            sites = sites_of(self.model(data, dtype), choice_of)
+            return {
+                entry.name: bijector_of(sites[entry.name]).inverse(sites[entry.name].value)
+                for entry in self.layout.entries
+            }
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Counts for sites whose observed floats the model computes or masks."""
@@ -172,17 +174,13 @@ class ModelProgram(AbstractProgram):
     def sites(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, Site]:
         """The sites that are not hidden, with the latent ones at these unconstrained values."""
 
-        def value_of(site: Site) -> Site:
+        def choice_of(site: Site) -> AbstractChoice:
             if site.name not in pieces:
                 raise changed_site(site.name, f"is latent now (at {site.where}) and was not")
-            bijector = bijector_of(site)
-            if _keeps_volume(bijector):
-                return replace(site, value=pieces[site.name])
-            value, log_det = bijector.forward_and_log_det(pieces[site.name])
-            return replace(site, value=value, log_det=log_det)
+            return FromPosition(pieces[site.name])
 
         dtype = next(iter(pieces.values())).dtype
-        sites = sites_of(self.model(data, dtype), value_of)
+        sites = sites_of(self.model(data, dtype), choice_of)
         check_same_sites(self.layout, sites)
         return sites
 
@@ -190,6 +188,28 @@ class ModelProgram(AbstractProgram):
         """The model with its arrays, the floats among them in the dtype of the position."""
         arrays = {**data, **self.constants}
         return self.template.fill({name: _in_dtype(value, dtype) for name, value in arrays.items()})
+
+
+class Given(AbstractSeries):
+    """A value, in the model's space."""
+
+    value: Any
+
+    def __call__(self, site: Site) -> Site:
+        return replace(site, value=self.value)
+
+
+class FromPosition(AbstractSeries):
+    """The value of the unconstrained numbers of a site, with the log determinant of the map."""
+
+    piece: Any
+
+    def __call__(self, site: Site) -> Site:
+        bijector = bijector_of(site)
+        if _keeps_volume(bijector):
+            return replace(site, value=self.piece)
+        value, log_det = bijector.forward_and_log_det(self.piece)
+        return replace(site, value=value, log_det=log_det)
 
 
 def pieces_of(position: jax.Array, entries: tuple[Entry, ...]) -> dict[str, jax.Array]:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from ..core.errors import SiteError
 from ..distributions import AbstractDistribution
+from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.places import note_site
 
@@ -70,11 +71,11 @@ def _log_prob(site: Site) -> jax.Array | None:
     try:
         entries = distribution.log_prob(value)
     except Exception as error:
-        note_site(error, site, f"the log density of {type(distribution).__name__} was computed")
+        note_site(error, site, f"the log density of {family(distribution)} was computed")
         raise
     if entries.shape != site.batch_shape:
         raise SiteError(
-            f"site {site.name!r} (at {site.where}): log_prob of {type(distribution).__name__} has shape "
+            f"site {site.name!r} (at {site.where}): log_prob of {family(distribution)} has shape "
             f"{entries.shape}, but the batch shape is {site.batch_shape}. `log_prob` must return "
             "one number for each entry of the batch."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import precision as precision_scope
 from ..core.errors import ModelError, SiteError
 from ..language import Site
+from ..language.choice import Chosen
 from ..language.site import Frame
 from .cutting import Cut
 from .program import ModelProgram
@@ -43,7 +44,8 @@ class Traced:
                 )
 
             with concrete(base.constants):
-                sites.update(sites_of(base.model(data, dtype), value_of))
+                sites.update(sites_of(base.model(data, dtype), lambda _: Chosen(value_of)))
+            shapes.update({name: (*sites[name].lengths, *shape) for name, shape in shapes.items()})
 
         abstract = {name: jax.ShapeDtypeStruct(np.shape(value), value.dtype) for name, value in data.items()}
         jax.eval_shape(look, jax.ShapeDtypeStruct((), dtype), abstract)

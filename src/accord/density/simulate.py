@@ -3,7 +3,6 @@
 A site's draw depends on the key and its name alone, as under `handlers.seed`.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,10 @@ import jax.numpy as jnp
 
 from ..core import precision as precision_scope
 from ..core.errors import DistributionError, ModelError, SiteError
+from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Site
-from ..language.effects import Seed
+from ..language.choice import AbstractChoice, key_for_steps
+from ..language.effects import Draw
 from .chunked import ChunkedProgram
 from .logdensity import LogDensity
 from .program import ModelProgram
@@ -74,23 +75,26 @@ class _Draw(AbstractHandler):
             )
         if not (site.is_latent or (site.is_observed and not self.has_data)):
             return site
-        open_site = replace(site, value=None, choose=None)
-        seeded = Seed(self.key).process(open_site)
-        return replace(open_site, choose=lambda settled: drawn(settled, seeded.choose, _ELSEWHERE))
+        return replace(site, value=None, choose=DrawOrSay(self.key, _ELSEWHERE))
 
 
-def drawn(site: Site, draw: Callable[[Site], Site] | None, elsewhere: str) -> Site:
-    """A site with a value from its distribution; where it gives none, the error says what to do `elsewhere`."""
-    if draw is None:
-        return site
-    try:
-        return draw(site)
-    except (DistributionError, NotImplementedError) as error:
-        remedy = f"{elsewhere}, or give it a distribution with `sample`."
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}): {type(site.distribution).__name__} gives no draws ({error}). "
-            f"{remedy}"
-        ) from error
+class DrawOrSay(AbstractChoice):
+    """Draw a value from the site's distribution; where that gives none, the error says what to do `elsewhere`."""
+
+    key: Any
+    elsewhere: str = eqx.field(static=True)
+
+    def __call__(self, site: Site) -> Site:
+        try:
+            return Draw(self.key)(site)
+        except (DistributionError, NotImplementedError) as error:
+            remedy = f"{self.elsewhere}, or give it a distribution with `sample`."
+            raise SiteError(
+                f"site {site.name!r} (at {site.where}): {family(site.distribution)} gives no draws ({error}). {remedy}"
+            ) from error
+
+    def for_steps(self, length: int) -> "DrawOrSay":
+        return DrawOrSay(key_for_steps(self.key, length), self.elsewhere)
 
 
 def _sites(density: LogDensity, key: jax.Array, *, has_data: bool) -> dict[str, Site]:

@@ -22,7 +22,9 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..distributions import biject_to
 from ..distributions.wrappers.entries import Entries
+from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
+from ..language.choice import AbstractChoice, Chosen
 from ..language.places import user_line
 from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
@@ -35,7 +37,7 @@ from .naming import check_dims, dims_of, labels_of
 class Choose(AbstractHandler):
     """Let the density say what value each latent site has, whatever seeds there are inside."""
 
-    value_of: Callable[[Site], Site] = eqx.field(static=True)
+    choice_of: Callable[[Site], AbstractChoice] = eqx.field(static=True)
 
     def process(self, site: Site) -> Site:
         """Name the chooser; only sites that nobody gave a value ask it.
@@ -54,10 +56,10 @@ class Choose(AbstractHandler):
                 "posterior is that of all entries: another part at each evaluation would be another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short."
             )
-        return replace(site, choose=self.value_of) if site.is_latent else site
+        return replace(site, choose=self.choice_of(site)) if site.is_latent else site
 
 
-StandIn = Callable[[Site, Any], Any]
+StandIn = Callable[[Site, Any], AbstractChoice]
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Discovery:
 def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
     """Trace a model in the scope of `precision`.
 
-    `stand_in(site, origin)` gives the value of a latent site in the trace, which must depend on `origin`, a number;
+    `stand_in(site, origin)` chooses the value of a latent site in the trace, which must depend on `origin`, a number;
     None is the image of an unconstrained position, as of a log density: the model must then have a proper posterior.
 
     **Raises** `DataError` for arguments that are not numbers; `SiteError` and `ModelError` for what is wrong with the
@@ -103,9 +105,9 @@ def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def sites_of(model: Model, value_of: Callable[[Site], Site]) -> dict[str, Site]:
+def sites_of(model: Model, choice_of: Callable[[Site], AbstractChoice]) -> dict[str, Site]:
     """Run a model with values chosen for its latent sites; the sites that are not hidden, settled."""
-    _, sites = model.run(Choose(value_of))
+    _, sites = model.run(Choose(choice_of))
     return {name: site for name, site in sites.items() if not site.is_hidden}
 
 
@@ -124,7 +126,7 @@ def bijector_of(site: Site) -> AbstractBijector:
         )
     if distribution is None or distribution.support.is_discrete:
         raise SiteError(
-            f"site {site.name!r} (at {site.where}): {type(distribution).__name__} is discrete, and a latent site must "
+            f"site {site.name!r} (at {site.where}): {family(distribution)} is discrete, and a latent site must "
             f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
             "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
         )
@@ -195,28 +197,33 @@ def _trace(
 ) -> Layout:
     """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
 
-    The names of latent sites are appended to `seen` as they are visited, for when the model does not come to its end.
+    The names of latent sites are appended to `seen` as they are visited, some more than once, for when the model does
+    not come to its end.
     """
     found: list[Layout] = []
     dtype = precision_scope.float_dtype(precision)
 
     def look(origin: jax.Array, traced: dict[str, Any]) -> None:
         fixed = {name: jnp.asarray(data[name]) for name in constants}
-        shapes: dict[str, tuple[int, ...]] = {}
+        shapes: dict[str, tuple[int, ...]] = {}  # at one step, where there are any
 
-        def value_of(site: Site) -> Site:
+        def choice_of(site: Site) -> AbstractChoice:
             seen.append(site.name)
             zero = np.zeros((), dtype) if site.name == known else origin
             if stand_in is not None:
                 shapes[site.name] = ()
-                return replace(site, value=stand_in(site, zero))
+                return stand_in(site, zero)
+            return Chosen(lambda settled: at_origin(settled, zero))
+
+        def at_origin(site: Site, zero: Any) -> Site:
             shapes[site.name] = unconstrained_shape(site)
             return replace(site, value=bijector_of(site).forward(jnp.broadcast_to(zero, shapes[site.name])))
 
-        sites = sites_of(template.fill({**traced, **fixed}), value_of)
+        sites = sites_of(template.fill({**traced, **fixed}), choice_of)
         names = {id(value): name for name, value in {**traced, **fixed}.items()}
         if stand_in is None:
             check_proper(sites.values())
+        shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
         found.append(_layout(list(sites.values()), shapes, names))
 
     abstract = {name: value for name, value in data.items() if name not in constants}
@@ -251,7 +258,7 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
                 start=start if is_latent else 0,
                 stop=stop if is_latent else 0,
                 unconstrained_shape=unconstrained,
-                distribution=_family(site),
+                distribution=family(site.distribution),
                 source=names.get(id(site.value), "")
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
@@ -263,12 +270,6 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
     return Layout(tuple(entries), labels, chunked_plate(sites))
 
 
-def _family(site: Site) -> str:
-    """Name of the class of a site's distribution, or of the one whose entries it has; empty where it has none."""
-    found = site.distribution.base if isinstance(site.distribution, Entries) else site.distribution
-    return "" if found is None else type(found).__name__
-
-
 def _branch_on_latent(
     template: Template,
     data: Mapping[str, Any],
@@ -277,12 +278,13 @@ def _branch_on_latent(
     stand_in: StandIn | None,
 ) -> ModelError:
     """Say that Python code depends on a latent value, and on which, by knowing one value at a time."""
-    seen: list[str] = []
+    visited: list[str] = []
     everything = tuple(data)
-    _attempt(template, data, everything, precision, seen, stand_in=stand_in)
+    _attempt(template, data, everything, precision, visited, stand_in=stand_in)
+    seen = tuple(dict.fromkeys(visited))
     guilty = [
         name
-        for name in tuple(seen)
+        for name in seen
         if _attempt(template, data, everything, precision, [], name, stand_in) is not None
     ]
     traced = [name for name, value in data.items() if isinstance(value, Tracer)]

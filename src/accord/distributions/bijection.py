@@ -4,8 +4,11 @@ import numpy as np
 
 from .. import bijectors
 from ..bijectors import AbstractBijector, is_concrete, is_number
+from ..bijectors.each_step import EachStep as EachStepMap
+from ..core.by_step import made_at_each_step
 from ..core.errors import DistributionError
 from . import constraint as c
+from .constraint.each_step import EachStep
 
 # Sets for which the class alone decides, the more special classes before those they extend.
 _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
@@ -42,6 +45,8 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
         case c.Cat():
             parts = tuple(biject_to(part) for part in constraint.parts)
             return bijectors.Stacked(parts, constraint.dim, constraint.lengths)
+        case EachStep():
+            return EachStepMap(*made_at_each_step(biject_to, constraint.base, constraint.by_step))
         case c.ZeroSum():
             return bijectors.ZeroSum(constraint.event_dim)
         case c.Sphere():

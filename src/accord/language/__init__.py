@@ -8,6 +8,7 @@ from .param import param
 from .plate import plate, plate_stack
 from .primitives import deterministic, factor, sample
 from .random import prng_key, subsample
+from .scan import scan
 from .site import Site
 from .static import static
 from .submodel import submodel
@@ -27,6 +28,7 @@ __all__ = [
     "plate_stack",
     "prng_key",
     "sample",
+    "scan",
     "static",
     "submodel",
     "subsample",

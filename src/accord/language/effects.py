@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from ..core.errors import SiteError, suggest
 from ..distributions.wrappers.entries import Entries
+from .choice import AbstractChoice, key_for_steps
 from .handler import AbstractHandler
 from .site import Site
 
@@ -31,10 +32,19 @@ class Seed(AbstractHandler):
     def process(self, site: Site) -> Site:
         """Say how to draw the site, unless a seed further inside has."""
         if site.kind in ("key", "subsample") and site.value is None:
-            return replace(site, value=self._key_of(site.name))
-        return replace(site, choose=self._draw) if site.is_latent and site.choose is None else site
+            return replace(site, value=_key_of(self._key(), site.name))
+        return replace(site, choose=Draw(self._key())) if site.is_latent and site.choose is None else site
 
-    def _draw(self, site: Site) -> Site:
+    def _key(self) -> jax.Array:
+        return jax.random.key(self.key) if isinstance(self.key, int) else self.key
+
+
+class Draw(AbstractChoice):
+    """Draw a value from the site's distribution, by a key and the site's name."""
+
+    key: Any
+
+    def __call__(self, site: Site) -> Site:
         distribution = site.distribution
         if distribution is None:
             return site
@@ -42,13 +52,15 @@ class Seed(AbstractHandler):
             shape = (*site.batch_shape, *distribution.event_shape)
             return replace(site, value=jnp.broadcast_to(jnp.asarray(site.init, distribution.dtype), shape))
         batch, own = site.batch_shape, distribution.batch_shape
-        return replace(
-            site, value=distribution.sample(self._key_of(site.name), batch[: len(batch) - len(own)])
-        )
+        key = _key_of(self.key, site.name)
+        return replace(site, value=distribution.sample(key, batch[: len(batch) - len(own)]))
 
-    def _key_of(self, name: str) -> jax.Array:
-        key = jax.random.key(self.key) if isinstance(self.key, int) else self.key
-        return jax.random.fold_in(key, zlib.crc32(name.encode()))
+    def for_steps(self, length: int) -> "Draw":
+        return Draw(key_for_steps(self.key, length))
+
+
+def _key_of(key: Any, name: str) -> jax.Array:
+    return jax.random.fold_in(key, zlib.crc32(name.encode()))
 
 
 class Block(AbstractHandler):

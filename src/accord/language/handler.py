@@ -13,10 +13,13 @@ from .site import Site
 class AbstractHandler(eqx.Module):
     """What stands on the stack: a rule that changes the sites visited inside of it.
 
-    **Class variables**: `renames`, whether sites have other names further out, where rules then know them by those.
+    **Class variables**
+    - `renames`: whether sites have other names further out, where rules then know them by those.
+    - `speaks_for_others`: whether it asks the handlers further out itself, so that the site does not go on to them.
     """
 
     renames: ClassVar[bool] = False
+    speaks_for_others: ClassVar[bool] = False
 
     @abc.abstractmethod
     def process(self, site: Site) -> Site:

@@ -7,8 +7,9 @@ its value chosen. That is the whole language.
 The stack is an immutable tuple in a context variable, so threads and tasks never see each other's handlers.
 """
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -47,23 +48,52 @@ def visit(site: Site) -> Site:
             "decorated with `@ac.model` and pass its call to `infer.sample`. A thread that a model starts does not "
             "belong to the model."
         )
-    recorded: list[tuple[dict[str, Site], str]] = []
-    thread, transformation = threading.get_ident(), get_opaque_trace_state()
-    for entry in reversed(stack):
-        _check_same_run(site, entry, thread, transformation)
-        site = entry.handler.process(site)
-        if isinstance(entry.handler, Recorder):
-            recorded.append((entry.handler.sites, site.name))
-        if site.is_hidden:
-            break
+    site, recorded = _shown(site, stack, threading.get_ident(), get_opaque_trace_state())
+    return _settled(site, recorded, "its value was chosen and its shape checked")
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The handlers around a statement that shows them sites from inside of a function which JAX traces for it."""
+
+    stack: tuple[_Entry, ...]
+    thread: int
+    transformation: Any
+
+    @staticmethod
+    def here() -> "Outside":
+        """Those of the running model."""
+        return Outside(_STACK.get(), threading.get_ident(), get_opaque_trace_state())
+
+    def ask(self, site: Site) -> Site:
+        """What they make of a site, which nobody keeps."""
+        stack = tuple(entry for entry in self.stack if not isinstance(entry.handler, Recorder))
+        return _shown(site, stack, self.thread, self.transformation)[0]
+
+    def show(self, site: Site) -> tuple[Site, "Records"]:
+        """What they make of a site, and where it is to be kept once it is settled."""
+        return _shown(site, self.stack, self.thread, self.transformation)
+
+
+Records = list[tuple[dict[str, Site], str]]
+"""The sites of recorders, and the name that a site has among them."""
+
+
+def keep(site: Site, records: Records) -> Site:
+    """Settle a site that stands for several, and keep it."""
+    return _settled(site, records, "the shapes of all its steps were checked")
+
+
+@contextlib.contextmanager
+def inside(*handlers: AbstractHandler) -> Iterator[Recorder]:
+    """Run statements inside of these handlers, outermost first, with a record of their own."""
+    around = _recorders()
+    recorder = Recorder({}, around[-1].bound if around else [])
+    token = _STACK.set((*_STACK.get(), *map(_entry, (*handlers, recorder))))
     try:
-        site = settle(site)
-    except Exception as error:
-        note_site(error, site, "its value was chosen and its shape checked")
-        raise
-    for sites, name in recorded:
-        sites[name] = site
-    return site
+        yield recorder
+    finally:
+        _STACK.reset(token)
 
 
 def run(
@@ -165,6 +195,30 @@ def sites_so_far() -> tuple[Site, ...]:
     return tuple(recorders[-1].sites.values()) if recorders else ()
 
 
+def _shown(site: Site, stack: tuple[_Entry, ...], thread: int, transformation: Any) -> tuple[Site, Records]:
+    """What handlers make of a site, innermost first, and where it is to be kept."""
+    records: Records = []
+    for entry in reversed(stack):
+        _check_same_run(site, entry, thread, transformation)
+        site = entry.handler.process(site)
+        if isinstance(entry.handler, Recorder):
+            records.append((entry.handler.sites, site.name))
+        if site.is_hidden or entry.handler.speaks_for_others:
+            break
+    return site, records
+
+
+def _settled(site: Site, records: Records, doing: str) -> Site:
+    try:
+        site = settle(site)
+    except Exception as error:
+        note_site(error, site, doing)
+        raise
+    for sites, name in records:
+        sites[name] = site
+    return site
+
+
 def _recorders() -> list[Recorder]:
     return [entry.handler for entry in _STACK.get() if isinstance(entry.handler, Recorder)]
 
@@ -184,5 +238,6 @@ def _check_same_run(site: Site, entry: _Entry, thread: int, transformation: Any)
         raise SiteError(
             f"site {site.name!r} (at {site.where}) was visited inside a JAX transformation that the model applied "
             "itself (jit, vmap, grad, scan, cond or the like), so the model around it would not see its value. Sample "
-            "outside of the transformation: `with ac.plate(...)` in place of vmap, a Python loop in place of scan."
+            "outside of the transformation: `with ac.plate(...)` in place of vmap, `ac.scan` and `ac.cond` in place of "
+            "those of `jax.lax`."
         )

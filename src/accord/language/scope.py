@@ -32,8 +32,11 @@ class Scope(AbstractHandler):
     def process(self, site: Site) -> Site:
         """Rename the site, its dims, and the plates around it, as far as they are inside."""
         plates = tuple(replace(frame, name=self.prefixed(frame.name)) for frame in site.plates)
+        steps = tuple(
+            replace(frame, name=self.prefixed(frame.name)) if frame.name else frame for frame in site.steps
+        )
         dims = tuple((self.prefixed(name), labels) for name, labels in site.dims)
-        return replace(site, name=self.prefixed(site.name), plates=plates, dims=dims)
+        return replace(site, name=self.prefixed(site.name), plates=plates, steps=steps, dims=dims)
 
     def prefixed(self, name: str) -> str:
         """The name as it is known further out."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.errors import DataError, SiteError
 from ..distributions import AbstractDistribution
+from ..distributions.wrappers.family import family
 from .diagram import diagram, differing, plates_row, shape_row
 from .remedies import for_factor, for_parameters, for_value
 from .site import Site
@@ -92,7 +93,7 @@ def _fit_distribution(site: Site, distribution: AbstractDistribution) -> Site:
 
 
 def _check_factor(site: Site) -> Site:
-    wanted, found = site.plate_shape, shape_of(site.value)
+    wanted, found = (*site.lengths, *site.plate_shape), shape_of(site.value)
     if site.plates and found != wanted:
         drawn = diagram([plates_row(site.plates), shape_row("factor", found)], differing(found, wanted))
         raise SiteError(
@@ -148,4 +149,4 @@ def _fits(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:
 
 
 def _label(distribution: AbstractDistribution) -> str:
-    return type(distribution).__name__
+    return family(distribution)

@@ -1,20 +1,22 @@
 """Define what is known about one site of a model while it is visited."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Array
 
 from ..distributions import AbstractDistribution
 
+if TYPE_CHECKING:
+    from .choice import AbstractChoice
+
 Kind = Literal["sample", "deterministic", "factor", "key", "subsample"]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...).
+    """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...); 0 for a scan.
 
     `chunk` is how many entries at most a log density is to evaluate at a time; None is all.
     """
@@ -43,7 +45,8 @@ class Site:
     - `is_lifted`: such a parameter has been given a prior.
     - `is_hidden`: `block` keeps the site from the handlers outside of it.
     - `plates`: the plates around the site, innermost first.
-    - `dims`: names of the axes that no plate has, from left to right, each with its labels or None.
+    - `steps`: the scans whose steps are the first axes of the value, outermost first.
+    - `dims`: names of the axes that no plate or scan has, from left to right, each with its labels or None.
     - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
     - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
@@ -62,12 +65,18 @@ class Site:
     is_lifted: bool = False
     is_hidden: bool = False
     plates: tuple[Frame, ...] = ()
+    steps: tuple[Frame, ...] = ()
     dims: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     mask: Array | np.ndarray | bool | None = None
     scale: Array | np.ndarray | float | None = None
-    choose: "Callable[[Site], Site] | None" = None
+    choose: "AbstractChoice | None" = None
     log_det: Array | None = None
     where: str = ""
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The first axes of the value, which are the steps of scans."""
+        return tuple(frame.size for frame in self.steps)
 
     @property
     def plate_shape(self) -> tuple[int, ...]:

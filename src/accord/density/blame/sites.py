@@ -13,6 +13,7 @@ from jax.core import Tracer
 from ...core.errors import DistributionError
 from ...distributions import AbstractDistribution, biject_to
 from ...distributions.constraint import Constraint
+from ...distributions.wrappers.family import family
 from ...language import Site
 from ..layout import Layout
 from ..program import ModelProgram, pieces_of
@@ -63,7 +64,7 @@ def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
     distribution = site.distribution
     if distribution is None:
         return arrays
-    words[site.name]["law"] = type(distribution).__name__
+    words[site.name]["law"] = family(distribution)
     arrays["support"], words[site.name]["support"] = eqx.partition(distribution.support, eqx.is_array)
     inside = jnp.asarray(distribution.support(value))
     is_bad = ~jnp.isfinite(distribution.log_prob(value))

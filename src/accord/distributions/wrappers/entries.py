@@ -75,8 +75,15 @@ class Entries(AbstractDistribution):
         ]
 
     def take(self, weights: Any, event_shape: Shape = ()) -> Any:
-        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these."""
-        if not np.shape(weights):
+        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these.
+
+        Further axes to the left, as of the steps of a scan, stay where they are.
+        """
+        found = np.shape(weights)
+        if not found:
             return weights
         xp: Any = jnp if isinstance(weights, jax.Array) else np
-        return xp.broadcast_to(weights, (*self.shape, *event_shape)).reshape(-1, *event_shape)[self.index]
+        left = found[: max(len(found) - len(self.shape) - len(event_shape), 0)]
+        whole = xp.broadcast_to(weights, (*left, *self.shape, *event_shape))
+        place = (*[slice(None)] * len(left), self.index)
+        return whole.reshape(*left, -1, *event_shape)[place]

@@ -17,7 +17,9 @@ from ...core.precision import Precision
 from ...density import LogDensity
 from ...density.data import split
 from ...density.tracing import bijector_of, discover, sites_of, unconstrained_shape
+from ...distributions.wrappers.family import family
 from ...language import Model, Site
+from ...language.choice import Chosen
 
 _NUM_SHOWN = 3  # entries of data
 
@@ -53,14 +55,14 @@ def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
     def value_of(site: Site) -> Site:
         distribution = site.distribution
         if distribution is not None and distribution.support.is_discrete:
-            found[site.name] = type(distribution).__name__
+            found[site.name] = family(distribution)
             shape = (*site.batch_shape, *distribution.event_shape)
             return replace(site, value=jnp.zeros(shape, jnp.result_type(int)))
         origin = jnp.zeros(unconstrained_shape(site), precisions.float_dtype(precision))
         return replace(site, value=bijector_of(site).forward(origin))
 
     def look(data: Any) -> None:
-        sites_of(template.fill(data), value_of)
+        sites_of(template.fill(data), lambda _: Chosen(value_of))
 
     template, data, _ = split(model, precision)
     # Where another fault lies behind, what was found before it counts.

@@ -1,0 +1,12 @@
+"""Name the family that stands behind what a site of a model made of a distribution."""
+
+from ..base import AbstractDistribution
+from .each_step import EachStep
+from .entries import Entries
+
+
+def family(distribution: AbstractDistribution | None) -> str:
+    """Name of the class that the user wrote; empty for None."""
+    while isinstance(distribution, EachStep | Entries):
+        distribution = distribution.base
+    return "" if distribution is None else type(distribution).__name__

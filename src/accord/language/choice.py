@@ -1,0 +1,49 @@
+"""State how a latent site gets its value, once or at each step of a scan."""
+
+import abc
+from collections.abc import Callable
+from typing import Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .site import Site
+
+
+class AbstractChoice(eqx.Module):
+    """A frozen function from a settled site to the same with a value; what differs between steps is an array in it."""
+
+    @abc.abstractmethod
+    def __call__(self, site: Site) -> Site:
+        """The site with its value, and with `log_det` where that came from an unconstrained position."""
+
+    @abc.abstractmethod
+    def for_steps(self, length: int) -> Self:
+        """One for each step of a scan over the site: all arrays get a first axis of that length."""
+
+
+class Chosen(AbstractChoice):
+    """Choose by a function that knows no steps."""
+
+    function: Callable[[Site], Site] = eqx.field(static=True)
+
+    def __call__(self, site: Site) -> Site:
+        return self.function(site)
+
+    def for_steps(self, length: int) -> Self:
+        del length
+        return self
+
+
+class AbstractSeries(AbstractChoice):
+    """Choose by arrays that have the steps along their first axes already."""
+
+    def for_steps(self, length: int) -> Self:
+        del length
+        return self
+
+
+def key_for_steps(key: jax.Array, length: int) -> jax.Array:
+    """Keys for each step, shape `(length,)`, as a function of the key and the number of the step."""
+    return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, jnp.arange(length))
