@@ -5,6 +5,7 @@ from . import handlers as handlers
 from . import infer as infer
 from .density import LogDensity as LogDensity
 from .language import Model as Model
+from .language import cond as cond
 from .language import deterministic as deterministic
 from .language import factor as factor
 from .language import model as model

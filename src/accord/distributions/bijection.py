@@ -1,5 +1,6 @@
 """Choose the bijector from unconstrained space onto a constraint."""
 
+import jax
 import numpy as np
 
 from .. import bijectors
@@ -9,6 +10,7 @@ from ..core.by_step import made_at_each_step
 from ..core.errors import DistributionError
 from . import constraint as c
 from .constraint.each_step import EachStep
+from .constraint.either import Either, chosen
 
 # Sets for which the class alone decides, the more special classes before those they extend.
 _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
@@ -47,6 +49,8 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
             return bijectors.Stacked(parts, constraint.dim, constraint.lengths)
         case EachStep():
             return EachStepMap(*made_at_each_step(biject_to, constraint.base, constraint.by_step))
+        case Either():
+            return _of_either(constraint)
         case c.ZeroSum():
             return bijectors.ZeroSum(constraint.event_dim)
         case c.Sphere():
@@ -79,6 +83,17 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
                 f"biject_to: {constraint} has no map from unconstrained space. Use one of the constraints that has, "
                 "such as a matrix or vector in terms of positive numbers."
             )
+
+
+def _of_either(constraint: Either) -> AbstractBijector:
+    """One map with the numbers of the one set or the other, where both are mapped alike."""
+    first, second = biject_to(constraint.first), biject_to(constraint.second)
+    if jax.tree.structure(first) != jax.tree.structure(second):
+        raise DistributionError(
+            f"biject_to: what must be {constraint.describe()}, has no map from one unconstrained space. Give both "
+            "sides supports of one kind."
+        )
+    return chosen(constraint.condition, first, second)
 
 
 def _is(bound: object, number: int) -> bool:

@@ -1,6 +1,7 @@
 """Write a model as a Python function of statements, and change what the statements mean."""
 
 from . import handlers
+from .cond import cond
 from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
 from .modules.module import module
@@ -18,6 +19,7 @@ __all__ = [
     "Model",
     "ModelFunction",
     "Site",
+    "cond",
     "deterministic",
     "factor",
     "handlers",

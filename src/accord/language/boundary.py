@@ -6,7 +6,7 @@ them, as the site that it is to the whole model: with an axis of steps, say. Wha
 unconstrained position, goes into the second trace as an argument, by the step.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -96,6 +96,10 @@ class Trace:
     def again(self, given: Mapping[str, tuple[Answer, Source]]) -> "Trace":
         """Another trace, in which the sites get this."""
         return replace(self, asked={}, given=given)
+
+    def without(self, names: Collection[str]) -> "Trace":
+        """The same, with the sites of the first trace that are not among these."""
+        return replace(self, asked={name: site for name, site in self.asked.items() if name not in names})
 
     def shown(self) -> Iterator[tuple[str, Answer]]:
         """Show the sites of the first trace to the handlers outside, in order."""

@@ -2,11 +2,15 @@
 
 from ..base import AbstractDistribution
 from .each_step import EachStep
+from .either import Either
 from .entries import Entries
 
 
 def family(distribution: AbstractDistribution | None) -> str:
-    """Name of the class that the user wrote; empty for None."""
+    """Name of the class that the user wrote, or of the two of them; empty for None."""
     while isinstance(distribution, EachStep | Entries):
         distribution = distribution.base
+    if isinstance(distribution, Either):
+        names = dict.fromkeys((family(distribution.first), family(distribution.second)))
+        return " or ".join(names)
     return "" if distribution is None else type(distribution).__name__

@@ -1,0 +1,55 @@
+"""Say which values something may have whose set is one of two, by a condition that may be traced."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .base import Constraint
+
+
+class Either(Constraint):
+    """The set `first` where the condition holds, else `second`.
+
+    **Fields**: `condition`, bool of shape `()`; two sets whose events have as many axes.
+    """
+
+    condition: Any
+    first: Constraint
+    second: Constraint
+
+    @property
+    def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether both sets are countable."""
+        return self.first.is_discrete and self.second.is_discrete
+
+    @property
+    def event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Trailing axes of a value that form one event."""
+        return max(self.first.event_dim, self.second.event_dim)
+
+    def __call__(self, value: Any) -> Any:
+        return jnp.where(self.condition, self.first(value), self.second(value))
+
+    def feasible_like(self, value: Any) -> jax.Array:
+        return jnp.where(self.condition, self.first.feasible_like(value), self.second.feasible_like(value))
+
+    def describe(self) -> str:
+        return f"{self.first.describe()} or {self.second.describe()}, by a condition"
+
+
+def either(condition: Any, first: Constraint, second: Constraint) -> Constraint:
+    """The one set or the other: a set of their kind, where they differ in their bounds alone."""
+    if jax.tree.structure(first) != jax.tree.structure(second):
+        return Either(condition, first, second)
+    return chosen(condition, first, second)
+
+
+def chosen(condition: Any, first: Any, second: Any) -> Any:
+    """Of two pytrees of one structure the one; a number that both have stays what it is, by which maps are chosen."""
+    return jax.tree.map(lambda a, b: _number(condition, a, b), first, second)
+
+
+def _number(condition: Any, first: Any, second: Any) -> Any:
+    is_number = isinstance(first, bool | int | float) and isinstance(second, bool | int | float)
+    return first if is_number and first == second else jnp.where(condition, first, second)
