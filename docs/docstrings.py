@@ -29,8 +29,10 @@ def signature(thing: Any) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             words.append("*")
             starred = True
-        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
-        words.append(parameter.name + default)
+        # A function is named: its representation has an address.
+        value = getattr(parameter.default, "__name__", None) or repr(parameter.default)
+        stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL)
+        words.append(stars + parameter.name + ("" if parameter.default is parameter.empty else f"={value}"))
     return f"{thing.__name__}({', '.join(words)})"
 
 

@@ -1,4 +1,7 @@
-"""Draw from the posterior of a model written as a Python function."""
+"""Draw from the posterior of a model written as a Python function.
+
+Examples in docstrings begin with the lines at the head of docs/reference/index.md: imports, two models, and draws.
+"""
 
 from . import distributions as distributions
 from . import handlers as handlers

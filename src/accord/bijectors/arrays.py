@@ -18,6 +18,12 @@ def align(first: Any, *others: Any) -> tuple[Any, ...]:
 
     The first is always returned as an array. Among the others, Python numbers become Python floats, which stay weakly
     typed and exact until the operation that uses them.
+
+    **Example**
+
+    >>> x, scale = bijectors.align(np.zeros(3, np.float32), 0.1)
+    >>> x.dtype, scale  # the dtype of the array, and the number as it is
+    (dtype('float32'), 0.1)
     """
     arguments = (first, *others)
     dtype = float_type(*arguments)

@@ -17,6 +17,19 @@ class AbstractBijector(eqx.Module):
     **Class variables**
     - `domain_event_dim`, `codomain_event_dim`: how many trailing axes of `x` and `y` form one event; 0 for
       elementwise maps.
+
+    **Example**
+
+    >>> class Cubic(bijectors.AbstractBijector):
+    ...     def forward_and_log_det(self, x):
+    ...         return x**3, jnp.log(3 * x**2)
+    ...
+    ...     def inverse_and_log_det(self, y):
+    ...         x = jnp.cbrt(y)
+    ...         return x, -jnp.log(3 * x**2)
+    >>> y, log_det = Cubic().forward_and_log_det(np.array([1.0, 2.0]))
+    >>> print(y, log_det)
+    [1. 8.] [1.099 2.485]
     """
 
     domain_event_dim: ClassVar[int] = 0

@@ -21,6 +21,12 @@ class LowerBounded(AbstractBijector):
 
     **Fields**
     - `low`: broadcasts with `x`; finite or -inf, may be traced.
+
+    **Example**
+
+    >>> y, log_det = bijectors.LowerBounded(2).forward_and_log_det(np.array([0.0, 1.0]))
+    >>> print(y, log_det)
+    [3.    4.718] [0. 1.]
     """
 
     low: Any
@@ -39,6 +45,12 @@ class UpperBounded(AbstractBijector):
 
     **Fields**
     - `high`: broadcasts with `x`; finite or inf, may be traced.
+
+    **Example**
+
+    >>> y, log_det = bijectors.UpperBounded(2).forward_and_log_det(np.array([0.0, 1.0]))
+    >>> print(y, log_det)
+    [ 1.    -0.718] [0. 1.]
     """
 
     high: Any
@@ -59,6 +71,12 @@ class Interval(AbstractBijector):
 
     **Fields**
     - `low`, `high`: broadcast with `x`; `low < high`, finite or infinite, may be traced.
+
+    **Example**
+
+    >>> y, log_det = bijectors.Interval(-1, 3).forward_and_log_det(np.array([0.0, 1.0]))
+    >>> print(y, log_det)
+    [1.    1.924] [ 0.   -0.24]
     """
 
     low: Any

@@ -14,6 +14,12 @@ class Cdf(AbstractBijector):
 
     **Fields**
     - `distribution`: anything that has `cdf`, `icdf` and `log_prob`.
+
+    **Example**
+
+    >>> y, log_det = bijectors.Cdf(dist.Normal(0, 1)).forward_and_log_det(np.array([0.0, 1.0]))
+    >>> print(y, log_det)
+    [0.5   0.841] [-0.919 -1.419]
     """
 
     distribution: Any

@@ -14,6 +14,12 @@ class Chain(AbstractBijector):
 
     **Fields**
     - `parts`: bijectors, the first applied first. Elementwise ones act on every element of the others' events.
+
+    **Example**
+
+    >>> y, log_det = bijectors.Chain((bijectors.Exp(), bijectors.Shift(3))).forward_and_log_det(np.array([0.5, 1.0]))
+    >>> print(y, log_det)
+    [4.649 5.718] [0.5 1. ]
     """
 
     parts: tuple[AbstractBijector, ...]
@@ -64,6 +70,12 @@ class Inverse(AbstractBijector):
 
     **Fields**
     - `base`: the map; `x` of this one is its `y`.
+
+    **Example**
+
+    >>> y, log_det = bijectors.Inverse(bijectors.Exp()).forward_and_log_det(np.array([2.0, 4.0]))
+    >>> print(y, log_det)
+    [0.693 1.386] [-0.693 -1.386]
     """
 
     base: AbstractBijector
@@ -97,6 +109,13 @@ class Independent(AbstractBijector):
     **Fields**
     - `base`: the map.
     - `count`: how many batch axes of `base` to take into the event, >= 0.
+
+    **Example**
+
+    >>> each = bijectors.Exp().forward_and_log_det(np.zeros(3))[1]
+    >>> whole = bijectors.Independent(bijectors.Exp(), 1).forward_and_log_det(np.zeros(3))[1]
+    >>> each.shape, whole.shape
+    ((3,), ())
     """
 
     base: AbstractBijector

@@ -23,6 +23,14 @@ class InverseAutoregressive(AbstractBijector):
 
     **Source**: Kingma et al. (2016), Improving variational inference with inverse autoregressive flow, equation 10.
     The limits are approached smoothly, so that the derivatives are those of the map.
+
+    **Example**
+
+    >>> network = bijectors.AutoregressiveNN.init(jax.random.key(0), 3, (8,))
+    >>> flow = bijectors.InverseAutoregressive(network)
+    >>> y, log_det = flow.forward_and_log_det(np.array([0.5, -1.0, 2.0]))
+    >>> print(flow.inverse_and_log_det(y)[0])
+    [ 0.5 -1.   2. ]
     """
 
     network: AutoregressiveNN

@@ -23,6 +23,14 @@ class BatchNorm(AbstractBijector):
 
     **Source**: Ioffe & Szegedy (2015), Batch normalization, algorithm 2; as a bijector, Dinh et al. (2017), Density
     estimation using real NVP, section 3.7.
+
+    **Example**
+
+    >>> layer = bijectors.BatchNorm.init(2)
+    >>> batch = np.array([[0.0, 10.0], [2.0, 14.0]])
+    >>> print(layer.updated(batch, momentum=1.0).forward_and_log_det(batch)[0])
+    [[-1. -1.]
+     [ 1.  1.]]
     """
 
     mean: Any

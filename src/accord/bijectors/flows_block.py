@@ -70,6 +70,13 @@ class BlockNeuralAutoregressiveNN(eqx.Module):
     - `residual`: None, "normal" (the identity is added) or "gated" (network and identity are mixed).
 
     **Source**: De Cao, Titov & Aziz (2019), Block neural autoregressive flow, UAI, section 3.
+
+    **Example**
+
+    >>> network = bijectors.BlockNeuralAutoregressiveNN.init(jax.random.key(0), 3, (4,))
+    >>> flow = bijectors.BlockNeuralAutoregressive(network)
+    >>> flow.forward_and_log_det(np.array([0.5, -1.0, 2.0]))[0].shape
+    (3,)
     """
 
     layers: tuple[BlockLayer, ...]
@@ -126,6 +133,14 @@ class BlockNeuralAutoregressive(AbstractBijector):
     - `network`: the network, called with `(..., n)`.
 
     **Source**: De Cao, Titov & Aziz (2019), Block neural autoregressive flow, UAI.
+
+    **Example**
+
+    >>> network = bijectors.BlockNeuralAutoregressiveNN.init(jax.random.key(0), 3, (4,))
+    >>> flow = bijectors.BlockNeuralAutoregressive(network)
+    >>> y, log_det = flow.forward_and_log_det(np.array([0.5, -1.0, 2.0]))
+    >>> y.shape, log_det.shape
+    ((3,), ())
     """
 
     network: BlockNeuralAutoregressiveNN

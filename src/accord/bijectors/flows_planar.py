@@ -23,6 +23,13 @@ class Planar(AbstractBijector):
     - `bias`: b, a number.
 
     **Source**: Rezende & Mohamed (2015), Variational inference with normalizing flows, equation 10 and appendix A.1.
+
+    **Example**
+
+    >>> flow = bijectors.Planar(direction=np.ones(2), weight=np.ones(2), bias=0.0)
+    >>> y, log_det = flow.forward_and_log_det(np.array([0.5, -1.0]))
+    >>> print(flow.inverse_and_log_det(y)[0])
+    [ 0.5 -1. ]
     """
 
     direction: Any
@@ -74,6 +81,13 @@ class Radial(AbstractBijector):
     - `strength`: any number; b = softplus(strength) - a, so that the map is always one-to-one.
 
     **Source**: Rezende & Mohamed (2015), Variational inference with normalizing flows, equation 14 and appendix A.2.
+
+    **Example**
+
+    >>> flow = bijectors.Radial(centre=np.zeros(2), log_radius=0.0, strength=1.0)
+    >>> y, log_det = flow.forward_and_log_det(np.array([0.5, -1.0]))
+    >>> print(flow.inverse_and_log_det(y)[0])
+    [ 0.5 -1. ]
     """
 
     centre: Any

@@ -18,6 +18,13 @@ class LowerCholeskyAffine(AbstractBijector):
     **Fields**
     - `loc`: shape broadcasting to `batch + (n,)`.
     - `scale_tril`: lower triangular with a positive diagonal, shape broadcasting to `batch + (n, n)`.
+
+    **Example**
+
+    >>> bijector = bijectors.LowerCholeskyAffine(np.ones(2), np.array([[2.0, 0.0], [1.0, 3.0]]))
+    >>> y, log_det = bijector.forward_and_log_det(np.ones(2))
+    >>> print(y, f"{log_det:.3f}")
+    [3. 5.] 1.792
     """
 
     loc: Any
@@ -57,6 +64,15 @@ class RecursiveLinear(AbstractBijector):
     **Fields**
     - `transition_matrix`: shape broadcasting to `batch + (n, n)`, for events of shape `(steps, n)`.
     - `initial_value`: `y[-1]`, the state before the first, shape broadcasting to `batch + (n,)`; None is 0.
+
+    **Example**
+
+    >>> bijector = bijectors.RecursiveLinear(np.array([[0.5]]))
+    >>> y, log_det = bijector.forward_and_log_det(np.array([[1.0], [0.0], [0.0]]))
+    >>> print(y, f"{log_det:.3f}")
+    [[1.  ]
+     [0.5 ]
+     [0.25]] 0.000
     """
 
     transition_matrix: Any
@@ -100,6 +116,13 @@ class Permute(AbstractBijector):
 
     **Fields**
     - `permutation`: the whole numbers 0 to n - 1, each once, shape `(n,)`; may be traced.
+
+    **Example**
+
+    >>> bijector = bijectors.Permute(np.array([2, 0, 1]))
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.5, -1.0, 2.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [ 2.   0.5 -1. ] 0.000
     """
 
     permutation: Any
@@ -129,6 +152,14 @@ class Reshape(AbstractBijector):
 
     **Fields**
     - `codomain_shape`, `domain_shape`: event shapes of `y` and of `x`.
+
+    **Example**
+
+    >>> bijector = bijectors.Reshape((2, 2), (4,))
+    >>> y, log_det = bijector.forward_and_log_det(np.arange(4.0))
+    >>> print(y, f"{log_det:.3f}")
+    [[0. 1.]
+     [2. 3.]] 0.000
     """
 
     codomain_shape: tuple[int, ...] = eqx.field(static=True, converter=tuple)
@@ -173,7 +204,15 @@ class Reshape(AbstractBijector):
 
 
 class Complex(AbstractBijector):
-    """Pairs of real numbers to complex numbers: real part, then imaginary part."""
+    """Pairs of real numbers to complex numbers: real part, then imaginary part.
+
+    **Example**
+
+    >>> bijector = bijectors.Complex()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.5, -1.0]))
+    >>> print(y, f"{log_det:.3f}")
+    (0.5-1j) 0.000
+    """
 
     domain_event_dim: ClassVar[int] = 1
     codomain_event_dim: ClassVar[int] = 0

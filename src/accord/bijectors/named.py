@@ -20,6 +20,12 @@ class Unpack(AbstractBijector):
 
     **Fields**
     - `shapes`: mapping from name to shape, in order; the vector has as many elements as all of them together.
+
+    **Example**
+
+    >>> y, log_det = bijectors.Unpack({"loc": (), "slopes": (2,)}).forward_and_log_det(np.arange(3.0))
+    >>> {name: value.shape for name, value in y.items()}
+    {'loc': (), 'slopes': (2,)}
     """
 
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(
@@ -73,6 +79,13 @@ class Named(AbstractBijector):
 
     **Fields**
     - `parts`: mapping from name to bijector, for every entry.
+
+    **Example**
+
+    >>> pair = bijectors.Named({"rate": bijectors.Exp(), "shift": bijectors.Identity()})
+    >>> y, log_det = pair.forward_and_log_det({"rate": 0.5, "shift": 1.0})
+    >>> print({name: f"{value:.3f}" for name, value in y.items()}, f"{log_det:.3f}")
+    {'rate': '1.649', 'shift': '1.000'} 0.500
     """
 
     parts: dict[str, AbstractBijector]

@@ -50,6 +50,12 @@ class MaskedDense(eqx.Module):
     - `weight`: shape `(outputs, inputs)`.
     - `bias`: shape `(outputs,)`.
     - `mask`: which weights are free; None for all. Static.
+
+    **Example**
+
+    >>> layer = bijectors.MaskedDense.init(jax.random.key(0), np.array([[True, False]]))
+    >>> bool(layer(np.array([1.0, 0.0])) == layer(np.array([1.0, 5.0])))  # the second input has no weight
+    True
     """
 
     weight: Any
@@ -82,6 +88,12 @@ class DenseNN(eqx.Module):
     **Fields**
     - `layers`: `MaskedDense` layers, the first applied first.
     - `activation`: elementwise and smooth, such as `jax.nn.softplus`; tanh by default. A flow can be pickled if it can.
+
+    **Example**
+
+    >>> network = bijectors.DenseNN.init(jax.random.key(0), (3, 8, 2))
+    >>> network(np.ones(3)).shape
+    (2,)
     """
 
     layers: tuple[MaskedDense, ...]
@@ -121,6 +133,13 @@ class AutoregressiveNN(eqx.Module):
 
     **Source**: Germain, Gregor, Murray & Larochelle (2015), MADE, ICML 37, section 4; hidden degrees run through
     1 to n - 1 in turn instead of being drawn.
+
+    **Example**
+
+    >>> network = bijectors.AutoregressiveNN.init(jax.random.key(0), 3, (8,))
+    >>> flow = bijectors.InverseAutoregressive(network)
+    >>> flow.forward_and_log_det(np.array([0.5, -1.0, 2.0]))[0].shape
+    (3,)
     """
 
     layers: tuple[MaskedDense, ...]

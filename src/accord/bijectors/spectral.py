@@ -19,6 +19,13 @@ class DiscreteCosine(AbstractBijector):
     - `dim`: the axis, counted from the end: negative.
     - `smooth`: the power of the frequency by which coefficients are multiplied. 0 makes white noise of white noise,
       1 white noise of a random walk.
+
+    **Example**
+
+    >>> bijector = bijectors.DiscreteCosine()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([1.0, 1.0, 1.0, 1.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [2. 0. 0. 0.] 0.000
     """
 
     dim: int = eqx.field(static=True, default=-1)
@@ -62,6 +69,13 @@ class Haar(AbstractBijector):
     **Fields**
     - `dim`: the axis, counted from the end: negative.
     - `flip`: whether to run along the axis backwards, so that the terminal values carry most.
+
+    **Example**
+
+    >>> bijector = bijectors.Haar()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([1.0, 1.0, 3.0, 3.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [ 4. -2.  0.  0.] 0.000
     """
 
     dim: int = eqx.field(static=True, default=-1)
@@ -98,6 +112,13 @@ class RealFastFourier(AbstractBijector):
     **Fields**
     - `transform_shape`: event shape of `x`; None takes it from the argument, and in the inverse an even last axis.
     - `transform_ndims`: how many trailing axes, >= 1.
+
+    **Example**
+
+    >>> bijector = bijectors.RealFastFourier()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([1.0, 1.0, 3.0, 3.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [ 8.+0.j -2.+2.j  0.+0.j] 2.079
     """
 
     transform_shape: tuple[int, ...] | None = eqx.field(static=True, default=None)
@@ -144,6 +165,13 @@ class PackRealFastFourierCoefficients(AbstractBijector):
 
     **Fields**
     - `transform_shape`: `(n,)`, for the inverse to tell odd lengths; None takes it for even.
+
+    **Example**
+
+    >>> bijector = bijectors.PackRealFastFourierCoefficients()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([4.0, 1.0, 0.5, 2.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [4. +0.j 1. +2.j 0.5+0.j] 0.000
     """
 
     transform_shape: tuple[int, ...] | None = eqx.field(static=True, default=None)

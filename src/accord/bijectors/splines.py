@@ -36,6 +36,13 @@ class RationalQuadraticSpline(AbstractBijector):
     - `min_slope`: least slope at a knot, in (0, 1).
 
     **Source**: Durkan, Bekasov, Murray & Papamakarios (2019), Neural spline flows, section 3.1 and appendix A.
+
+    **Example**
+
+    >>> spline = bijectors.RationalQuadraticSpline(np.zeros(3), np.array([0.0, 1.0, 0.0]), np.zeros(2))
+    >>> y, log_det = spline.forward_and_log_det(np.array([-3.0, 0.0, 5.0]))
+    >>> print(y, log_det)
+    [-3.  0.  5.] [0.    0.782 0.   ]
     """
 
     widths: Any

@@ -22,6 +22,13 @@ class Stacked(AbstractBijector):
     - `parts`: bijectors, in order, all of which add the same number of axes (none, as a rule).
     - `dim`: the axis of `y`, counted from the end: negative.
     - `lengths`: how long the slices of `y` are; 1 each by default.
+
+    **Example**
+
+    >>> bijector = bijectors.Stacked((bijectors.Exp(), bijectors.Identity()))
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.5, -1.0]))
+    >>> print(y, log_det)
+    [ 1.649 -1.   ] [0.5 0. ]
     """
 
     parts: tuple[AbstractBijector, ...] = eqx.field(converter=tuple)

@@ -17,6 +17,14 @@ class LowerCholesky(AbstractBijector):
     """Vectors of length `n (n + 1) / 2` to lower triangular matrices `(n, n)` with a positive diagonal.
 
     The elements below the diagonal come first, row by row, as they are; then the logarithms of the diagonal.
+
+    **Example**
+
+    >>> bijector = bijectors.LowerCholesky()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.0, 0.5, 0.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [[1.649 0.   ]
+     [0.    1.   ]] 0.500
     """
 
     domain_event_dim: ClassVar[int] = 1
@@ -40,7 +48,16 @@ class LowerCholesky(AbstractBijector):
 
 
 class SoftplusLowerCholesky(LowerCholesky):
-    """The same, with a diagonal of softplus(x): large elements grow linearly, and their slope never exceeds one."""
+    """The same, with a diagonal of softplus(x): large elements grow linearly, and their slope never exceeds one.
+
+    **Example**
+
+    >>> bijector = bijectors.SoftplusLowerCholesky()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.0, 0.5, 0.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [[0.974 0.   ]
+     [0.    0.693]] -1.167
+    """
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
         below, last = split_diagonal(x)
@@ -56,6 +73,14 @@ class ScaledUnitLowerCholesky(LowerCholesky):
     """The same, with rows scaled: softplus(x) times a row of a triangular matrix with a diagonal of ones.
 
     The elements below the diagonal are thereby relative to the scale of their row.
+
+    **Example**
+
+    >>> bijector = bijectors.ScaledUnitLowerCholesky()
+    >>> y, log_det = bijector.forward_and_log_det(np.array([0.0, 0.5, 0.0]))
+    >>> print(y, f"{log_det:.3f}")
+    [[0.974 0.   ]
+     [0.    0.693]] -1.534
     """
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:

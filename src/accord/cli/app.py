@@ -28,6 +28,12 @@ from .rules import rule_written
 from .shares import sharing
 from .source import import_model
 
+
+def _example(*lines: str) -> str:
+    """How a command is called, as its help shows it at the end, line by line."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
 app = typer.Typer(
     help="Draw from the posteriors of models written as Python functions.",
     add_completion=False,
@@ -79,7 +85,11 @@ def _accord(version: Annotated[bool, typer.Option("--version", help="Print the v
         raise typer.Exit
 
 
-@app.command("sample", no_args_is_help=True)
+@app.command(
+    "sample",
+    no_args_is_help=True,
+    epilog=_example("accord sample model.py --data data.json --out run --draws 500"),
+)
 def sample_command(
     model: ModelFile,
     data: Data = None,
@@ -130,7 +140,7 @@ def sample_command(
         _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet, rule)
 
 
-@app.command("resume", no_args_is_help=True)
+@app.command("resume", no_args_is_help=True, epilog=_example("accord resume run model.py --data data.json"))
 def resume_command(
     run: RunFolder,
     model: ModelFile,
@@ -146,7 +156,7 @@ def resume_command(
         _conclude(infer.resume(run, _bind(function, data), executor=where, quiet=quiet), run)
 
 
-@app.command("check", no_args_is_help=True)
+@app.command("check", no_args_is_help=True, epilog=_example("accord check model.py --data data.json"))
 def check_command(
     model: ModelFile,
     data: Data = None,
@@ -165,7 +175,7 @@ def check_command(
         raise typer.Exit(_FAILED)
 
 
-@app.command("summary", no_args_is_help=True)
+@app.command("summary", no_args_is_help=True, epilog=_example("accord summary run"))
 def summary_command(run: RunFolder) -> None:
     """Print the summary and the notices of a stored run; its model is not needed."""
     draws = infer.load(run)
@@ -177,7 +187,11 @@ def summary_command(run: RunFolder) -> None:
         typer.echo(f"damage: {problem}", err=True)
 
 
-@app.command("predict", no_args_is_help=True)
+@app.command(
+    "predict",
+    no_args_is_help=True,
+    epilog=_example("accord predict run model.py --data new.json --site y --out ahead.npz"),
+)
 def predict_command(
     run: RunFolder,
     model: ModelFile,
@@ -209,7 +223,10 @@ def predict_command(
         )
 
 
-@app.command("example")
+@app.command(
+    "example",
+    epilog=_example("accord example --list", "accord example eight_schools --out eight --draws 500"),
+)
 def example_command(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; see --list.")] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the examples.")] = False,
@@ -232,7 +249,7 @@ def example_command(
         _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet)
 
 
-@app.command("member", no_args_is_help=True)
+@app.command("member", no_args_is_help=True, epilog=_example("accord member head.cluster:7000"))
 def member_command(
     address: Annotated[
         str, typer.Argument(metavar="HOST:PORT", help="Where infer.MultiHost(address=...) is.")

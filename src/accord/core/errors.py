@@ -6,27 +6,87 @@ from typing import Any
 
 
 class AccordError(Exception):
-    """Base of every error that accord raises on purpose."""
+    """Base of every error that accord raises on purpose.
+
+    **Example**
+
+    >>> from accord.core.errors import AccordError
+    >>> try:
+    ...     infer.sample(coin(4, heads), draw=100)
+    ... except AccordError as error:
+    ...     print(type(error).__name__)
+    OptionError
+    """
 
 
 class ModelError(AccordError):
-    """The structure of a model is wrong: no latent site, a branch on a latent value, a model called inside another."""
+    """The structure of a model is wrong: no latent site, a branch on a latent value, a model called inside another.
+
+    **Example**
+
+    >>> from accord.core.errors import ModelError
+    >>> try:
+    ...     ac.sample("x", dist.Normal(0, 1))  # outside of a model
+    ... except ModelError as error:
+    ...     print(error)
+    site 'x' was visited outside of any model (at ...). Put the statement in a function decorated ...
+    """
 
 
 class SiteError(ModelError):
-    """One site of a model is wrong; the message names it, what was found, and the line to write instead."""
+    """One site of a model is wrong; the message names it, what was found, and the line to write instead.
+
+    **Example**
+
+    >>> from accord.core.errors import SiteError
+    >>> try:
+    ...     coin(3, heads).log_density()
+    ... except SiteError as error:
+    ...     print(error)
+    site 'y' (at ...): the value has shape (4,), but Bernoulli needs batch (3,) + event (). Plate 'toss' ...
+    """
 
 
 class DistributionError(AccordError, ValueError):
-    """A distribution was given parameters it cannot have, or asked for something it does not define."""
+    """A distribution was given parameters it cannot have, or asked for something it does not define.
+
+    **Example**
+
+    >>> from accord.core.errors import DistributionError
+    >>> try:
+    ...     dist.Normal(0, -1)
+    ... except DistributionError as error:
+    ...     print(error)
+    Normal: scale must be above 0.0, got -1. Check the sign and the order of the arguments, ...
+    """
 
 
 class DataError(AccordError, ValueError):
-    """The data given to a model does not fit its arguments or its sites."""
+    """The data given to a model does not fit its arguments or its sites.
+
+    **Example**
+
+    >>> from accord.core.errors import DataError
+    >>> try:
+    ...     coin(4, z=heads)
+    ... except DataError as error:
+    ...     print(error)
+    model 'coin': unknown argument 'z'. It takes (num_tosses, y=None).
+    """
 
 
 class OptionError(AccordError, ValueError):
-    """An option is misspelt, of the wrong type or out of range; nothing has been run."""
+    """An option is misspelt, of the wrong type or out of range; nothing has been run.
+
+    **Example**
+
+    >>> from accord.core.errors import OptionError
+    >>> try:
+    ...     infer.sample(coin(4, heads), target_accept=1.0)
+    ... except OptionError as error:
+    ...     print(error)
+    sample has no option 'target_accept'. Did you mean ...? It takes target, sampler, draws, ...
+    """
 
 
 class InitializationError(AccordError):
@@ -35,6 +95,19 @@ class InitializationError(AccordError):
     **Fields**
     - `sites`: mapping from site name to its log density at the best point tried.
     - `blame`: what is not finite there, and why; see `accord.density.Blame`. None where it was not looked for.
+
+    **Example**
+
+    >>> from accord.core.errors import InitializationError
+    >>> @ac.model
+    ... def impossible():
+    ...     x = ac.sample("x", dist.Normal(0, 1))
+    ...     ac.factor("never", jnp.where(x < 1e6, -jnp.inf, 0.0))
+    >>> try:
+    ...     infer.sample(impossible(), chains=1, quiet=True)
+    ... except InitializationError as error:
+    ...     print(error.sites["never"])
+    -inf
     """
 
     def __init__(self, message: str, sites: dict[str, float] | None = None, blame: Any = None):
@@ -47,7 +120,21 @@ class InitializationError(AccordError):
 
 
 class SamplingError(AccordError):
-    """A run could not go on: no chain moves any more, or a number was not finite and was asked to raise."""
+    """A run could not go on: no chain moves any more, or a number was not finite and was asked to raise.
+
+    **Example**
+
+    >>> from accord.core.errors import SamplingError
+    >>> @ac.model
+    ... def halves():
+    ...     x = ac.sample("x", dist.Normal(0, 1))
+    ...     ac.factor("half", jnp.log(x))
+    >>> try:
+    ...     infer.sample(halves(), chains=1, on_nonfinite="raise", quiet=True)
+    ... except SamplingError as error:
+    ...     print("half" in str(error))
+    True
+    """
 
 
 class PrecisionError(AccordError):
@@ -55,11 +142,31 @@ class PrecisionError(AccordError):
 
 
 class WorkerError(AccordError):
-    """A worker process could not be started as the run needs it, or was lost too often."""
+    """A worker process could not be started as the run needs it, or was lost too often.
+
+    **Example**
+
+    >>> from accord.core.errors import WorkerError
+    >>> try:
+    ...     infer.sample(coin(4, heads), executor=infer.Dask("tcp://127.0.0.1:1"), quiet=True)
+    ... except WorkerError as error:
+    ...     print(error)
+    no Dask scheduler answers at tcp://127.0.0.1:1: ...
+    """
 
 
 class StorageError(AccordError):
-    """A stored run is missing, damaged, or not what was asked for."""
+    """A stored run is missing, damaged, or not what was asked for.
+
+    **Example**
+
+    >>> from accord.core.errors import StorageError
+    >>> try:
+    ...     infer.load("nowhere")
+    ... except StorageError as error:
+    ...     print(error)
+    there is no folder nowhere. Check the path; infer.sample(store=...) writes one.
+    """
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:

@@ -17,6 +17,12 @@ class Notice:
     - `message`: what was seen, with its number and the sites it touches.
     - `remedy`: what to do, in one sentence.
     - `sites`: names of the sites that it is about, where there are any.
+
+    **Example**
+
+    >>> from accord.core.notice import Notice
+    >>> print(Notice("warning", "r_hat", "R-hat of 'mu' is 1.2.", "Draw more."))
+    warning: R-hat of 'mu' is 1.2. Draw more.
     """
 
     severity: Severity

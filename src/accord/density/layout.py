@@ -24,6 +24,11 @@ class Entry:
     - `unconstrained_shape`: shape of that slice; `()` for the others.
     - `distribution`: name of the distribution's class, or empty.
     - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
+
+    **Example**
+
+    >>> eight_schools(sigma, y).log_density().layout["theta"].dims
+    ('school',)
     """
 
     name: str
@@ -43,6 +48,14 @@ class Layout:
     """All sites in the model's order, with the labels of the dims that have any. Hashable, and equal by value.
 
     `chunked` names the plate of which not all entries are evaluated at once, with their number at a time; or is None.
+
+    **Example**
+
+    >>> layout = eight_schools(sigma, y).log_density().layout
+    >>> layout.dim, [entry.name for entry in layout.entries]
+    (10, ['mu', 'tau', 'z'])
+    >>> layout["z"].start, layout["z"].stop
+    (2, 10)
     """
 
     sites: tuple[Entry, ...]
@@ -94,7 +107,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class SiteTable:
-    """The sites of a model as a table that prints."""
+    """The sites of a model as a table that prints.
+
+    **Example**
+
+    >>> table = coin(4, heads).sites()
+    >>> [(site.name, site.kind) for site in table]
+    [('p', 'latent'), ('y', 'observed')]
+    """
 
     rows: tuple[Entry, ...]
 

@@ -33,6 +33,18 @@ class LogDensity(eqx.Module):
     - `data`: the traced arrays among the model's arguments and conditions, by name (`X`, `X/key`, `condition/x`).
     - `program`: how to evaluate it.
     - `notices`: what tracing the model gave reason to say.
+
+    **Example**
+
+    >>> density = ac.LogDensity.from_model(coin(4, heads))
+    >>> position = density.unconstrain({"p": 0.75})
+    >>> print(f"{density(position):.4f}, {density.constrain(position)['p']:.2f}")
+    -3.8055, 0.75
+    >>> {name: f"{term:.4f}" for name, term in density.site_terms(position).items()}
+    {'p': '-1.5562', 'y': '-2.2493'}
+    >>> normal = ac.LogDensity.from_function(lambda x: -0.5 * (x**2).sum(), np.zeros(3))
+    >>> infer.sample(normal, draws=100, chains=2, quiet=True)
+    <Draws of <lambda>: 2 chains x 100 draws; x[3]>
     """
 
     data: dict[str, Any]

@@ -87,6 +87,14 @@ def rows(path: str | Path, columns: Sequence[str] | str | None = None) -> FileRo
     - `columns`: of a Parquet file: a name for shape `(rows,)`, or several for shape `(rows, columns)`.
 
     **Raises** `DataError` for a file that is not there or holds no numbers; `OptionError` for columns that it lacks.
+
+    **Example**
+
+    >>> np.save("heads.npy", heads)
+    >>> print(coin(4, infer.rows("heads.npy")).sites())
+    site  kind      shape  dims  distribution
+    p     latent    ()           Beta
+    y     observed  (4,)   toss  Bernoulli
     """
     names = columns if columns is None or isinstance(columns, str) else tuple(columns)
     place = str(Path(path).absolute())

@@ -30,6 +30,12 @@ def sharded_sum(
 
     **Raises** `DataError` for data without a common first axis, and where `function` does not return one number.
     `ModelError` for derivatives by the data, and for third derivatives.
+
+    **Example**
+
+    >>> rows = np.array([1.0, 2.0, 3.0])
+    >>> print(density.sharded_sum(lambda row, power: row**power, rows, 2.0))
+    14.0
     """
     sizes = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(data)}
     if len(sizes) != 1 or () in sizes:

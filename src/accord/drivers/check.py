@@ -87,6 +87,12 @@ def check(
 
     **Raises** `OptionError` for arguments of the wrong kind. What the model's own code raises passes through, but for
     what JAX says of a `shard_map` in it.
+
+    **Example**
+
+    >>> report = infer.check(coin(4, heads))
+    >>> report.ok, [finding.code for finding in report.errors]
+    (True, [])
     """
     check_kinds(target, NUTS(), executor, Memory())
     precisions.check(precision)

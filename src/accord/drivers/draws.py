@@ -58,6 +58,21 @@ class Draws(Mapping[str, np.ndarray]):
     - `stopping`: how the rule of `until=` ended the run, or did not: `held`, and `looks`, where it was looked at and
       what was found; None where there was no rule.
     - `density`: the log density that was drawn from, while the model is at hand.
+
+    **Example**
+
+    >>> draws
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
+    >>> list(draws), draws["mu"].shape  # (chain, draw, *site)
+    (['mu', 'tau', 'z', 'theta'], (2, 200))
+    >>> draws.stats["diverging"].shape, draws.complete
+    ((2, 200), True)
+    >>> draws.summary().to_dataframe().index.tolist()[:3]
+    ['mu', 'tau', 'z[0]']
+    >>> draws.extend(100)["mu"].shape
+    (2, 300)
+    >>> "log_likelihood" in draws.to_arviz(infer.log_likelihood(draws)).children
+    True
     """
 
     sites: AbstractSeries

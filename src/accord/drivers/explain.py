@@ -27,6 +27,11 @@ class Explanation:
 
     **Fields**
     - `failures`: the places, those of `draws.failures`; `reports`: what is to blame for each, as `density.blame` says.
+
+    **Example**
+
+    >>> print(infer.explain(draws))
+    No draw ended in a divergence or in a number that is not finite.
     """
 
     failures: tuple[BadEnd, ...]
@@ -50,6 +55,16 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     - `target`: the model with its data, for draws that were loaded; None is the one that they were drawn from.
 
     **Raises** `OptionError` where the model is not attached and not given, or has another dimension.
+
+    **Example**
+
+    >>> @ac.model
+    ... def halves():
+    ...     x = ac.sample("x", dist.Normal(0, 1))
+    ...     ac.factor("half", jnp.log(x))
+    >>> broken = infer.sample(halves(), draws=50, warmup=50, chains=1, quiet=True)
+    >>> str(infer.explain(broken)).splitlines()[2]
+    "  factor site 'half' has log density nan: nan"
     """
     density = draws.density if target is None else density_of(target, draws.manifest["precision"])
     if density is None:

@@ -16,5 +16,12 @@ def load(path: str | Path) -> Draws:
     `draws.problems` names.
 
     **Raises** `StorageError` when no run is there.
+
+    **Example**
+
+    >>> folder = infer.RunFolder("run")
+    >>> kept = infer.sample(eight_schools(sigma, y), draws=200, chains=2, store=folder, quiet=True)
+    >>> infer.load("run")
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
     return read(RunFolder(path).load())

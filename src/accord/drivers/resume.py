@@ -62,6 +62,14 @@ def resume(
 
     **Raises** `StorageError` for a folder that holds no run, and for a target, data or setting that differ from the
     stored ones, all of which are named.
+
+    **Example**
+
+    >>> folder = infer.RunFolder("run")
+    >>> _ = infer.sample(eight_schools(sigma, y), draws=100, chains=2, store=folder, quiet=True)
+    >>> longer = infer.resume("run", eight_schools(sigma, y), quiet=True).extend(100)
+    >>> np.array_equal(longer["theta"], draws["theta"])  # as one run of 200 draws
+    True
     """
     began = time.perf_counter()
     store = RunFolder(path)

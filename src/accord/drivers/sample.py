@@ -102,6 +102,14 @@ def sample(
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
     `InitializationError` when no starting point of any chain has a finite log density; `SamplingError` when no chain
     could go on, or at the first number that is not finite under `on_nonfinite="raise"`.
+
+    **Example**
+
+    >>> draws = infer.sample(eight_schools(sigma, y), draws=200, chains=2, quiet=True)
+    >>> draws
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
+    >>> draws["theta"].shape  # (chain, draw, school)
+    (2, 200, 8)
     """
     began = time.perf_counter()
     numbers = _chain_numbers(chains)

@@ -36,6 +36,13 @@ class Devices(AbstractExecutor):
       one otherwise. Chains run at the same time on as many groups of that size as there are.
     - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`. Or the name of a
       plate over the rows, `"row"`: every argument with exactly one axis of its size is cut along it.
+
+    **Example**
+
+    >>> where = infer.Devices()
+    >>> again = infer.sample(eight_schools(sigma, y), draws=200, chains=2, executor=where, quiet=True)
+    >>> again["theta"].shape
+    (2, 200, 8)
     """
 
     data: int | None = eqx.field(static=True, default=None)

@@ -30,6 +30,13 @@ class Processes(AbstractExecutor):
 
     **Fields**
     - `workers`: how many processes; >= 1. None takes one for each core that this process may use.
+
+    **Example**
+
+    >>> where = infer.Processes(workers=1)
+    >>> again = infer.sample(eight_schools(sigma, y), draws=200, chains=2, executor=where, quiet=True)
+    >>> np.array_equal(again["theta"], draws["theta"])  # the same bits on any executor
+    True
     """
 
     workers: int | None = eqx.field(static=True, default=None)

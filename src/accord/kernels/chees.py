@@ -70,6 +70,11 @@ class ChEES(AbstractKernel):
     **Source**: Hoffman, Radul & Sountsov (2021), "An adaptive-MCMC scheme for setting trajectory lengths in
     Hamiltonian Monte Carlo", AISTATS. Margossian et al. (2024), Bayesian Analysis, for superchains. The pooled metric
     and the least trajectory length are departures: see `adaptation.ensemble`.
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), infer.ChEES(), draws=50, chains=16, quiet=True)
+    <Draws of eight_schools: 16 chains x 50 draws; mu, tau, z[8], theta[8]>
     """
 
     is_ensemble: ClassVar[bool] = True

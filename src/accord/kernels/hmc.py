@@ -63,6 +63,12 @@ class HMC(AbstractKernel):
     - `max_steps`: most gradients a draw; >= 1.
 
     **Source**: Duane et al. (1987), Phys. Lett. B 195, 216-222; Neal (2011), section 5.4.2 for the jitter.
+
+    **Example**
+
+    >>> sampler = infer.HMC(trajectory_length=2.0)
+    >>> infer.sample(eight_schools(sigma, y), sampler, draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
     trajectory_length: float = eqx.field(static=True, default=1.5707963267948966, kw_only=True)

@@ -98,6 +98,12 @@ class NUTS(AbstractKernel):
     **Source**: Hoffman & Gelman (2014), JMLR 15, 1593-1623; Betancourt (2017), arXiv:1701.02434; the order of tests and
     the checks across subtrees are Stan's (2.21 and later). As a machine of one gradient an advance: Dance, Glaser,
     Orbanz & Adams (2025), "Efficiently vectorized MCMC on modern accelerators".
+
+    **Example**
+
+    >>> careful = infer.NUTS(target_accept=0.95)
+    >>> infer.sample(eight_schools(sigma, y), careful, draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
     target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)

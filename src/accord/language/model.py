@@ -26,17 +26,19 @@ if TYPE_CHECKING:
 def model(function: Callable[..., Any]) -> "ModelFunction":
     """Make a function of statements (`ac.sample`, `ac.plate`, ...) into a model; calling it binds its data.
 
-    ```python
-    @ac.model
-    def coin(y):
-        p = ac.sample("p", dist.Beta(1, 1))
-        with ac.plate("toss", y.shape[0]):
-            ac.sample("y", dist.Bernoulli(p), obs=y)
-
-    draws = infer.sample(coin(y))
-    ```
-
     **Raises** `OptionError` for what is not a function.
+
+    **Example**
+
+    >>> @ac.model
+    ... def measured(y):
+    ...     mean = ac.sample("mean", dist.Normal(0, 10))
+    ...     with ac.plate("measurement", len(y)):
+    ...         ac.sample("y", dist.Normal(mean, 1), obs=y)
+    >>> print(measured(np.array([1.2, 0.8, 1.0])).sites())
+    site  kind      shape  dims         distribution
+    mean  latent    ()                  Normal
+    y     observed  (3,)   measurement  Normal
     """
     if isinstance(function, (Model, ModelFunction)):
         raise OptionError(f"ac.model: {function.name!r} is a model already. Write `@ac.model` once.")
@@ -93,6 +95,17 @@ class Model(eqx.Module):
     - `source`: the decorated function.
     - `arguments`: mapping from argument name to the value as given.
     - `handlers`: innermost first.
+
+    **Example**
+
+    >>> model = coin(4, heads)
+    >>> print(model.sites())
+    site  kind      shape  dims  distribution
+    p     latent    ()           Beta
+    y     observed  (4,)   toss  Bernoulli
+    >>> print(f"{model.log_density()(np.zeros(1)):.4f}")
+    -3.7534
+    >>> fixed = model.condition({"p": 0.5})
     """
 
     source: ModelFunction = eqx.field(static=True)

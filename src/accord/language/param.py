@@ -30,6 +30,17 @@ def param(name: str, init: Any, *, constraint: Constraint = constraints.real) ->
     - `constraint`: of `accord.distributions.constraints`; its last `event_dim` axes are one value of it.
 
     **Raises** `SiteError` for a name that is taken, or an `init` that the constraint does not allow.
+
+    **Example**
+
+    >>> @ac.model
+    ... def noisy(y):
+    ...     scale = ac.param("scale", 1.0, constraint=constraints.positive)
+    ...     with ac.plate("row", len(y)):
+    ...         ac.sample("y", dist.Normal(0, scale), obs=y)
+    >>> found = infer.find_mode(noisy(np.array([2.0, -2.0])), "mle")
+    >>> print(f"{found.values['scale']:.3f}")
+    2.000
     """
     where = caller()
     if not isinstance(name, str) or not name:

@@ -48,6 +48,19 @@ def plate(
 
     **Raises** `OptionError` for a size, dim, coords or chunk that cannot be; `ModelError` outside of a model, or for a
     name or dim that a plate around it has taken.
+
+    **Example**
+
+    >>> @ac.model
+    ... def counts(y):
+    ...     with ac.plate("site", 2, coords=["north", "south"]):
+    ...         rate = ac.sample("rate", dist.Gamma(2, 1))
+    ...         with ac.plate("day", y.shape[0]):
+    ...             ac.sample("y", dist.Poisson(rate), obs=y)
+    >>> print(counts(np.array([[1, 0], [3, 2], [2, 2]])).sites())
+    site  kind      shape   dims       distribution
+    rate  latent    (2,)    site       Gamma
+    y     observed  (3, 2)  day, site  Poisson
     """
     if not isinstance(name, str):
         raise OptionError(f"plate: the name must be a string, got {name!r}. Write `ac.plate(name, size)`.")
@@ -91,6 +104,16 @@ def plate_stack(prefix: str, sizes: Sequence[int], *, rightmost_dim: int = -1) -
     - `rightmost_dim`: the batch dimension of the last one, counted from the right (-1, -2, ...).
 
     **Raises** as `plate` does.
+
+    **Example**
+
+    >>> @ac.model
+    ... def image():
+    ...     with ac.plate_stack("pixel", (2, 3)):
+    ...         ac.sample("brightness", dist.Gamma(2, 1))
+    >>> print(image().sites())
+    site        kind    shape   dims              distribution
+    brightness  latent  (2, 3)  pixel_1, pixel_0  Gamma
     """
     with contextlib.ExitStack() as stack:
         for i, size in enumerate(reversed(tuple(sizes))):

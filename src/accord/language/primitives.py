@@ -42,6 +42,18 @@ def sample(
 
     **Raises** `SiteError` where name, distribution or shapes do not fit; `ModelError` outside of a model, or when given
     a model: it is `infer.sample` that draws from a posterior.
+
+    **Example**
+
+    >>> @ac.model
+    ... def line(x, y):
+    ...     slope = ac.sample("slope", dist.Normal(0, 1))  # latent: to be inferred
+    ...     with ac.plate("row", len(x)):
+    ...         ac.sample("y", dist.Normal(slope * x, 0.5), obs=y)  # observed
+    >>> print(line(np.arange(3.0), np.array([0.1, 1.2, 1.9])).sites())
+    site   kind      shape  dims  distribution
+    slope  latent    ()           Normal
+    y      observed  (3,)   row   Normal
     """
     if isinstance(name, (Model, ModelFunction)):
         raise ModelError(
@@ -82,6 +94,17 @@ def deterministic(name: str, value: Any, *, dims: Dims | None = None) -> Any:
     **Arguments**: `dims`, as of `sample`.
 
     **Raises** `SiteError` for a name already taken, and for a value that is not an array or a number.
+
+    **Example**
+
+    >>> @ac.model
+    ... def scaled():
+    ...     z = ac.sample("z", dist.Normal(0, 1))
+    ...     ac.deterministic("x", 100 + 15 * z)  # among the draws, by its name
+    >>> print(scaled().sites())
+    site  kind           shape  dims  distribution
+    z     latent         ()           Normal
+    x     deterministic  ()
     """
     _check_name("deterministic", name)
     _check_numbers("deterministic", name, value)
@@ -96,6 +119,16 @@ def factor(name: str, log_factor: Any) -> None:
     Outside of plates an array of any shape is summed.
 
     **Raises** `SiteError` when the shape is not that of the plates, and for a value that is not an array or a number.
+
+    **Example**
+
+    >>> @ac.model
+    ... def bounded_sum():
+    ...     a = ac.sample("a", dist.Normal(0, 1))
+    ...     b = ac.sample("b", dist.Normal(0, 1))
+    ...     ac.factor("sum is near 1", -50 * (a + b - 1) ** 2)
+    >>> print(f"{bounded_sum().log_density()(np.array([0.5, 0.5])):.3f}")
+    -2.088
     """
     _check_name("factor", name)
     _check_numbers("factor", name, log_factor)

@@ -22,6 +22,15 @@ def prng_key(name: str | None = None) -> jax.Array:
     numbered by how many the model has asked for.
 
     **Raises** `SiteError` in a log density, which has to be the same at every evaluation, and where there is no seed.
+
+    **Example**
+
+    >>> @ac.model
+    ... def simulated():
+    ...     noise = jax.random.normal(ac.prng_key("noise"), (3,))
+    ...     return ac.deterministic("x", noise)
+    >>> handlers.seed(simulated(), 0)().shape
+    (3,)
     """
     if name is None:
         name = f"prng_key_{sum(site.kind == 'key' for site in sites_so_far())}"
@@ -43,6 +52,15 @@ def subsample(data: Any, event_dim: int = 0) -> jax.Array:
     - `event_dim`: how many of the last axes belong to one entry.
 
     **Raises** `SiteError` for data of another length; `ModelError` outside of a model.
+
+    **Example**
+
+    >>> @ac.model
+    ... def minibatch(x, size):
+    ...     with ac.plate("row", len(x), subsample_size=size):
+    ...         return ac.subsample(x)
+    >>> handlers.seed(minibatch(np.arange(1000.0), 5), 0)().shape
+    (5,)
     """
     around = handlers_around()
     if not around:

@@ -52,6 +52,12 @@ class Site:
     - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
     - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
     - `where`: file and line of the statement.
+
+    **Example**
+
+    >>> site = handlers.trace(handlers.seed(coin(4, heads), 0)).get_trace()["y"]
+    >>> site.kind, site.is_observed, [plate.name for plate in site.plates]
+    ('sample', True, ['toss'])
     """
 
     kind: Kind

@@ -19,6 +19,17 @@ def static(value: Any) -> Any:
     numbers compile anew. Integers, booleans, strings and None are constants without it.
 
     `model(x, groups=ac.static(groups))`
+
+    **Example**
+
+    >>> @ac.model
+    ... def polynomial(x, y, powers):
+    ...     slopes = ac.sample("slopes", dist.Normal(0, 1).expand([len(powers)]))
+    ...     with ac.plate("row", len(x)):
+    ...         ac.sample("y", dist.Normal(sum(s * x**k for s, k in zip(slopes, powers)), 1), obs=y)
+    >>> x = np.linspace(0, 1, 5)
+    >>> polynomial(x, x**2, ac.static((1, 2))).log_density().dim
+    2
     """
     return Static(value)
 

@@ -18,25 +18,30 @@ def submodel(model: Model, *, prefix: str | None) -> Any:
     interventions, masks) applies inside, to its own names; plates, masks and conditions around the statement apply to
     its sites too, by their new names.
 
-    ```python
-    @ac.model
-    def effect(scale):
-        size = ac.sample("size", dist.HalfNormal(scale))
-        return size * ac.sample("unit", dist.Normal(0, 1))
-
-    @ac.model
-    def trial(y):
-        a = ac.submodel(effect(1.0), prefix="a")  # sites "a/size" and "a/unit"
-        b = ac.submodel(effect(2.0), prefix="b")
-        ...
-    ```
-
     **Arguments**
     - `model`: a model with its data, which may be values of the model around it.
     - `prefix`: different for every submodel with a name in common; None leaves names as they are.
 
     **Raises** `ModelError` outside of a model, and for what is not a model with its data; `OptionError` for a prefix
     that is no name.
+
+    **Example**
+
+    >>> @ac.model
+    ... def effects(count):
+    ...     spread = ac.sample("spread", dist.HalfNormal(1))
+    ...     with ac.plate("group", count):
+    ...         return spread * ac.sample("z", dist.Normal(0, 1))
+    >>> @ac.model
+    ... def both():
+    ...     ac.submodel(effects(3), prefix="school")
+    ...     ac.submodel(effects(2), prefix="town")
+    >>> print(both().sites())
+    site           kind    shape  dims          distribution
+    school/spread  latent  ()                   HalfNormal
+    school/z       latent  (3,)   school/group  Normal
+    town/spread    latent  ()                   HalfNormal
+    town/z         latent  (2,)   town/group    Normal
     """
     if not isinstance(model, Model):
         raise ModelError(f"ac.submodel (at {caller()}) takes a model with its data. {_remedy(model)}")

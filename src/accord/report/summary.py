@@ -31,6 +31,14 @@ class Summary:
       mcse_mean, mcse_sd. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of
       one chain.
     - `sketches`: one line of text per scalar, the shape of its distribution.
+
+    **Example**
+
+    >>> table = draws.summary()
+    >>> table["mean"].shape, len(table)  # one entry for each scalar
+    ((18,), 18)
+    >>> table.to_dataframe().loc["mu", ["mean", "r_hat"]].shape
+    (2,)
     """
 
     labels: tuple[str, ...]

@@ -16,7 +16,13 @@ from .manifest import Manifest, to_json
 @checks_fields
 @dataclass(frozen=True)
 class Memory(AbstractStore):
-    """Hold the draws in memory: the fastest store, gone with the process. `RunFolder` keeps them."""
+    """Hold the draws in memory: the fastest store, gone with the process. `RunFolder` keeps them.
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), draws=200, chains=2, store=infer.Memory(), quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
+    """
 
     @property
     def location(self) -> None:

@@ -35,6 +35,13 @@ class RunFolder(AbstractStore):
 
     **Fields**
     - `path`: the folder, made if it is not there; it holds one run.
+
+    **Example**
+
+    >>> folder = infer.RunFolder("run")
+    >>> kept = infer.sample(eight_schools(sigma, y), draws=200, chains=2, store=folder, quiet=True)
+    >>> np.array_equal(infer.load("run")["theta"], kept["theta"])
+    True
     """
 
     path: str | os.PathLike[str]

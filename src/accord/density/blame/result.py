@@ -141,6 +141,16 @@ class Blame:
     - `operation`: where the first number that is not finite arises, if it was found.
     - `cause`: a short code, "finite" where everything is. `remedy`: a sentence or two.
     - `remarks`: what was cut off.
+
+    **Example**
+
+    >>> @ac.model
+    ... def halves():
+    ...     x = ac.sample("x", dist.Normal(0, 1))
+    ...     ac.factor("half", jnp.log(x))
+    >>> found = density.blame(halves().log_density(), np.array([-1.0]))
+    >>> found.sites, found.operation.name, found.cause
+    (('half',), 'log', 'undefined')
     """
 
     log_density: float

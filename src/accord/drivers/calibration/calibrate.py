@@ -74,6 +74,12 @@ def calibrate(
 
     **Source**: Talts, Betancourt, Simpson, Vehtari & Gelman (2018), arXiv:1804.06788; the log density among what is
     ranked: Modrák et al. (2023), Bayesian Analysis 20(2), 461-488.
+
+    **Example**
+
+    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=1, quiet=True)
+    >>> report.ok, len(report)
+    (True, 2)
     """
     count, num_draws = positive_count("simulations", simulations), positive_count("draws", draws)
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced

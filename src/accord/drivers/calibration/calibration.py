@@ -60,6 +60,12 @@ class Calibration:
     - `shapes`: for each scalar, `"uniform"`, or what its draws are: `"too wide"`, `"too narrow"`, `"too high"`,
       `"too low"`.
     - `notices`: what to know before relying on the result, the most severe first.
+
+    **Example**
+
+    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=1, quiet=True)
+    >>> report.ok, list(report.to_dataframe().index)
+    (True, ['p', 'lp'])
     """
 
     model: str

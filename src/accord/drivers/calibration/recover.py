@@ -52,6 +52,12 @@ def simulate_and_recover(
 
     **Raises** `ModelError` for a model that observes nothing; `SiteError` for one with a prior that is improper or
     without draws, or with a factor; what `infer.sample` raises.
+
+    **Example**
+
+    >>> found = infer.simulate_and_recover(coin(4, heads), draws=200, chains=2, quiet=True)
+    >>> found.to_dataframe().index.tolist()
+    ['p']
     """
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, sampler, executor, Memory())

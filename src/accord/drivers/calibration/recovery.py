@@ -29,6 +29,12 @@ class Recovery:
     - `values`: column name to array of shape `(k,)`: truth, mean, sd, 5%, 95%, rank (the share of draws below the
       truth, ties counting half), z (how many standard deviations the truth is above the mean; NaN without any).
     - `notices`: which scalars are far from their truth. What is to be said of the run is in `draws.notices`.
+
+    **Example**
+
+    >>> found = infer.simulate_and_recover(coin(4, heads), draws=200, chains=2, quiet=True)
+    >>> list(found.to_dataframe().columns)
+    ['truth', 'mean', 'sd', '5%', '95%', 'rank', 'z']
     """
 
     truth: Values

@@ -15,6 +15,12 @@ class CheckReport:
     **Fields**
     - `model`: its name.
     - `findings`: each with severity, code, message, remedy and sites; the worst first.
+
+    **Example**
+
+    >>> report = infer.check(coin(4, heads))
+    >>> report.ok, report.errors, report.warnings
+    (True, (), ())
     """
 
     model: str

@@ -60,6 +60,12 @@ def find_mode(
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is computed, among them
     `ModelError` for `"mle"` without anything observed and `SiteError` for discrete unknowns; `InitializationError`
     where no start has a finite log density and gradient.
+
+    **Example**
+
+    >>> mode = infer.find_mode(coin(4, heads), "mle")
+    >>> print(f"{mode.values['p']:.3f} +- {mode.standard_errors['p']:.3f}")
+    0.750 +- 0.217
     """
     check_target(target)
     if not isinstance(estimator, str) or estimator not in OBJECTIVES:

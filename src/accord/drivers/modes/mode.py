@@ -46,6 +46,14 @@ class Mode:
     - `num_reached`: how many starts reached this mode.
     - `notices`: what to know before using it.
     - `density`: of the model with its data.
+
+    **Example**
+
+    >>> mode = infer.find_mode(coin(4, heads), "mle")
+    >>> mode.labels, mode.num_reached
+    (('p',), 8)
+    >>> print(f"{mode.values['p']:.3f} +- {mode.standard_errors['p']:.3f}")
+    0.750 +- 0.217
     """
 
     model: str

@@ -28,6 +28,11 @@ def log_likelihood(draws: Draws | Mapping[str, Any], model: Model | None = None)
 
     **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or whose
     size is not that of its draws; `OptionError` where there is no model.
+
+    **Example**
+
+    >>> infer.log_likelihood(draws)["y"].shape  # (chain, draw, school)
+    (2, 200, 8)
     """
     source = Source.of("log_likelihood", draws, model)
     target = source.trace("log_likelihood", draws_others=False)
@@ -46,6 +51,11 @@ def log_prior(draws: Draws | Mapping[str, Any], model: Model | None = None) -> n
     """The log density of the prior at each draw, shape `(chain, draw)`: in the model's own space, without Jacobians.
 
     Arguments and errors as for `log_likelihood`; factors have no part in it.
+
+    **Example**
+
+    >>> infer.log_prior(draws).shape
+    (2, 200)
     """
     return _of_each("log_prior", draws, model, lambda target, values, key: target.log_prior(values))
 
@@ -55,6 +65,12 @@ def log_joint(draws: Draws | Mapping[str, Any], model: Model | None = None) -> n
     """Log prior, log likelihood and factors together at each draw, shape `(chain, draw)`, without Jacobians.
 
     `draws.stats["lp"]` is the same in unconstrained space, with them. Arguments and errors as for `log_likelihood`.
+
+    **Example**
+
+    >>> total = infer.log_prior(draws) + infer.log_likelihood(draws)["y"].sum(axis=-1)
+    >>> np.allclose(infer.log_joint(draws), total)
+    True
     """
     return _of_each("log_joint", draws, model, lambda target, values, key: target.log_joint(values))
 
@@ -65,6 +81,15 @@ def returned(draws: Draws | Mapping[str, Any], model: Model | None = None) -> An
 
     Observed sites keep their data. Arguments and errors as for `log_likelihood`, and `DataError` for a model that
     returns something else than numbers.
+
+    **Example**
+
+    >>> @ac.model
+    ... def odds():
+    ...     p = ac.sample("p", dist.Beta(2, 2))
+    ...     return {"odds": p / (1 - p)}
+    >>> infer.returned({"p": np.array([[0.5, 0.75]])}, odds())["odds"]
+    array([[1., 3.]])
     """
     return _of_each("returned", draws, model, lambda target, values, key: target.returned(values))
 

@@ -49,6 +49,12 @@ def predict(
 
     **Raises** `SiteError` for a site whose size is not that of its draws, and for one without draws; `OptionError` for
     names that are no sites, and where there is no model.
+
+    **Example**
+
+    >>> ahead = infer.predict(draws, eight_schools(sigma))
+    >>> ahead["y"].shape  # one prediction for each draw
+    (2, 200, 8)
     """
     keys.chain_key(seed, 0)
     source = Source.of("predict", draws, model)

@@ -37,6 +37,12 @@ def prior_predictive(
 
     **Raises** `SiteError` for an improper prior, a distribution without draws, and a factor, of which nobody says how
     it could be drawn; `OptionError` for names that are no sites, and for what is no model.
+
+    **Example**
+
+    >>> prior = infer.prior_predictive(coin(4), draws=100)
+    >>> prior["p"].shape, prior["y"].shape
+    ((1, 100), (1, 100, 4))
     """
     count = positive_count("draws", draws)
     keys.chain_key(seed, 0)

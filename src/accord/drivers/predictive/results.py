@@ -102,6 +102,11 @@ class LogLikelihood(AbstractOfDraws):
     """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`.
 
     A masked entry has zero.
+
+    **Example**
+
+    >>> infer.log_likelihood(draws)
+    <LogLikelihood of eight_schools: 2 chains x 200 draws; y[8]>
     """
 
     @property
@@ -139,6 +144,16 @@ class Predictions(AbstractOfDraws):
     - `kind`: `"posterior_predictive"`, at the data of the run; `"predictions"`, elsewhere; `"prior_predictive"`.
     - `predicted`: sites that are observations, as far as is known; `anew`: unknowns that were drawn from their priors,
       given the rest. The others were computed by the model.
+
+    **Example**
+
+    >>> ahead = infer.predict(draws, eight_schools(sigma))
+    >>> ahead
+    <Predictions of eight_schools: 2 chains x 200 draws; predicted: y[8]; computed: theta[8]>
+    >>> ahead["y"].shape, ahead.predicted
+    ((2, 200, 8), ('y',))
+    >>> ahead.summary().to_dataframe().shape[0]
+    16
     """
 
     kind: str

@@ -62,6 +62,11 @@ def from_prior() -> FromPrior:
     or as many as take 256 KiB and at least ten. One more program is compiled for it.
 
     **Raises** (when the run begins) `SiteError` for a prior that is improper or has no draws.
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), init=infer.from_prior(), draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
     return FromPrior()
 
@@ -76,6 +81,11 @@ def from_median(num_samples: int = 15) -> FromMedian:
     **Arguments**: `num_samples`, of how many draws; >= 1.
 
     **Raises** `OptionError` for another count; (when the run begins) `SiteError` as `from_prior`.
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), init=infer.from_median(), draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
     return FromMedian(positive_count("num_samples", num_samples))
 

@@ -69,6 +69,11 @@ def from_uniform(radius: float = RADIUS) -> FromUniform:
     which is the middle of each site's support: R-hat is then blind to chains that have not moved.
 
     **Raises** `OptionError` for a radius that is negative or not a number.
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), init=infer.from_uniform(0.5), draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
     is_number = isinstance(radius, (int, float, np.integer, np.floating)) and not isinstance(radius, bool)
     if not (is_number and np.isfinite(radius) and radius >= 0):

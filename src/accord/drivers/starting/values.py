@@ -50,6 +50,12 @@ def from_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> From
     **Raises** `DataError` for values that are not finite numbers; (when the run begins, before it is compiled) for a
     name that is no latent site, a shape that is not the site's, a value outside of the support, and a chain without
     values. `OptionError` for an empty list.
+
+    **Example**
+
+    >>> begin = infer.from_values({"mu": 5.0, "tau": 1.0, "z": np.zeros(8)})
+    >>> infer.sample(eight_schools(sigma, y), init=begin, draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
     if isinstance(values, Mapping):
         return FromValues((as_values(values, "init"),), is_common=True)

@@ -23,6 +23,12 @@ class Seconds(AbstractLeaf):
     - `seconds`: > 0.
 
     **Raises** `OptionError` for anything else.
+
+    **Example**
+
+    >>> rule = infer.ESS(100, sites=["mu"]) | infer.Seconds(60)
+    >>> infer.sample(eight_schools(sigma, y), until=rule, draws=2000, chains=2, quiet=True).stopping.held
+    True
     """
 
     seconds: float

@@ -31,6 +31,13 @@ class ESS(AbstractOfDraws):
     **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
 
     **Source**: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2), 667-718.
+
+    **Example**
+
+    >>> rule = infer.ESS(100, sites=["mu"])
+    >>> found = infer.sample(eight_schools(sigma, y), until=rule, draws=2000, chains=2, quiet=True)
+    >>> found.stopping.held, found.num_draws < 2000
+    (True, True)
     """
 
     target: float

@@ -28,6 +28,13 @@ class MCSE(AbstractOfDraws):
       `infer.MCSE(0.1, sites=["mu"], unit="site") & infer.ESS(400)`.
 
     **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
+
+    **Example**
+
+    >>> rule = infer.MCSE(0.1, sites=["mu"])
+    >>> found = infer.sample(eight_schools(sigma, y), until=rule, draws=2000, chains=2, quiet=True)
+    >>> found.stopping.held, found.num_draws < 2000
+    (True, True)
     """
 
     largest: float

@@ -28,6 +28,13 @@ class RHat(AbstractOfDraws):
     **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there, or one chain.
 
     **Source**: Vehtari et al. (2021), as for `ESS`.
+
+    **Example**
+
+    >>> rule = infer.RHat(1.1, sites=["mu"])
+    >>> found = infer.sample(eight_schools(sigma, y), until=rule, draws=2000, chains=2, quiet=True)
+    >>> found.stopping.held, found.num_draws < 2000
+    (True, True)
     """
 
     limit: float

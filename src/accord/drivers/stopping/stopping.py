@@ -35,6 +35,12 @@ class Stopping:
     - `chains`: the chains that it was known of; others had been given up.
     - `looks`: where it was looked at.
     - `is_by_clock`: whether `Seconds` ended the run, so that `draws` are those that all chains had made by then.
+
+    **Example**
+
+    >>> found = infer.sample(eight_schools(sigma, y), until=infer.RHat(1.1), draws=2000, chains=2, quiet=True)
+    >>> found.stopping.held, len(found.stopping.looks) > 0
+    (True, True)
     """
 
     rule: AbstractRule

@@ -29,6 +29,13 @@ class Dask(AbstractExecutor):
 
     **Raises** `OptionError` where `distributed` is not installed, and for an address of another machine that is neither
     `tls://` nor declared `insecure`.
+
+    **Example**
+
+    >>> where = infer.Dask(workers=1)
+    >>> again = infer.sample(eight_schools(sigma, y), draws=200, chains=2, executor=where, quiet=True)
+    >>> np.array_equal(again["theta"], draws["theta"])  # the same bits on any executor
+    True
     """
 
     cluster: Any = eqx.field(static=True, default=None)

@@ -33,6 +33,18 @@ class MultiHost(AbstractExecutor):
     - `insecure`: that `address` may be another than loopback. Whoever knows the secret can run code here and there,
       what is sent is not encrypted, and what JAX's processes say to each other is not even authenticated: only for a
       network where all are trusted.
+
+    **Example**
+
+    >>> @ac.model
+    ... def line(x, y):
+    ...     slope = ac.sample("slope", dist.Normal(0, 1))
+    ...     with ac.plate("row", len(x)):
+    ...         ac.sample("y", dist.Normal(slope * x, 1), obs=y)
+    >>> x = np.linspace(0, 1, 100)
+    >>> hosts = infer.MultiHost(processes=2, shard={"x": 0, "y": 0})
+    >>> infer.sample(line(x, 2 * x), draws=50, chains=1, executor=hosts, quiet=True)
+    <Draws of line: 1 chains x 50 draws; slope>
     """
 
     processes: int = eqx.field(static=True)

@@ -1,0 +1,123 @@
+"""List every public name, by the page of the reference it is on; what is exported anew comes with it by itself."""
+
+import inspect
+from typing import Any, NamedTuple
+
+import accord as ac
+import accord.distributions as dist
+from accord import bijectors, density, handlers, infer
+from accord.core import errors, notice
+from accord.distributions import constraints
+from accord.drivers import draws, explain
+from accord.drivers.calibration import calibration, recovery
+from accord.drivers.checks import report
+from accord.drivers.modes import laplace, mode
+from accord.drivers.predictive import results
+from accord.drivers.stopping import stopping
+from accord.language import site
+from accord.report import summary
+
+# Classes that are returned, and not made by users.
+RESULTS = (
+    draws.Draws,
+    summary.Summary,
+    notice.Notice,
+    stopping.Stopping,
+    results.Predictions,
+    results.LogLikelihood,
+    report.CheckReport,
+    explain.Explanation,
+    mode.Mode,
+    laplace.Laplace,
+    calibration.Calibration,
+    recovery.Recovery,
+    site.Site,
+)
+# What rooms above call; their users have `Model.sites` and `infer.Devices(shard=...)`.
+BETWEEN_ROOMS = {"cut_arguments", "cut_otherwise", "describe", "sharded"}
+BETWEEN_ROOMS |= {"float_type", "is_concrete", "is_number", "value_hash"}
+NOT_RAISED = {"PrecisionError"}
+
+# The order of what `infer` offers: by the module it is from.
+ORDER = ("sample", "resume", "load", "kernels", "starting", "stopping", "executors", "storage", "predictive")
+ORDER += ("check", "explain", "calibration", "modes", "density")
+
+
+class Page(NamedTuple):
+    """Names on a page.
+
+    **Fields**
+    - `title`, `words`: what stands at its head.
+    - `prefix`: how its names are written, such as `infer.`; `things`: by name, in order.
+    - `has_members`: whether methods and properties of classes are listed. `is_called`: whether users call them.
+    """
+
+    title: str
+    words: str
+    prefix: str
+    things: dict[str, Any]
+    has_members: bool = False
+    is_called: bool = True
+
+
+def pages() -> dict[str, Page]:
+    """By the name of the file, without its ending."""
+    raised = {
+        name: thing
+        for name, thing in vars(errors).items()
+        if isinstance(thing, type) and issubclass(thing, errors.AccordError) and name not in NOT_RAISED
+    }
+    return {
+        "language": Page("The language", "Statements of models: `ac.sample`.", "ac.", public(ac), True),
+        "handlers": Page(
+            "Handlers", "Change what statements mean, from outside.", "handlers.", public(handlers)
+        ),
+        "inference": Page(
+            "Inference", "Run models, and use what was drawn.", "infer.", _in_order(public(infer))
+        ),
+        "results": Page(
+            "Results",
+            "What functions of `infer` return.",
+            "",
+            {each.__name__: each for each in RESULTS},
+            has_members=True,
+            is_called=False,
+        ),
+        "density": Page(
+            "Log densities",
+            "In `accord.density`: what a model is to a sampler.",
+            "density.",
+            public(density),
+            True,
+        ),
+        "bijectors": Page("Bijectors", "In `accord.bijectors`.", "bijectors.", public(bijectors)),
+        "errors": Page(
+            "Errors", "In `accord.core.errors`, to be caught by these names.", "", raised, is_called=False
+        ),
+    }
+
+
+def public(module: Any) -> dict[str, Any]:
+    """What a module offers, by name; `LogDensity` is on the page of the package alone."""
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    found = {name: getattr(module, name) for name in names if name not in BETWEEN_ROOMS}
+    elsewhere = {"LogDensity"} if module is density else set[str]()
+    return {
+        name: found[name] for name in found if not inspect.ismodule(found[name]) and name not in elsewhere
+    }
+
+
+def listed_elsewhere() -> dict[str, tuple[str, list[str]]]:
+    """Names that have a line in a table instead: by page, what they are and their names."""
+    return {
+        "constraints.md": ("constraints", sorted(constraints.__all__)),
+        "../distributions.md": ("dist", sorted(name for name in dist.__all__ if name != "constraints")),
+    }
+
+
+def _in_order(things: dict[str, Any]) -> dict[str, Any]:
+    def place(name: str) -> int:
+        words = things[name].__module__.split(".")
+        return next((place for place, word in enumerate(ORDER) if word in words), len(ORDER))
+
+    return {name: things[name] for name in sorted(things, key=place)}

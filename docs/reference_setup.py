@@ -1,0 +1,35 @@
+"""Say what the examples of the reference begin with: imports, two models with data, and draws of one."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import accord as ac
+import accord.distributions as dist
+from accord import bijectors, density, handlers, infer
+from accord.distributions import constraints
+
+np.set_printoptions(precision=3, suppress=True)
+
+
+@ac.model
+def eight_schools(sigma, y=None):
+    mu = ac.sample("mu", dist.Normal(0, 5))
+    tau = ac.sample("tau", dist.HalfCauchy(5))
+    with ac.plate("school", sigma.shape[0]):
+        z = ac.sample("z", dist.Normal(0, 1))
+        theta = ac.deterministic("theta", mu + tau * z)
+        ac.sample("y", dist.Normal(theta, sigma), obs=y)
+
+
+@ac.model
+def coin(num_tosses, y=None):
+    p = ac.sample("p", dist.Beta(2, 2))
+    with ac.plate("toss", num_tosses):
+        return ac.sample("y", dist.Bernoulli(p), obs=y)
+
+
+sigma = np.array([15, 10, 16, 11, 9, 11, 10, 18.0])
+y = np.array([28, 8, -3, 7, -1, 1, 18, 12.0])
+heads = np.array([1, 0, 1, 1])
+draws = infer.sample(eight_schools(sigma, y), draws=200, chains=2, seed=0, quiet=True)
