@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from .static import unmarked
 from .values import Condition, Do, Uncondition, names_of, undone
 
 if TYPE_CHECKING:
+    from ..core.precision import Precision
     from ..density import LogDensity, SiteTable
+    from ..drivers.predictive.results import Predictions
 
 
 def model(function: Callable[..., Any]) -> "ModelFunction":
@@ -106,6 +108,8 @@ class Model(eqx.Module):
     >>> print(f"{model.log_density()(np.zeros(1)):.4f}")
     -3.7534
     >>> fixed = model.condition({"p": 0.5})
+    >>> model.prior(draws=3)["y"].shape
+    (1, 3, 4)
     """
 
     source: ModelFunction = eqx.field(static=True)
@@ -180,9 +184,28 @@ class Model(eqx.Module):
                 inner, handler = inner[:-1], kind({**inner[-1].values, **handler.values})
         return Model(self.source, self.arguments, (*inner, handler))
 
+    @checks_options
+    def prior(
+        self,
+        *,
+        draws: int = 1000,
+        sites: Sequence[str] | None = None,
+        seed: int = 0,
+        precision: "Precision" = "float64",
+        quiet: bool = False,
+    ) -> "Predictions":
+        """Draws of the unknowns from their priors and of the observations given them: `infer.prior_predictive`.
+
+        What is observed, by `obs=` or `.condition`, is drawn too, and may be left out; what `.do` has set stays.
+        Arguments and errors are those of `infer.prior_predictive`.
+        """
+        from ..drivers.predictive.prior import prior_predictive
+
+        return prior_predictive(self, draws=draws, sites=sites, seed=seed, precision=precision, quiet=quiet)
+
     def log_density(self) -> "LogDensity":
         """The log density of the latent sites given the data, over unconstrained vectors."""
-        # The one import that goes up: the method is on the model because that is where a user looks for it.
+        # This, `prior` and `sites` import upward: they are on the model because that is where a user looks for them.
         from ..density import LogDensity
 
         return LogDensity.from_model(self)
