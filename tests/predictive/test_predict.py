@@ -124,9 +124,7 @@ def test_the_posterior_predictive_of_a_coin_is_exact():
 def test_the_prior_of_a_model_is_its_prior_predictive():
     model = line(X, Y).condition({"b": 2.0})
     found = model.prior(draws=6, sites=["b", "y"], seed=4, precision="float32", quiet=True)
-    same = infer.prior_predictive(
-        model, draws=6, sites=["b", "y"], seed=4, precision="float32", quiet=True
-    )
+    same = infer.prior_predictive(model, draws=6, sites=["b", "y"], seed=4, precision="float32", quiet=True)
     assert dict(found.items()).keys() == {"b", "y"} and found.kind == same.kind == "prior_predictive"
     for name in found:
         np.testing.assert_array_equal(found[name], same[name])
