@@ -205,15 +205,27 @@ def predict_command(
         typer.Option(help="Draw this unknown from its prior, given the rest; may be given several times."),
     ] = None,
     seed: Seed = 0,
+    executor: ExecutorName = "threads",
+    workers: WorkerCount = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
     """Draw what a model predicts for data, given the draws of a stored run, and print a summary."""
     if out is not None:
         check_new(out)
+    where = executor_named(executor, workers, cluster)
     draws = infer.load(run)
     with import_model(model) as function:
         target = _bind(function, data)
-        found = infer.predict(draws, target, sites=sites or None, redraw=redraw or [], seed=seed, quiet=quiet)
+        found = infer.predict(
+            draws,
+            target,
+            sites=sites or None,
+            redraw=redraw or [],
+            seed=seed,
+            executor=where,
+            quiet=quiet,
+        )
     typer.echo(f"{found!r}".splitlines()[0])
     typer.echo(str(found.summary()))
     if out is not None:

@@ -203,6 +203,8 @@ class HasData(Protocol):
 def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
     """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs.
 
+    What is returned waits for its result, and may be called in several threads at once.
+
     Programs are found by what was traced, as those of a run: new data of the same shape compile nothing.
     """
     cache.persist()
@@ -236,10 +238,14 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
     )
 
     def build() -> tuple[Any, Any]:
-        return _one_at_a_time(_compile(jax.jit(run).lower(traced.consts, data, *example))), None
+        return _compile(jax.jit(run).lower(traced.consts, data, *example)), None
 
     (compiled, _), _ = _cache.get(key, build)
-    return lambda *arguments: compiled(traced.consts, data, *arguments)
+    equations = list(_equations(traced.jaxpr))
+    is_cpu = jax.default_backend() == "cpu"
+    if any(_spans_devices(each) or (is_cpu and _is_batched_lapack(each, 1)) for each in equations):
+        compiled = _one_at_a_time(compiled)
+    return lambda *arguments: jax.block_until_ready(compiled(traced.consts, data, *arguments))
 
 
 def check_traced(target: LogDensity) -> None:

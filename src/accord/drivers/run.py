@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeVar, get_args
 from ..core import precision as precisions
 from ..core.notice import Notice, by_severity
 from ..density import LogDensity
-from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool, surroundings_here
+from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool
 from ..executors.pools import one_blas_thread
 from ..report import AbstractProgress, tell
 from ..storage import AbstractRun
-from . import cache, worker
+from . import worker
 from .complete import not_compared
 from .draws import Draws
 from .ending import LOST, lost_chains, stopping_of, without
@@ -146,7 +146,6 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts) -> list[Fail
 
 def _prepare(order: Order, ledger: Ledger) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
     """What each task calls, with what it is given beside its group; and what workers are to find around them."""
-    cache_folder = cache.persist()
     do: tuple[Callable[..., worker.Outcome], Any]
     if order.executor.shares_memory:
         groups = order.executor.device_groups()
@@ -156,8 +155,7 @@ def _prepare(order: Order, ledger: Ledger) -> tuple[tuple[Callable[..., worker.O
     else:
         do_there = worker.do_together if order.executor.is_gang else worker.do_packed
         do = (do_there, worker.pack(order.density, order.plan))
-    here = surroundings_here(order.plan.precision)
-    return do, Surroundings(here.precision, here.platform, here.pool_width, cache_folder)
+    return do, worker.surroundings_of(order.plan.precision)
 
 
 def _patiently(

@@ -11,7 +11,9 @@ from typing import Any
 import jax
 
 from ..core import precision as precisions
+from ..core.precision import Precision
 from ..density import LogDensity
+from ..executors import Surroundings, surroundings_here
 from . import cache, group
 from .clock import common_clock
 from .compiled import compile_programs
@@ -109,6 +111,13 @@ def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: Fa
         if task.is_last:
             return group.flush(machine, it)
         return group.work(machine, it, task.seconds, is_stopped)
+
+
+def surroundings_of(precision: Precision) -> Surroundings:
+    """What workers are to find around them: what is here, with the folder of compiled programs."""
+    folder = cache.persist()
+    here = surroundings_here(precision)
+    return Surroundings(here.precision, here.platform, here.pool_width, folder)
 
 
 def pack(density: LogDensity, plan: Plan) -> bytes:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.errors import ModelError
 from ...core.options import checks_options
+from ...executors import AbstractExecutor
 from ...language import Model
 from ..draws import Draws
 from .about import about
@@ -16,7 +17,12 @@ from .source import Source
 
 
 @checks_options
-def log_likelihood(draws: Draws | Mapping[str, Any], model: Model | None = None) -> LogLikelihood:
+def log_likelihood(
+    draws: Draws | Mapping[str, Any],
+    model: Model | None = None,
+    *,
+    executor: AbstractExecutor | None = None,
+) -> LogLikelihood:
     """The log likelihood of each observation at each draw: by observed site, shape `(chain, draw, *batch)`.
 
     An entry that is masked has zero, and a scale counts. `draws.to_arviz(infer.log_likelihood(draws))` has what
@@ -25,6 +31,8 @@ def log_likelihood(draws: Draws | Mapping[str, Any], model: Model | None = None)
     **Arguments**
     - `draws`: of a run, or a mapping from unknown to array of shape `(chain, draw, *site)`, which then needs a model.
     - `model`: called with data that may be others than those of the run; None is the model of the run.
+    - `executor`: where it is computed, which changes no number: `infer.Threads()`, which is None, `Serial()`,
+      `Processes()`, `Dask()` or `Ray()`.
 
     **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or whose
     size is not that of its draws; `OptionError` where there is no model.
@@ -42,12 +50,23 @@ def log_likelihood(draws: Draws | Mapping[str, Any], model: Model | None = None)
             f"the model {source.model.name!r} observes nothing by `ac.sample`, so that there is no likelihood of "
             "single observations. Call it with its data; a likelihood that is a factor is in `infer.log_joint`."
         )
-    found = over_draws(target, source, lambda target, values, key: target.log_likelihood(values))
+    found = over_draws(
+        "log_likelihood",
+        target,
+        source,
+        lambda target, values, key: target.log_likelihood(values),
+        executor=executor,
+    )
     return LogLikelihood(**about(source, target, {name: found[name] for name in names}, target.notices))
 
 
 @checks_options
-def log_prior(draws: Draws | Mapping[str, Any], model: Model | None = None) -> np.ndarray:
+def log_prior(
+    draws: Draws | Mapping[str, Any],
+    model: Model | None = None,
+    *,
+    executor: AbstractExecutor | None = None,
+) -> np.ndarray:
     """The log density of the prior at each draw, shape `(chain, draw)`: in the model's own space, without Jacobians.
 
     Arguments and errors as for `log_likelihood`; factors have no part in it.
@@ -57,11 +76,16 @@ def log_prior(draws: Draws | Mapping[str, Any], model: Model | None = None) -> n
     >>> infer.log_prior(draws).shape
     (2, 200)
     """
-    return _of_each("log_prior", draws, model, lambda target, values, key: target.log_prior(values))
+    return _of_each("log_prior", draws, model, executor, lambda target, values, key: target.log_prior(values))
 
 
 @checks_options
-def log_joint(draws: Draws | Mapping[str, Any], model: Model | None = None) -> np.ndarray:
+def log_joint(
+    draws: Draws | Mapping[str, Any],
+    model: Model | None = None,
+    *,
+    executor: AbstractExecutor | None = None,
+) -> np.ndarray:
     """Log prior, log likelihood and factors together at each draw, shape `(chain, draw)`, without Jacobians.
 
     `draws.stats["lp"]` is the same in unconstrained space, with them. Arguments and errors as for `log_likelihood`.
@@ -72,11 +96,16 @@ def log_joint(draws: Draws | Mapping[str, Any], model: Model | None = None) -> n
     >>> np.allclose(infer.log_joint(draws), total)
     True
     """
-    return _of_each("log_joint", draws, model, lambda target, values, key: target.log_joint(values))
+    return _of_each("log_joint", draws, model, executor, lambda target, values, key: target.log_joint(values))
 
 
 @checks_options
-def returned(draws: Draws | Mapping[str, Any], model: Model | None = None) -> Any:
+def returned(
+    draws: Draws | Mapping[str, Any],
+    model: Model | None = None,
+    *,
+    executor: AbstractExecutor | None = None,
+) -> Any:
     """What the function of the model returns at each draw: its tree, with arrays of shape `(chain, draw, ...)`.
 
     Observed sites keep their data. Arguments and errors as for `log_likelihood`, and `DataError` for a model that
@@ -91,9 +120,10 @@ def returned(draws: Draws | Mapping[str, Any], model: Model | None = None) -> An
     >>> infer.returned({"p": np.array([[0.5, 0.75]])}, odds())["odds"]
     array([[1., 3.]])
     """
-    return _of_each("returned", draws, model, lambda target, values, key: target.returned(values))
+    return _of_each("returned", draws, model, executor, lambda target, values, key: target.returned(values))
 
 
-def _of_each(function: str, draws: Any, model: Any, evaluate: Any) -> Any:
+def _of_each(function: str, draws: Any, model: Any, executor: Any, evaluate: Any) -> Any:
     source = Source.of(function, draws, model)
-    return over_draws(source.trace(function, draws_others=False), source, evaluate)
+    target = source.trace(function, draws_others=False)
+    return over_draws(function, target, source, evaluate, executor=executor)

@@ -11,6 +11,7 @@ from ...core.errors import OptionError, suggest
 from ...core.notice import Notice, by_severity
 from ...core.options import checks_options
 from ...density.predictive import Predictive
+from ...executors import AbstractExecutor
 from ...language import Model
 from ...report import tell
 from ..draws import Draws
@@ -28,6 +29,7 @@ def predict(
     sites: Sequence[str] | None = None,
     redraw: Sequence[str] = (),
     seed: int = 0,
+    executor: AbstractExecutor | None = None,
     quiet: bool = False,
 ) -> Predictions:
     """Draw observations from the posterior predictive distribution: one of each for every draw of the unknowns.
@@ -46,6 +48,8 @@ def predict(
     - `redraw`: unknowns to draw from their priors given the rest, though the draws hold values of them: those of groups
       that were not among the data.
     - `seed`: an integer in [0, 2**64). `quiet`: print no notices.
+    - `executor`: where it is computed, which changes no number: `infer.Threads()`, which is None, `Serial()`,
+      `Processes()`, `Dask()` or `Ray()`.
 
     **Raises** `SiteError` for a site whose size is not that of its draws, and for one without draws; `OptionError` for
     names that are no sites, and where there is no model.
@@ -74,7 +78,7 @@ def predict(
         ahead = [name for name in latents if name in source.observed or name in left_out(source, target)]
     seen += tuple(ahead)
     kind = "predictions" if ahead and not source.is_own else "posterior_predictive"
-    return drawn("predict", source, target, kind, seen, sites, seed, quiet)
+    return drawn("predict", source, target, kind, seen, sites, seed, executor, quiet)
 
 
 def drawn(
@@ -85,6 +89,7 @@ def drawn(
     predicted: tuple[str, ...],
     sites: Sequence[str] | None,
     seed: int,
+    executor: AbstractExecutor | None,
     quiet: bool,
     num_draws: int | None = None,
 ) -> Predictions:
@@ -109,7 +114,7 @@ def drawn(
         found = target.draw(values, key)
         return {name: found[name] for name in names}
 
-    found = over_draws(target, source, of_draw, seed=seed, num_draws=num_draws)
+    found = over_draws(function, target, source, of_draw, executor=executor, seed=seed, num_draws=num_draws)
     arrays = {name: found[name] for name in names}
     anew = tuple(
         entry.name for entry in target.layout.entries if entry.name not in (*target.given, *predicted)

@@ -9,6 +9,7 @@ from ...core.precision import Precision
 from ...core.precision import check as check_precision
 from ...core.series import InMemory
 from ...density.predictive import Predictive
+from ...executors import AbstractExecutor
 from ...language import Model
 from .predict import drawn
 from .results import Predictions
@@ -23,6 +24,7 @@ def prior_predictive(
     sites: Sequence[str] | None = None,
     seed: int = 0,
     precision: Precision = "float64",
+    executor: AbstractExecutor | None = None,
     quiet: bool = False,
 ) -> Predictions:
     """Draw unknowns from their priors and observations given them, as the model is written.
@@ -34,6 +36,7 @@ def prior_predictive(
     - `model`: called with its data. `draws`: how many; >= 1. They are one chain.
     - `sites`: names of those to return; None is all.
     - `seed`: an integer in [0, 2**64). `precision`, `quiet`: as for `infer.sample`.
+    - `executor`: where it is computed, as for `infer.predict`.
 
     **Raises** `SiteError` for an improper prior, a distribution without draws, and a factor, of which nobody says how
     it could be drawn; `OptionError` for names that are no sites, and for what is no model.
@@ -56,4 +59,6 @@ def prior_predictive(
                 "model's prior cannot be drawn. Write it as `ac.sample` from a distribution."
             )
     seen = (*(entry.name for entry in target.layout.observed), *left_out(source, target))
-    return drawn("prior_predictive", source, target, "prior_predictive", seen, sites, seed, quiet, count)
+    return drawn(
+        "prior_predictive", source, target, "prior_predictive", seen, sites, seed, executor, quiet, count
+    )
