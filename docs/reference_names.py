@@ -12,7 +12,7 @@ from accord.drivers import draws, explain
 from accord.drivers.calibration import calibration, recovery
 from accord.drivers.checks import report
 from accord.drivers.modes import laplace, mode
-from accord.drivers.predictive import results
+from accord.drivers.predictive import results, waic
 from accord.drivers.stopping import stopping
 from accord.language import site
 from accord.report import summary
@@ -25,6 +25,7 @@ RESULTS = (
     stopping.Stopping,
     results.Predictions,
     results.LogLikelihood,
+    waic.Waic,
     report.CheckReport,
     explain.Explanation,
     mode.Mode,

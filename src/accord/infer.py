@@ -13,6 +13,7 @@ from .drivers.predictive.evaluate import log_prior as log_prior
 from .drivers.predictive.evaluate import returned as returned
 from .drivers.predictive.predict import predict as predict
 from .drivers.predictive.prior import prior_predictive as prior_predictive
+from .drivers.predictive.waic import waic as waic
 from .drivers.resume import resume as resume
 from .drivers.sample import sample as sample
 from .drivers.starting.prior import from_median as from_median

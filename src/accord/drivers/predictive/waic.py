@@ -1,0 +1,128 @@
+"""Estimate by WAIC how well a model predicts what it has not seen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.errors import DataError, OptionError, suggest
+from ...core.notice import Notice
+from ...core.options import checks_options
+from .results import LogLikelihood
+
+_TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAIC is not to be trusted
+
+
+@dataclass(frozen=True, eq=False)
+class Waic:
+    """How well a model predicts new data, by WAIC. Prints itself.
+
+    **Fields**
+    - `elpd`: expected log pointwise predictive density of new data like those observed; higher is better.
+    - `se`: its standard error over observations; NaN for one.
+    - `num_effective`: the effective number of parameters.
+    - `pointwise`: by observation, what it adds to `elpd`; `variances`, to `num_effective`. Both have the shape of the
+      site's batch, flat where entries are masked.
+    - `site`: the observed one. `model`: its name.
+    - `notices`: what to know before using it.
+
+    **Example**
+
+    >>> found = infer.waic(infer.log_likelihood(draws))
+    >>> found.pointwise.shape, found.se > 0
+    ((8,), True)
+    """
+
+    elpd: float
+    se: float
+    num_effective: float
+    pointwise: np.ndarray
+    variances: np.ndarray
+    site: str
+    model: str
+    notices: tuple[Notice, ...]
+
+    def __str__(self) -> str:
+        head = (
+            f"WAIC of {self.model}, site {self.site!r}, {self.pointwise.size} observations: "
+            f"elpd {self.elpd:.2f} +- {self.se:.2f}, {self.num_effective:.2f} effective parameters"
+        )
+        return "\n".join([head, *map(str, self.notices)])
+
+    __repr__ = __str__
+
+
+@checks_options
+def waic(likelihood: LogLikelihood, site: str | None = None) -> Waic:
+    """The widely applicable information criterion, as an estimate of how well a model predicts new data.
+
+    Leave-one-out (`arviz_stats.loo`) estimates the same, is right more often and says better when it is not; this is
+    for those who need the criterion itself. Compare models on the same observations only.
+
+    **Arguments**
+    - `likelihood`: from `infer.log_likelihood(draws)`; entries that are masked have no part in it.
+    - `site`: an observed site; needed where there are several.
+
+    **Raises** `OptionError` for what is no log likelihood, and for a site that it lacks; `DataError` for fewer than two
+    draws, and for a log likelihood that is NaN or infinite.
+
+    **Source**: Watanabe (2010), J. Machine Learning Research 11, 3571-3594; in the form and on the scale of Vehtari,
+    Gelman & Gabry (2017), Statistics and Computing 27, 1413-1432, from which the warning is too.
+
+    **Example**
+
+    >>> found = infer.waic(infer.log_likelihood(draws))
+    >>> found.site, bool(found.num_effective > 0)
+    ('y', True)
+    """
+    if not isinstance(likelihood, LogLikelihood):
+        raise OptionError(
+            f"infer.waic takes what infer.log_likelihood(draws) returns, got {type(likelihood).__name__}."
+        )
+    values = {name: array for group in likelihood.groups for name, array in group.values.items()}
+    if site is None and len(values) == 1:
+        (site,) = values
+    if site is None or site not in values:
+        there = ", ".join(map(repr, values)) or "none that is not masked"
+        asked = "say which site, by site=" if site is None else f"there is no observed site {site!r}"
+        raise OptionError(f"infer.waic: {asked}.{suggest(site or '', values)} There are: {there}.")
+    draws = np.reshape(values[site], (-1, *values[site].shape[2:])).astype(np.float64)
+    if len(draws) < 2:
+        raise DataError(f"infer.waic needs two draws at least, and there is {len(draws)}.")
+    if not np.isfinite(draws).all():
+        raise DataError(
+            f"infer.waic: {np.count_nonzero(~np.isfinite(draws))} of {draws.size} log likelihoods of site {site!r} are "
+            "NaN or infinite, so that their mean and variance are. `infer.check(model)` looks for the cause."
+        )
+    most = draws.max(axis=0)
+    density = most + np.log(np.mean(np.exp(draws - most), axis=0))
+    variances = draws.var(axis=0, ddof=1)
+    pointwise = density - variances
+    size = pointwise.size
+    se = float(np.sqrt(size * pointwise.var(ddof=1))) if size > 1 else float("nan")
+    notices = _doubts(site, variances)
+    return Waic(
+        float(pointwise.sum()),
+        se,
+        float(variances.sum()),
+        pointwise,
+        variances,
+        site,
+        likelihood.model,
+        notices,
+    )
+
+
+def _doubts(site: str, variances: np.ndarray) -> tuple[Notice, ...]:
+    num_varied = int(np.count_nonzero(variances > _TOO_VARIED))
+    if not num_varied:
+        return ()
+    return (
+        Notice(
+            "warning",
+            "waic_variance",
+            f"The log likelihood of {num_varied} of {variances.size} observations of {site!r} has a variance above "
+            f"{_TOO_VARIED} (up to {variances.max():.2g}), where WAIC may be far off.",
+            "Use arviz_stats.loo, which tells of each observation whether it can be trusted.",
+            (site,),
+        ),
+    )
