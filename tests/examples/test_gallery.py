@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gallery import FOLDER, NAMES, model_of, module_of
+from example_files import FOLDER, NAMES, model_of, module_of
 from laws import assert_finite, compiled
 
 from accord import infer

@@ -9,7 +9,7 @@ truth lies so near to an end that other seeds could matter.
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
-from gallery import NAMES, module_of
+from example_files import NAMES, module_of
 
 from accord import infer
 
