@@ -4,7 +4,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation import metric as metrics
-from ..core.errors import OptionError
-from ..core.precision import Precision, float_dtype, scope
+from ..core.precision import float_dtype, scope
 from ..core.tree import shapes
 from ..core.versions import QUICK_CPU_OPTIONS
 from ..density import LogDensity, sharded
@@ -25,6 +24,7 @@ from ..executors import gather
 from ..kernels.base import AbstractKernel
 from . import cache, program
 from .cache import ProgramCache
+from .callbacks import check_callbacks, equations, without_raising
 from .ensemble_program import program_for
 from .needed import is_needed
 from .placement import Placement
@@ -91,13 +91,14 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         return target.with_data(data).constrain(position)
 
     with using(here):
-        gradient = jax.make_jaxpr(evaluate)(data, position)
+        gradient = without_raising(jax.make_jaxpr(evaluate)(data, position))
         constrained, values = jax.make_jaxpr(constrain, return_shape=True)(data, position)
+    constrained = without_raising(constrained)
     check_leaks(target, position, (*gradient.consts, *constrained.consts))
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
-    equations = [each for closed in (gradient, constrained) for each in _equations(closed.jaxpr)]
-    if any("callback" in each.primitive.name for each in equations):
-        _check_callbacks(precision)
+    for closed in (gradient, constrained):
+        check_callbacks(closed.jaxpr, precision)
+    every = [each for closed in (gradient, constrained) for each in equations(closed.jaxpr)]
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(constrained.consts)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
@@ -117,7 +118,7 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         tuple(device.id for device in place.devices),
     )
 
-    is_cpu, is_wide = jax.default_backend() == "cpu", any(_spans_devices(each) for each in equations)
+    is_cpu, is_wide = jax.default_backend() == "cpu", any(_spans_devices(each) for each in every)
 
     def build() -> tuple[Any, Any]:
         def advance(in_pieces: bool) -> Any:
@@ -176,7 +177,7 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     traced = time.perf_counter()
     (advance, sites), is_cached = _cache.get(key, build)
     done = time.perf_counter()
-    if (is_wide and not devices) or (is_cpu and any(_is_batched_lapack(each, lanes) for each in equations)):
+    if (is_wide and not devices) or (is_cpu and any(_is_batched_lapack(each, lanes) for each in every)):
         advance, sites = _one_at_a_time(advance), _one_at_a_time(sites)
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
@@ -214,6 +215,7 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
         return function(target.with_data(data), *arguments)
 
     traced, results = jax.make_jaxpr(with_data, return_shape=True)(every, *example)
+    traced = without_raising(traced)
     needs = dict(zip(sorted(every), is_needed(traced.jaxpr), strict=False))
     is_key = {name: jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) for name, leaf in every.items()}
     names = [name for name in needs if needs[name] or is_key[name]]
@@ -241,9 +243,10 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
         return _compile(jax.jit(run).lower(traced.consts, data, *example)), None
 
     (compiled, _), _ = _cache.get(key, build)
-    equations = list(_equations(traced.jaxpr))
     is_cpu = jax.default_backend() == "cpu"
-    if any(_spans_devices(each) or (is_cpu and _is_batched_lapack(each, 1)) for each in equations):
+    if any(
+        _spans_devices(each) or (is_cpu and _is_batched_lapack(each, 1)) for each in equations(traced.jaxpr)
+    ):
         compiled = _one_at_a_time(compiled)
     return lambda *arguments: jax.block_until_ready(compiled(traced.consts, data, *arguments))
 
@@ -259,24 +262,9 @@ def check_traced(target: LogDensity) -> None:
     def evaluate(data: Any, position: Any) -> Any:
         return target.with_data(data).value_and_grad(position)
 
-    traced = jax.make_jaxpr(evaluate)(shapes(target.data), position)
+    traced = without_raising(jax.make_jaxpr(evaluate)(shapes(target.data), position))
     check_leaks(target, position, traced.consts)
-    if any("callback" in each.primitive.name for each in _equations(traced.jaxpr)):
-        _check_callbacks(precision)
-
-
-def _check_callbacks(precision: Precision) -> None:
-    """Raise `OptionError` where a callback of the model would be given float32 in a float64 run.
-
-    JAX may call it in a thread of its own, which no scope reaches: there the setting of the whole process holds.
-    """
-    (is_wide,) = gather([lambda: jax.dtypes.canonicalize_dtype(np.float64) == np.float64])
-    if precision == "float64" and not is_wide:
-        raise OptionError(
-            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "
-            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, "
-            "or jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
-        )
+    check_callbacks(traced.jaxpr, precision)
 
 
 def _advance_arguments(kernel: AbstractKernel, dim: int, rank: int, dtype: np.dtype, lanes: int) -> Any:
@@ -303,16 +291,6 @@ def _call(closed: Any, consts: Any, data: Any, position: Any) -> list[Any]:
 
 def _compile(lowered: Any) -> Any:
     return lowered.compile(dict(QUICK_CPU_OPTIONS) if jax.default_backend() == "cpu" else None)
-
-
-def _equations(jaxpr: Any) -> Iterator[Any]:
-    """Those of a traced function, and of every function in it."""
-    for equation in jaxpr.eqns:
-        yield equation
-        inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
-        for each in inner:
-            if hasattr(each, "eqns"):
-                yield from _equations(each)
 
 
 def _is_batched_lapack(equation: Any, lanes: int) -> bool:

@@ -1,0 +1,92 @@
+"""Find where a traced model calls Python, and have it not call those that only raise.
+
+Equinox lets a program raise, as diffrax does for times out of order, by a callback in a branch that is hardly ever
+taken. In a run there is nobody to raise to: the chain would be lost, the program could not be kept on disk, and all
+of it for a place that is better counted, explained and left. So what such a branch returns is NaN instead, as it is
+under `EQX_ON_ERROR=nan`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
+from ..core.errors import OptionError
+from ..core.precision import Precision
+from ..executors import gather
+
+
+def equations(jaxpr: Any) -> Iterator[Any]:
+    """Those of a traced function, and of every function in it."""
+    for equation in jaxpr.eqns:
+        yield equation
+        inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
+        for each in inner:
+            if hasattr(each, "eqns"):
+                yield from equations(each)
+
+
+def check_callbacks(jaxpr: Any, precision: Precision) -> None:
+    """Raise `OptionError` where a callback of the model would be given float32 in a float64 run.
+
+    JAX may call it in a thread of its own, which no scope reaches: there the setting of the whole process holds.
+    """
+    if precision != "float64" or not any(_is_callback(each) for each in equations(jaxpr)):
+        return
+    (is_wide,) = gather([lambda: jax.dtypes.canonicalize_dtype(np.float64) == np.float64])
+    if not is_wide:
+        raise OptionError(
+            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "
+            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, "
+            "or jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
+        )
+
+
+def without_raising(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The same program, where NaN (0 for what is not a float) stands in place of what raises."""
+    if not any(_raises(each) for each in equations(closed.jaxpr)):
+        return closed
+    return _changed(closed)
+
+
+def _changed(part: Any) -> Any:
+    """Any part of a traced program, with all that is in it changed."""
+    if isinstance(part, ClosedJaxpr):
+        return part.replace(jaxpr=_changed(part.jaxpr))
+    if isinstance(part, Jaxpr):
+        return part.replace(eqns=[_changed_equation(each) for each in part.eqns])
+    if isinstance(part, tuple | list):
+        return type(part)(_changed(each) for each in part) if _has_program(part) else part
+    return part
+
+
+def _has_program(parts: Any) -> bool:
+    return any(isinstance(each, ClosedJaxpr | Jaxpr) for each in parts)
+
+
+def _changed_equation(equation: Any) -> Any:
+    if _raises(equation):
+        shapes = [variable.aval for variable in equation.outvars]
+        (filled,) = jax.make_jaxpr(jax.jit(lambda: [_nothing(shape) for shape in shapes]))().eqns
+        return filled.replace(outvars=equation.outvars)
+    return equation.replace(params={name: _changed(value) for name, value in equation.params.items()})
+
+
+def _nothing(shape: Any) -> jax.Array:
+    is_float = jnp.issubdtype(shape.dtype, jnp.inexact)
+    return jnp.full(shape.shape, jnp.nan if is_float else 0, shape.dtype)
+
+
+def _is_callback(equation: Any) -> bool:
+    return "callback" in equation.primitive.name
+
+
+def _raises(equation: Any) -> bool:
+    """Whether it is a callback of Equinox, all of which raise but for those that print, which say that they do."""
+    if equation.primitive.name != "pure_callback":
+        return False
+    function = getattr(equation.params["callback"], "callback_func", None)
+    return getattr(function, "__module__", "") == "equinox._errors"
