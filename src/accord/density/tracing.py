@@ -21,7 +21,7 @@ from ..core.errors import ModelError, SiteError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..distributions import biject_to
-from ..distributions.wrappers.entries import Entries
+from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
@@ -117,7 +117,7 @@ def bijector_of(site: Site) -> AbstractBijector:
     **Raises** `SiteError` for a discrete site.
     """
     distribution = site.distribution
-    if isinstance(distribution, Entries) and distribution.base.is_discrete:
+    if isinstance(distribution, AbstractEntries) and distribution.base.is_discrete:
         observed = site.name.removesuffix("_unobserved")
         raise SiteError(
             f"site {observed!r} (at {site.where}): obs_mask leaves {len(distribution.index)} values unobserved, and "

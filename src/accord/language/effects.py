@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.errors import SiteError, suggest
-from ..distributions.wrappers.entries import Entries
+from ..distributions.wrappers.entries import AbstractEntries
 from .choice import AbstractChoice, key_for_steps
 from .handler import AbstractHandler
 from .site import Site
@@ -110,4 +110,4 @@ class Scale(AbstractHandler):
 
 def _of_entries(weight: Any, site: Site) -> Any:
     """A mask or scale over a batch, for a site that has only some entries of that batch."""
-    return site.distribution.take(weight) if isinstance(site.distribution, Entries) else weight
+    return site.distribution.take(weight) if isinstance(site.distribution, AbstractEntries) else weight

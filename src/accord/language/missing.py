@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import SiteError
+from ..distributions import AbstractDistribution
 from ..distributions.wrappers.entries import Entries
 from .interpreter import handlers_around, visit
 from .plate import Plate
@@ -18,9 +19,10 @@ def visit_partly(site: Site, obs_mask: Any) -> Site:
     """Visit a site of which only the entries where `obs_mask` is true are observed.
 
     The others are a latent site of their own, `{name}_unobserved`, with one entry for each, in the order of the
-    flattened batch. They are distributed as the site is.
+    flattened batch. They are distributed as the site is; elements of normal vectors, as given the elements observed.
 
-    **Raises** `SiteError` for a mask that is not bool or has not the batch shape.
+    **Raises** `SiteError` for a mask that is not bool, and for one that has not the batch shape, nor that of the values
+    of a multivariate normal distribution.
     """
     mask = _checked(site, obs_mask)
     plates = tuple(each.frame for each in reversed(handlers_around()) if isinstance(each, Plate))
@@ -33,24 +35,47 @@ def visit_partly(site: Site, obs_mask: Any) -> Site:
         return visit(site)  # which says how distribution and plates do not fit
     if shape_of(site.value) != (*batch, *distribution.event_shape):
         return visit(site)  # the same for the value
-    if mask.shape != batch:
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}): obs_mask has shape {mask.shape}, but the batch shape is {batch}. "
-            "Give one entry for each entry of the batch: an event is observed whole or not at all."
-        )
     (index,) = np.nonzero(~mask.reshape(-1))
+    if mask.shape == batch:
+        event, law = distribution.event_shape, Entries(distribution, batch, index)
+    else:
+        event, law = (), _elements(site, distribution, batch, mask, index)
     missing = visit(
         Site(
             "sample",
             f"{site.name}_unobserved",
-            Entries(distribution, batch, index),
-            plates=(Frame(f"{site.name}_missing", len(index), -1, _labels(index, batch)),),
+            law,
+            plates=(Frame(f"{site.name}_missing", len(index), -1, _labels(index, mask.shape)),),
             where=site.where,
         )
     ).value
-    flat = jnp.reshape(jnp.asarray(site.value), (-1, *distribution.event_shape))
+    flat = jnp.reshape(jnp.asarray(site.value), (-1, *event))
     flat = flat.astype(jnp.result_type(flat, missing)).at[index].set(missing)
     return visit(replace(site, value=flat.reshape(shape_of(site.value)), obs_mask=mask))
+
+
+def _elements(
+    site: Site,
+    distribution: AbstractDistribution,
+    batch: tuple[int, ...],
+    mask: np.ndarray,
+    index: np.ndarray,
+) -> AbstractDistribution:
+    """The law of missing elements of vectors, given the others."""
+    from ..distributions.wrappers.normal_entries import NormalEntries, normal_of  # loads what few models need
+
+    whole, normal = (*batch, *distribution.event_shape), normal_of(distribution)
+    if mask.shape == whole and normal is not None:
+        return NormalEntries(normal, batch, index, jnp.where(mask, jnp.asarray(site.value), 0.0))
+    why = (
+        f"an event of {type(distribution).__name__} is observed whole or not at all."
+        if normal is None
+        else f"or one for each element, shape {whole}."
+    )
+    raise SiteError(
+        f"site {site.name!r} (at {site.where}): obs_mask has shape {mask.shape}, but the batch shape is {batch}. "
+        f"Give one entry for each entry of the batch{': ' if normal is None else ', '}{why}"
+    )
 
 
 def _checked(site: Site, obs_mask: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from jax.core import Tracer
 
 from ..core.errors import ModelError, OptionError, SiteError
 from ..core.options import checks_options, positive_count
-from ..distributions.wrappers.entries import Entries
+from ..distributions.wrappers.entries import AbstractEntries
 from .handler import AbstractHandler
 from .interpreter import enter, handlers_around, leave, visit
 from .places import caller, note_plates
@@ -138,7 +138,7 @@ class Plate(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Add the plate's dimension to the site, unless it is one row of entries that are not in their places."""
-        if isinstance(site.distribution, Entries):
+        if isinstance(site.distribution, AbstractEntries):
             return site
         site = replace(site, plates=(*site.plates, self.frame))
         if self.whole is not None and site.kind in ("sample", "factor"):

@@ -33,7 +33,8 @@ def sample(
     - `obs`: data, of exactly the batch and event shape of the site; `None` makes the site latent.
     - `obs_mask`: bool, of the batch shape: entries where it is false are not observed, whatever `obs` has there, NaN
       included. They are inferred, as the latent site `{name}_unobserved` of shape `(num_missing, *event)`, and the
-      value returned has them in their places. None, or all true, observes every entry.
+      value returned has them in their places. None, or all true, observes every entry. Of a multivariate normal
+      distribution single elements may be missing: the mask then has the shape of the value.
     - `dims`: names of the axes of the value that no plate has, from left to right: `"covariate"`, `("row", "column")`,
       or with labels, `{"covariate": ["age", "height"]}`. Labels are given once; the same name elsewhere has them too.
 

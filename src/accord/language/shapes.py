@@ -41,6 +41,10 @@ def settle(site: Site) -> Site:
         site = site.choose(site)
     _check_value(site)
     _check_weights(site)
+    if site.obs_mask is not None and site.obs_mask.ndim > len(site.batch_shape):
+        from ..distributions.wrappers.normal_entries import part_of  # loads what few models need
+
+        return replace(site, distribution=part_of(site.distribution, site.batch_shape, site.obs_mask))
     if site.obs_mask is not None and site.mask is not False:
         shown = site.mask is None or site.mask is True
         return replace(site, mask=site.obs_mask if shown else site.obs_mask & site.mask)

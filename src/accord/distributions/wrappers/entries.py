@@ -1,5 +1,6 @@
 """Take some entries of the batch of a distribution, for values of which only those are wanted."""
 
+import abc
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +13,39 @@ from .. import constraint as c
 from ..base import AbstractDistribution, Shape
 
 
-class Entries(AbstractDistribution):
+class AbstractEntries(AbstractDistribution):
+    """What is missing of a batch, in one row: batch shape `(num_entries,)`.
+
+    **Fields**
+    - `base`: the distribution of the batch.
+    - `shape`: a batch shape to which that of `base` broadcasts.
+    - `index`: which are missing, shape `(num_entries,)`.
+    """
+
+    base: eqx.AbstractVar[Any]
+    shape: eqx.AbstractVar[Shape]
+    index: eqx.AbstractVar[np.ndarray]
+
+    @property
+    def batch_shape(self) -> Shape:
+        return np.shape(self.index)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base.dtype
+
+    @abc.abstractmethod
+    def take(self, weights: Any, event_shape: Shape = ()) -> Any:
+        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these."""
+
+
+class AbstractPart(AbstractDistribution):
+    """What is there of a batch of which some elements are missing; `base` is the distribution of the whole."""
+
+    base: eqx.AbstractVar[Any]
+
+
+class Entries(AbstractEntries):
     """Some entries of a batch, in one row: batch shape `(num_entries,)`.
 
     **Fields**
@@ -28,16 +61,8 @@ class Entries(AbstractDistribution):
     index: np.ndarray
 
     @property
-    def batch_shape(self) -> Shape:
-        return np.shape(self.index)
-
-    @property
     def event_shape(self) -> Shape:
         return self.base.event_shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
 
     @property
     def support(self) -> c.Constraint:
