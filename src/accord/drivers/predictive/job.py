@@ -38,27 +38,27 @@ class Job:
 
     **Fields**
     - `target`: the model. `evaluate`: what of it.
-    - `like`: by site, shape and dtype of the values of a draw.
-    - `max_rows`: most draws of a block, whatever room there is.
+    - `like`: by site, shape and dtype of the values of a draw. `result`: the tree for one draw, likewise.
+    - `rows`: how many draws a block has room for, a power of two: fixed by what is computed, however many there are.
     """
 
     target: Predictive
     evaluate: Evaluate
     like: dict[str, jax.ShapeDtypeStruct]
-    max_rows: int
+    result: Any
+    rows: int
 
-    def result(self) -> Any:
-        """Shapes and dtypes of the tree for one draw."""
-        with precisions.scope(self.target.precision):
-            one = self._one
-            return jax.eval_shape(lambda words, values: one(self.target, words, values), _WORDS, self.like)
-
-    @property
-    def rows(self) -> int:
-        """How many draws a block has room for, a power of two: fixed by what is computed, however many there are."""
-        row_bytes = num_bytes(jax.tree.leaves(self.result())) + num_bytes(self.like.values())
-        room = max(min(BLOCK_BYTES // max(row_bytes, 1), self.max_rows), 1)
-        return 2 ** (room.bit_length() - 1)
+    @staticmethod
+    def of(
+        target: Predictive, evaluate: Evaluate, like: dict[str, jax.ShapeDtypeStruct], max_rows: int
+    ) -> "Job":
+        """Find out what the result looks like; a block has at most `max_rows`, whatever room there is."""
+        with precisions.scope(target.precision):
+            one = _one(evaluate)
+            result = jax.eval_shape(lambda words, values: one(target, words, values), _WORDS, like)
+        row_bytes = num_bytes(jax.tree.leaves(result)) + num_bytes(like.values())
+        room = max(min(BLOCK_BYTES // max(row_bytes, 1), max_rows), 1)
+        return Job(target, evaluate, like, result, 2 ** (room.bit_length() - 1))
 
     def program(self) -> Program:
         """Compile it, or find it compiled; it may be called in any thread."""
@@ -67,7 +67,7 @@ class Job:
             like = jax.tree.map(
                 lambda leaf: jax.ShapeDtypeStruct((rows, *leaf.shape), leaf.dtype), (_WORDS, self.like)
             )
-            compiled = compile_alone(self.target, _over_rows(self._one, rows), *like, np.int32(0))
+            compiled = compile_alone(self.target, _over_rows(_one(self.evaluate), rows), *like, np.int32(0))
 
         def run(words: np.ndarray, values: dict[str, np.ndarray]) -> list[np.ndarray]:
             count = len(words)
@@ -84,9 +84,6 @@ class Job:
 
         return cloudpickle.dumps(self)
 
-    def _one(self, target: Predictive, words: Any, values: Any) -> Any:
-        return self.evaluate(target, values, jax.random.wrap_key_data(words, impl="threefry2x32"))
-
 
 def do_packed(packed: bytes, words: np.ndarray, values: dict[str, np.ndarray]) -> list[np.ndarray]:
     """Do a block in a worker, which keeps the programs of its last jobs."""
@@ -100,6 +97,15 @@ def num_bytes(leaves: Any) -> int:
 
 
 _WORDS = jax.ShapeDtypeStruct((2,), np.uint32)
+
+
+def _one(evaluate: Evaluate) -> Callable[..., Any]:
+    """The same, with the words of a key."""
+
+    def run(target: Predictive, words: Any, values: Any) -> Any:
+        return evaluate(target, values, jax.random.wrap_key_data(words, impl="threefry2x32"))
+
+    return run
 
 
 def _over_rows(one: Callable[..., Any], rows: int) -> Callable[..., Any]:

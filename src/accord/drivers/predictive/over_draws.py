@@ -45,11 +45,10 @@ def over_draws(
     num_chains = len(source.chains)
     key_words = [keys.words(keys.chain_key(seed, chain), keys.USE_PREDICT, count) for chain in source.chains]
     like = {name: _one(source.series, name, target) for name in target.given}
-    job = Job(target, evaluate, like, _MAX_ROWS)
-    result = job.result()
-    leaves, structure = jax.tree.flatten(result)
+    job = Job.of(target, evaluate, like, _MAX_ROWS)
+    leaves, structure = jax.tree.flatten(job.result)
     if not leaves:
-        return result
+        return job.result
     _check_memory(num_chains * count * num_bytes(leaves))
     found = [np.empty((num_chains, count, *leaf.shape), leaf.dtype) for leaf in leaves]
 
