@@ -76,8 +76,7 @@ def test_threads_give_the_bits_of_one(function, draws):
 @pytest.mark.slow
 @each(ELSEWHERE)
 def test_other_processes_give_the_bits_of_one_thread(where, draws):
-    for function in (FUNCTIONS["predict"], FUNCTIONS["returned"]):
-        assert_same(function(draws, where), function(draws, infer.Serial()))
+    assert_same(FUNCTIONS["predict"](draws, where), FUNCTIONS["predict"](draws, infer.Serial()))
 
 
 def test_a_block_whose_worker_is_lost_is_done_by_another(draws):
