@@ -3,12 +3,12 @@
 from ..base import AbstractDistribution
 from .each_step import EachStep
 from .either import Either
-from .entries import Entries
+from .entries import AbstractEntries, AbstractPart
 
 
 def family(distribution: AbstractDistribution | None) -> str:
     """Name of the class that the user wrote, or of the two of them; empty for None."""
-    while isinstance(distribution, EachStep | Entries):
+    while isinstance(distribution, EachStep | AbstractEntries | AbstractPart):
         distribution = distribution.base
     if isinstance(distribution, Either):
         names = dict.fromkeys((family(distribution.first), family(distribution.second)))
