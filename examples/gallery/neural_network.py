@@ -68,7 +68,8 @@ def main():
     draws = infer.sample(neural_network(**data()), infer.NUTS(target_accept=0.9), draws=500, seed=1)
     print(draws.summary())
 
-    # Weights are hard to read, and slow to sample; the curve is what matters, and what is to be judged.
+    # Weights are hard to read, and slow to sample, as notices say; the curve is what matters, and what is to be judged:
+    # in the summary, `curve` has many effective draws.
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))
     for k in range(0, len(PLACES), 5):
         print(
