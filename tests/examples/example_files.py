@@ -2,7 +2,6 @@
 
 import functools
 import importlib.util
-import json
 from pathlib import Path
 from types import ModuleType
 
@@ -27,8 +26,3 @@ def model_of(name: str) -> Model:
     function = getattr(module_of(name), name)
     assert isinstance(function, ModelFunction)
     return function(**read_data(FOLDER / f"{name}.json"))
-
-
-def keys_of(name: str) -> list[str]:
-    """The arguments that the file has."""
-    return list(json.loads((FOLDER / f"{name}.json").read_text()))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from example_files import FOLDER, NAMES, model_of, module_of
-from laws import assert_finite, compiled
+from laws import assert_finite, compiled, each
 
 from accord import infer
 from accord.cli.data import read_data
@@ -23,9 +23,25 @@ SIMULATED = [name for name in NAMES if "def simulate" in (FOLDER / f"{name}.py")
 
 # The maximum of their likelihoods is found in the quick tests below.
 QUICK_MODES = ("dipper", "doctors", "leukaemia")
+# A derivative of these takes a second to trace and to compile.
+SLOW_GRADIENTS = (
+    *("baseball", "earthquakes", "examiners", "horseshoe", "influenza", "missing"),
+    *("rats", "salmonella", "seeds", "stackloss", "stochastic_volatility"),
+)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in QUICK_MODES])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_has_unknowns_and_takes_the_data_of_its_file(name):
+    assert model_of(name).log_density().dim > 1
+    data = module_of(name).data()
+    for argument, values in read_data(FOLDER / f"{name}.json").items():
+        np.testing.assert_array_equal(data[argument], values)
+
+
+@each(
+    {name: name for name in NAMES if name not in QUICK_MODES},
+    slow=SLOW_GRADIENTS,
+)
 def test_the_density_and_its_gradient_are_finite_at_a_start(name):
     with scope("float64"):
         density = model_of(name).log_density()
