@@ -21,7 +21,7 @@ RATES = {
     "distributions/test_series.py": 21 * 6e-7,
     "drivers/test_calibration.py": 1e-5,
     "drivers/test_laplace.py": 1e-5,
-    "examples/test_gallery_answers.py": 1 / 60_000,
+    "examples/test_gallery_answers.py": 1 / 75_000,
     "kernels/test_kernel_laws.py": 2 * 6.3e-5,
     "kernels/test_keys.py": 20 * 1e-6,
     "known_answers/test_known_answers.py": 1 / 500_000 + 1 / 70_000,

@@ -1,8 +1,8 @@
 """Run every example of the gallery as its reader would, and hold what it finds against what is known.
 
-An exact answer is to be met within 5 Monte Carlo standard errors. There are 26 such comparisons: with other seeds,
-one run of the whole table in 60,000 would fail by chance. What a simulation began with is to lie in the central 99.9%
-interval: of data sets made anew, one in 1000 would fail there for each of 23 truths, but the data are fixed, and no
+An exact answer is to be met within 5 Monte Carlo standard errors. There are 23 such comparisons: with other seeds,
+one run of the whole table in 75,000 would fail by chance. What a simulation began with is to lie in the central 99.9%
+interval: of data sets made anew, one in 1000 would fail there for each of 62 truths, but the data are fixed, and no
 truth lies so near to an end that other seeds could matter.
 """
 
