@@ -9,6 +9,7 @@ from laws import compiled, each
 import accord.distributions as dist
 from accord import handlers
 from accord import language as ac
+from accord.core.errors import ModelError, OptionError, SiteError
 
 Y = np.array([0.3, -0.2, 1.9])
 
@@ -192,3 +193,81 @@ def test_the_density_and_gradient_are_those_of_the_side_that_is_taken(body):
         for name, value in its_values.items():
             np.testing.assert_allclose(values[name], value, rtol=1e-13)
         np.testing.assert_allclose(back, position, rtol=1e-9, atol=1e-9)
+
+
+def test_a_bool_of_python_is_an_if():
+    def model(flag):
+        return ac.cond(flag, lambda a: ac.sample("x", dist.Normal(a, 1.0)), lambda a: 2.0 * a, 3.0)
+
+    assert handlers.seed(model, 0)(False) == 6.0
+    assert list(handlers.trace(handlers.seed(model, 0)).get_trace(np.bool_(True))) == ["x"]
+
+
+@pytest.mark.parametrize("z", [0.7, -0.6])
+def test_draws_are_those_of_the_side_that_is_taken(z):
+    def model(pred):
+        return ac.cond(
+            pred,
+            lambda: ac.sample("x", dist.Normal(10.0, 1.0)),
+            lambda: ac.sample("x", dist.Exponential(1.0)),
+        )
+
+    plain, traced = (handlers.seed(model, 1)(pred) for pred in (z > 0, jnp.asarray(z > 0)))
+    assert plain == traced
+
+
+def sampled(law, **options):
+    return lambda: ac.sample("x", law, **options)
+
+
+def nothing():
+    return jnp.zeros(())
+
+
+def named(value):
+    return lambda: ac.deterministic("x", value)
+
+
+NORMAL = dist.Normal(0.0, 1.0)
+MISTAKES = {
+    "latent in one": (sampled(NORMAL), nothing, "'x'.*is latent in true_fun.*alone.*before `ac.cond`"),
+    "observed in one": (
+        nothing,
+        sampled(NORMAL, obs=0.5),
+        "'x'.*is observed in false_fun.*alone.*handlers.mask",
+    ),
+    "computed in one": (named(0.5), nothing, "'x'.*in true_fun.*alone.*value in both"),
+    "of two kinds": (sampled(NORMAL), named(0.5), "'x' is latent in.*and a deterministic site in"),
+    "observed in one of two": (sampled(NORMAL), sampled(NORMAL, obs=0.5), "'x' is latent.*and observed"),
+    "of two shapes": (
+        lambda: ac.sample("x", dist.Normal(jnp.zeros(2), 1.0)).sum(),
+        sampled(NORMAL),
+        r"'x' has shape \(2,\) in true_fun.*and \(\) in",
+    ),
+    "of two event shapes": (
+        lambda: ac.sample("x", dist.Normal(jnp.zeros(2), 1.0)).sum(),
+        lambda: ac.sample("x", dist.Normal(jnp.zeros(2), 1.0).to_event(1)).sum(),
+        r"'x' has batch shape \(2,\).*and \(\)",
+    ),
+    "in two spaces": (sampled(NORMAL), sampled(dist.HalfNormal(1.0)), "'x' must be.*unknown is searched"),
+}
+
+
+@pytest.mark.parametrize(("true_fun", "false_fun", "words"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_sites_that_differ_are_refused_by_name(true_fun, false_fun, words):
+    def model():
+        z = ac.sample("z", dist.Normal(0.0, 1.0))
+        ac.cond(z > 0, true_fun, false_fun)
+
+    with pytest.raises(SiteError, match=words):
+        ac.model(model)().log_density()
+
+
+def test_what_decides_is_one_bool_within_a_model():
+    for pred in (jnp.zeros(3) > 0, jnp.asarray(1), 1.0):
+        with pytest.raises(OptionError, match=r"pred must be one bool.*jnp.where"):
+            handlers.seed(lambda pred=pred: ac.cond(pred, nothing, nothing), 0)()
+    with pytest.raises(OptionError, match="a branch must be a function"):
+        handlers.seed(lambda: ac.cond(True, 1.0, nothing), 0)()
+    with pytest.raises(ModelError, match="outside of any model"):
+        ac.cond(True, nothing, nothing)

@@ -25,6 +25,7 @@ from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
+from ..language.missing import OF_STEPS
 from ..language.places import user_line
 from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
@@ -287,6 +288,9 @@ def _branch_on_latent(
         for name in seen
         if _attempt(template, data, everything, precision, [], name, stand_in) is not None
     ]
+    of_steps = [note for note in getattr(error, "__notes__", ()) if note.startswith(OF_STEPS)]
+    if of_steps:
+        return ModelError(of_steps[0])
     traced = [name for name, value in data.items() if isinstance(value, Tracer)]
     which = (
         f"the value of site {guilty[0]!r}" if guilty else f"the latent sites ({', '.join(map(repr, seen))})"

@@ -3,16 +3,27 @@
 from dataclasses import replace
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import SiteError
 from ..distributions import AbstractDistribution
 from ..distributions.wrappers.entries import Entries
+from .boundary import Boundary
 from .interpreter import handlers_around, visit
 from .plate import Plate
 from .shapes import shape_of
 from .site import Frame, Site
+
+OF_STEPS = "An obs_mask that is computed in a step of a scan or in a branch: site "
+"""How the note begins that stands beside JAX's exception there."""
+
+_REMEDY = (
+    "It must leave the same entries at each step, since it says how many unknowns there are. Where nothing else "
+    "depends on missing values, leave them out: `with handlers.mask(mask=...):` around the site, in place of "
+    "`obs_mask=`."
+)
 
 
 def visit_partly(site: Site, obs_mask: Any) -> Site:
@@ -80,7 +91,12 @@ def _elements(
 
 def _checked(site: Site, obs_mask: Any) -> np.ndarray:
     # Of a traced mask NumPy says that it has no numbers; a log density then makes a constant of the data it is from.
-    mask = np.asarray(obs_mask)
+    try:
+        mask = np.asarray(obs_mask)
+    except jax.errors.TracerArrayConversionError as error:
+        if any(isinstance(each, Boundary) for each in handlers_around()):
+            error.add_note(f"{OF_STEPS}{site.name!r} (at {site.where}). {_REMEDY}")
+        raise
     if mask.dtype != np.bool_:
         raise SiteError(
             f"site {site.name!r} (at {site.where}): obs_mask must be an array of True and False, got dtype "

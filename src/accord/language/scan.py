@@ -16,7 +16,6 @@ from .choice import key_for_steps
 from .interpreter import Outside, inside, is_running
 from .loop import block_size, loop
 from .places import caller
-from .shapes import shape_of
 from .site import Frame, Site
 from .stacking import Found
 
@@ -110,14 +109,20 @@ def _by_step(answer: Answer, length: int) -> Source:
     if site.kind in ("key", "subsample") and source.value is not None:
         return Source(key_for_steps(source.value, length))
     if source.value is None:
-        return Source(choose=None if source.choose is None else source.choose.for_steps(length))
-    found = shape_of(source.value)
-    if not found or found[0] != length:
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}) is in a scan of {length} steps, and is given a value of shape "
-            f"{found}: its first axis must be the {length} steps."
-        )
-    return Source(source.value if isinstance(source.value, jax.Array) else jnp.asarray(source.value))
+        source = Source(choose=None if source.choose is None else source.choose.for_steps(length))
+        shapes = [tuple(leaf.shape) for leaf in jax.tree.leaves(source) if eqx.is_array(leaf)]
+    else:
+        source = Source(_array(source.value))
+        shapes = [tuple(source.value.shape)]
+    for found in shapes:
+        if found[:1] != (length,):
+            raise SiteError(
+                f"site {site.name!r} (at {site.where}) is in a scan of {length} steps, and is given a value of shape "
+                f"{found}: its first axis must be the {length} steps. To go on after the last step with data, begin "
+                "another scan of the same step at the carry that the first one returns, inside of "
+                '`with handlers.scope(prefix="future"):`.'
+            )
+    return source
 
 
 def _first(source: Source) -> Source:

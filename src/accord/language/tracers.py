@@ -21,9 +21,9 @@ def way_out(error: BaseException) -> str:
     match error:
         case jax.errors.TracerBoolConversionError():
             return (
-                "A value that is traced cannot decide what Python does: use `jnp.where` or `jax.lax.cond` in place of "
-                "`if`, as in `jnp.where(x > 0, a, b)`, `&` and `|` in place of `and` and `or`, and leave `while` and "
-                "`assert` to what is known."
+                "A value that is traced cannot decide what Python does: use `jnp.where`, `jax.lax.cond` or, for "
+                "branches with sites, `ac.cond` in place of `if`, as in `jnp.where(x > 0, a, b)`, `&` and `|` in place "
+                "of `and` and `or`, and leave `while` and `assert` to what is known."
             )
         case jax.errors.NonConcreteBooleanIndexError():
             return (
