@@ -116,6 +116,50 @@ def partly(x, y):
 
 
 @ac.model
+def scan(x, y):
+    slope, scale = priors()
+
+    def step(previous, row):
+        shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+        ac.sample("y", dist.Normal(slope * row[0] + shift, scale), obs=row[1])
+        return previous + shift, None
+
+    ac.scan(step, 0.0, (x, y), name="row")
+
+
+@ac.model
+def scan_of_vectors(x, y):
+    """Two steps of two rows; the plate around is that of the rows of a step."""
+    slope, scale = priors()
+    with ac.plate("of_pair", 2):
+
+        def step(carry, pair):
+            shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+            ac.sample("y", dist.Normal(slope * pair[0] + shift, scale), obs=pair[1])
+            return carry, None
+
+        ac.scan(step, None, (x.reshape(2, 2), y.reshape(2, 2)))
+
+
+@ac.model
+def cond(x, y):
+    """The two sides say the same of the data in two ways."""
+    slope, scale = priors()
+
+    def one(slope):
+        with ac.plate("row", len(x)):
+            shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+            ac.sample("y", dist.Normal(slope * x + shift, scale), obs=y)
+
+    def other(slope):
+        with ac.plate("row", len(x)):
+            shift = ac.sample("shift", dist.StudentT(4.0, 0.0, 1.0))
+            ac.sample("y", dist.Normal(slope * x + shift, scale).mask(True), obs=y)
+
+    ac.cond(slope > 0, one, other, slope)
+
+
+@ac.model
 def lifted(x, y):
     slope = ac.param("slope", 0.0)
     scale = ac.sample("scale", dist.HalfNormal(1.5))
@@ -152,6 +196,10 @@ SPELLINGS = {
     "unconditioned first": lambda: plate(X, Y + 1.0).uncondition() | {"y": Y},
     "intervened and undone": lambda: plate(X, Y).do({"slope": 0.0}).undo(),
     "intervened": lambda: plate(X, Y).do({"slope": 0.0}),
+    "scan": lambda: scan(X, Y),
+    "scan, conditioned": lambda: scan(X, Y + 1.0).condition({"y": Y}),
+    "scan inside of a plate": lambda: scan_of_vectors(X, Y),
+    "cond": lambda: cond(X, Y),
     "submodel": lambda: submodel(X, Y),
     "submodel of a submodel": lambda: submodel_of_a_submodel(X, Y),
     "submodel without a prefix": lambda: submodel_without_a_prefix(X, Y),
@@ -169,8 +217,8 @@ SPELLINGS = {
 def value_at(model, slope, scale, shift):
     """Log density and gradient of a model where the sites, whatever prefix they have, have these values."""
     density = model.log_density()
-    given = dict(zip(NAMES, (slope, scale, shift), strict=True))
-    values = {e.name: given[e.name.rpartition("/")[2]] for e in density.layout.entries}
+    given = dict(zip(NAMES, map(np.asarray, (slope, scale, shift)), strict=True))
+    values = {e.name: given[e.name.rpartition("/")[2]].reshape(e.shape) for e in density.layout.entries}
     return density.value_and_grad(density.unconstrain(values))
 
 
