@@ -55,8 +55,8 @@ def _without_unused(
 ) -> tuple[Callable[[Any, Any], Any], list[Any]]:
     """The same loop over those of its inputs alone that a step looks at.
 
-    Observations are such: what depends on them is computed for all steps at once, outside. Beside the loads that it
-    saves, XLA for CPUs (of JAX 0.10) ends the process over two of them in a loop that it is to make one piece of.
+    Observations are such: what depends on them is computed for all steps at once, outside. It saves the loads; and XLA
+    for CPUs (of JAX 0.10) has ended the process over such inputs, in a loop that it was to make one piece of code of.
     """
     leaves, structure = jax.tree.flatten(xs)
     one = [jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves]
