@@ -82,8 +82,17 @@ def system(parts: dict, **more) -> dist.LinearGaussianStateSpace:
     return dist.LinearGaussianStateSpace(STEPS, **parts, **more)
 
 
-@pytest.mark.parametrize("parts", SYSTEMS.values(), ids=SYSTEMS)
-@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "with gaps"])
+QUICK = {("two observations", False), ("a trend", True)}
+CASES = [
+    pytest.param(
+        parts, is_whole, id=f"{name}, {word}", marks=() if (name, is_whole) in QUICK else pytest.mark.slow
+    )
+    for name, parts in SYSTEMS.items()
+    for is_whole, word in ((True, "whole"), (False, "with gaps"))
+]
+
+
+@pytest.mark.parametrize(("parts", "is_whole"), CASES)
 def test_densities_and_states_are_those_of_the_normal_of_everything(parts: dict, is_whole: bool) -> None:
     k = parts["observation_matrix"].shape[0]
     y, there = Y[:, :k], np.ones((STEPS, k), bool) if is_whole else THERE[:, :k]
@@ -104,6 +113,7 @@ def test_densities_and_states_are_those_of_the_normal_of_everything(parts: dict,
     assert_close(variance.ravel(), np.diag(covariance)[2 * STEPS :].astype(float))
 
 
+@pytest.mark.slow
 def test_draws_of_states_are_normal_about_the_smooth_ones() -> None:
     """Each of 10 means and 55 second moments within 5 standard errors: a false alarm in 65 * 6e-7; the key is fixed."""
     parts, num = SYSTEMS["two observations"], 20_000
@@ -129,6 +139,7 @@ def test_what_is_not_observed_has_no_influence_on_density_or_gradient() -> None:
     assert (np.asarray(first[1][1])[~THERE] == 0).all()
 
 
+@pytest.mark.slow
 def test_a_slope_by_each_parameter_is_that_of_the_dense_density() -> None:
     parts = {name: jnp.asarray(value) for name, value in SYSTEMS["two observations"].items()}
 

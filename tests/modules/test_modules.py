@@ -200,6 +200,7 @@ def test_one_module_by_entry_is_a_prototype_with_a_leading_axis():
     assert by_group(X, np.array([0, 1, 2, 3, 0]), Y).log_density().dim == 4 * 3
 
 
+@pytest.mark.slow
 def test_draws_have_the_arrays_and_predict_with_them(tmp_path):
     model = regression(NETWORKS["equinox"][0], X, Y)
     draws = infer.sample(model, draws=10, warmup=10, chains=1, seed=0, quiet=True, progress=False)
