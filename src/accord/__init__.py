@@ -6,6 +6,7 @@ Examples in docstrings begin with the lines at the head of docs/reference/index.
 from . import distributions as distributions
 from . import handlers as handlers
 from . import infer as infer
+from . import reparam as reparam
 from .density import LogDensity as LogDensity
 from .language import Model as Model
 from .language import cond as cond

@@ -8,6 +8,7 @@ import pytest
 import accord.distributions as dist
 from accord import handlers
 from accord import language as ac
+from accord.reparam import LocScale
 
 X = np.array([-1.0, 0.5, 2.0, 3.5])
 Y = np.array([0.3, -0.2, 1.9, 2.2])
@@ -211,6 +212,10 @@ SPELLINGS = {
     "lifted": lambda: handlers.lift(lifted(X, Y), {"slope": dist.Normal(0.0, 2.0)}),
     "observed in part, with nothing missing": lambda: partly(X, Y),
     "static": lambda: plate(ac.static(X), Y),
+    # Of a standard law the auxiliary is the value.
+    "reparameterised": lambda: handlers.reparam(plate(X, Y), {"shift": LocScale()}),
+    "reparameterised, of a submodel": lambda: handlers.reparam(submodel(X, Y), {"a/shift": LocScale(0.3)}),
+    "reparameterised, in an event": lambda: handlers.reparam(event(X, Y), {"shift": LocScale()}),
 }
 
 
@@ -218,7 +223,10 @@ def value_at(model, slope, scale, shift):
     """Log density and gradient of a model where the sites, whatever prefix they have, have these values."""
     density = model.log_density()
     given = dict(zip(NAMES, map(np.asarray, (slope, scale, shift)), strict=True))
-    values = {e.name: given[e.name.rpartition("/")[2]].reshape(e.shape) for e in density.layout.entries}
+    values = {
+        e.name: given[e.name.rpartition("/")[2].removesuffix("_base")].reshape(e.shape)
+        for e in density.layout.entries
+    }
     return density.value_and_grad(density.unconstrain(values))
 
 

@@ -23,12 +23,12 @@ from .tracing import bijector_of, concrete, sites_of
 def position_with(
     density: LogDensity, values: Mapping[str, Any], elsewhere: jax.Array
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """The position where some latent sites have these values, and the others are as at a position.
+    """The position where some sites have these values, and the others are as at a position.
 
     The support of a site may depend on those before it, so that no part of a position stands for a value by itself.
 
     **Arguments**
-    - `values`: by latent site, of its shape. `elsewhere`: shape `(dim,)`, unconstrained.
+    - `values`: by site whose value settles a latent one, of its shape. `elsewhere`: shape `(dim,)`, unconstrained.
 
     **Returns** the position, shape `(dim,)`; and by site of `values` whether it is inside of its support, shape `()`.
     """
@@ -76,18 +76,23 @@ def _of_model(
     given: Mapping[str, jax.Array],
     elsewhere: Mapping[str, jax.Array],
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
-    def choice_of(site: Site) -> AbstractChoice:
-        return Given(given[site.name]) if site.name in given else FromPosition(elsewhere[site.name])
-
     pieces: dict[str, jax.Array] = {}
     is_inside: dict[str, jax.Array] = {}
+    names = program.layout.latents_of(given, "init")
+
+    def choice_of(site: Site) -> AbstractChoice:
+        if site.name not in names:
+            return FromPosition(elsewhere[site.name])
+        return Given(given[site.name] if site.name in given else jnp.asarray(site.wanted))
+
     with concrete(program.constants):
-        sites = sites_of(program.model(data, jnp.result_type(float)), choice_of)
+        sites = sites_of(program.model(data, jnp.result_type(float)), choice_of, given)
         for name, other in elsewhere.items():
             site, distribution = sites[name], sites[name].distribution
-            if name not in given or distribution is None:
+            if name not in names or distribution is None:
                 pieces[name] = other
                 continue
-            pieces[name] = bijector_of(site).inverse(given[name])
-            is_inside[name] = jnp.all(distribution.support(given[name])) & jnp.all(jnp.isfinite(pieces[name]))
+            pieces[name] = bijector_of(site).inverse(site.value)
+            is_finite = jnp.all(jnp.isfinite(pieces[name]))
+            is_inside[names[name]] = jnp.all(distribution.support(site.value)) & is_finite
     return pieces, is_inside

@@ -1,12 +1,12 @@
 """Describe how a vector of unconstrained numbers and the sites of a model correspond."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import SiteError
+from ..core.errors import DataError, SiteError, suggest
 from ..language import Site
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class Entry:
     - `unconstrained_shape`: shape of that slice; `()` for the others.
     - `distribution`: name of the distribution's class, or empty.
     - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
+    - `auxiliary`: of a site that is reparameterised, the latent site from which its value follows, or empty.
 
     **Example**
 
@@ -41,6 +42,7 @@ class Entry:
     unconstrained_shape: tuple[int, ...] = ()
     distribution: str = ""
     source: str = ""
+    auxiliary: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,36 @@ class Layout:
             for dim, size in zip(entry.dims, entry.shape, strict=True)
         }
         return {dim: np.array(given[dim]) if dim in given else np.arange(size) for dim, size in sizes.items()}
+
+    @property
+    def settable(self) -> dict[str, str]:
+        """By name of a site whose value can be chosen the latent one that this settles: itself, or its auxiliary's."""
+        below = {entry.name: entry.auxiliary for entry in self.sites}
+        found = {entry.name: entry.name for entry in self.entries}
+        for name in below:
+            end = name
+            while below.get(end):
+                end = below[end]
+            if end in found:
+                found[name] = end
+        return found
+
+    def latents_of(self, names: Iterable[str], word: str) -> dict[str, str]:
+        """By latent site the one of `names` that settles it.
+
+        **Raises** `DataError`, which begins with `word`, for a name that settles none, and for two that settle one.
+        """
+        latents = self.settable
+        found: dict[str, str] = {}
+        for name in names:
+            if name not in latents:
+                raise DataError(f"{word}: there is no latent site {name!r}.{suggest(name, latents)}")
+            other = found.setdefault(latents[name], name)
+            if other != name:
+                raise DataError(
+                    f"{word}: {other!r} and {name!r} settle each other, and both are given. Give one."
+                )
+        return found
 
     def __getitem__(self, name: str) -> Entry:
         for entry in self.sites:

@@ -10,7 +10,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
-from ..core.errors import DataError, SiteError, suggest
+from ..core.errors import DataError, SiteError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model
@@ -107,26 +107,26 @@ class LogDensity(eqx.Module):
     def unconstrain(self, values: Mapping[str, Any]) -> Float[Array, " dim"]:
         """The position at which the latent sites have these values.
 
+        A site that is reparameterised may be given in the place of its auxiliary.
+
         **Raises** `DataError` for missing, unknown or wrongly shaped values, and for those outside of a site's support.
         """
         latents = {entry.name: entry for entry in self.layout.entries}
-        for name in values:
-            if name not in latents:
-                raise DataError(f"unconstrain: there is no latent site {name!r}.{suggest(name, latents)}")
+        given = self.layout.latents_of(values, "unconstrain")
         for name, entry in latents.items():
-            if name not in values:
+            if name not in given:
                 raise DataError(
                     f"unconstrain: the value of site {name!r} is missing; its shape is {entry.shape}."
                 )
-            if np.shape(values[name]) != entry.shape:
-                raise DataError(
-                    f"unconstrain: site {name!r} has shape {entry.shape}, got {np.shape(values[name])}."
-                )
+            by, shape = given[name], self.layout[given[name]].shape
+            if np.shape(values[by]) != shape:
+                raise DataError(f"unconstrain: site {by!r} has shape {shape}, got {np.shape(values[by])}.")
         pieces = self.program.positions(values, self.data)
         for name, piece in pieces.items():
             if not isinstance(piece, Tracer) and not np.all(np.isfinite(piece)):
+                by = given[name]
                 raise DataError(
-                    f"unconstrain: the value of site {name!r} is not inside of its support: {values[name]!r}."
+                    f"unconstrain: the value of site {by!r} is not inside of its support: {values[by]!r}."
                 )
         return jnp.concatenate([jnp.ravel(pieces[name]) for name in latents])
 

@@ -33,7 +33,8 @@ def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
 
     **Raises** `ModelError` for a model without any, and for a density of a function, which has no parts.
     """
-    latents = {entry.name for entry in density.layout.entries}
+    # With those that are reparameterised, of which a mask or scale may leave the density with the site itself.
+    latents = {entry.name for entry in density.layout.drawn}
     program = density.program
     if not isinstance(program, ModelProgram | ChunkedProgram):
         raise ModelError(

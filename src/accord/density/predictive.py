@@ -101,12 +101,12 @@ class Predictive:
     def log_prior(self, values: Mapping[str, Any]) -> jax.Array:
         """The log density of the unknowns in the model's own space, without Jacobians; shape `()`."""
         _, sites = self._run(values)
-        return _sum(sites[entry.name] for entry in self.layout.entries)
+        return _sum(sites[entry.name] for entry in self.layout.drawn)
 
     def log_joint(self, values: Mapping[str, Any]) -> jax.Array:
         """`log_prior` with the log likelihood and all factors; shape `()`."""
         _, sites = self._run(values)
-        kinds = ("latent", "observed", "factor")
+        kinds = ("latent", "deterministic", "observed", "factor")
         return _sum(sites[entry.name] for entry in self.layout.sites if entry.kind in kinds)
 
     def returned(self, values: Mapping[str, Any]) -> Any:

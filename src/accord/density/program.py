@@ -60,7 +60,7 @@ class AbstractProgram(abc.ABC):
 
     @abc.abstractmethod
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Unconstrained pieces of the latent sites, from their values."""
+        """Unconstrained pieces of the latent sites, from their values or those of sites that follow from them."""
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """How many observed values are NaN or infinite, by site; only of sites that `check` cannot see."""
@@ -132,10 +132,11 @@ class ModelProgram(AbstractProgram):
         dtype = jnp.result_type(float)
 
         def choice_of(site: Site) -> AbstractChoice:
-            return Given(jnp.asarray(values[site.name], dtype))
+            return Given(jnp.asarray(values.get(site.name, site.wanted), dtype))
 
         with concrete(self.constants):
-            sites = sites_of(self.model(data, dtype), choice_of)
+            wanted = {name: jnp.asarray(value, dtype) for name, value in values.items()}
+            sites = sites_of(self.model(data, dtype), choice_of, wanted)
             return {
                 entry.name: bijector_of(sites[entry.name]).inverse(sites[entry.name].value)
                 for entry in self.layout.entries

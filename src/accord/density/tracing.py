@@ -20,7 +20,7 @@ from ..core import precision as precision_scope
 from ..core.errors import ModelError, SiteError
 from ..core.notice import Notice
 from ..core.precision import Precision
-from ..distributions import biject_to
+from ..distributions import biject_to, constraints
 from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
@@ -39,6 +39,7 @@ class Choose(AbstractHandler):
     """Let the density say what value each latent site has, whatever seeds there are inside."""
 
     choice_of: Callable[[Site], AbstractChoice] = eqx.field(static=True)
+    wanted: Mapping[str, Any] | None = None
 
     def process(self, site: Site) -> Site:
         """Name the chooser; only sites that nobody gave a value ask it.
@@ -57,7 +58,13 @@ class Choose(AbstractHandler):
                 "posterior is that of all entries: another part at each evaluation would be another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short."
             )
-        return replace(site, choose=self.choice_of(site)) if site.is_latent else site
+        if self.wanted is not None and site.reparam is not None and site.name in self.wanted:
+            site = replace(site, wanted=self.wanted[site.name])
+        if not site.is_latent:
+            return site
+        # A site that is sampled by way of another asks in the end only if it is not made for that.
+        ask = self.choice_of if site.reparam is None else lambda _: Chosen(lambda s: self.choice_of(s)(s))
+        return replace(site, choose=ask(site))
 
 
 StandIn = Callable[[Site, Any], AbstractChoice]
@@ -106,16 +113,21 @@ def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def sites_of(model: Model, choice_of: Callable[[Site], AbstractChoice]) -> dict[str, Site]:
-    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled."""
-    _, sites = model.run(Choose(choice_of))
+def sites_of(
+    model: Model, choice_of: Callable[[Site], AbstractChoice], wanted: Mapping[str, Any] | None = None
+) -> dict[str, Site]:
+    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled.
+
+    `wanted`: values of sites that are reparameterised; `choice_of` sees on their auxiliaries what follows from them.
+    """
+    _, sites = model.run(Choose(choice_of, wanted))
     return {name: site for name, site in sites.items() if not site.is_hidden}
 
 
 def bijector_of(site: Site) -> AbstractBijector:
     """The map from unconstrained numbers to the support of a latent site.
 
-    **Raises** `SiteError` for a discrete site.
+    **Raises** `SiteError` for a discrete site, and for one on a sphere.
     """
     distribution = site.distribution
     if isinstance(distribution, AbstractEntries) and distribution.base.is_discrete:
@@ -131,7 +143,14 @@ def bijector_of(site: Site) -> AbstractBijector:
             f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
             "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
         )
-    return biject_to(distribution.support)
+    support = distribution.support
+    if (support.base if isinstance(support, constraints.independent) else support) == constraints.sphere:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): a latent site cannot be a direction, since no smooth one-to-one "
+            "map of numbers covers a sphere. Give it a dist.ProjectedNormal, and sample the vector of which it is the "
+            f'direction: `handlers.reparam(model, {{"{site.name}": reparam.ProjectedNormal()}})`.'
+        )
+    return biject_to(support)
 
 
 def unconstrained_shape(site: Site) -> tuple[int, ...]:
@@ -240,7 +259,7 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
         is_latent = site.name in shapes
         if site.kind == "factor":
             kind = "factor"
-        elif site.kind == "deterministic":
+        elif site.kind == "deterministic" or site.is_computed:
             kind = "deterministic"
         elif site.is_intervened:
             kind = "intervened"
@@ -263,6 +282,7 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
                 source=names.get(id(site.value), "")
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
+                auxiliary=site.auxiliary,
             )
         )
         start = stop

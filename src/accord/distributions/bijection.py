@@ -56,7 +56,8 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
         case c.Sphere():
             raise DistributionError(
                 f"biject_to: {constraint} has no map from unconstrained space, since no smooth one-to-one map covers a "
-                "sphere. Give the site a ProjectedNormal, or divide a normal vector by its length."
+                "sphere. Give the site a ProjectedNormal, and sample its normal vector: "
+                "`handlers.reparam(model, {site: reparam.ProjectedNormal()})`."
             )
         case c.Dependent():
             raise DistributionError(

@@ -30,6 +30,18 @@ class AbstractHandler(eqx.Module):
         del sites
 
 
+class AbstractOpening(AbstractHandler):
+    """A rule that visits a site of its own before the first statement of the function that it is put on."""
+
+    @abc.abstractmethod
+    def opening(self) -> Site:
+        """That site, as a statement would make it."""
+
+    @abc.abstractmethod
+    def opened(self, site: Site) -> AbstractHandler:
+        """What stands in the place of this rule while the function runs, from the site with its value."""
+
+
 class Recorder(AbstractHandler):
     """Keep every site in the order of visits, by the name that it has here.
 

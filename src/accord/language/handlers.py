@@ -18,6 +18,8 @@ from .effects import Block, Mask, Scale, Seed
 from .handled import Traced, Within, put_on, put_on_or_within, traced
 from .model import Model
 from .param import Lift
+from .reparam.base import AbstractWhole
+from .reparam.rule import Config, Reparam
 from .scope import Scope
 from .site import Site
 from .values import Condition, Do, Replay, Substitute, Uncondition, names_of
@@ -140,6 +142,28 @@ def lift(target: T, prior: AbstractDistribution | Mapping[str, AbstractDistribut
 
 
 @checks_options
+def reparam(target: T, config: Config | AbstractWhole) -> T:
+    """Sample sites by way of other variables, whose posterior has a better shape; the model says what it said.
+
+    A site `theta` keeps its name among the draws, and its law: it is computed from the latent site `theta_base`. It
+    can be observed, intervened on and replayed as before, and is then not reparameterised.
+
+    **Arguments**: `config`, by site one of `accord.reparam`, as in `{"theta": reparam.LocScale()}`; or a function from
+    a site to one of them, or None; or `reparam.Neutra(bijector)`, for all unknowns of a model together.
+
+    **Raises** `OptionError` for what is none of them; (when the model runs) `SiteError` for a name that is no sample
+    site, and for a distribution that the reparameterisation is not made for.
+    """
+    if isinstance(config, AbstractWhole):
+        if not isinstance(target, Model):
+            raise OptionError(
+                f"handlers.reparam: {type(config).__name__} takes a model with its data, got {target!r}."
+            )
+        return put_on(target, config.rule(target))
+    return put_on(target, Reparam.of(config))
+
+
+@checks_options
 def replay(target: T, trace: Mapping[str, Site]) -> T:
     """Give latent sites the values they have in `trace`; sites that it lacks are drawn as before.
 
@@ -150,7 +174,11 @@ def replay(target: T, trace: Mapping[str, Site]) -> T:
     >>> bool(first["p"].value == second["p"].value)
     True
     """
-    values = {name: s.value for name, s in trace.items() if s.kind == "sample" and not s.is_observed}
+    values = {
+        name: s.value
+        for name, s in trace.items()
+        if s.kind == "sample" and not (s.is_observed or s.is_computed)
+    }
     return put_on(target, Replay(values))
 
 

@@ -17,8 +17,9 @@ from typing import Any
 from jax.extend.core import get_opaque_trace_state
 
 from ..core.errors import ModelError, SiteError
-from .handler import AbstractHandler, Recorder
+from .handler import AbstractHandler, AbstractOpening, Recorder
 from .places import note_model, note_site, note_unused
+from .reparam.express import express, weighted_by_volume
 from .shapes import settle
 from .site import Site
 
@@ -48,8 +49,9 @@ def visit(site: Site) -> Site:
             "decorated with `@ac.model` and pass its call to `infer.sample`. A thread that a model starts does not "
             "belong to the model."
         )
+    origin = site
     site, recorded = _shown(site, stack, threading.get_ident(), get_opaque_trace_state())
-    return _settled(site, recorded, "its value was chosen and its shape checked")
+    return _settled(site, recorded, "its value was chosen and its shape checked", origin)
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ def run(
             inside.append(recorder)
     token = _STACK.set((*_STACK.get(), *map(_entry, reversed(inside))))
     try:
+        _open(len(inside))
         value = function(*args, **kwargs)
     except Exception as error:
         note_model(error, function, own.sites)
@@ -208,15 +211,39 @@ def _shown(site: Site, stack: tuple[_Entry, ...], thread: int, transformation: A
     return site, records
 
 
-def _settled(site: Site, records: Records, doing: str) -> Site:
+def _settled(site: Site, records: Records, doing: str, origin: Site | None = None) -> Site:
+    """Settle a site and keep it; `origin` is what its statement made, where it may be sampled by way of another."""
+    if site.is_computed and (site.is_observed or site.is_intervened):
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}) is sampled together with all others, so that it cannot be given a "
+            "value any more. Give it before `handlers.reparam`."
+        )
     try:
-        site = settle(site)
+        if site.reparam is not None and site.is_latent and not (site.is_observed or site.is_hidden):
+            if origin is None:
+                raise SiteError(
+                    f"site {site.name!r} (at {site.where}) is inside of a scan or a branch, and is to be "
+                    "reparameterised from outside. Call `handlers.reparam` inside of it, on a function with the "
+                    "statement, or write the statement so: a standard variable, and the value that follows."
+                )
+            site = express(site, origin, visit)
+        site = weighted_by_volume(settle(site))
     except Exception as error:
         note_site(error, site, doing)
         raise
     for sites, name in records:
         sites[name] = site
     return site
+
+
+def _open(count: int) -> None:
+    """Let those of the innermost handlers that have a site of their own visit it, the outermost first."""
+    for place in range(-count, 0):
+        handler = _STACK.get()[place].handler
+        if isinstance(handler, AbstractOpening):
+            instead = _entry(handler.opened(visit(handler.opening())))
+            stack = _STACK.get()
+            _STACK.set((*stack[:place], instead, *stack[len(stack) + place + 1 :]))
 
 
 def _recorders() -> list[Recorder]:

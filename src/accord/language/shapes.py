@@ -31,7 +31,7 @@ def settle(site: Site) -> Site:
                 "this run gives random numbers. Draw from the model by `handlers.seed(model, key)`."
             )
         return _check_factor(site) if site.kind == "factor" else site
-    site = _fit_distribution(site, site.distribution)
+    site = fitted(site)
     if site.value is None:
         if site.choose is None:
             raise SiteError(
@@ -78,7 +78,14 @@ def as_array(value: Any, name: str) -> Any:
     return array
 
 
-def _fit_distribution(site: Site, distribution: AbstractDistribution) -> Site:
+def fitted(site: Site) -> Site:
+    """The site with a distribution of the batch shape that the plates make.
+
+    **Raises** `SiteError` where they do not fit.
+    """
+    distribution = site.distribution
+    if distribution is None:
+        return site
     own, plates = tuple(distribution.batch_shape), site.plate_shape
     for frame in site.plates:
         size = own[frame.dim] if -frame.dim <= len(own) else 1

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Array
 
+from ..bijectors import AbstractBijector
 from ..distributions import AbstractDistribution
 
 if TYPE_CHECKING:
     from .choice import AbstractChoice
+    from .reparam.base import AbstractReparam
 
 Kind = Literal["sample", "deterministic", "factor", "key", "subsample"]
 
@@ -51,6 +53,11 @@ class Site:
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
     - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
     - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
+    - `reparam`: how a site that is latent in the end is to be sampled by way of another one, its auxiliary.
+    - `auxiliary`: of a site that was, the name of that one as it is known outside; or empty.
+    - `is_auxiliary`: this is the other one. `volume`: the map from it, where its Jacobian is all that it adds.
+    - `is_computed`: the value follows from other sites, and has a log density all the same.
+    - `wanted`: the value that a site to be reparameterised shall have; its auxiliary is put where that follows.
     - `where`: file and line of the statement.
 
     **Example**
@@ -77,6 +84,12 @@ class Site:
     scale: Array | np.ndarray | float | None = None
     choose: "AbstractChoice | None" = None
     log_det: Array | None = None
+    reparam: "AbstractReparam | None" = None
+    auxiliary: str = ""
+    is_auxiliary: bool = False
+    volume: AbstractBijector | None = None
+    is_computed: bool = False
+    wanted: Any = None
     where: str = ""
 
     @property

@@ -138,9 +138,9 @@ def undone(handlers: Iterable[AbstractHandler], names: Collection[str] | None) -
 
 def check_sampled(word: str, names: Iterable[str], sites: Mapping[str, Site]) -> None:
     """Raise `SiteError` for a name that is not that of a sample site."""
-    sampled = [name for name, site in sites.items() if site.kind == "sample"]
+    sampled = [name for name, site in sites.items() if site.distribution is not None]
     for name in names:
-        if name in sites and sites[name].kind != "sample":
+        if name in sites and sites[name].distribution is None:
             raise SiteError(
                 f"{word}: {name!r} is a {sites[name].kind} site (at {sites[name].where}), which has no distribution. "
                 "Only sample sites take values; name the sites that it is computed from."

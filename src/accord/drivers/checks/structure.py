@@ -49,7 +49,8 @@ def prior_only(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
     """Name the latent sites that neither an observation depends on, nor another site on which one depends."""
     latents = {entry.name for entry in density.layout.entries}
     informed: set[str] = set()
-    ahead = [name for name in dependence.terms if name not in latents]
+    priors = {entry.name for entry in density.layout.drawn}
+    ahead = [name for name in dependence.terms if name not in priors]
     if not ahead:
         yield Notice(
             "info",

@@ -24,9 +24,11 @@ class FromDraws(AbstractGiven):
     def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
         """Those of the chain of this number, or of the next in turn; without sites that the model does not have."""
         number = chain if chain in self.chains else self.chains[chain % len(self.chains)]
-        latents = {entry.name for entry in density.layout.entries}
+        latents = density.layout.settable
         values = self.of_chains[self.chains.index(number)]
-        common = {name: value for name, value in values.items() if name in latents}
+        # An auxiliary says the same as the site that follows from it, and comes after that.
+        common = {latents[name]: name for name in values if name in latents}
+        common = {name: values[name] for name in common.values()}
         where = f"init of chain {chain} (the last draw of chain {number} of the earlier run)"
         if not common:
             raise DataError(

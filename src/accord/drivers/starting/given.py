@@ -98,7 +98,7 @@ def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, 
     **Raises** `DataError` for names that are no latent sites, and for shapes that are not theirs.
     """
     kinds = {entry.name: entry.kind for entry in density.layout.sites}
-    latents = {entry.name: entry for entry in density.layout.entries}
+    latents = {name: density.layout[name] for name in density.layout.settable}
     for name, value in values.items():
         if name not in latents:
             what = (
@@ -115,7 +115,8 @@ def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, 
                 f"{where}: the value for site {name!r} has shape {value.shape}, and the site has shape "
                 f"{latents[name].shape}. Give one number for each entry; nothing is broadcast."
             )
-    return tuple(name for name in latents if name in values)
+    given = density.layout.latents_of(values, where)
+    return tuple(given[entry.name] for entry in density.layout.entries if entry.name in given)
 
 
 _KINDS = {"deterministic": "a deterministic", "observed": "an observed", "intervened": "an intervened"}

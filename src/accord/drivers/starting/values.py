@@ -45,7 +45,8 @@ def from_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> From
     `from_uniform()`, and the chain takes the best of the first ten points with a finite log density and gradient.
 
     **Arguments**: `values`, a mapping from site to value for all chains, such as the mode; or a list of mappings, of
-    which entry k is for chain k. Each value has exactly its site's shape.
+    which entry k is for chain k. Each value has exactly its site's shape. A site that `handlers.reparam` has
+    reparameterised is given by its own value, or by that of its auxiliary.
 
     **Raises** `DataError` for values that are not finite numbers; (when the run begins, before it is compiled) for a
     name that is no latent site, a shape that is not the site's, a value outside of the support, and a chain without

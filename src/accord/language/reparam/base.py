@@ -1,0 +1,64 @@
+"""State what a reparameterisation is: a law of another variable, and the map from it to the site's value."""
+
+import abc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import equinox as eqx
+
+from ...bijectors import AbstractBijector
+from ...distributions import AbstractDistribution
+from ..handler import AbstractHandler
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+SUFFIX = "_base"
+"""What is put behind the name of a site for that of its auxiliary variable."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A law written as that of a function of another variable.
+
+    **Fields**
+    - `auxiliary`: the law of that variable.
+    - `way`: the function. Where it forgets something, as the length of a vector of which only the direction counts,
+      its inverse is one of the places that it maps to a value, and in the place of the log determinant it gives the log
+      density of `auxiliary` less that of the value.
+    """
+
+    auxiliary: AbstractDistribution
+    way: AbstractBijector
+
+
+class AbstractWhole(eqx.Module):
+    """A way to sample all unknowns of a model together."""
+
+    @abc.abstractmethod
+    def rule(self, model: "Model") -> AbstractHandler:
+        """What does so, for this model."""
+
+
+class AbstractReparam(eqx.Module):
+    """A way to sample a site by way of another variable, whose posterior has a better shape.
+
+    The site keeps its name, its shape and its law; what is sampled is the site `{name}_base`.
+
+    **Class variables**
+    - `takes_whole`: whether `parts` is given a distribution as it is, rather than what is inside of `expand`,
+      `to_event` and `mask`.
+    - `keeps_axes`: whether the axes of the variable are those of the value, with the same meaning.
+    """
+
+    takes_whole: ClassVar[bool] = False
+    keeps_axes: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def parts(self, distribution: AbstractDistribution) -> Parts | None:
+        """The law of another variable and the map from it, or None where the site is to stay as it is.
+
+        The batch shape of the law may be smaller than that of `distribution`, which it is then expanded to.
+
+        **Raises** `DistributionError` for a distribution that it is not made for, with what to do.
+        """

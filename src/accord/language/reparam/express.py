@@ -1,0 +1,97 @@
+"""Put a site's auxiliary variable and the map from it in the place of the site."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.errors import DistributionError, SiteError
+from ..shapes import fitted
+from ..site import Site
+from .base import SUFFIX, Parts
+from .wrapped import is_masked, parts_of
+
+
+def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
+    """Visit the auxiliary variable of a latent site, and return the site with the value that follows from it.
+
+    Where nothing weighs the site, the auxiliary has the log density and the site none. A mask or scale is about the
+    density of the site itself: then the site keeps it, and the auxiliary has the Jacobian of the map alone.
+
+    **Arguments**
+    - `site`: as the handlers left it, without a value; `origin`: as the statement made it.
+    - `visit`: of the interpreter.
+
+    **Raises** `SiteError` where the reparameterisation is not made for the site's distribution.
+    """
+    site = fitted(site)
+    parts = _parts_of(site)
+    if parts is None:
+        return replace(site, reparam=None)
+    is_weighted = site.mask is not None or site.scale is not None or is_masked(site.distribution)
+    auxiliary = replace(
+        origin,
+        name=origin.name + SUFFIX,
+        distribution=parts.auxiliary,
+        value=None,
+        init=None,
+        dims=_dims_of(site, origin, parts),
+        wanted=None if site.wanted is None else parts.way.inverse(site.wanted),
+        volume=parts.way if is_weighted else None,
+        is_auxiliary=True,
+    )
+    found = visit(auxiliary)
+    value = parts.way.forward(found.value)
+    site = replace(site, value=value, choose=None, auxiliary=found.name)
+    if is_weighted and not found.is_intervened:
+        return replace(site, is_computed=True)
+    return replace(site, kind="deterministic", mask=None, scale=None)
+
+
+def weighted_by_volume(site: Site) -> Site:
+    """An auxiliary variable with the Jacobian of the map from it in the place of its own density."""
+    if site.volume is None or site.is_intervened:
+        return site
+    volume = site.volume.forward_and_log_det(site.value)[1]
+    log_det = volume if site.log_det is None else jnp.sum(volume) + jnp.sum(site.log_det)
+    return replace(site, log_det=log_det, mask=False, scale=None)
+
+
+def _parts_of(site: Site) -> Parts | None:
+    distribution, reparam = site.distribution, site.reparam
+    if distribution is None or reparam is None:
+        return None
+    try:
+        parts = parts_of(reparam, distribution)
+    except DistributionError as error:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {type(reparam).__name__} cannot reparameterise it: {error}"
+        ) from error
+    if parts is None:
+        return None
+    before, batch = tuple(distribution.batch_shape), tuple(parts.auxiliary.batch_shape)
+    if batch != before and not (_spreads(before, batch) and _spreads(batch, site.batch_shape)):
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {type(reparam).__name__} makes of its batch shape "
+            f"{site.batch_shape} another one, {batch}; but entries of a batch are independent, and must stay so. What "
+            "has a number for each entry needs that shape; axes on which a map acts belong to the event, by "
+            "`.to_event(...)`."
+        )
+    return parts
+
+
+def _dims_of(site: Site, origin: Site, parts: Parts) -> tuple[tuple[str, tuple[object, ...] | None], ...]:
+    """The names of axes, as far as the axes of the auxiliary are those of the value."""
+    if site.distribution is None or site.reparam is None or not origin.dims:
+        return ()
+    is_same = np.array_equal(parts.auxiliary.event_shape, site.distribution.event_shape)
+    return origin.dims if is_same and site.reparam.keeps_axes else ()
+
+
+def _spreads(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another."""
+    try:
+        return np.broadcast_shapes(shape, batch) == batch
+    except ValueError:
+        return False

@@ -1,0 +1,59 @@
+"""Sample what a value is the image of, rather than the image."""
+
+from typing import Any, ClassVar
+
+from ... import bijectors as b
+from ...core.errors import DistributionError
+from ...core.options import checks_fields
+from ...distributions import AbstractDistribution
+from ...distributions.multivariate.multivariate import MultivariateNormal
+from ...distributions.multivariate.multivariate_log_normal import MultivariateLogNormal
+from ...distributions.univariate.positive import LogNormal
+from ...distributions.univariate.real_line import Normal
+from ...distributions.univariate.through_logit import LogitNormal
+from ...distributions.wrappers.transformed import TransformedDistribution
+from .base import AbstractReparam, Parts
+
+
+@checks_fields
+class Transform(AbstractReparam):
+    """For the law of y = f(x), as a TransformedDistribution has it: what is sampled is x.
+
+    Parameters of f, such as a location and a scale, then have no part in the prior of what is sampled. Also for
+    LogNormal, LogitNormal and MultivariateLogNormal, whose x is normal; to sample that by its deviation, name it as
+    well: `{"theta": Transform(), "theta_base": LocScale()}`.
+    """
+
+    keeps_axes: ClassVar[bool] = False
+
+    def parts(self, distribution: AbstractDistribution) -> Parts | None:
+        """The law of x, and f."""
+        match distribution:
+            case TransformedDistribution():
+                return _of_image(distribution)
+            case LogNormal(loc=loc, scale=scale):
+                return Parts(Normal(loc, scale), b.Exp())
+            case LogitNormal(loc=loc, scale=scale):
+                return Parts(Normal(loc, scale), b.Sigmoid())
+            case MultivariateLogNormal():
+                d = distribution
+                normal = MultivariateNormal(d.loc, d.covariance_matrix, d.precision_matrix, d.scale_tril)
+                return Parts(normal, b.Independent(b.Exp(), 1))
+            case _:
+                raise DistributionError(
+                    f"{type(distribution).__name__} is not written as the law of f(x). Give the site a "
+                    "TransformedDistribution, a LogNormal, a LogitNormal or a MultivariateLogNormal; for another map "
+                    "of your own, write Explicit(bijector)."
+                )
+
+
+def _of_image(distribution: TransformedDistribution) -> Parts:
+    base: Any = distribution.base_distribution
+    way = distribution.bijector
+    shape = way.inverse_shape((*distribution.batch_shape, *distribution.event_shape))
+    batch = tuple(shape[: len(shape) - base.event_dim])
+    base = base if base.batch_shape == batch else base.expand(batch)
+    missing = way.domain_event_dim - base.event_dim
+    if missing > 0:
+        base = base.to_event(missing)
+    return Parts(base, b.Independent(way, -missing) if missing < 0 else way)

@@ -1,0 +1,32 @@
+"""Offer the ways to reparameterise a site, for `handlers.reparam`, and `propose`, which says what a model wants."""
+
+from typing import TYPE_CHECKING, Any
+
+from .core.errors import suggest
+from .language import reparam as _ways
+
+if TYPE_CHECKING:
+    from .drivers.centring.proposal import Proposal as Proposal
+    from .drivers.centring.propose import propose as propose
+    from .language.reparam import *  # noqa: F403
+
+__all__ = [*_ways.__all__, "Proposal", "propose"]  # pyright: ignore
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ways.__all__:  # pyright: ignore
+        return getattr(_ways, name)
+    if name == "propose":
+        from .drivers.centring.propose import propose
+
+        return propose
+    if name == "Proposal":
+        from .drivers.centring.proposal import Proposal
+
+        return Proposal
+    # With an object of its own, since Python would repeat the suggestion.
+    raise AttributeError(f"accord.reparam has no {name!r}.{suggest(name, __all__)}", name=name, obj=None)
+
+
+def __dir__() -> list[str]:
+    return __all__
