@@ -27,6 +27,7 @@ RATES = {
     "known_answers/test_known_answers.py": 1 / 500_000 + 1 / 70_000,
     "language/test_missing.py": 1e-6,
     "language/test_missing_elements.py": 1.2e-6,
+    "language/test_reparam.py": 42 * 3 * 4e-8,
     "parallel/test_rates.py": 2 * 1e-5,
     "posteriors/test_posteriors.py": 1 / 4000,
     "predictive/test_loo.py": 5e-6,

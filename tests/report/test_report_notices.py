@@ -354,3 +354,52 @@ def test_a_large_posterior_is_judged_on_a_part_of_every_site(monkeypatch):
     found = {notice.code: notice for notice in look(run)}
     assert "judged on about 20 of 60 scalars" in found["judged_in_part"].message
     assert "2 of 16 scalars" in found["r_hat"].message  # the constants of corr have no R-hat
+
+
+FORMS = {"tau": (("theta", '"theta": reparam.LocScale()'),)}
+LINE = 'handlers.reparam(model, {"theta": reparam.LocScale()})'
+
+
+def test_the_neck_of_a_funnel_is_met_with_the_line_to_write():
+    run = good_run()
+    diverging(run)
+    (notice,) = look(run, scaled_by=FORMS)
+    assert notice.remedy.startswith("'tau' sets the scale of 'theta'")
+    assert LINE in notice.remedy and "Else raise target_accept above 0.8" in notice.remedy
+
+
+def test_of_few_unknowns_one_that_is_a_scale_is_suspected():
+    run = good_run()
+    rarely_diverging(run)
+    assert LINE in look(run, scaled_by=FORMS)[0].remedy
+    many = ["mu", "tau", "theta", "more"]
+    assert LINE not in look(run, scaled_by=FORMS, latents=many)[0].remedy
+    blamed = {"divergence": (("mu",), " Look here.")}
+    assert LINE not in look(run, scaled_by=FORMS, blamed=blamed)[0].remedy
+
+
+def test_a_few_divergences_are_enough_to_name_a_scale_and_nothing_else():
+    run = good_run()
+    low = np.argsort(run["sites"]["tau"].ravel())[500:1300:160]
+    run["stats"]["diverging"].ravel()[low] = True
+    assert "'tau'" not in look(run)[0].message
+    (notice,) = look(run, scaled_by=FORMS)
+    assert "most with small 'tau'" in notice.message and LINE in notice.remedy
+
+
+def test_divergences_elsewhere_name_no_scale():
+    run = good_run()
+    diverging_large(run)
+    (notice,) = look(run, scaled_by=FORMS)
+    assert "reparam.LocScale" not in notice.remedy
+
+
+def test_energies_along_a_scale_are_met_with_the_same_line():
+    run = good_run()
+    low_energy_along_a_site(run)
+    found = [each for each in look(run, scaled_by={"mu": FORMS["tau"]}) if each.code == "e_bfmi"]
+    assert LINE in found[0].remedy
+
+
+def test_a_good_run_is_silent_whatever_has_a_scale():
+    assert look(good_run(), scaled_by=FORMS) == []

@@ -10,7 +10,7 @@ from ..adaptation.metric import Choice, reason
 from ..core.notice import Notice, by_severity
 from ..core.series import AbstractSeries, InMemory
 from ..report import examine
-from ..report.evidence import Blamed
+from ..report.evidence import Blamed, Forms
 from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from .draws import Draws
 from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
@@ -105,8 +105,12 @@ def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
     return draws if run.records.get("notices") is not None else replace(draws, notices=tuple(judge(draws)))
 
 
-def judge(draws: Draws, blamed: Mapping[str, Blamed] | None = None) -> list[Notice]:
-    """What `report.examine` finds in a run, by the options that its manifest names; `blamed` as there."""
+def judge(
+    draws: Draws,
+    blamed: Mapping[str, Blamed] | None = None,
+    scaled_by: Mapping[str, Forms] | None = None,
+) -> list[Notice]:
+    """What `report.examine` finds in a run, by the options that its manifest names; the others as there."""
     manifest = draws.manifest
     sampler: dict[str, Any] = manifest["sampler"]
     num_made = len(draws.chains) * max((draws.num_draws - 1) * manifest["thinning"] + 1, 0)
@@ -130,6 +134,7 @@ def judge(draws: Draws, blamed: Mapping[str, Blamed] | None = None) -> list[Noti
         blamed=blamed,
         is_unbounded=any(each.log_density == np.inf for each in draws.failures),
         superchains=draws.superchains,
+        scaled_by=scaled_by,
     )
     return by_severity([*found, *(at_cap(draws.stopping) if draws.complete else ())])
 

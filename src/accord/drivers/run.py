@@ -16,6 +16,7 @@ from ..executors.pools import one_blas_thread
 from ..report import AbstractProgress, tell
 from ..storage import AbstractRun
 from . import worker
+from .centring.forms import forms_by_scale
 from .complete import not_compared
 from .draws import Draws
 from .ending import LOST, lost_chains, stopping_of, without
@@ -206,7 +207,7 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
     notices = by_severity(
         (
             *(_lost(order, failure) for failure in failures),
-            *judge(draws, blamed(density, draws)),
+            *judge(draws, blamed(density, draws), forms_by_scale(density, draws)),
             *density.notices,
             *foresight.notices(is_interrupted=not draws.complete),
             *not_compared(density, order.plan),

@@ -1,7 +1,7 @@
 """Hold what the rules of `notices` look at, and pick the scalars they have time to judge."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,9 @@ Counts = Mapping[str, Mapping[str, np.ndarray]]
 
 Blamed = tuple[tuple[str, ...], str]
 """The sites to blame, and what there is to say of it: a sentence with a space before it."""
+
+Forms = tuple[tuple[str, str], ...]
+"""Sites whose law has a scale that another site sets, each with its non-centred form as `handlers.reparam` takes it."""
 
 # Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
 # scalars.
@@ -45,6 +48,7 @@ class Evidence:
     blamed: Mapping[str, Blamed]
     is_unbounded: bool
     superchains: Sequence[int] | None = None
+    scaled_by: Mapping[str, Forms] = field(default_factory=dict)
 
     @property
     def has_many_chains(self) -> bool:
@@ -99,19 +103,23 @@ class Evidence:
             if not np.isnan(value)
         ]
 
-    def best_separation(self, flags: np.ndarray) -> tuple[float, str, int]:
+    def best_separation(
+        self, flags: np.ndarray, among: Collection[str] | None = None
+    ) -> tuple[float, str, int]:
         """The scalar whose ranks best tell flagged draws from the others, with its site and its score.
 
         The score is the probability that a flagged draw exceeds another one (Mann & Whitney 1947), less a
         half.
 
-        - `flags`: shape `(chain, draw)`, with both values in it.
+        - `flags`: shape `(chain, draw)`, with both values in it. `among`: the sites to look at; None is all.
         """
         best = (0.0, "", 0)
         flags = flags.ravel()
         num_flagged, num_others = flags.sum(), (~flags).sum()
         step = max(1, _BLOCK // flags.size)
         for name, scalars, draws in self.picked():
+            if among is not None and name not in among:
+                continue
             for start in range(0, len(scalars), step):
                 pooled = draws[:, :, start : start + step].reshape(flags.size, -1).T.astype(np.float64)
                 ranks = average_ranks(np.where(np.isfinite(pooled), pooled, 0.0))[:, flags].mean(axis=1)

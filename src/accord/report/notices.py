@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.notice import Notice, by_severity
 from ..core.series import as_series
-from .evidence import Blamed, Counts, Evidence
+from .evidence import Blamed, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
 from .rules import agreement, ends, extent, movement
 
@@ -57,6 +57,7 @@ def examine(
     blamed: Mapping[str, Blamed] | None = None,
     is_unbounded: bool = False,
     superchains: Sequence[int] | None = None,
+    scaled_by: Mapping[str, Forms] | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that nothing was found wrong.
 
@@ -71,6 +72,7 @@ def examine(
       made, and `is_settled`, whether it had settled then; all of shape `(chain,)`. `latents`: names of the unknowns.
     - `blamed`: by kind of bad end, the sites to blame and a sentence. `is_unbounded`: some log density was +inf.
     - `superchains`: that of each chain, where several began at one place.
+    - `scaled_by`: by latent site, the sites of whose law it sets the scale, with their non-centred forms.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -96,6 +98,7 @@ def examine(
         blamed or {},
         is_unbounded,
         superchains,
+        scaled_by or {},
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

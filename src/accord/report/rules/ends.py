@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.notice import Notice, Severity
 from ..evidence import Evidence
-from .words import by_chain, percent
+from .words import by_chain, non_centred, percent
 
 RARE = 0.001  # of the draws: what happens in no more of them is information
 NOT_TO_BE_USED = 0.25  # of the draws: what happens more often leaves out too much of the posterior
@@ -21,9 +21,6 @@ def divergences(run: Evidence) -> Iterator[Notice]:
         return
     count, total = int(np.count_nonzero(diverging)), diverging.size
     where = _where_divergent(run, diverging.astype(bool))
-    raising = (
-        f"Raise target_accept above {run.target_accept:g}" if run.target_accept else "Take smaller steps"
-    )
     most = f", most with {where[1]}" if where else ""
     blamed, why = run.blamed.get("divergence", ((), ""))
     # Of a few unknowns, every one may be to blame.
@@ -35,7 +32,7 @@ def divergences(run: Evidence) -> Iterator[Notice]:
         _severity(count / total),
         "divergences",
         f"{count} of {total} draws diverged ({percent(count / total)}){most}.{why}",
-        f"{raising}, or reparameterise {on} (a non-centred form, or a prior away from the edge).",
+        _against_divergences(run, () if blamed and not where else sites, on, is_at=where is not None),
         sites,
     )
 
@@ -105,6 +102,18 @@ def draws_not_finite(run: Evidence) -> Iterator[Notice]:
             )
 
 
+def _against_divergences(run: Evidence, suspects: tuple[str, ...], on: str, *, is_at: bool) -> str:
+    """What to do: the non-centred form first if divergences are at a scale, smaller steps if it is only a suspect."""
+    raising = (
+        f"raise target_accept above {run.target_accept:g}" if run.target_accept else "take smaller steps"
+    )
+    funnel = next(filter(None, (non_centred(run, name) for name in suspects)), "")
+    first = f"{raising[0].upper()}{raising[1:]}"
+    if funnel:
+        return f"{funnel}. Else {raising}." if is_at else f"{first}. Or: {funnel}."
+    return f"{first}, or reparameterise {on} (a non-centred form, or a prior away from the edge)."
+
+
 def _severity(share: float) -> Severity:
     if share <= RARE:
         return "info"
@@ -117,10 +126,12 @@ def _where_divergent(run: Evidence, diverging: np.ndarray) -> tuple[str, str, st
     num_bad, num_good = int(flags.sum()), int((~flags).sum())
     if num_bad < 3 or num_good < 3:
         return None
-    score, name, scalar = run.best_separation(diverging)
     # The standard deviation of the score where there is nothing to tell.
     chance = np.sqrt((flags.size + 1) / (12 * num_bad * num_good))
-    if abs(score) < 0.2 or abs(score) < 4 * chance:
-        return None
-    label = run.label(name, scalar)
-    return label, f"{'small' if score < 0 else 'large'} {label}", name
+    # At a scale divergences are to be expected, so that less is enough to name it.
+    for among, sigmas in ((None, 4), (run.scaled_by, 2)):
+        score, name, scalar = run.best_separation(diverging, among)
+        if abs(score) >= max(0.2, sigmas * chance):
+            label = run.label(name, scalar)
+            return label, f"{'small' if score < 0 else 'large'} {label}", name
+    return None

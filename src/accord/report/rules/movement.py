@@ -8,7 +8,7 @@ from ...core.notice import Notice
 from ..diagnostics import e_bfmi
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
-from .words import chain_list, percent
+from .words import chain_list, non_centred, percent
 
 E_BFMI_LOW = 0.3  # Stan's diagnose warns below the same
 SATURATED_SHARE = 0.01  # of the draws: below this, deep trees cost time and nothing else
@@ -116,12 +116,13 @@ def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
         score, name, scalar = run.best_separation(energy > np.median(energy))
         most = f", most along {run.label(name, scalar)}" if abs(score) > ALONG else ""
         on = f"what depends on {run.label(name, scalar)}" if most else "heavy tails and varying scales"
+        funnel = non_centred(run, name) if most else ""
         yield Notice(
             "warning",
             "e_bfmi",
             f"E-BFMI is below {E_BFMI_LOW} in {low.size} of {len(values)} chains, "
             f"lowest {values[worst]:.2f} in chain {run.chains[worst]}: tails are explored slowly{most}.",
-            f"Reparameterise {on} (a non-centred form), or take more draws.",
+            f"{funnel}." if funnel else f"Reparameterise {on} (a non-centred form), or take more draws.",
             (name,) if most else (),
         )
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from ..evidence import Evidence
 
+_MOST_FORMS = 3
+
 
 def percent(share: float) -> str:
     """A share of draws."""
@@ -21,3 +23,16 @@ def chain_list(run: Evidence, places: Sequence[int] | np.ndarray) -> str:
 def by_chain(run: Evidence, counts: np.ndarray) -> str:
     """Counts, shape `(chain,)`, of the chains that have any."""
     return ", ".join(f"{int(n)} in chain {chain}" for chain, n in zip(run.chains, counts, strict=True) if n)
+
+
+def non_centred(run: Evidence, name: str) -> str:
+    """The line that takes the scale `name` out of the laws that have it; empty where none is known to."""
+    forms = run.scaled_by.get(name, ())
+    if not forms:
+        return ""
+    sites = ", ".join(repr(site) for site, _ in forms[:_MOST_FORMS])
+    config = ", ".join(form for _, form in forms[:_MOST_FORMS])
+    return (
+        f"{name!r} sets the scale of {sites}, whose posterior narrows with it like a funnel: reparameterise, by "
+        f"`handlers.reparam(model, {{{config}}})`"
+    )
