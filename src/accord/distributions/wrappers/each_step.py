@@ -33,13 +33,6 @@ class EachStep(AbstractDistribution):
     event: Shape = eqx.field(static=True)
     float_dtype: np.dtype = eqx.field(static=True)
 
-    @staticmethod
-    def of(
-        base: AbstractDistribution, by_step: Flags, length: int, one: AbstractDistribution, shape: Shape
-    ) -> "EachStep":
-        """The law of a series, from that of `one` of its steps, which has the same structure as `base`."""
-        return EachStep(base, by_step, length, tuple(shape), tuple(one.event_shape), np.dtype(one.dtype))
-
     @property
     def batch_shape(self) -> Shape:
         return (self.length, *self.shape)
