@@ -213,7 +213,7 @@ def test_draws_are_those_of_the_side_that_is_taken(z):
         )
 
     plain, traced = (handlers.seed(model, 1)(pred) for pred in (z > 0, jnp.asarray(z > 0)))
-    assert plain == traced
+    np.testing.assert_allclose(plain, traced, rtol=1e-14)  # one is compiled, with another order of operations
 
 
 def sampled(law, **options):
