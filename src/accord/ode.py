@@ -45,7 +45,7 @@ def solve(
       settle far sooner than others; or a solver of diffrax.
     - `rtol`, `atol`: tolerances of a step, relative and absolute, in the units of the state; 1e-7 and 1e-9 in float64,
       1e-4 and 1e-6 in float32. A state that is small in its units needs a smaller `atol`.
-    - `max_steps`: at most so many, taken or refused, beside one to each time, where a step ends.
+    - `max_steps`: at most so many, taken or refused; an implicit method takes one to each time at least.
 
     **Returns** what a state looks like, each array with a leading axis of `n`.
 
@@ -62,11 +62,15 @@ def solve(
     _check_slope(slope, start, args, dtype)
     wanted = jnp.asarray(times, dtype)
     t0 = jnp.asarray(t0, dtype)
+    # diffrax raises for times out of order, where a run wants NaN (`drivers.callbacks`).
     sorted_times = jax.lax.cummax(jnp.maximum(wanted, t0))
     solver, usual = _solver(diffrax, method), _TOLERANCES[dtype.itemsize]
     control = diffrax.PIDController(
         rtol=usual[0] if rtol is None else rtol, atol=usual[1] if atol is None else atol
     )
+    if isinstance(solver, diffrax.AbstractImplicitSolver):
+        # Between two steps the interpolant of a stiff system is far less accurate than at their ends.
+        control = diffrax.ClipStepSizeController(control, step_ts=sorted_times)
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(slope),
         solver,
@@ -75,22 +79,13 @@ def solve(
         dt0=None,
         y0=start,
         args=args,
-        # Steps end at the times, for between two steps of a stiff system the interpolant is poor, and diffrax would
-        # call Python from inside of the program to check the times that it interpolates at.
-        saveat=diffrax.SaveAt(t0=True, steps=True),
-        stepsize_controller=diffrax.ClipStepSizeController(control, step_ts=sorted_times),
-        max_steps=positive_count("ode.solve: max_steps", max_steps) + wanted.shape[0],
+        saveat=diffrax.SaveAt(ts=sorted_times),
+        stepsize_controller=control,
+        max_steps=positive_count("ode.solve: max_steps", max_steps),
         throw=False,
     )
     is_good = (solution.result == diffrax.RESULTS.successful) & (wanted == sorted_times).all()
-    found = _nearest(solution.ts, sorted_times)
-    return jax.tree.map(lambda a: jnp.where(is_good, a[found], jnp.nan), solution.ys)
-
-
-def _nearest(ts: jax.Array, times: jax.Array) -> jax.Array:
-    """Indices of the entries of increasing `ts` that are nearest to `times`."""
-    after = jnp.clip(jnp.searchsorted(ts, times), 1, ts.shape[0] - 1)
-    return jnp.where(times - ts[after - 1] <= ts[after] - times, after - 1, after)
+    return jax.tree.map(lambda a: jnp.where(is_good, a, jnp.nan), solution.ys)
 
 
 def _diffrax() -> Any:

@@ -92,13 +92,6 @@ def test_a_solution_has_the_precision_of_the_run(precision) -> None:
     assert {entry.dtype for entry in density.layout.sites} == {precision}
 
 
-def test_a_program_with_a_solution_in_it_does_not_call_python() -> None:
-    # Where it does, a float64 run has to refuse it unless the whole process is in double precision.
-    with scope("float64"):
-        density = decay(TIMES, TIMES).log_density()
-        assert "callback[" not in str(jax.make_jaxpr(density.value_and_grad)(np.zeros(1)))
-
-
 @pytest.mark.slow
 def test_a_log_density_with_a_solution_in_it_is_that_of_the_closed_form() -> None:
     density = decay(TIMES, TIMES).log_density()
