@@ -76,17 +76,22 @@ def _page(page: Page) -> str:
         parts += [_call(page.prefix, signature(thing))] if page.is_called else []
         parts += [_body(docstring(thing))]
         if page.has_members and isinstance(thing, type):
-            parts += [f"**{name}.{call}**\n\n{_body(text)}" for call, text in _members(thing)]
+            parts += [f"**{name}.{call}**\n\n{_body(text)}" for call, text in _members(page, thing)]
     return "\n\n".join(parts) + "\n"
 
 
-def _members(thing: type) -> Iterator[tuple[str, str]]:
-    """Its public methods and properties that have a docstring, with how each is called."""
+def _members(page: Page, thing: type) -> Iterator[tuple[str, str]]:
+    """Its public methods and properties that have a docstring, with how each is called.
+
+    What a base on the same page says of a method is not said again.
+    """
+    bases = [base for base in thing.__mro__[1:] if base in page.things.values()]
+    said = {name for base in bases for name in vars(base)}
     for name, member in vars(thing).items():
         if isinstance(member, (staticmethod, classmethod)):
             member = member.__func__
         function = member.fget if isinstance(member, property) else member
-        if name.startswith("_") or not callable(function) or not function.__doc__:
+        if name.startswith("_") or name in said or not callable(function) or not function.__doc__:
             continue
         call = f"`{name}`" if isinstance(member, property) else f"`{signature(function)}`"
         yield re.sub(r"\((self|cls)(, )?", "(", call), inspect.cleandoc(function.__doc__)

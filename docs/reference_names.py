@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import accord as ac
 import accord.distributions as dist
-from accord import bijectors, density, handlers, infer
+from accord import bijectors, density, gp, handlers, infer, ode, reparam
 from accord.core import errors, notice
 from accord.distributions import constraints
 from accord.drivers import draws, explain
 from accord.drivers.calibration import calibration, recovery
+from accord.drivers.centring import proposal
 from accord.drivers.checks import report
 from accord.drivers.modes import laplace, mode
 from accord.drivers.predictive import results, waic
@@ -32,6 +33,7 @@ RESULTS = (
     laplace.Laplace,
     calibration.Calibration,
     recovery.Recovery,
+    proposal.Proposal,
     site.Site,
 )
 # What rooms above call; their users have `Model.sites` and `infer.Devices(shard=...)`.
@@ -73,12 +75,19 @@ def pages() -> dict[str, Page]:
         "handlers": Page(
             "Handlers", "Change what statements mean, from outside.", "handlers.", public(handlers)
         ),
+        "reparam": Page(
+            "Reparameterisations",
+            "In `accord.reparam`: for `handlers.reparam`, which samples sites by way of other variables.",
+            "reparam.",
+            public(reparam),
+            True,
+        ),
         "inference": Page(
             "Inference", "Run models, and use what was drawn.", "infer.", _in_order(public(infer))
         ),
         "results": Page(
             "Results",
-            "What functions of `infer` return.",
+            "What functions of `infer` and `reparam` return.",
             "",
             {each.__name__: each for each in RESULTS},
             has_members=True,
@@ -91,6 +100,14 @@ def pages() -> dict[str, Page]:
             public(density),
             True,
         ),
+        "gp": Page(
+            "Gaussian processes",
+            "In `accord.gp`: covariances, and what is built on them.",
+            "gp.",
+            public(gp),
+            True,
+        ),
+        "ode": Page("Differential equations", "In `accord.ode`.", "ode.", public(ode)),
         "bijectors": Page("Bijectors", "In `accord.bijectors`.", "bijectors.", public(bijectors)),
         "errors": Page(
             "Errors", "In `accord.core.errors`, to be caught by these names.", "", raised, is_called=False
@@ -99,12 +116,14 @@ def pages() -> dict[str, Page]:
 
 
 def public(module: Any) -> dict[str, Any]:
-    """What a module offers, by name; `LogDensity` is on the page of the package alone."""
+    """What a module offers, by name, but for results; `LogDensity` is on the page of the package alone."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     found = {name: getattr(module, name) for name in names if name not in BETWEEN_ROOMS}
     elsewhere = {"LogDensity"} if module is density else set[str]()
     return {
-        name: found[name] for name in found if not inspect.ismodule(found[name]) and name not in elsewhere
+        name: thing
+        for name, thing in found.items()
+        if not (inspect.ismodule(thing) or thing in RESULTS or name in elsewhere)
     }
 
 

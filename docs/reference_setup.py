@@ -6,7 +6,7 @@ import numpy as np
 
 import accord as ac
 import accord.distributions as dist
-from accord import bijectors, density, handlers, infer
+from accord import bijectors, density, gp, handlers, infer, ode, reparam
 from accord.distributions import constraints
 
 np.set_printoptions(precision=3, suppress=True)

@@ -11,6 +11,8 @@ from .bijectors import float_type, is_concrete
 from .core.errors import ModelError, OptionError
 from .core.options import checks_options, positive_count
 
+__all__ = ["solve"]
+
 # By the size of a number in bytes: what an adaptive step may be wrong by, relative and absolute.
 _TOLERANCES = {8: (1e-7, 1e-9), 4: (1e-4, 1e-6)}
 
@@ -54,6 +56,14 @@ def solve(
 
     **Source**: Kidger (2021), On Neural Differential Equations (diffrax); Tsitouras (2011), Computers & Mathematics
     with Applications 62, 770-775; Kvaerno (2004), BIT Numerical Mathematics 44, 489-502.
+
+    **Example**
+
+    >>> def decay(t, amount, rate):
+    ...     return -rate * amount
+    >>> amounts = ode.solve(decay, 8.0, 0.0, np.array([1.0, 2.0, 3.0]), np.log(2))
+    >>> print(np.round(amounts, 2))
+    [4. 2. 1.]
     """
     diffrax = _diffrax()
     dtype = float_type(times, t0, *jax.tree.leaves((y0, args)))

@@ -28,7 +28,7 @@ THINGS = {
 }
 SETUP = (DOCS / "reference_setup.py").read_text(encoding="utf-8")
 # What takes long: to compile a sampler, also for the draws that are looked at, and to compute networks eagerly.
-SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|\bdraws\b(?!=)")
+SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)")
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
 WAITS = {"member"}  # for a run elsewhere
 

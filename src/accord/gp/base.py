@@ -26,6 +26,16 @@ class AbstractCovariance(eqx.Module):
     - `lengthscale`: over which it changes, in the units of `x`, > 0, shape `()`, or `(d,)` for one of each axis.
 
     **Raises** `DistributionError` on construction for a parameter known then that is not positive.
+
+    **Example**
+
+    >>> class Line(gp.AbstractCovariance):
+    ...     def __call__(self, x, z=None):
+    ...         return self.amplitude**2 * jnp.outer(x, x if z is None else z) / self.lengthscale**2
+    >>> print(Line(amplitude=2.0)(np.array([0.0, 1.0, 3.0])))
+    [[ 0.  0.  0.]
+     [ 0.  4. 12.]
+     [ 0. 12. 36.]]
     """
 
     amplitude: Any = 1.0

@@ -22,6 +22,15 @@ def marginal(covariance: AbstractCovariance, x: Any, *, noise: Any, mean: Any = 
     - `mean`: of the process at the points; a number, or shape `(n,)`.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 2.30.
+
+    **Example**
+
+    >>> covariance = gp.Matern52(amplitude=2.0, lengthscale=0.5)
+    >>> observed = gp.marginal(covariance, np.array([0.0, 0.5, 1.0]), noise=0.5)
+    >>> print(observed.covariance_matrix)
+    [[4.25  2.096 0.555]
+     [2.096 4.25  2.096]
+     [0.555 2.096 4.25 ]]
     """
     return MultivariateNormal(mean, covariance_matrix=_with_noise(covariance(x), noise))
 
@@ -46,6 +55,14 @@ def conditional(
       `noise_new` gives the process itself.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equations 2.22 to 2.24.
+
+    **Example**
+
+    >>> covariance = gp.Matern52(amplitude=2.0, lengthscale=0.5)
+    >>> x, seen = np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.9, -0.2])
+    >>> ahead = gp.conditional(covariance, x, seen, np.array([0.5, 1.0, 1.5]), noise=0.5, noise_new=0.01)
+    >>> print(ahead.mean, np.sqrt(ahead.variance))
+    [ 0.812 -0.147 -0.256] [0.474 0.48  1.7  ]
     """
     old, between, new = covariance(x), covariance(x, x_new), covariance(x_new)
     factor = jnp.linalg.cholesky(_with_noise(old, noise))

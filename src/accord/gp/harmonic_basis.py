@@ -33,6 +33,14 @@ class HarmonicBasis(eqx.Module):
 
     **Source**: Solin & Sarkka (2014), Explicit Link between Periodic Covariance Functions and State Space Models,
     section 3; the ratios of Bessel functions are by DLMF 10.29.1, begun like the bounds of Amos (1974).
+
+    **Example**
+
+    >>> basis = gp.HarmonicBasis(period=12.0, size=1)
+    >>> print(basis(np.array([0.0, 3.0, 6.0])))
+    [[ 1.  1.  0.]
+     [ 1.  0.  1.]
+     [ 1. -1.  0.]]
     """
 
     period: Any
@@ -46,7 +54,7 @@ class HarmonicBasis(eqx.Module):
 
     @property
     def num_functions(self) -> int:
-        """And of weights."""
+        """The number of functions, and of weights."""
         return 2 * self.size + 1
 
     def scales(self, covariance: AbstractCovariance) -> jax.Array:

@@ -39,6 +39,14 @@ class Matern12(AbstractMatern):
     **Covariance**: `amplitude^2 exp(-r)`, r the distance in lengthscales.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.18.
+
+    **Example**
+
+    >>> covariance = gp.Matern12(amplitude=2.0, lengthscale=0.5)
+    >>> print(covariance(np.array([0.0, 0.5, 1.0])))
+    [[4.    1.472 0.541]
+     [1.472 4.    1.472]
+     [0.541 1.472 4.   ]]
     """
 
 
@@ -50,6 +58,14 @@ class Matern32(AbstractMatern):
     **Covariance**: `amplitude^2 (1 + a) exp(-a)`, a = sqrt(3) r, r the distance in lengthscales.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.17.
+
+    **Example**
+
+    >>> covariance = gp.Matern32(amplitude=2.0, lengthscale=0.5)
+    >>> print(covariance(np.array([0.0, 0.5, 1.0])))
+    [[4.    1.933 0.559]
+     [1.933 4.    1.933]
+     [0.559 1.933 4.   ]]
     """
 
     half_order: ClassVar[int] = 1
@@ -64,6 +80,14 @@ class Matern52(AbstractMatern):
     **Covariance**: `amplitude^2 (1 + a + a^2 / 3) exp(-a)`, a = sqrt(5) r, r the distance in lengthscales.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.17.
+
+    **Example**
+
+    >>> covariance = gp.Matern52(amplitude=2.0, lengthscale=0.5)
+    >>> print(covariance(np.array([0.0, 0.5, 1.0])))
+    [[4.    2.096 0.555]
+     [2.096 4.    2.096]
+     [0.555 2.096 4.   ]]
     """
 
     half_order: ClassVar[int] = 2

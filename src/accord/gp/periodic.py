@@ -24,6 +24,14 @@ class Periodic(AbstractCovariance):
 
     **Source**: MacKay (1998), Introduction to Gaussian Processes, equation 47; the Fourier series is that of Solin &
     Sarkka (2014), Explicit Link between Periodic Covariance Functions and State Space Models, equation 26.
+
+    **Example**
+
+    >>> covariance = gp.Periodic(amplitude=2.0, lengthscale=1.0, period=12.0)  # months
+    >>> print(covariance(np.array([0.0, 6.0, 12.0])))
+    [[4.    0.541 4.   ]
+     [0.541 4.    0.541]
+     [4.    0.541 4.   ]]
     """
 
     period: Any = 1.0

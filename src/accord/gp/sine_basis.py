@@ -32,6 +32,13 @@ class SineBasis(eqx.Module):
 
     **Source**: Solin & Sarkka (2020), Statistics and Computing 30, 419-446, section 3; Riutort-Mayol et al. (2023),
     Statistics and Computing 33, 17 (accuracy, and the rules of `around`).
+
+    **Example**
+
+    >>> x = np.array([-1.0, 0.0, 1.0])
+    >>> basis = gp.SineBasis.around(x, lengthscales=(0.5, 2.0), covariance=gp.Matern52)
+    >>> print(basis.low, basis.high, basis.num_functions, basis(x).shape)
+    -8.2 8.2 44 (3, 44)
     """
 
     low: Any
@@ -91,12 +98,12 @@ class SineBasis(eqx.Module):
 
     @property
     def num_axes(self) -> int:
-        """Of the points."""
+        """The number of axes that points have."""
         return len(self.size) if isinstance(self.size, tuple) else 1
 
     @property
     def num_functions(self) -> int:
-        """And of weights."""
+        """The number of functions, and of weights."""
         return math.prod(self.size) if isinstance(self.size, tuple) else self.size
 
     def frequencies(self) -> Any:

@@ -67,6 +67,14 @@ class SquaredExponential(AbstractStationary):
     **Covariance**: `amplitude^2 exp(-r^2 / 2)`, r the distance in lengthscales.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.9.
+
+    **Example**
+
+    >>> covariance = gp.SquaredExponential(amplitude=2.0, lengthscale=0.5)
+    >>> print(covariance(np.array([0.0, 0.5, 1.0])))
+    [[4.    2.426 0.541]
+     [2.426 4.    2.426]
+     [0.541 2.426 4.   ]]
     """
 
     rules: ClassVar[tuple[float, float] | None] = (3.2, 1.75)
@@ -89,6 +97,14 @@ class RationalQuadratic(AbstractStationary):
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.19. The spectral
     density is that of a squared exponential, averaged over the gamma distribution of its precision (DLMF 10.32.10).
+
+    **Example**
+
+    >>> covariance = gp.RationalQuadratic(amplitude=2.0, lengthscale=0.5, mixture=1.0)
+    >>> print(covariance(np.array([0.0, 0.5, 1.0])))
+    [[4.    2.667 1.333]
+     [2.667 4.    2.667]
+     [1.333 2.667 4.   ]]
     """
 
     mixture: Any = 1.0

@@ -20,11 +20,6 @@ def weights(
 ) -> Any:
     """Draw the weights of a Gaussian process at the site `name`; the process at points `x` is `basis(x) @ weights`.
 
-    ```python
-    basis = gp.SineBasis(-2.0, 2.0, size=30)
-    f = basis(x) @ gp.weights("f", gp.Matern52(amplitude, lengthscale), basis)
-    ```
-
     The site does not depend on the points, so that draws of it predict at others.
 
     **Arguments**
@@ -36,6 +31,21 @@ def weights(
     **Returns** the weights, scaled: shape `(*plates, num_functions)`, one process for each entry of the plates around.
 
     **Raises** `OptionError` for what is no covariance or basis; `DistributionError` where they do not fit together.
+
+    **Example**
+
+    >>> basis = gp.SineBasis(-2.0, 2.0, size=12)
+    >>> @ac.model
+    ... def smooth(x, y):
+    ...     lengthscale = ac.sample("lengthscale", dist.InverseGamma(5, 5))
+    ...     f = basis(x) @ gp.weights("f", gp.Matern52(1.0, lengthscale), basis)
+    ...     with ac.plate("row", len(x)):
+    ...         ac.sample("y", dist.Normal(f, 0.1), obs=y)
+    >>> print(smooth(np.array([-1.0, 0.0, 1.0]), np.array([0.3, 0.9, -0.2])).sites())
+    site         kind      shape  dims     distribution
+    lengthscale  latent    ()              InverseGamma
+    f            latent    (12,)  f_dim_0  Independent
+    y            observed  (3,)   row      Normal
     """
     if not isinstance(covariance, AbstractCovariance):
         raise OptionError(

@@ -25,16 +25,6 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     none. So each site is in both, with the same shape, observed in both or in none, and if not observed, with supports
     of one kind; their distributions may differ. A factor may be in one alone.
 
-    ```python
-    def calm():
-        return ac.sample("x", dist.Normal(0.0, 1.0))
-
-    def wild():
-        return ac.sample("x", dist.StudentT(2.0, 0.0, 5.0))
-
-    x = ac.cond(volume > threshold, wild, calm)
-    ```
-
     **Arguments**
     - `pred`: one bool. For each entry of a batch, use `jnp.where` on parameters, or a mixture.
     - `true_fun`, `false_fun`: return pytrees of the same shapes and dtypes.
@@ -44,6 +34,23 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
     **Raises** `ModelError` outside of a model; `OptionError` for a `pred` that is not one bool; `SiteError` for sites
     that the two have not in common.
+
+    **Example**
+
+    >>> @ac.model
+    ... def market(volume, change):
+    ...     def calm():
+    ...         ac.sample("change", dist.Normal(0.0, 1.0), obs=change)
+    ...
+    ...     def wild():
+    ...         ac.sample("change", dist.StudentT(2.0, 0.0, 5.0), obs=change)
+    ...
+    ...     threshold = ac.sample("threshold", dist.Normal(0.0, 1.0))
+    ...     ac.cond(volume > threshold, wild, calm)
+    >>> print(market(volume=0.5, change=4.0).sites())
+    site       kind      shape  dims  distribution
+    threshold  latent    ()           Normal
+    change     observed  ()           StudentT or Normal
     """
     for function in (true_fun, false_fun):
         if not callable(function):

@@ -153,6 +153,18 @@ def reparam(target: T, config: Config | AbstractWhole) -> T:
 
     **Raises** `OptionError` for what is none of them; (when the model runs) `SiteError` for a name that is no sample
     site, and for a distribution that the reparameterisation is not made for.
+
+    **Example**
+
+    >>> @ac.model
+    ... def funnel():
+    ...     scale = ac.sample("scale", dist.LogNormal(0, 1))
+    ...     ac.sample("x", dist.Normal(0, scale))
+    >>> print(handlers.reparam(funnel(), {"x": reparam.LocScale()}).sites())
+    site    kind           shape  dims  distribution
+    scale   latent         ()           LogNormal
+    x       deterministic  ()           Normal
+    x_base  latent         ()           Normal
     """
     if isinstance(config, AbstractWhole):
         if not isinstance(target, Model):

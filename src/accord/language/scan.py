@@ -38,15 +38,6 @@ def scan(
     has shape `(100, *batch, *event)`, and so have values that `condition` and the like give it. The log density is that
     of the loop written out; the program holds the step once, however many there are.
 
-    ```python
-    def step(previous, y):
-        h = ac.sample("h", dist.Normal(0.9 * previous, sigma))
-        ac.sample("y", dist.Normal(0.0, jnp.exp(h / 2)), obs=y)
-        return h, None
-
-    ac.scan(step, 0.0, y, name="day")
-    ```
-
     **Arguments**
     - `step`: from the carry and one entry of `xs` to the next carry, of the same shapes and dtypes, and an output.
     - `init`: the first carry, a pytree of arrays and numbers.
@@ -61,6 +52,24 @@ def scan(
 
     **Raises** `ModelError` outside of a model; `OptionError` for what cannot be looped over; `SiteError` for a value
     with another number of steps.
+
+    **Example**
+
+    >>> @ac.model
+    ... def volatility(returns):
+    ...     sigma = ac.sample("sigma", dist.HalfNormal(0.5))
+    ...
+    ...     def step(previous, observed):
+    ...         h = ac.sample("h", dist.Normal(0.9 * previous, sigma))
+    ...         ac.sample("return", dist.Normal(0.0, jnp.exp(h / 2)), obs=observed)
+    ...         return h, None
+    ...
+    ...     ac.scan(step, 0.0, returns, name="day")
+    >>> print(volatility(np.array([0.3, -1.2, 0.8])).sites())
+    site    kind      shape  dims  distribution
+    sigma   latent    ()           HalfNormal
+    h       latent    (3,)   day   Normal
+    return  observed  (3,)   day   Normal
     """
     xs = jax.tree.map(_array, xs)
     length = _length(step, xs, length)

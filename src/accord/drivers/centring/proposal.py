@@ -39,6 +39,19 @@ class Proposal(Mapping[str, AbstractReparam]):
     """How the sites of a model are proposed to be reparameterised; prints as a table of the reasons.
 
     It is the `config` that `handlers.reparam` takes. `rows` has an entry for each site whose scale is unknown.
+
+    **Example**
+
+    >>> @ac.model
+    ... def schools(sigma, y):
+    ...     mu = ac.sample("mu", dist.Normal(0, 5))
+    ...     tau = ac.sample("tau", dist.HalfCauchy(5))
+    ...     with ac.plate("school", len(y)):
+    ...         theta = ac.sample("theta", dist.Normal(mu, tau))
+    ...         ac.sample("y", dist.Normal(theta, sigma), obs=y)
+    >>> proposal = reparam.propose(schools(sigma, y))
+    >>> {row.site: row.decision for row in proposal.rows}
+    {'theta': 'non-centred'}
     """
 
     rows: tuple[Judged, ...]

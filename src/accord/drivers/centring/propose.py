@@ -40,6 +40,26 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
 
     **Raises** `OptionError` for what is not a model with its data; as `infer.sample` for a model that cannot be
     sampled.
+
+    **Example**
+
+    >>> @ac.model
+    ... def schools(sigma, y):
+    ...     mu = ac.sample("mu", dist.Normal(0, 5))
+    ...     tau = ac.sample("tau", dist.HalfCauchy(5))
+    ...     with ac.plate("school", len(y)):
+    ...         theta = ac.sample("theta", dist.Normal(mu, tau))
+    ...         ac.sample("y", dist.Normal(theta, sigma), obs=y)
+    >>> proposal = reparam.propose(schools(sigma, y))
+    >>> proposal.config
+    {'theta': LocScale(centered=0.0)}
+    >>> print(handlers.reparam(schools(sigma, y), proposal).sites())
+    site        kind           shape  dims    distribution
+    mu          latent         ()             Normal
+    tau         latent         ()             HalfCauchy
+    theta       deterministic  (8,)   school  Normal
+    theta_base  latent         (8,)   school  Normal
+    y           observed       (8,)   school  Normal
     """
     if not isinstance(model, Model):
         hint = " Call it with its data." if callable(model) else ""

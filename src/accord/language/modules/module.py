@@ -32,11 +32,6 @@ def module(
     A site is called as its array is in Python: `net.layers[0].weight` is `module.layers[0].weight` under the name
     "net". What is not a parameter stays as it is, in the precision of the run; `module` itself is never changed.
 
-    ```python
-    net = ac.module("net", eqx.nn.MLP(2, "scalar", 8, 1, key=jax.random.key(0)), dist.Normal(0, 1))
-    mean = jax.vmap(net)(x)
-    ```
-
     **Arguments**
     - `name`: comes before the names of the sites.
     - `module`: of Equinox, or of Flax (`flax.linen` or `flax.nnx`).
@@ -56,6 +51,21 @@ def module(
 
     **Raises** `SiteError` for a path that is none of the module's, a parameter that the mapping leaves out, a prior of
     another shape, and inside of a plate; `OptionError` for what is no module, or not ready to be one of a density.
+
+    **Example**
+
+    >>> import equinox as eqx
+    >>> linear = eqx.nn.Linear(2, "scalar", key=jax.random.key(0))
+    >>> @ac.model
+    ... def regression(x, y):
+    ...     net = ac.module("net", linear, {"weight": dist.Normal(0, 1), "bias": dist.Normal(0, 10)})
+    ...     with ac.plate("row", len(x)):
+    ...         ac.sample("y", dist.Normal(jax.vmap(net)(x), 0.1), obs=y)
+    >>> print(regression(np.ones((3, 2)), np.array([0.0, 0.8, 0.9])).sites())
+    site        kind      shape   dims                                distribution
+    net.weight  latent    (1, 2)  net.weight_dim_0, net.weight_dim_1  Independent
+    net.bias    latent    (1,)    net.bias_dim_0                      Independent
+    y           observed  (3,)    row                                 Normal
     """
     where = f"ac.module {name!r} (at {caller()})"
     if not isinstance(name, str) or not name:

@@ -26,6 +26,12 @@ class Parts:
     - `way`: the function. Where it forgets something, as the length of a vector of which only the direction counts,
       its inverse is one of the places that it maps to a value, and in the place of the log determinant it gives the log
       density of `auxiliary` less that of the value.
+
+    **Example**
+
+    >>> parts = reparam.LocScale().parts(dist.StudentT(4.0, 10.0, 3.0))
+    >>> print(parts.auxiliary, parts.way.forward(1.0))
+    StudentT(df=4.0, loc=0.0, scale=1.0) 13.0
     """
 
     auxiliary: AbstractDistribution
@@ -49,6 +55,21 @@ class AbstractReparam(eqx.Module):
     - `takes_whole`: whether `parts` is given a distribution as it is, rather than what is inside of `expand`,
       `to_event` and `mask`.
     - `keeps_axes`: whether the axes of the variable are those of the value, with the same meaning.
+
+    **Example**
+
+    >>> class InMeans(reparam.AbstractReparam):
+    ...     def parts(self, distribution):
+    ...         return reparam.Parts(dist.Exponential(1.0), bijectors.Scale(1 / distribution.rate))
+    >>> @ac.model
+    ... def waiting():
+    ...     rate = ac.sample("rate", dist.HalfNormal(1))
+    ...     ac.sample("time", dist.Exponential(rate))
+    >>> print(handlers.reparam(waiting(), {"time": InMeans()}).sites())
+    site       kind           shape  dims  distribution
+    rate       latent         ()           HalfNormal
+    time       deterministic  ()           Exponential
+    time_base  latent         ()           Exponential
     """
 
     takes_whole: ClassVar[bool] = False

@@ -29,6 +29,16 @@ class Circular(AbstractReparam):
 
     **Source**: Mardia & Jupp (2000), Directional Statistics, section 3.5.1, for a law of the plane with given angles.
     The squared radius is gamma here, so that the density in the plane is smooth, and zero at the origin.
+
+    **Example**
+
+    >>> @ac.model
+    ... def wind():
+    ...     ac.sample("angle", dist.VonMises(3.0, 2.0))
+    >>> print(handlers.reparam(wind(), {"angle": reparam.Circular()}).sites())
+    site        kind           shape  dims              distribution
+    angle       deterministic  ()                       VonMises
+    angle_base  latent         (2,)   angle_base_dim_0  InPlane
     """
 
     keeps_axes: ClassVar[bool] = False

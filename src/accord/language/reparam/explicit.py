@@ -25,6 +25,17 @@ class Explicit(AbstractReparam):
     - `support`: of what is sampled, needed only where it is not known from the bijector.
 
     **Raises** `OptionError` for what is no bijector.
+
+    **Example**
+
+    >>> @ac.model
+    ... def grown():
+    ...     ac.sample("height", dist.Normal(170, 30))
+    >>> standardise = bijectors.Inverse(bijectors.Affine(175.0, 8.0))  # as an earlier survey found them
+    >>> easier = handlers.reparam(grown(), {"height": reparam.Explicit(standardise, constraints.real)})
+    >>> given = handlers.substitute(easier, {"height_base": 0.5})
+    >>> print(handlers.trace(given).get_trace()["height"].value)
+    179.0
     """
 
     transform: Any
@@ -54,6 +65,16 @@ class Haar(AbstractReparam):
     - `flip`: run along it backwards, so that the last values carry most.
 
     **Source**: Percival & Walden (2000), Wavelet Methods for Time Series Analysis, section 4.1.
+
+    **Example**
+
+    >>> @ac.model
+    ... def walk():
+    ...     ac.sample("level", dist.GaussianRandomWalk(1.0, 64))
+    >>> print(handlers.reparam(walk(), {"level": reparam.Haar()}).sites())
+    site        kind           shape  dims              distribution
+    level       deterministic  (64,)  level_dim_0       GaussianRandomWalk
+    level_base  latent         (64,)  level_base_dim_0  TransformedDistribution
     """
 
     dim: int = eqx.field(static=True, default=-1)
@@ -76,6 +97,16 @@ class DiscreteCosine(AbstractReparam):
       a random walk.
 
     **Source**: Ahmed, Natarajan & Rao (1974), IEEE Transactions on Computers 23(1), 90-93.
+
+    **Example**
+
+    >>> @ac.model
+    ... def walk():
+    ...     ac.sample("level", dist.GaussianRandomWalk(1.0, 64))
+    >>> print(handlers.reparam(walk(), {"level": reparam.DiscreteCosine(smooth=1.0)}).sites())
+    site        kind           shape  dims              distribution
+    level       deterministic  (64,)  level_dim_0       GaussianRandomWalk
+    level_base  latent         (64,)  level_base_dim_0  TransformedDistribution
     """
 
     dim: int = eqx.field(static=True, default=-1)

@@ -41,6 +41,17 @@ class LocScale(AbstractReparam):
 
     **Source**: Papaspiliopoulos, Roberts & Skoeld (2007), Statistical Science 22(1), 59-73; for c, Gorinova, Moore &
     Hoffman (2020), Automatic reparameterisation of probabilistic programs, section 4.
+
+    **Example**
+
+    >>> @ac.model
+    ... def funnel():
+    ...     scale = ac.sample("scale", dist.LogNormal(0, 1))
+    ...     ac.sample("x", dist.Normal(0, scale))
+    >>> easier = handlers.reparam(funnel(), {"x": reparam.LocScale()})
+    >>> given = handlers.substitute(easier, {"scale": 2.0, "x_base": 1.5})
+    >>> print(handlers.trace(given).get_trace()["x"].value)
+    3.0
     """
 
     centered: Any = eqx.field(static=True, default=0.0)

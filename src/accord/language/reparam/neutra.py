@@ -40,6 +40,15 @@ class Neutra(AbstractWhole):
     not a model with its data.
 
     **Source**: Hoffman et al. (2019), NeuTra-lizing bad geometry in Hamiltonian Monte Carlo using neural transport.
+
+    **Example**
+
+    >>> fitted = bijectors.LowerCholeskyAffine(np.array([0.5]), np.array([[0.6]]))  # mean and sd of logit(p)
+    >>> print(handlers.reparam(coin(4, heads), reparam.Neutra(fitted)).sites())
+    site           kind           shape  dims                 distribution
+    unknowns_base  latent         (1,)   unknowns_base_dim_0  Coordinates
+    p              deterministic  ()                          Beta
+    y              observed       (4,)   toss                 Bernoulli
     """
 
     bijector: AbstractBijector

@@ -22,6 +22,16 @@ class ProjectedNormal(AbstractReparam):
     No smooth map of numbers covers a sphere, so that such a site is latent in this form only.
 
     **Source**: Hernandez-Stumpfhauser, Breidt & van der Woerd (2017), Bayesian Analysis 12(1), 113-133, section 2.
+
+    **Example**
+
+    >>> @ac.model
+    ... def star():
+    ...     ac.sample("direction", dist.ProjectedNormal(np.array([1.0, 0.0, 0.0])))
+    >>> print(handlers.reparam(star(), {"direction": reparam.ProjectedNormal()}).sites())
+    site            kind           shape  dims                  distribution
+    direction       deterministic  (3,)   direction_dim_0       ProjectedNormal
+    direction_base  latent         (3,)   direction_base_dim_0  Independent
     """
 
     keeps_axes: ClassVar[bool] = False

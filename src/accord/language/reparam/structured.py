@@ -33,6 +33,18 @@ class Structured(AbstractReparam):
     covariance.
 
     **Source**: Murray & Adams (2010), Advances in Neural Information Processing Systems 23, section 2.
+
+    **Example**
+
+    >>> @ac.model
+    ... def walk():
+    ...     scale = ac.sample("scale", dist.HalfNormal(1))
+    ...     ac.sample("level", dist.GaussianRandomWalk(scale, 4))
+    >>> print(handlers.reparam(walk(), {"level": reparam.Structured()}).sites())
+    site        kind           shape  dims              distribution
+    scale       latent         ()                       HalfNormal
+    level       deterministic  (4,)   level_dim_0       GaussianRandomWalk
+    level_base  latent         (4,)   level_base_dim_0  Independent
     """
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:

@@ -22,6 +22,20 @@ class Transform(AbstractReparam):
     Parameters of f, such as a location and a scale, then have no part in the prior of what is sampled. Also for
     LogNormal, LogitNormal and MultivariateLogNormal, whose x is normal; to sample that by its deviation, name it as
     well: `{"theta": Transform(), "theta_base": LocScale()}`.
+
+    **Example**
+
+    >>> @ac.model
+    ... def treated():
+    ...     spread = ac.sample("spread", dist.HalfNormal(1))
+    ...     ac.sample("dose", dist.LogNormal(1.0, spread))
+    >>> ways = {"dose": reparam.Transform(), "dose_base": reparam.LocScale()}
+    >>> print(handlers.reparam(treated(), ways).sites())
+    site            kind           shape  dims  distribution
+    spread          latent         ()           HalfNormal
+    dose            deterministic  ()           LogNormal
+    dose_base       deterministic  ()           Normal
+    dose_base_base  latent         ()           Normal
     """
 
     keeps_axes: ClassVar[bool] = False
