@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from accord.adaptation.ensemble import Moves
 from accord.kernels import Metric
 from accord.kernels.integrator import Target, leapfrog
+from ensemble_lengths import unstretched
 
 FOLDS = 4  # of MEADS
 ROWS = 5  # that a draw of MEADS keeps: a few of its steps, of which each is one gradient
@@ -214,13 +215,6 @@ def widest(rows: Any) -> Any:
     gram = rows @ rows.T
     count, own = len(rows), jnp.diag(gram)
     return (jnp.sum(gram**2) - jnp.sum(own**2)) / ((count - 1) * jnp.sum(own))
-
-
-def unstretched(metric: Metric, x: Any) -> Any:
-    """Rows of x, shape `(row, dim)`, in whitened space."""
-    y = x / metric.scale
-    along = (y @ metric.factor) * (1 / (1 + metric.stretch) - 1)
-    return y + jnp.where(metric.is_diagonal, 0, along) @ metric.factor.T
 
 
 def by_chain(condition: Any, new: Any, old: Any) -> Any:

@@ -24,6 +24,7 @@ from ensemble_kernels import (
     trajectories,
     walks,
 )
+from ensemble_lengths import learn_per_time
 
 WARMUP, MAX_STEPS = 200, 1000
 _LENGTH_FROM, _LENGTH_AT = (
@@ -50,6 +51,7 @@ class Programs:
         self.density, self.chains = density, chains
         self.evaluate = jax.jit(jax.vmap(density.value_and_grad))
         self.learn = jax.jit(partial(ensemble.learn, max_steps=MAX_STEPS))
+        self.learn_per_time = jax.jit(partial(learn_per_time, max_steps=MAX_STEPS))
         self.probe = jax.jit(ensemble.probe)
         self.trajectories = {
             kind: trajectories(density.value_and_grad, kind) for kind in (euclidean, microcanonical)
@@ -118,18 +120,21 @@ class Trajectories:
     - `target_accept`: harmonic mean of the acceptance.
     - `is_length_by_ess`: set the mean length as MAMS does: 1.3 times the root of the mean variance, later half the
       integration time that an effective draw takes; else as ChEES does.
+    - `is_per_time`: learn the length that moves chains most per unit of time, where ChEES asks for most at all.
     - `decay`: time after which velocities are renewed along a trajectory, in mean lengths; infinite, only between.
     """
 
     is_microcanonical: bool = False
     target_accept: float = 0.651
     is_length_by_ess: bool = False
+    is_per_time: bool = False
     decay: float = np.inf
 
     def run(self, programs: Programs, seed: int, num_draws: int, budget: tuple[float, float]) -> Run:
         """Warm-up and sampling; the budget is of no use here."""
         del budget
         draw = programs.trajectories[microcanonical if self.is_microcanonical else euclidean]
+        learn = programs.learn_per_time if self.is_per_time else programs.learn
         key, points = jax.random.key(seed), programs.starts(seed)
         metric, state = first_metric(points), EnsembleState.begin(1.0, 1.0, 0.0, np.dtype(float))
         window, is_probing, number, work = Window(WARMUP), True, 0, [1, 0]
@@ -151,7 +156,7 @@ class Trajectories:
                 chances.append(np.asarray(moves.acceptance))
                 continue
             if factor == 1:
-                learnt = programs.learn(state, moves, metric, self.target_accept)
+                learnt = learn(state, moves, metric, self.target_accept)
                 state = self.with_length(learnt, float(state.log_length))
             if index + 1 == WARMUP:
                 state = ensemble.freeze(state, np.bool_(True))
