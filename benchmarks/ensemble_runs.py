@@ -118,8 +118,8 @@ class Trajectories:
     **Fields**
     - `is_microcanonical`: how chains move.
     - `target_accept`: harmonic mean of the acceptance.
-    - `is_length_by_ess`: set the mean length as MAMS does: 1.3 times the root of the mean variance, later half the
-      integration time that an effective draw takes; else as ChEES does.
+    - `is_length_by_ess`: set the mean length as BlackJAX 1.7 can for MAMS: 1.3 times the root of the mean variance,
+      which whitened is one, later half the time that an effective draw takes; else as ChEES does.
     - `is_per_time`: learn the length that moves chains most per unit of time, where ChEES asks for most at all.
     - `decay`: time after which velocities are renewed along a trajectory, in mean lengths; infinite, only between.
     """
@@ -177,7 +177,6 @@ class Trajectories:
 
     def restarted(self, state: EnsembleState, least: float, is_anew: bool) -> EnsembleState:
         """After a new metric, as the library does: all over again where it is of another form."""
-        # Of draws whose widest direction has standard deviation s, `least` is a quarter of pi times s.
         if self.is_length_by_ess:
             length = np.log(1.3)
             begun = EnsembleState.begin(float(state.step_size), 1.0, 0.0, np.dtype(float))
