@@ -360,3 +360,29 @@ def test_predictions_follow_from_draws_of_the_auxiliary():
     wanted = draws["mu"][..., None] + draws["tau"][..., None] * draws["theta_base"]
     np.testing.assert_allclose(found["theta"], wanted, rtol=1e-12)
     assert found["y"].shape == (1, 2, 3)
+
+
+def autoregression(way):
+    def step(previous, y):
+        h = ac.sample("h", dist.Normal(0.9 * previous, 0.5))
+        ac.sample("y", dist.Normal(h, 1.0), obs=y)
+        return h, None
+
+    return lambda: ac.scan(way(step), 0.0, Y)
+
+
+def test_a_step_of_a_scan_is_reparameterised_around_it():
+    """A step is 0.9 of the last and half of its auxiliary: the Jacobian is 0.5 for each of three steps."""
+    plain = ac.model(autoregression(lambda step: step))().log_density()
+    way = {"h": LocScale()}
+    other = ac.model(autoregression(lambda step: handlers.reparam(step, way)))().log_density()
+    base = (THETA - 0.9 * np.array([0.0, *THETA[:-1]])) / 0.5
+    found = other(other.unconstrain({"h_base": base}))
+    np.testing.assert_allclose(found, plain(plain.unconstrain({"h": THETA})) + 3 * np.log(0.5), rtol=1e-12)
+    assert other.layout["h"].shape == other.layout["h_base"].shape == (3,)
+
+
+def test_from_outside_of_a_scan_a_reparameterisation_is_refused():
+    model = ac.model(autoregression(lambda step: step))()
+    with pytest.raises(SiteError, match=r"site 'h' .* inside of a scan .*ac\.scan\(handlers\.reparam\(step"):
+        handlers.reparam(model, {"h": LocScale()}).log_density()

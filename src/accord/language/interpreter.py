@@ -74,7 +74,14 @@ class Outside:
 
     def show(self, site: Site) -> tuple[Site, "Records"]:
         """What they make of a site, and where it is to be kept once it is settled."""
-        return _shown(site, self.stack, self.thread, self.transformation)
+        shown, records = _shown(site, self.stack, self.thread, self.transformation)
+        if site.reparam is None and shown.reparam is not None and shown.is_latent:
+            raise SiteError(
+                f"site {site.name!r} (at {site.where}) is inside of a scan or a branch, and is to be reparameterised "
+                "from outside, where the laws of its steps are not known one by one. Put `handlers.reparam` around "
+                "the step or branch: `ac.scan(handlers.reparam(step, {...}), init, xs)`."
+            )
+        return shown, records
 
 
 Records = list[tuple[dict[str, Site], str]]
@@ -220,13 +227,7 @@ def _settled(site: Site, records: Records, doing: str, origin: Site | None = Non
         )
     try:
         if site.reparam is not None and site.is_latent and not (site.is_observed or site.is_hidden):
-            if origin is None:
-                raise SiteError(
-                    f"site {site.name!r} (at {site.where}) is inside of a scan or a branch, and is to be "
-                    "reparameterised from outside. Call `handlers.reparam` inside of it, on a function with the "
-                    "statement, or write the statement so: a standard variable, and the value that follows."
-                )
-            site = express(site, origin, visit)
+            site = express(site, origin or site, visit)
         site = weighted_by_volume(settle(site))
     except Exception as error:
         note_site(error, site, doing)
