@@ -29,7 +29,7 @@ from accord.density import LogDensity
 from accord.drivers.compiled import compile_programs
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import Limits, item_key, rows_for
+from accord.drivers.program import NUM_PLACES, Limits, item_key, rows_for
 from accord.kernels import NUTS
 from problems import MODELS, model_of
 
@@ -99,12 +99,13 @@ def measure(density: LogDensity) -> Cost:
         state, metric = pieces[-1].end_state, pieces[-1].metric
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position)
+        places = np.zeros((NUM_PLACES, density.dim))
         loops: dict[str, Callable[[int], None]] = {}
         for way, options in OPTIONS.items():
             loops[way] = _bare_loop(density, position, options)
 
         def step(count: int) -> None:
-            limits = Limits(FOREVER, np.int32(count), np.int32(NUM_WARMUP), np.float64(kernel.target_accept))
+            limits = Limits.at(FOREVER, count, NUM_WARMUP, kernel.target_accept, places)
             jax.block_until_ready(programs.advance(state, metric, key, item_key(key, state), limits))
 
         loops["step"] = step

@@ -10,7 +10,15 @@ import numpy as np
 
 from accord.core import keys
 from accord.core.tree import to_numpy
-from accord.drivers.program import STAT_DTYPES, ChainState, Limits, advance_program, item_key, start_state
+from accord.drivers.program import (
+    NUM_PLACES,
+    STAT_DTYPES,
+    ChainState,
+    Limits,
+    advance_program,
+    item_key,
+    start_state,
+)
 from accord.kernels import AbstractKernel, Metric
 from accord.kernels.base import DRAW
 from accord.kernels.integrator import Target
@@ -67,7 +75,8 @@ def run_lanes(
 ) -> tuple[list[ChainState], list[dict[str, np.ndarray]]]:
     """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
     chains, lanes = list(chains), len(chains)
-    limits = Limits(np.int32(stop), np.int32(budget), np.int32(0), np.float64(0.8))
+    places = np.zeros((NUM_PLACES, len(chains[0].kernel.point.position)))
+    limits = Limits.at(stop, budget, 0, 0.8, places)
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
         trees = [

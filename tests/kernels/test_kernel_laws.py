@@ -21,7 +21,7 @@ from machine import (
 )
 
 from accord.core import keys
-from accord.drivers.program import Limits, advance_program, start_state
+from accord.drivers.program import NUM_PLACES, Limits, advance_program, start_state
 from accord.kernels import HMC, NUTS, AbstractKernel, Tuning
 from accord.kernels.base import DRAW, EVALUATE, PROBE
 
@@ -51,13 +51,12 @@ def test_an_advance_holds_the_target_once_and_not_in_a_branch(name: str) -> None
 @each_kernel
 def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> None:
     kernel, case = KERNELS[name](), normal(CORRELATED)
-    count = np.int32(1)
     arguments = (
         start_state(kernel, np.zeros(3)),
         dense_metric(3),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits(count, count, count, np.float64(0.8)),
+        Limits.at(1, 1, 1, 0.8, np.zeros((NUM_PLACES, 3))),
     )
     if lanes > 1:
         arguments = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)
