@@ -95,7 +95,7 @@ FAR = np.array(
 OTHERS = {name: flow for name, flow in FLOWS.items() if name not in VARIANTS}
 
 
-@each(FLOWS)
+@each(FLOWS, slow=VARIANTS)
 def test_inverse_undoes_forward_and_the_log_det_is_that_of_the_jacobian(flow: AbstractBijector) -> None:
     @jax.jit
     def facts(x: jax.Array) -> tuple:
@@ -188,6 +188,7 @@ def test_the_density_of_a_normal_sent_through_a_flow_integrates_to_one(flow: Abs
     assert abs(density.mean() * float((high - low).prod()) - 1) < 2e-3
 
 
+@pytest.mark.slow
 def test_an_autoregressive_network_sees_only_what_comes_before() -> None:
     sequence = (2, 0, 3, 1)
     network = AutoregressiveNN.init(KEY, 4, (9, 7), (1, 3), permutation=sequence, skip_connections=True)
@@ -209,6 +210,7 @@ def test_a_masked_layer_does_not_train_what_is_masked() -> None:
     assert layer(jnp.ones((2, 3))).shape == (2, 2)
 
 
+@pytest.mark.slow
 def test_a_flow_near_the_identity_can_be_asked_for() -> None:
     x = standard_input(5)
     for flow in (
@@ -222,6 +224,7 @@ def test_a_flow_near_the_identity_can_be_asked_for() -> None:
     assert_close(jax.jit(flow.forward)(x), x, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_spline_has_a_continuous_slope_and_is_the_identity_outside() -> None:
     spline = RationalQuadraticSpline.init(KEY, 5, scale=1.5, bound=2.0)
     outside = jnp.asarray([-1e300, -2.0, 2.0, 5.0])

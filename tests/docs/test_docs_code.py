@@ -11,7 +11,12 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+# Pages with many runs, or that start processes.
+SLOW = {f"docs/{name}.md" for name in ("calibration", "executors", "founding_cases", "parallel", "processes")}
+TO_RUN = [pytest.param(d, marks=pytest.mark.slow if str(d) in SLOW else (), id=str(d)) for d in DOCUMENTS]
+
+
+@pytest.mark.parametrize("document", TO_RUN)
 def test_the_code_of_a_document_runs(document, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / document).read_text(encoding="utf-8")
