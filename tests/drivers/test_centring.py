@@ -163,7 +163,17 @@ def test_forms_are_written_for_runs_that_went_wrong_alone():
     density = LogDensity.from_model(with_site(SITES["log-normal"][0]))
     wanted = {"s": (("theta", '"theta": reparam.Transform(), "theta_base": reparam.LocScale()'),)}
     for count in (0, 2):
-        assert forms_by_scale(density, Run(count)) == (wanted if count else {})
+        assert forms_by_scale(density, Run(count)) == (wanted if count else {}, ())
+
+
+def test_a_model_that_cannot_be_looked_at_costs_no_draws_and_says_so(monkeypatch):
+    def fail(*_):
+        raise NotImplementedError("no such rule")
+
+    monkeypatch.setattr("accord.drivers.centring.hierarchy.hierarchical_sites", fail)
+    density = LogDensity.from_model(with_site(SITES["log-normal"][0]))
+    forms, (notice,) = forms_by_scale(density, Run(2))
+    assert forms == {} and "NotImplementedError: no such rule" in notice.message
 
 
 class Run:

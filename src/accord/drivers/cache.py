@@ -1,12 +1,13 @@
 """Keep compiled programs: in this process, and in JAX's persistent cache for the next one."""
 
+import hashlib
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -57,6 +58,14 @@ class ProgramCache(Generic[T]):
             else:  # an interrupt belongs to the thread that it reached
                 future.cancel()
                 raise
+
+
+_unpacked: ProgramCache[Any] = ProgramCache(2)
+
+
+def unpacked(packed: bytes, build: Callable[[], T]) -> T:
+    """What a worker process has made of what was pickled for it, the last two times: a run's machine, a prediction."""
+    return _unpacked.get(hashlib.sha256(packed).digest(), build)[0]
 
 
 def persist() -> str | None:

@@ -204,10 +204,12 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
         raise _reason(order, failures[0])
     if has_lost:  # known for what they are when the run is loaded
         ledger.note(LOST, lost)
+    forms, unknown = forms_by_scale(density, draws)
     notices = by_severity(
         (
             *(_lost(order, failure) for failure in failures),
-            *judge(draws, blamed(density, draws), forms_by_scale(density, draws)),
+            *judge(draws, blamed(density, draws), forms),
+            *unknown,
             *density.notices,
             *foresight.notices(is_interrupted=not draws.complete),
             *not_compared(density, order.plan),

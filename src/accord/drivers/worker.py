@@ -1,7 +1,6 @@
 """Do the tasks of a run: here, with the objects of this process, or in a worker, from what was pickled once."""
 
 import contextlib
-import hashlib
 import pickle
 import queue
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +19,6 @@ from .compiled import compile_programs
 from .group import Group, Item
 from .machine import Machine
 from .plan import Plan
-
-_machines: cache.ProgramCache[Machine] = cache.ProgramCache(2)
 
 
 @dataclass(frozen=True)
@@ -144,4 +141,4 @@ def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> Machine:
             machine, _ = build(density, plan, devices)
             return machine if devices is None else replace(machine, clock=common_clock(devices))
 
-    return _machines.get(hashlib.sha256(packed).digest(), unpack)[0]
+    return cache.unpacked(packed, unpack)

@@ -4,7 +4,6 @@ One draw after the other, because in a batch the bits of a draw could depend on 
 depend on the size of blocks, nor on the other chains, nor on the worker that does it.
 """
 
-import hashlib
 import math
 import pickle
 from collections.abc import Callable, Mapping
@@ -28,8 +27,6 @@ Evaluate = Callable[[Predictive, Mapping[str, Any], jax.Array], Any]
 
 Program = Callable[[np.ndarray, dict[str, np.ndarray]], list[np.ndarray]]
 """From the words of keys and the values of some draws, by site, to the leaves of the tree, an entry for each draw."""
-
-_programs: cache.ProgramCache[Program] = cache.ProgramCache(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +84,7 @@ class Job:
 
 def do_packed(packed: bytes, words: np.ndarray, values: dict[str, np.ndarray]) -> list[np.ndarray]:
     """Do a block in a worker, which keeps the programs of its last jobs."""
-    program, _ = _programs.get(hashlib.sha256(packed).digest(), lambda: pickle.loads(packed).program())
+    program: Program = cache.unpacked(packed, lambda: pickle.loads(packed).program())
     return program(words, values)
 
 
