@@ -85,7 +85,7 @@ def _is_callback(equation: Any) -> bool:
 
 
 def _raises(equation: Any) -> bool:
-    """Whether it is one of the callbacks by which Equinox raises; those by which it prints are not `pure_callback`."""
+    """Whether it is one of the callbacks by which Equinox raises."""
     if equation.primitive.name != "pure_callback":
         return False
     function = getattr(equation.params["callback"], "callback_func", None)
