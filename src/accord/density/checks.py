@@ -7,11 +7,15 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from ..core.errors import ModelError, SiteError
-from ..distributions import ImproperUniform, constraints
+from ..bijectors import AbstractBijector
+from ..core.errors import DistributionError, ModelError, SiteError
+from ..distributions import ImproperUniform, biject_to, constraints
 from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
+from ..language.infer_config import map_of
 from .layout import Entry, Layout
+
+_LEVELS = (-5.0, -2.0, 0.0, 2.0, 5.0)  # unconstrained, at which a map is looked at
 
 
 def check_proper(sites: Iterable[Site]) -> None:
@@ -26,6 +30,57 @@ def check_proper(sites: Iterable[Site]) -> None:
                 f"site {site.name!r} (at {site.where}) has an improper prior, and the model observes nothing: the "
                 "posterior does not integrate to one. Observe data, add a factor, or give the site a proper prior."
             )
+
+
+def check_maps(sites: Iterable[Site]) -> None:
+    """Raise `SiteError` where a map that somebody chose for a latent site does not cover its support, one to one.
+
+    Seen at a few places of both maps, its own and the support's. What has arrays for parameters, which are data of the
+    program, is not known yet and not looked at.
+    """
+    for site in sites:
+        if site.bijector is None or site.distribution is None:
+            continue
+        support = site.distribution.support
+        leaves = jax.tree.leaves((support, site.bijector))
+        if any(isinstance(leaf, Tracer) for leaf in leaves):
+            continue
+        shape = (*site.batch_shape, *site.distribution.event_shape)
+        with jax.ensure_compile_time_eval():
+            own, given = biject_to(support), map_of(site)
+            try:
+                is_good = all(_covers(given, own.forward(x)) for x in _spread(own.inverse_shape(shape)))
+                is_good &= all(
+                    bool(np.all(support(given.forward(x)))) for x in _spread(given.inverse_shape(shape))
+                )
+                problem = None
+            except (
+                TypeError,
+                ValueError,
+                DistributionError,
+            ) as error:  # such as arrays that do not fit each other
+                is_good, problem = False, error
+        if not is_good:
+            raise SiteError(
+                f"site {site.name!r} (at {site.where}): infer_config gives it the bijector {site.bijector!r}, which is "
+                f"no map onto its support: values of the site must be {support.describe()}. Give one that is, or leave "
+                f"it out for {type(biject_to(support)).__name__}.{'' if problem is None else f' ({problem})'}"
+            ) from problem
+
+
+def _spread(shape: tuple[int, ...]) -> list[np.ndarray]:
+    """Unconstrained places near the centre and out to where maps are steep or flat."""
+    random = np.random.default_rng(0)
+    return [level + 0.5 * random.normal(size=shape) for level in _LEVELS]
+
+
+def _covers(bijector: AbstractBijector, value: jax.Array) -> bool:
+    """Whether a value of the support is one of a map."""
+    back, log_det = bijector.forward_and_log_det(bijector.inverse(value))
+    tolerance = np.sqrt(np.finfo(value.dtype).eps)
+    return bool(np.allclose(back, value, rtol=tolerance, atol=tolerance)) and bool(
+        np.all(np.isfinite(log_det))
+    )
 
 
 def check_finite(entry: Entry, pieces: Iterable[np.ndarray]) -> None:

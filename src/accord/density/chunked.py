@@ -14,7 +14,7 @@ from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
 from .layout import Layout
 from .named_rows import num_rows_of, rows_of_plate
-from .program import AbstractProgram, ModelProgram
+from .program import AbstractProgram, ModelProgram, Recorded
 from .sharded_program import ShardedProgram
 
 
@@ -63,6 +63,10 @@ class ChunkedProgram(AbstractProgram):
         """Values of the whole model's sites: what a draw holds is in memory anyway."""
         return self.base.values(position, data)
 
+    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+        """Of the whole model: of prior and Jacobian, nothing has an entry for each row but what a draw holds."""
+        return self.base.recorded(position, data)
+
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the whole model's latent sites."""
         return self.base.positions(values, data)
@@ -79,6 +83,11 @@ class ChunkedProgram(AbstractProgram):
         """The whole model traced again; it may have other plates."""
         program, arrays, notices = ModelProgram.from_model(self.base.template.marked(data), self.precision)
         return in_chunks(program), arrays, notices
+
+    @property
+    def whole(self) -> ModelProgram:
+        """The whole model."""
+        return self.base
 
     def _parts(self, data: Mapping[str, Any]) -> ShardedProgram:
         shard = rows_of_plate(self.base, data, self.plate)

@@ -12,12 +12,12 @@ from ..core.errors import ModelError
 from ..core.tree import shapes
 from ..language import Site
 from ..language.choice import AbstractChoice
-from .chunked import ChunkedProgram
 from .function import FunctionProgram
+from .latent import bijector_of, concrete, sites_of
 from .logdensity import LogDensity
-from .program import FromPosition, Given, ModelProgram, pieces_of
+from .program import FromPosition, Given, ModelProgram
 from .row_files import in_memory
-from .tracing import bijector_of, concrete, sites_of
+from .separation import check_places
 
 
 def position_with(
@@ -31,34 +31,35 @@ def position_with(
     - `values`: by site whose value settles a latent one, of its shape. `elsewhere`: shape `(dim,)`, unconstrained.
 
     **Returns** the position, shape `(dim,)`; and by site of `values` whether it is inside of its support, shape `()`.
+
+    **Raises** `DataError` where the place of a value depends on a site that is collapsed.
     """
-    pieces = pieces_of(elsewhere, density.layout.entries)
+    pieces = density.program.pieces(elsewhere)
     given = {name: jnp.asarray(value, elsewhere.dtype) for name, value in values.items()}
-    program = density.program
-    if isinstance(program, ChunkedProgram):
-        program = program.base
-    if isinstance(program, FunctionProgram):
+    whole = density.program.whole
+    if whole is not None:
+        data = in_memory(density.data)
+        _check_separate(density, whole, data, given, pieces)
+        pieces, is_inside = _of_model(whole, data, given, pieces)
+    elif isinstance(density.program, FunctionProgram):
         is_inside = {name: jnp.all(jnp.isfinite(value)) for name, value in given.items()}
         pieces |= given
-    elif isinstance(program, ModelProgram):
-        pieces, is_inside = _of_model(program, in_memory(density.data), given, pieces)
     else:
-        raise ModelError(f"{program.name!r} has been cut into blocks; take the whole model's density.")
+        raise ModelError(
+            f"{density.program.name!r} has been cut into blocks; take the whole model's density."
+        )
     return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in density.layout.entries]), is_inside
 
 
 def support_in_words(density: LogDensity, name: str) -> str:
     """What a value of a latent site must be, as in "above 0"; empty where that depends on other unknowns or on data."""
-    program = density.program
-    if isinstance(program, ChunkedProgram):
-        program = program.base
-    if not isinstance(program, ModelProgram):
+    program = density.program.whole
+    if program is None:
         return ""
     found: dict[str, str] = {}
 
     def look(position: jax.Array, data: Mapping[str, Any]) -> None:
-        pieces = pieces_of(position, density.layout.entries)
-        for site in program.sites(pieces, data).values():
+        for site in program.sites(density.program.pieces(position), data).values():
             if site.name == name and site.distribution is not None:
                 support = site.distribution.support
                 is_known = not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(support))
@@ -68,6 +69,27 @@ def support_in_words(density: LogDensity, name: str) -> str:
     with precision_scope.scope(program.precision), concrete(program.constants):
         jax.eval_shape(look, position, shapes(density.data))
     return found.get(name, "")
+
+
+def _check_separate(
+    density: LogDensity,
+    whole: ModelProgram,
+    data: Mapping[str, Any],
+    given: Mapping[str, jax.Array],
+    elsewhere: Mapping[str, jax.Array],
+) -> None:
+    """Raise `DataError` where the place that a value has depends on sites that are integrated out."""
+    entries = {entry.name for entry in density.layout.entries}
+    hidden = {name: piece for name, piece in elsewhere.items() if name not in entries}
+    if not hidden:
+        return
+    names = whole.layout.latents_of(given, "init")
+
+    def places(z: Mapping[str, Any]) -> dict[str, jax.Array]:
+        pieces, _ = _of_model(whole, data, given, {**elsewhere, **z})
+        return {name: pieces[name] for name in names}
+
+    check_places(places, hidden, "init")
 
 
 def _of_model(

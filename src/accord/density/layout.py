@@ -1,7 +1,7 @@
 """Describe how a vector of unconstrained numbers and the sites of a model correspond."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ class Entry:
     """A site as the draws hold it.
 
     **Fields**
-    - `name`, `kind` ("latent", "deterministic" or "observed").
+    - `name`, `kind` ("latent", "deterministic", "observed", or "collapsed": integrated out, and drawn given the rest).
     - `shape`, `dtype`, `dims`: of the value in the model's space; one dim name for each axis.
     - `start`, `stop`: the slice of the position that holds a latent site; 0 and 0 for the others.
     - `unconstrained_shape`: shape of that slice; `()` for the others.
@@ -50,6 +50,7 @@ class Layout:
     """All sites in the model's order, with the labels of the dims that have any. Hashable, and equal by value.
 
     `chunked` names the plate of which not all entries are evaluated at once, with their number at a time; or is None.
+    `to_collapse` names the latent sites that are to be integrated out, and have not been yet: see `marginal`.
 
     **Example**
 
@@ -63,6 +64,7 @@ class Layout:
     sites: tuple[Entry, ...]
     labels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     chunked: tuple[str, int] | None = None
+    to_collapse: tuple[str, ...] = ()
 
     @property
     def dim(self) -> int:
@@ -86,8 +88,23 @@ class Layout:
 
     @property
     def drawn(self) -> tuple[Entry, ...]:
-        """What a draw holds: latent and deterministic sites, in the model's order."""
-        return tuple(entry for entry in self.sites if entry.kind in ("latent", "deterministic"))
+        """What a draw holds: latent, collapsed and deterministic sites, in the model's order."""
+        return tuple(entry for entry in self.sites if entry.kind in ("latent", "collapsed", "deterministic"))
+
+    @property
+    def marginal(self) -> "Layout":
+        """The layout of positions that lack the sites which are to be integrated out."""
+        sites: list[Entry] = []
+        start = 0
+        for entry in self.sites:
+            size = entry.stop - entry.start
+            if entry.name in self.to_collapse:
+                entry = replace(entry, kind="collapsed", start=0, stop=0, unconstrained_shape=())
+            elif entry.kind == "latent":
+                entry = replace(entry, start=start, stop=start + size)
+                start += size
+            sites.append(entry)
+        return replace(self, sites=tuple(sites), to_collapse=())
 
     @property
     def coords(self) -> "dict[str, NDArray[Any]]":
@@ -119,8 +136,14 @@ class Layout:
         **Raises** `DataError`, which begins with `word`, for a name that settles none, and for two that settle one.
         """
         latents = self.settable
+        collapsed = {entry.name for entry in self.sites if entry.kind == "collapsed"}
         found: dict[str, str] = {}
         for name in names:
+            if name in collapsed:
+                raise DataError(
+                    f"{word}: site {name!r} is collapsed, so that it has no value of its own: it follows the others by "
+                    "its normal law. Leave it out."
+                )
             if name not in latents:
                 raise DataError(f"{word}: there is no latent site {name!r}.{suggest(name, latents)}")
             other = found.setdefault(latents[name], name)

@@ -16,6 +16,7 @@ from ..core.precision import Precision
 from ..language import Model
 from .checks import non_finite_message
 from .chunked import in_chunks
+from .collapsed import collapsed
 from .data import check_names, convert
 from .function import FunctionProgram
 from .layout import Layout
@@ -55,12 +56,14 @@ class LogDensity(eqx.Module):
     def from_model(model: Model, precision: Precision = "float64") -> "LogDensity":
         """Trace `model` once, in the scope of `precision`, without computing anything.
 
+        Where sites are collapsed, it is evaluated at some points, to see that this is exact with its data.
+
         **Raises** `DataError` for arguments that are not numbers; `SiteError` for a site that does not fit, is
         discrete, or observes NaN; `ModelError` for a model without latent sites, with a Python branch on one, or
         without data to make its prior proper.
         """
         program, data, notices = ModelProgram.from_model(model, precision)
-        return LogDensity(data, in_chunks(program), notices)
+        return LogDensity(data, collapsed(program, data) or in_chunks(program), notices)
 
     @staticmethod
     def from_function(
@@ -101,7 +104,10 @@ class LogDensity(eqx.Module):
         return jax.value_and_grad(self.__call__)(self._checked(position))
 
     def constrain(self, position: Float[Array, " dim"]) -> dict[str, Array]:
-        """Values of the latent and deterministic sites at `position`, in the model's order."""
+        """Values of the latent and deterministic sites at `position`, in the model's order.
+
+        Sites that are collapsed are drawn, by random numbers that are a function of the position.
+        """
         return self.program.values(self._checked(position), self.data)
 
     def unconstrain(self, values: Mapping[str, Any]) -> Float[Array, " dim"]:

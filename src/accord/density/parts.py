@@ -4,19 +4,17 @@ A `LogDensity` includes the Jacobian of the maps from unconstrained numbers, so 
 highest depends on these maps. The density of the values themselves does not.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from ..core.errors import ModelError
-from ..language import Site
 from .chunked import ChunkedProgram
+from .collapsed import CollapsedProgram
+from .latent import concrete
 from .logdensity import LogDensity
-from .program import ModelProgram, pieces_of
-from .reduction import total
+from .reduction import log_jacobian_of
 from .row_files import in_memory
-from .tracing import concrete
+from .separation import check_priors
 
 
 def log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:
@@ -31,22 +29,28 @@ def log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:
 def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
     """Sum of what observed sites and factors add to the log density at a position of shape `(dim,)`.
 
+    Where sites are collapsed, it is the likelihood of the others, from which these have been integrated out.
+
     **Raises** `ModelError` for a model without any, and for a density of a function, which has no parts.
     """
     # With those that are reparameterised, of which a mask or scale may leave the density with the site itself.
     latents = {entry.name for entry in density.layout.drawn}
-    program = density.program
-    if not isinstance(program, ModelProgram | ChunkedProgram):
+    program, data = density.program, in_memory(density.data)
+    if program.whole is None:
         raise ModelError(
             f"{program.name!r} is a log density without sites, so that nobody can tell its likelihood from its prior."
         )
-    whole = program.base if isinstance(program, ChunkedProgram) else program
-    terms = whole.terms(position, in_memory(density.data))
-    if latents.issuperset(terms):
+    terms = (program.whole if isinstance(program, ChunkedProgram) else program).terms(position, data)
+    own = {program.term} if isinstance(program, CollapsedProgram) else set[str]()
+    if latents.issuperset(set(terms) - own):
         raise ModelError(
             f"the model {program.name!r} observes nothing, so that it has no likelihood: give its data by `obs=` or a "
             "condition."
         )
+    if isinstance(program, CollapsedProgram):
+        # Their priors are a part of the likelihood of the others.
+        check_priors(program.base, program.groups, data)
+        latents -= set(program.groups.names)
     if isinstance(program, ChunkedProgram):
         # What is summed over chunks has its derivatives as a whole: so the rest is taken off.
         return density(position) - sum(term for name, term in terms.items() if name in latents)
@@ -56,16 +60,38 @@ def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
 
 def log_jacobian(density: LogDensity, position: jax.Array) -> jax.Array:
     """Log determinant of the map from a position of shape `(dim,)` to the values of the latent sites, shape `()`."""
-    program = density.program
-    if isinstance(program, ChunkedProgram):
-        program = program.base
-    zero = jnp.zeros((), position.dtype)
-    if not isinstance(program, ModelProgram):
-        return zero
+    program = density.program.whole
+    if program is None:
+        return jnp.zeros((), position.dtype)
     with concrete(program.constants):
-        sites = program.sites(pieces_of(position, density.layout.entries), in_memory(density.data))
-        return sum((_log_det(site) for site in sites.values()), start=zero)
+        sites = program.sites(density.program.pieces(position), in_memory(density.data))
+        return log_jacobian_of(sites.values(), position.dtype)
 
 
-def _log_det(site: Site) -> Any:
-    return 0.0 if site.log_det is None else total(site.log_det)
+def values_at_means(density: LogDensity, position: jax.Array) -> dict[str, jax.Array]:
+    """As `density.constrain`, with sites that are collapsed at their means given the others, in place of a draw."""
+    return density.program.means(position, density.data)
+
+
+def recorded(
+    density: LogDensity, position: jax.Array, log_density: jax.Array
+) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+    """Values of the sites that a draw holds, and of its `log_density` the parts `log_prior` and `log_likelihood`.
+
+    Both parts are in the model's own space, as of `infer.log_prior` and `infer.log_joint`; factors are likelihood. What
+    the data say is what the log density has beyond prior and Jacobian: so no data are gone through again, and where
+    they are cut into blocks, it is the sum that was drawn from. It is NaN where the prior or its Jacobian is infinite,
+    as can be by rounding at the edge of a support.
+
+    The density of a function has no parts.
+    """
+    values, known = density.program.recorded(position, density.data)
+    if known is None:
+        return values, {}
+    log_prior, beside = known
+    rest = log_prior + beside
+    if any(entry.kind in ("observed", "factor") for entry in density.layout.sites):
+        log_likelihood = jnp.where(jnp.isfinite(rest), log_density - rest, jnp.nan)
+    else:
+        log_likelihood = jnp.zeros_like(rest)  # not what rounding has left
+    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood}

@@ -1,5 +1,6 @@
 """Reduce each site of a model to its one number in the log density, with masks and scale."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -38,6 +39,16 @@ def pointwise(site: Site) -> jax.Array | None:
     return entries
 
 
+def log_prob_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
+    """What some sites add to the log density together, without Jacobians, shape `()`."""
+    return _sum(map(pointwise, sites), dtype)
+
+
+def log_jacobian_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
+    """The Jacobians of some sites together, shape `()`."""
+    return _sum((site.log_det for site in sites), dtype)
+
+
 def total(entries: Any) -> jax.Array:
     """Sum of all entries of an array, shape `()`."""
     entries = jnp.asarray(entries)
@@ -57,6 +68,10 @@ def num_non_finite(site: Site) -> jax.Array:
     if site.distribution is not None:
         is_bad = is_bad & ~jnp.isfinite(site.distribution.log_prob(value))
     return total(is_bad.astype(jnp.int32))
+
+
+def _sum(terms: Iterable[Any], dtype: Any) -> jax.Array:
+    return sum((total(each) for each in terms if each is not None), start=jnp.zeros((), dtype))
 
 
 def _log_prob(site: Site) -> jax.Array | None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,8 +14,9 @@ from ..language import Site
 from ..language.choice import Chosen
 from ..language.site import Frame
 from .cutting import Cut
+from .latent import bijector_of, concrete, sites_of, unconstrained_shape
 from .program import ModelProgram
-from .tracing import bijector_of, concrete, sites_of, unconstrained_shape
+from .provenance import arguments_seen
 
 Terms = Callable[[Any, Any], Mapping[str, jax.Array]]
 """From unconstrained pieces and data, what each of some sites adds to the log density."""
@@ -132,38 +132,6 @@ def check_independent(
             f"the rows, so that a sum over rows would not be the model's. Write it within {line}, one term for each "
             "row, or compute what needs all rows outside of the model."
         )
-
-
-def arguments_seen(
-    terms: Terms, shapes: Mapping[str, jax.ShapeDtypeStruct], data: Mapping[str, jax.ShapeDtypeStruct]
-) -> dict[str, list[str]]:
-    """The data that each term may depend on, by name and sorted."""
-    names: list[str] = []
-
-    def listed_terms(pieces: Any, data: Any) -> list[jax.Array]:
-        found = terms(pieces, data)
-        names[:] = found
-        return list(found.values())
-
-    traced = jax.make_jaxpr(listed_terms)(shapes, data)
-    paths = [path for path, _ in jax.tree_util.tree_flatten_with_path((shapes, data))[0]]
-    return {
-        name: sorted(paths[i][1].key for i in seen if paths[i][0].idx == 1)
-        for name, seen in zip(names, _seen(traced.jaxpr), strict=True)
-    }
-
-
-def _seen(jaxpr: Any) -> list[set[int]]:
-    """For each result of a traced function, the arguments that it may depend on, by number."""
-    sources: dict[Any, set[int]] = {variable: {i} for i, variable in enumerate(jaxpr.invars)}
-
-    def of(variable: Any) -> set[int]:
-        return set() if isinstance(variable, jax.extend.core.Literal) else sources.get(variable, set())
-
-    for equation in jaxpr.eqns:
-        found = set().union(*map(of, equation.invars))
-        sources.update(dict.fromkeys(equation.outvars, found))
-    return [of(variable) for variable in jaxpr.outvars]
 
 
 def listed(names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from jax.sharding import Mesh
 from ..core import precision as precision_scope
 from ..core.errors import OptionError
 from .chunked import ChunkedProgram
+from .collapsed import CollapsedProgram
 from .collect import num_laid_out
 from .cutting import NUM_BLOCKS, Cut
 from .file_blocks import FileBlocks
@@ -65,14 +66,17 @@ def cut_otherwise(density: LogDensity, mesh: Mesh, shard: Mapping[str, int]) -> 
 def whole_program(density: LogDensity) -> ModelProgram:
     """The model of a density. Raises `OptionError` where it is of a function."""
     program = density.program
-    if isinstance(program, ChunkedProgram):
-        return program.base
-    if not isinstance(program, ModelProgram):
+    if isinstance(program, CollapsedProgram):
+        raise OptionError(
+            f"shard= shares rows out, and {listed(program.groups.names)} are collapsed, for which all rows are needed "
+            "in one place. Leave `shard=` out, or the sites out of `handlers.collapse`."
+        )
+    if program.whole is None:
         raise OptionError(
             "shard= names arguments of a model, and this density is of a function. Sum over its data with "
             "`accord.density.sharded_sum` there."
         )
-    return program
+    return program.whole
 
 
 def _cut(density: LogDensity, mesh: Mesh, shard: Mapping[str, int], chunk: int | None) -> LogDensity:

@@ -23,11 +23,11 @@ from ..language.site import Frame
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .cutting import Cut
+from .latent import concrete
 from .layout import Layout
-from .program import AbstractProgram, ModelProgram, pieces_of
+from .program import AbstractProgram, ModelProgram, Recorded, pieces_of
 from .reduction import term
 from .rows import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
-from .tracing import concrete
 
 _ROWS = "accord/rows"  # beside the data: which rows of the blocks are no copies
 
@@ -145,6 +145,10 @@ class ShardedProgram(AbstractProgram):
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites."""
         return self.base.values(position, self._joined(data))
+
+    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+        """Of the whole model."""
+        return self.base.recorded(position, self._joined(data))
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the whole model's latent sites."""

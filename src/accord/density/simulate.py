@@ -16,11 +16,10 @@ from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Site
 from ..language.choice import AbstractChoice, key_for_steps
 from ..language.effects import Draw
-from .chunked import ChunkedProgram
+from .latent import bijector_of, concrete
 from .logdensity import LogDensity
 from .program import ModelProgram
 from .row_files import in_memory
-from .tracing import bijector_of, concrete
 
 _ELSEWHERE = "Begin at `infer.from_uniform()` or `infer.from_values({...})`, which need no prior to draw from"
 
@@ -53,7 +52,7 @@ def prior_position(density: LogDensity, key: jax.Array) -> jax.Array:
 
     **Raises** `SiteError` for a latent site without draws; `ModelError` for the density of a function.
     """
-    entries = _model_of(density).layout.entries
+    entries = density.layout.entries
     sites = _sites(density, key, has_data=True)
     dtype = precision_scope.float_dtype(density.program.precision)
     pieces = [bijector_of(sites[entry.name]).inverse(sites[entry.name].value) for entry in entries]
@@ -107,12 +106,10 @@ def _sites(density: LogDensity, key: jax.Array, *, has_data: bool) -> dict[str, 
 
 def _model_of(density: LogDensity) -> ModelProgram:
     """The whole model of a density."""
-    program = density.program
-    if isinstance(program, ChunkedProgram):
-        return program.base
-    if isinstance(program, ModelProgram):
-        return program
-    raise ModelError(
-        f"{program.name!r} is the log density of a function, or of a model that has been cut into blocks, and has no "
-        f"prior to draw from. {_ELSEWHERE}; or take the whole model's."
-    )
+    program = density.program.whole
+    if program is None:
+        raise ModelError(
+            f"{density.program.name!r} is the log density of a function, or of a model that has been cut into blocks, "
+            f"and has no prior to draw from. {_ELSEWHERE}; or take the whole model's."
+        )
+    return program

@@ -16,10 +16,12 @@ class AbstractHandler(eqx.Module):
     **Class variables**
     - `renames`: whether sites have other names further out, where rules then know them by those.
     - `speaks_for_others`: whether it asks the handlers further out itself, so that the site does not go on to them.
+    - `waives_checks`: whether those inside of it may name sites that are not there.
     """
 
     renames: ClassVar[bool] = False
     speaks_for_others: ClassVar[bool] = False
+    waives_checks: ClassVar[bool] = False
 
     @abc.abstractmethod
     def process(self, site: Site) -> Site:

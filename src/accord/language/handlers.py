@@ -13,13 +13,9 @@ import numpy as np
 
 from ..core.errors import OptionError
 from ..core.options import checks_options
-from ..distributions import AbstractDistribution
 from .effects import Block, Mask, Scale, Seed
 from .handled import Traced, Within, put_on, put_on_or_within, traced
 from .model import Model
-from .param import Lift
-from .reparam.base import AbstractWhole
-from .reparam.rule import Config, Reparam
 from .scope import Scope
 from .site import Site
 from .values import Condition, Do, Replay, Substitute, Uncondition, names_of
@@ -117,62 +113,6 @@ def do(target: T, values: Mapping[str, Any]) -> T:
     (9, 10)
     """
     return put_on(target, Do.of(values))
-
-
-@checks_options
-def lift(target: T, prior: AbstractDistribution | Mapping[str, AbstractDistribution]) -> T:
-    """Give parameters of `ac.param` a prior: one for all of them, or by name; those that are not named stay.
-
-    **Raises** `OptionError` for what is no distribution; (when the model runs) `SiteError` for a name that is no
-    parameter, and for a prior of another shape.
-
-    **Example**
-
-    >>> @ac.model
-    ... def noisy(y):
-    ...     scale = ac.param("scale", 1.0, constraint=constraints.positive)
-    ...     with ac.plate("row", len(y)):
-    ...         ac.sample("y", dist.Normal(0, scale), obs=y)
-    >>> print(handlers.lift(noisy(y), {"scale": dist.HalfNormal(10)}).sites())
-    site   kind      shape  dims  distribution
-    scale  latent    ()           HalfNormal
-    y      observed  (8,)   row   Normal
-    """
-    return put_on(target, Lift.of(prior))
-
-
-@checks_options
-def reparam(target: T, config: Config | AbstractWhole) -> T:
-    """Sample sites by way of other variables, whose posterior has a better shape; the model says what it said.
-
-    A site `theta` keeps its name among the draws, and its law: it is computed from the latent site `theta_base`. It
-    can be observed, intervened on and replayed as before, and is then not reparameterised.
-
-    **Arguments**: `config`, by site one of `accord.reparam`, as in `{"theta": reparam.LocScale()}`; or a function from
-    a site to one of them, or None; or `reparam.Neutra(bijector)`, for all unknowns of a model together.
-
-    **Raises** `OptionError` for what is none of them; (when the model runs) `SiteError` for a name that is no sample
-    site, and for a distribution that the reparameterisation is not made for.
-
-    **Example**
-
-    >>> @ac.model
-    ... def funnel():
-    ...     scale = ac.sample("scale", dist.LogNormal(0, 1))
-    ...     ac.sample("x", dist.Normal(0, scale))
-    >>> print(handlers.reparam(funnel(), {"x": reparam.LocScale()}).sites())
-    site    kind           shape  dims  distribution
-    scale   latent         ()           LogNormal
-    x       deterministic  ()           Normal
-    x_base  latent         ()           Normal
-    """
-    if isinstance(config, AbstractWhole):
-        if not isinstance(target, Model):
-            raise OptionError(
-                f"handlers.reparam: {type(config).__name__} takes a model with its data, got {target!r}."
-            )
-        return put_on(target, config.rule(target))
-    return put_on(target, Reparam.of(config))
 
 
 @checks_options
