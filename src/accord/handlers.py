@@ -1,12 +1,11 @@
 """Offer the handlers of the language under `accord.handlers`."""
 
+from .language.collapse import collapse
 from .language.handlers import (
     block,
     condition,
     do,
-    lift,
     mask,
-    reparam,
     replay,
     scale,
     scope,
@@ -15,11 +14,14 @@ from .language.handlers import (
     trace,
     uncondition,
 )
+from .language.unknowns import infer_config, lift, reparam
 
 __all__ = [
     "block",
+    "collapse",
     "condition",
     "do",
+    "infer_config",
     "lift",
     "mask",
     "reparam",

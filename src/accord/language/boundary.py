@@ -111,7 +111,8 @@ class Trace:
 
         **Raises** `ModelError` for a site that the first trace had not.
         """
-        asked = replace(site, mask=None, scale=None, steps=(*self.steps, *site.steps))
+        steps = tuple(replace(frame, within=len(site.plates)) for frame in self.steps)
+        asked = replace(site, mask=None, scale=None, steps=(*steps, *site.steps))
         if self.given is None:
             self.asked[site.name] = asked
             answer = Answer(asked, self.outside.ask(asked))
@@ -147,6 +148,9 @@ class Boundary(AbstractHandler):
             is_intervened=outer.is_intervened,
             is_lifted=outer.is_lifted,
             is_hidden=outer.is_hidden,
+            reparam=site.reparam if outer.reparam is answer.asked.reparam else outer.reparam,
+            bijector=outer.bijector,
+            is_collapsed=outer.is_collapsed,
             obs_mask=site.obs_mask if outer.obs_mask is not None else None,
             plates=outer.plates,
             dims=outer.dims,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..core.precision import Precision
     from ..density import LogDensity, SiteTable
     from ..drivers.predictive.results import Predictions
+    from ..report.model_graph import ModelGraph
 
 
 def model(function: Callable[..., Any]) -> "ModelFunction":
@@ -205,7 +206,7 @@ class Model(eqx.Module):
 
     def log_density(self) -> "LogDensity":
         """The log density of the latent sites given the data, over unconstrained vectors."""
-        # This, `prior` and `sites` import upward: they are on the model because that is where a user looks for them.
+        # This, `prior`, `sites` and `graph` import upward: a user looks for them on the model.
         from ..density import LogDensity
 
         return LogDensity.from_model(self)
@@ -215,6 +216,15 @@ class Model(eqx.Module):
         from ..density import describe
 
         return describe(self)
+
+    def graph(self) -> "ModelGraph":
+        """The sites with arrows from what each depends on; a notebook draws it, `.save("model.svg")` writes a picture.
+
+        **Raises** as `sites`, but takes discrete unknowns.
+        """
+        from ..density import graph_of
+
+        return graph_of(self)
 
     def run(self, *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         """Run the function inside of its handlers and these (innermost first); return its value and all its sites."""

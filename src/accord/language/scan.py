@@ -145,21 +145,25 @@ def _array(x: Any) -> Any:
 
 def _length(step: Any, xs: Any, length: int | None) -> int:
     if not callable(step):
-        raise OptionError(f"ac.scan: the step must be a function `step(carry, x)`, got {step!r}.")
+        raise OptionError(
+            f"ac.scan (at {caller()}): the step must be a function `step(carry, x)`, got {step!r}."
+        )
     if length is not None:
         length = positive_count("ac.scan: length", length)
     shapes = [np.shape(x) for x in jax.tree.leaves(xs)]
     if not shapes and length is None:
-        raise OptionError("ac.scan: give `xs` to loop over, or the number of steps as `length=`.")
+        raise OptionError(
+            f"ac.scan (at {caller()}): give `xs` to loop over, or the number of steps as `length=`."
+        )
     if () in shapes:
         raise OptionError(
-            "ac.scan: `xs` holds a number, which has no axis of steps. What is the same at each step needs no place in "
-            "`xs`: the step may use it as it is."
+            f"ac.scan (at {caller()}): `xs` holds a number, which has no axis of steps. What is the same at each step "
+            "needs no place in `xs`: the step may use it as it is."
         )
     lengths = sorted({shape[0] for shape in shapes} | (set() if length is None else {length}))
     if len(lengths) > 1:
         raise OptionError(
-            f"ac.scan: `xs` has arrays of shapes {', '.join(map(str, shapes))}"
+            f"ac.scan (at {caller()}): `xs` has arrays of shapes {', '.join(map(str, shapes))}"
             f"{'' if length is None else f', and length is {length}'}. The first axis of each is the steps, of which "
             "all must have as many."
         )
@@ -168,7 +172,9 @@ def _length(step: Any, xs: Any, length: int | None) -> int:
 
 def _checked_name(name: str | None) -> str:
     if name is not None and (not isinstance(name, str) or not name):
-        raise OptionError(f"ac.scan: the name must be a string that is not empty, got {name!r}.")
+        raise OptionError(
+            f"ac.scan (at {caller()}): the name must be a string that is not empty, got {name!r}."
+        )
     return name or ""
 
 

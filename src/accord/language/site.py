@@ -20,7 +20,8 @@ Kind = Literal["sample", "deterministic", "factor", "key", "subsample"]
 class Frame:
     """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...); 0 for a scan.
 
-    `chunk` is how many entries at most a log density is to evaluate at a time; None is all.
+    `chunk` is how many entries at most a log density is to evaluate at a time; None is all. `within`, of a scan, is how
+    many of the site's plates are inside of it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Frame:
     dim: int
     coords: tuple[Any, ...] | None = None
     chunk: int | None = None
+    within: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,10 @@ class Site:
     - `reparam`: how a site that is latent in the end is to be sampled by way of another one, its auxiliary.
     - `auxiliary`: of a site that was, the name of that one as it is known outside; or empty.
     - `is_auxiliary`: this is the other one. `volume`: the map from it, where its Jacobian is all that it adds.
+    - `is_collapsed`: a log density integrates the site out, if nobody gives it a value.
     - `is_computed`: the value follows from other sites, and has a log density all the same.
     - `wanted`: the value that a site to be reparameterised shall have; its auxiliary is put where that follows.
+    - `bijector`: the map from unconstrained numbers that `infer_config` sets in place of that of the support.
     - `where`: file and line of the statement.
 
     **Example**
@@ -88,8 +92,10 @@ class Site:
     auxiliary: str = ""
     is_auxiliary: bool = False
     volume: AbstractBijector | None = None
+    is_collapsed: bool = False
     is_computed: bool = False
     wanted: Any = None
+    bijector: AbstractBijector | None = None
     where: str = ""
 
     @property

@@ -23,12 +23,18 @@ def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
     - `site`: as the handlers left it, without a value; `origin`: as the statement made it.
     - `visit`: of the interpreter.
 
-    **Raises** `SiteError` where the reparameterisation is not made for the site's distribution.
+    **Raises** `SiteError` where the reparameterisation is not made for the site's distribution, and for a site
+    that has a bijector of its own.
     """
     site = fitted(site)
     parts = _parts_of(site)
     if parts is None:
         return replace(site, reparam=None)
+    if site.bijector is not None:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}) is reparameterised, and has a bijector by `handlers.infer_config`. "
+            f"What is sampled is {origin.name + SUFFIX!r}: name that."
+        )
     is_weighted = site.mask is not None or site.scale is not None or is_masked(site.distribution)
     auxiliary = replace(
         origin,

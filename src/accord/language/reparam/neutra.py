@@ -11,9 +11,10 @@ import numpy as np
 from ...bijectors import AbstractBijector
 from ...core.errors import DistributionError, OptionError, SiteError
 from ...core.options import checks_fields
-from ...distributions import AbstractDistribution, biject_to, constraints
+from ...distributions import AbstractDistribution, constraints
 from ...distributions.constraint import Constraint
 from ..handler import AbstractHandler, AbstractOpening
+from ..infer_config import map_of
 from ..site import Site
 from .base import AbstractWhole
 
@@ -113,7 +114,7 @@ class Placed(AbstractHandler):
         """Place the site; it keeps its log density."""
         if not site.is_latent or site.distribution is None or site.name not in self.parts:
             return site
-        value, log_det = biject_to(site.distribution.support).forward_and_log_det(self.parts[site.name])
+        value, log_det = map_of(site).forward_and_log_det(self.parts[site.name])
         return replace(site, value=value, log_det=log_det, is_computed=True)
 
 

@@ -15,6 +15,12 @@ Config = Mapping[str, AbstractReparam] | Callable[[Site], AbstractReparam | None
 """By name of site, or a function of the site, which may be None: then the site stays as it is."""
 
 
+COLLAPSED_TOO = (
+    "is to be collapsed and reparameterised: what is integrated out is not sampled, by whatever way. Leave it out of "
+    "`handlers.reparam`, or collapse the site that it follows from."
+)
+
+
 class Reparam(AbstractHandler):
     """Mark sites to be reparameterised; `visit` does it where in the end nobody has given a value."""
 
@@ -47,6 +53,8 @@ class Reparam(AbstractHandler):
             found = self.choose(site)
             if found is not None:
                 _check(found, f"{site.name!r}, for which the function was asked,")
+        if found is not None and site.is_collapsed:
+            raise SiteError(f"handlers.reparam: site {site.name!r} (at {site.where}) {COLLAPSED_TOO}")
         return site if found is None else replace(site, reparam=found)
 
     def check(self, sites: Mapping[str, Site]) -> None:
