@@ -1,6 +1,7 @@
 """Evaluate the log density of a model over vectors of unconstrained numbers."""
 
 from .blame import Blame, blame
+from .graph import graph_of
 from .layout import Entry, Layout, SiteTable
 from .logdensity import LogDensity
 from .sharded import cut_arguments, cut_otherwise, sharded
@@ -17,6 +18,7 @@ __all__ = [
     "cut_arguments",
     "cut_otherwise",
     "describe",
+    "graph_of",
     "sharded",
     "sharded_sum",
 ]

@@ -18,15 +18,14 @@ from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries
 from ..language.values import Replay
-from .chunked import ChunkedProgram
 from .data import Template
+from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
-from .program import ModelProgram
-from .reduction import pointwise, total
+from .reduction import log_prob_of, pointwise
 from .row_files import in_memory
 from .simulate import DrawOrSay
-from .tracing import concrete, discover
+from .tracing import discover
 
 Shapes = Mapping[str, jax.ShapeDtypeStruct]
 
@@ -101,13 +100,13 @@ class Predictive:
     def log_prior(self, values: Mapping[str, Any]) -> jax.Array:
         """The log density of the unknowns in the model's own space, without Jacobians; shape `()`."""
         _, sites = self._run(values)
-        return _sum(sites[entry.name] for entry in self.layout.drawn)
+        return log_prob_of((sites[entry.name] for entry in self.layout.drawn), float)
 
     def log_joint(self, values: Mapping[str, Any]) -> jax.Array:
         """`log_prior` with the log likelihood and all factors; shape `()`."""
         _, sites = self._run(values)
         kinds = ("latent", "deterministic", "observed", "factor")
-        return _sum(sites[entry.name] for entry in self.layout.sites if entry.kind in kinds)
+        return log_prob_of((sites[entry.name] for entry in self.layout.sites if entry.kind in kinds), float)
 
     def returned(self, values: Mapping[str, Any]) -> Any:
         """What the function of the model returns.
@@ -136,11 +135,11 @@ def model_of(density: LogDensity) -> Model:
 
     **Raises** `ModelError` for the density of a function.
     """
-    program = density.program.base if isinstance(density.program, ChunkedProgram) else density.program
-    if not isinstance(program, ModelProgram):
+    program = density.program.whole
+    if program is None:
         raise ModelError(
-            f"{program.name!r} is the log density of a function, which has no sites to predict or to judge. Give the "
-            "model that it stands for."
+            f"{density.program.name!r} is the log density of a function, which has no sites to predict or to judge. "
+            "Give the model that it stands for."
         )
     return program.template.marked({**density.data, **program.constants})
 
@@ -188,8 +187,3 @@ def _check_shape(site: Site, found: tuple[int, ...]) -> None:
 def _entries(site: Site) -> jax.Array:
     entries = pointwise(site)
     return jnp.zeros(site.batch_shape) if entries is None else entries
-
-
-def _sum(sites: Any) -> jax.Array:
-    terms = [term for term in map(pointwise, sites) if term is not None]
-    return sum(map(total, terms), start=jnp.zeros(()))

@@ -18,15 +18,19 @@ from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries
 from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
+from .latent import bijector_of, concrete, sites_of
 from .layout import Entry, Layout
-from .reduction import num_non_finite, term
+from .reduction import log_jacobian_of, log_prob_of, num_non_finite, term
 from .row_files import pieces_in_memory
-from .tracing import bijector_of, concrete, discover, sites_of
+from .tracing import discover
 
 # Up to here a position is cut by slices, whose gradient XLA fuses into one kernel: 0.05 us for 3 sites and 0.7 us for
 # 30, inside a loop on one CPU core, where a split, whose gradient is a concatenation, takes 2.4 and 2.6 us. The cost of
 # slices grows with the square of their number: 60 take 7.1 us, the split 4.0 us.
 MAX_SLICES = 48
+
+Recorded = tuple[dict[str, jax.Array], tuple[jax.Array, jax.Array] | None]
+"""Values by site, with log prior and what the log density has beside prior and likelihood: the log Jacobian."""
 
 
 class AbstractProgram(abc.ABC):
@@ -50,6 +54,15 @@ class AbstractProgram(abc.ABC):
         return sum(others, start=first)
 
     @property
+    def whole(self) -> "ModelProgram | None":
+        """The model with all its rows at once and all its latent sites, or None where there is no such thing."""
+        return None
+
+    def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
+        """The latent sites' unconstrained arrays, of those of the whole model; what has no place is zero."""
+        return pieces_of(position, self.layout.entries)
+
+    @property
     def cut_data(self) -> tuple[str, ...]:
         """Names of data that are cut into blocks along their first axis."""
         return ()
@@ -57,6 +70,14 @@ class AbstractProgram(abc.ABC):
     @abc.abstractmethod
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of latent and deterministic sites."""
+
+    def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """The same, with what `values` draws at its mean."""
+        return self.values(position, data)
+
+    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+        """These values, with both numbers from the same evaluation, or None where there are no sites."""
+        return self.values(position, data), None
 
     @abc.abstractmethod
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -111,11 +132,20 @@ class ModelProgram(AbstractProgram):
         program.check({**found.data, **found.constants})
         return program, found.data, found.notices
 
+    @property
+    def whole(self) -> "ModelProgram":
+        """This one."""
+        return self
+
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """One number for each site that adds any, in the model's order."""
+        return self.terms_at(self.pieces(position), data)
+
+    def terms_at(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """The same, with the latent sites at these unconstrained values."""
         terms = {}
         with concrete(self.constants):
-            for name, site in self._sites(position, data).items():
+            for name, site in self.sites(pieces, data).items():
                 number = term(site)
                 if number is not None:
                     terms[name] = number
@@ -124,8 +154,17 @@ class ModelProgram(AbstractProgram):
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values as arrays, in the model's order."""
         with concrete(self.constants):
-            sites = self._sites(position, data)
+            sites = self.sites(self.pieces(position), data)
             return {entry.name: jnp.asarray(sites[entry.name].value) for entry in self.layout.drawn}
+
+    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+        """Of what observed sites and factors add nothing is needed, so that XLA leaves it out."""
+        with concrete(self.constants):
+            sites = self.sites(self.pieces(position), data)
+            drawn = {entry.name: sites[entry.name] for entry in self.layout.drawn}
+            log_prior = log_prob_of(drawn.values(), position.dtype)
+            log_jacobian = log_jacobian_of(sites.values(), position.dtype)
+            return {name: jnp.asarray(site.value) for name, site in drawn.items()}, (log_prior, log_jacobian)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Invert each site's map; a support may depend on the sites before it."""
@@ -152,7 +191,7 @@ class ModelProgram(AbstractProgram):
         if not names:
             return {}
         with concrete(self.constants):
-            sites = self._sites(position, data)
+            sites = self.sites(self.pieces(position), data)
             return {name: num_non_finite(sites[name]) for name in names}
 
     def check(self, data: Mapping[str, Any]) -> None:
@@ -168,9 +207,6 @@ class ModelProgram(AbstractProgram):
     ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
         """Trace the model again with this data."""
         return ModelProgram.from_model(self.template.marked(data), self.precision)
-
-    def _sites(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, Site]:
-        return self.sites(pieces_of(position, self.layout.entries), data)
 
     def sites(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, Site]:
         """The sites that are not hidden, with the latent ones at these unconstrained values."""

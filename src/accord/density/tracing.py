@@ -5,67 +5,31 @@ The model runs once on abstract values. Where it needs the number behind an argu
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ..bijectors import AbstractBijector
 from ..core import precision as precision_scope
-from ..core.errors import ModelError, SiteError
+from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
-from ..distributions import biject_to, constraints
-from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
-from ..language import AbstractHandler, Model, Site
+from ..language import Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.missing import OF_STEPS
 from ..language.places import user_line
 from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
-from .checks import check_proper, may_be_hidden
+from .checks import check_maps, check_proper, may_be_hidden
 from .data import Template, split
+from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Entry, Layout, SiteTable, chunked_plate
 from .naming import check_dims, dims_of, labels_of
-
-
-class Choose(AbstractHandler):
-    """Let the density say what value each latent site has, whatever seeds there are inside."""
-
-    choice_of: Callable[[Site], AbstractChoice] = eqx.field(static=True)
-    wanted: Mapping[str, Any] | None = None
-
-    def process(self, site: Site) -> Site:
-        """Name the chooser; only sites that nobody gave a value ask it.
-
-        **Raises** `SiteError` where the model asks for random numbers: its log density is to be a function.
-        """
-        if site.kind == "key":
-            raise SiteError(
-                f"ac.prng_key {site.name!r} (at {site.where}): a log density has no random numbers, since it must be "
-                "the same at every evaluation. Write what is random as `ac.sample`, or compute it outside of the model "
-                "and pass it."
-            )
-        if site.kind == "subsample":
-            raise SiteError(
-                f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
-                "posterior is that of all entries: another part at each evaluation would be another posterior each "
-                "time. Leave subsample_size out, and give `chunk=` where memory is short."
-            )
-        if self.wanted is not None and site.reparam is not None and site.name in self.wanted:
-            site = replace(site, wanted=self.wanted[site.name])
-        if not site.is_latent:
-            return site
-        # A site that is sampled by way of another asks in the end only if it is not made for that.
-        ask = self.choice_of if site.reparam is None else lambda _: Chosen(lambda s: self.choice_of(s)(s))
-        return replace(site, choose=ask(site))
-
 
 StandIn = Callable[[Site, Any], AbstractChoice]
 
@@ -100,63 +64,7 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
 
 def describe(model: Model) -> SiteTable:
     """A table of a model's sites, by tracing it once."""
-    return SiteTable(discover(model, "float64").layout.sites)
-
-
-@contextlib.contextmanager
-def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
-    """Compute at once whatever depends on constants alone; without any, everything is traced."""
-    if not constants:
-        yield
-        return
-    with jax.ensure_compile_time_eval():
-        yield
-
-
-def sites_of(
-    model: Model, choice_of: Callable[[Site], AbstractChoice], wanted: Mapping[str, Any] | None = None
-) -> dict[str, Site]:
-    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled.
-
-    `wanted`: values of sites that are reparameterised; `choice_of` sees on their auxiliaries what follows from them.
-    """
-    _, sites = model.run(Choose(choice_of, wanted))
-    return {name: site for name, site in sites.items() if not site.is_hidden}
-
-
-def bijector_of(site: Site) -> AbstractBijector:
-    """The map from unconstrained numbers to the support of a latent site.
-
-    **Raises** `SiteError` for a discrete site, and for one on a sphere.
-    """
-    distribution = site.distribution
-    if isinstance(distribution, AbstractEntries) and distribution.base.is_discrete:
-        observed = site.name.removesuffix("_unobserved")
-        raise SiteError(
-            f"site {observed!r} (at {site.where}): obs_mask leaves {len(distribution.index)} values unobserved, and "
-            f"{type(distribution.base).__name__} is discrete; a latent site must be continuous here. If nothing else "
-            "depends on them, leave them out: `with handlers.mask(mask=...):` around the site, in place of `obs_mask=`."
-        )
-    if distribution is None or distribution.support.is_discrete:
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}): {family(distribution)} is discrete, and a latent site must "
-            f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
-            "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
-        )
-    support = distribution.support
-    if (support.base if isinstance(support, constraints.independent) else support) == constraints.sphere:
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}): a latent site cannot be a direction, since no smooth one-to-one "
-            "map of numbers covers a sphere. Give it a dist.ProjectedNormal, and sample the vector of which it is the "
-            f'direction: `handlers.reparam(model, {{"{site.name}": reparam.ProjectedNormal()}})`.'
-        )
-    return biject_to(support)
-
-
-def unconstrained_shape(site: Site) -> tuple[int, ...]:
-    """Shape of the unconstrained numbers of a latent site."""
-    event = () if site.distribution is None else tuple(site.distribution.event_shape)
-    return tuple(bijector_of(site).inverse_shape((*site.batch_shape, *event)))
+    return SiteTable(discover(model, "float64").layout.marginal.sites)
 
 
 def _with_fewest_constants(
@@ -243,6 +151,7 @@ def _trace(
         names = {id(value): name for name, value in {**traced, **fixed}.items()}
         if stand_in is None:
             check_proper(sites.values())
+            check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
         found.append(_layout(list(sites.values()), shapes, names))
 
@@ -288,7 +197,8 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
         start = stop
     labels = labels_of(sites)
     check_dims(tuple(entries))
-    return Layout(tuple(entries), labels, chunked_plate(sites))
+    to_collapse = tuple(site.name for site in sites if site.is_collapsed and site.name in shapes)
+    return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
 
 
 def _branch_on_latent(

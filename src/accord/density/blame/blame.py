@@ -8,13 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core import precision as precision_scope
+from ..collapsed import CollapsedProgram
 from ..layout import Layout
 from ..logdensity import LogDensity
-from .result import BadDerivative, Blame
+from ..quick import quickly
+from ..row_files import in_memory
+from .result import BadDerivative, BadTerm, Blame
 from .rules import choose
 from .search import Search
 from .sites import judge
-from .whole import Whole, quickly
+from .whole import Whole
 
 _NUM_SHOWN = 3  # entries of a derivative
 
@@ -32,6 +35,8 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
     """
     precision = log_density.program.precision
     with precision_scope.scope(precision):
+        if isinstance(log_density.program, CollapsedProgram):
+            return _of_collapsed(log_density, log_density.program, position)
         whole = Whole.of(log_density)
         position = np.asarray(position, precision_scope.float_dtype(precision))
         layout = log_density.layout
@@ -60,12 +65,41 @@ def _look(whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
         return value, terms, gradient, whole.program.values(position, data)
 
     value, terms, gradient, values = jax.tree.map(np.asarray, quickly(evaluate)(position, whole.data))
-    order = [entry.name for entry in layout.sites if entry.name in terms] or list(terms)
+    order = dict.fromkeys([*(entry.name for entry in layout.sites if entry.name in terms), *terms])
     return Blame(
         log_density=float(value),
         terms={name: float(terms[name]) for name in order},
         values={entry.name: values[entry.name] for entry in layout.entries},
         bad_derivatives=_bad_derivatives(layout, gradient),
+    )
+
+
+def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any) -> Blame:
+    """Where sites are integrated out: what is wrong with the whole model where these are at their mean, or at zero."""
+
+    def completed(position: Any, data: Any) -> Any:
+        mean = program.law(position, data).mean
+        return program.whole_position(position, jnp.where(jnp.isfinite(mean), mean, jnp.zeros_like(mean)))
+
+    position = np.asarray(position, precision_scope.float_dtype(program.precision))
+    data = in_memory(density.data)
+    found = _look(Whole(program, data), program.layout, position)
+    sizes = {entry.name: int(np.prod(entry.shape)) for entry in program.layout.sites}
+    if found.is_finite:
+        return choose(found, sizes)
+    whole = LogDensity(density.data, program.base, density.notices)
+    of_whole = blame(whole, np.asarray(quickly(completed)(position, data)))
+    if not of_whole.is_finite:
+        return replace(of_whole, log_density=found.log_density)
+    name = program.groups.names[0]
+    volume = found.terms[program.term]
+    return replace(
+        found,
+        bad_terms=() if np.isfinite(volume) else (BadTerm(name, "collapsed", volume),),
+        cause="not-positive-definite",
+        remedy=f"the second derivatives of the log density by {name!r} do not say that it falls like a normal one: "
+        "the other unknowns leave it no variance here, or an infinite one. Keep scales away from 0 and infinity by "
+        "their priors, or leave the site out of `handlers.collapse`.",
     )
 
 

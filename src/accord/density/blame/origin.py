@@ -8,11 +8,11 @@ import numpy as np
 from jax.extend import core
 
 from ...core.versions import parts_of_scan
+from ..quick import quickly
 from .discarded import meets_a_discarded_zero
 from .flat import Flat, Step, flatten
 from .record import fetch, holds_bad, record, value_of
 from .way import origins_of, way_back
-from .whole import quickly
 
 MAX_TURNS = 5_000
 """Of more turns a loop is not looked at."""

@@ -19,7 +19,7 @@ class BadTerm:
     """A site whose log density is not finite.
 
     **Fields**
-    - `site`; `kind`: "latent", "observed", "factor", or "function" for a density of one; `log_density`.
+    - `site`; `kind`: "latent", "observed", "collapsed", "factor", or "function" for a density of one; `log_density`.
     - `entries`: index and value of the first entries to blame, of `num_entries` in all.
     - `reason`: what is wrong with them, or empty where that is not known. `is_outside`: they are not in the support;
       `is_edge`: they are on its edge, or beyond.

@@ -11,15 +11,17 @@ import numpy as np
 from jax.core import Tracer
 
 from ...core.errors import DistributionError
-from ...distributions import AbstractDistribution, biject_to
+from ...distributions import AbstractDistribution
 from ...distributions.constraint import Constraint
 from ...distributions.wrappers.family import family
 from ...language import Site
+from ...language.infer_config import map_of
+from ..latent import concrete
 from ..layout import Layout
 from ..program import ModelProgram, pieces_of
-from ..tracing import concrete
+from ..quick import quickly
 from .result import BadParameter, BadTerm
-from .whole import Whole, quickly
+from .whole import Whole
 
 _NUM_SHOWN = 3  # entries of a site
 
@@ -73,19 +75,19 @@ def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
     if site.mask is not None:
         is_bad = is_bad & jnp.broadcast_to(jnp.asarray(site.mask), is_bad.shape)
     arrays |= {"is_bad": is_bad, "is_outside": jnp.broadcast_to(~inside, is_bad.shape)}
-    arrays["is_edge"] = is_bad & _is_edge(distribution, value, is_bad.ndim)
+    arrays["is_edge"] = is_bad & _is_edge(site, distribution, value, is_bad.ndim)
     for law, name, constraint, parameter in _parameters(distribution):
         words[site.name]["parameters"].append((type(law).__name__, name, _described(constraint)))
         arrays["parameters"].append((jnp.asarray(parameter), jnp.asarray(constraint(parameter))))
     return arrays
 
 
-def _is_edge(distribution: AbstractDistribution, value: Any, num_batch: int) -> Any:
+def _is_edge(site: Site, distribution: AbstractDistribution, value: Any, num_batch: int) -> Any:
     """Whether events lie on the edge of the support: no number of the unconstrained ones leads there."""
     if distribution.is_discrete:
         return False
     try:
-        unconstrained = biject_to(distribution.support).inverse(value)
+        unconstrained = map_of(site).inverse(value)
     except DistributionError:  # a set that no map covers, or whose distribution cannot be latent
         return False
     return jnp.any(~jnp.isfinite(unconstrained), axis=tuple(range(num_batch, unconstrained.ndim)))

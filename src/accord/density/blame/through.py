@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from .whole import quickly
+from ..quick import quickly
 
 _AT_ONCE = 8  # groups of terms, each with a gradient of its own in one program
 

@@ -1,14 +1,10 @@
 """Take the whole model, with all of its data in memory, out of a density however that is evaluated."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 
-from ...core.versions import QUICK_CPU_OPTIONS
-from ..chunked import ChunkedProgram
 from ..cutting import Cut
 from ..file_blocks import FileBlocks
 from ..logdensity import LogDensity
@@ -28,25 +24,16 @@ class Whole:
     def of(density: LogDensity) -> "Whole":
         """The whole model of a density, or its function."""
         program = density.program
-        if isinstance(program, ChunkedProgram):
-            return Whole(program.base, in_memory(density.data))
         if isinstance(program, ShardedProgram):
             own = {name: density.data[name] for name in density.data if name not in program.cut_data}
             cut = {
                 name: _joined(density.data[name], program.cut, axis) for name, axis in program.shard.items()
             }
             return Whole(program.base, {**own, **cut})
-        return Whole(program, in_memory(density.data))
+        return Whole(program.whole or program, in_memory(density.data))
 
 
 def _joined(blocks: Any, cut: Cut, axis: int) -> np.ndarray:
     if isinstance(blocks, FileBlocks):
         return np.asarray(blocks.rows)
     return np.asarray(cut.joined(np.asarray(blocks), axis))
-
-
-def quickly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile for one use: the same operations in their order, as they were written."""
-    is_cpu = jax.default_backend() == "cpu"
-    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS} if is_cpu else {}
-    return jax.jit(function, compiler_options=options)

@@ -1,0 +1,109 @@
+"""Say what a density makes of latent sites: who gives them values, and by which map from how many numbers.
+
+With values chosen, a model is run for its sites.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from ..bijectors import AbstractBijector
+from ..core.errors import SiteError
+from ..distributions import constraints
+from ..distributions.wrappers.entries import AbstractEntries
+from ..distributions.wrappers.family import family
+from ..language import AbstractHandler, Model, Site
+from ..language.choice import AbstractChoice, Chosen
+from ..language.infer_config import map_of
+
+
+class Choose(AbstractHandler):
+    """Let the density say what value each latent site has, whatever seeds there are inside."""
+
+    choice_of: Callable[[Site], AbstractChoice] = eqx.field(static=True)
+    wanted: Mapping[str, Any] | None = None
+
+    def process(self, site: Site) -> Site:
+        """Name the chooser; only sites that nobody gave a value ask it.
+
+        **Raises** `SiteError` where the model asks for random numbers: its log density is to be a function.
+        """
+        if site.kind == "key":
+            raise SiteError(
+                f"ac.prng_key {site.name!r} (at {site.where}): a log density has no random numbers, since it must be "
+                "the same at every evaluation. Write what is random as `ac.sample`, or compute it outside of the model "
+                "and pass it."
+            )
+        if site.kind == "subsample":
+            raise SiteError(
+                f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
+                "posterior is that of all entries: another part at each evaluation would be another posterior each "
+                "time. Leave subsample_size out, and give `chunk=` where memory is short."
+            )
+        if self.wanted is not None and site.reparam is not None and site.name in self.wanted:
+            site = replace(site, wanted=self.wanted[site.name])
+        if not site.is_latent:
+            return site
+        # A site that is sampled by way of another asks in the end only if it is not made for that.
+        ask = self.choice_of if site.reparam is None else lambda _: Chosen(lambda s: self.choice_of(s)(s))
+        return replace(site, choose=ask(site))
+
+
+@contextlib.contextmanager
+def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
+    """Compute at once whatever depends on constants alone; without any, everything is traced."""
+    if not constants:
+        yield
+        return
+    with jax.ensure_compile_time_eval():
+        yield
+
+
+def sites_of(
+    model: Model, choice_of: Callable[[Site], AbstractChoice], wanted: Mapping[str, Any] | None = None
+) -> dict[str, Site]:
+    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled.
+
+    `wanted`: values of sites that are reparameterised; `choice_of` sees on their auxiliaries what follows from them.
+    """
+    _, sites = model.run(Choose(choice_of, wanted))
+    return {name: site for name, site in sites.items() if not site.is_hidden}
+
+
+def bijector_of(site: Site) -> AbstractBijector:
+    """The map from unconstrained numbers to the support of a latent site.
+
+    **Raises** `SiteError` for a discrete site, and for one on a sphere.
+    """
+    distribution = site.distribution
+    if isinstance(distribution, AbstractEntries) and distribution.base.is_discrete:
+        observed = site.name.removesuffix("_unobserved")
+        raise SiteError(
+            f"site {observed!r} (at {site.where}): obs_mask leaves {len(distribution.index)} values unobserved, and "
+            f"{type(distribution.base).__name__} is discrete; a latent site must be continuous here. If nothing else "
+            "depends on them, leave them out: `with handlers.mask(mask=...):` around the site, in place of `obs_mask=`."
+        )
+    if distribution is None or distribution.support.is_discrete:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {family(distribution)} is discrete, and a latent site must "
+            f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
+            "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
+        )
+    support = distribution.support
+    if (support.base if isinstance(support, constraints.independent) else support) == constraints.sphere:
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): a latent site cannot be a direction, since no smooth one-to-one "
+            "map of numbers covers a sphere. Give it a dist.ProjectedNormal, and sample the vector of which it is the "
+            f'direction: `handlers.reparam(model, {{"{site.name}": reparam.ProjectedNormal()}})`.'
+        )
+    return map_of(site)
+
+
+def unconstrained_shape(site: Site) -> tuple[int, ...]:
+    """Shape of the unconstrained numbers of a latent site."""
+    event = () if site.distribution is None else tuple(site.distribution.event_shape)
+    return tuple(bijector_of(site).inverse_shape((*site.batch_shape, *event)))
