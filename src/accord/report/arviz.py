@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from xarray import DataTree, Variable
 
 _SAMPLE_DIMS = ("chain", "draw")
+# ArviZ takes `log_likelihood` among the statistics for that of each observation, which was there in its early days.
+_STAT_NAMES = {"log_likelihood": "total_log_likelihood"}
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,20 @@ def to_tree(
     - `beside`: groups to add, such as `posterior_predictive`.
     - `attrs`: of the root; what is not a string or a number is written as JSON.
 
+    The statistic `log_likelihood`, a sum, is called `total_log_likelihood` there: by the other name ArviZ would take it
+    for that of each observation.
+
     Names that xarray cannot hold are changed, and the variable's `site` attribute keeps the old one: `/`
     becomes `.`, and a site called like a dim gets a trailing underscore. Raises `DataError` if a dim has two
     sizes in a group.
     """
     names, labels = dims or {}, coords or {}
-    groups: dict[str, tuple[Sites, bool]] = {"posterior": (sites, True), "sample_stats": (stats, True)}
+    groups: dict[str, tuple[Sites, bool]] = {
+        "posterior": (sites, True),
+        "sample_stats": (_renamed(stats), True),
+    }
     if warmup is not None:
-        groups |= {"warmup_posterior": (warmup[0], True), "warmup_sample_stats": (warmup[1], True)}
+        groups |= {"warmup_posterior": (warmup[0], True), "warmup_sample_stats": (_renamed(warmup[1]), True)}
     groups |= {"observed_data": (observed_data or {}, False), "constant_data": (constant_data or {}, False)}
     own = [
         Group(group, values, names, labels, sampled, chains)
@@ -143,6 +151,10 @@ def judge(draws: np.ndarray, sets: Sequence[int] | None = None) -> dict[str, np.
         "r_hat": filled(stats.rhat(usable, **axes)) if has_chains else np.full(draws.shape[2], np.nan),
         "mcse_mean": filled(stats.mcse(usable, method="mean", **axes)),
     }
+
+
+def _renamed(stats: Sites) -> dict[str, Any]:
+    return {_STAT_NAMES.get(name, name): stats[name] for name in stats}
 
 
 def _dataset(values: Sites, sampled: bool, chains: Sequence[int] | None, dims: Dims, coords: Coords) -> Any:
