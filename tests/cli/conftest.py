@@ -24,9 +24,10 @@ TWO = MODELS + "\n\n@ac.model\ndef other(y):\n    pass\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory: `one.py` with one model, `two.py` with two, and data for them."""
+    """The working directory: `one.py` with one model, `two.py` and `other.py` with two, and data for them."""
     (tmp_path / "one.py").write_text(MODELS)
     (tmp_path / "two.py").write_text(TWO)
+    (tmp_path / "other.py").write_text(TWO)
     (tmp_path / "neighbour.py").write_text("SCALE = 1.0\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     (tmp_path / "empty.py").write_text("x = 1\n")

@@ -199,6 +199,10 @@ ERRORS = {
     "not python": (("sample", "data.json"), ["must end in .py"]),
     "no model": (("sample", "empty.py"), ["defines no model", "@ac.model"]),
     "several models": (("sample", "two.py"), ["2 models", "slope, other", "two.py:slope"]),
+    "several models, one of them called as the file": (
+        ("sample", "other.py"),
+        ["slope, other", "as other.py:other"],
+    ),
     "unknown model": (("sample", "two.py:slpe"), ["no model 'slpe'", "Did you mean 'slope'", "slope, other"]),
     "no data": (("sample", "one.py"), ["missing argument 'x'", "missing argument 'y'"]),
     "wrong names": (

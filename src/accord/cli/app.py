@@ -7,24 +7,34 @@ as one message and ends with status 2; any other comes from the user's own code,
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
 from .. import __version__, infer
-from ..core.errors import AccordError, OptionError, suggest
+from ..core.errors import AccordError
 from ..core.precision import Precision
-from ..drivers.draws import Draws
-from ..drivers.stopping.base import AbstractRule
-from ..executors import AbstractExecutor
 from ..executors.gangs.keeper import keep
-from ..kernels import AbstractKernel
-from ..language import Model, ModelFunction
 from . import examples
 from .arrays import check_new, write_arrays
-from .data import read_data
-from .executors import NAMES, executor_named
+from .executors import executor_named
+from .options import (
+    ChainCount,
+    Cluster,
+    Data,
+    DrawCount,
+    ExecutorName,
+    ModelFile,
+    Out,
+    Quiet,
+    RunFolder,
+    Seed,
+    WarmupCount,
+    WorkerCount,
+    sampler_named,
+)
 from .rules import rule_written
+from .running import FAILED, bind, conclude, sample_into
 from .shares import sharing
 from .source import import_model
 
@@ -41,32 +51,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-_SAMPLERS = {"nuts": infer.NUTS, "hmc": infer.HMC}
-_FAILED = 1  # some chain could not go on, or a check has found an error
-_INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
-
-# Arguments and options that several commands share.
-ModelFile = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="Python file, and the model in it.")]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
-Data = Annotated[
-    Path | None, typer.Option(help="JSON, CSV, NPZ or Parquet file with the model's arguments by name.")
-]
-Out = Annotated[Path | None, typer.Option(help="Folder for the run; runs/MODEL-N if not given.")]
-DrawCount = Annotated[int, typer.Option("--draws", help="Draws to keep, per chain.")]
-WarmupCount = Annotated[int | None, typer.Option("--warmup", help="Draws to learn from and drop, per chain.")]
-ChainCount = Annotated[int, typer.Option("--chains", help="Number of chains.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
-ExecutorName = Annotated[str, typer.Option("--executor", help=f"{NAMES}.")]
-WorkerCount = Annotated[
-    int | None,
-    typer.Option("--workers", help="How many chains at the same time; one for each core if not given."),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", help="Address of a Dask or Ray cluster; one of this machine if not given."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor notices.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -124,7 +108,7 @@ def sample_command(
     quiet: Quiet = False,
 ) -> None:
     """Draw from the posterior of a model, store the run, and print a summary."""
-    kernel = _sampler(
+    kernel = sampler_named(
         sampler,
         {
             "target_accept": target_accept,
@@ -136,8 +120,8 @@ def sample_command(
     )
     where, rule = executor_named(executor, workers, cluster), rule_written(until)
     with import_model(model) as function:
-        target = _bind(function, data)
-        _sample(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet, rule)
+        target = bind(function, data)
+        sample_into(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet, rule)
 
 
 @app.command("resume", no_args_is_help=True, epilog=_example("accord resume run model.py --data data.json"))
@@ -153,7 +137,7 @@ def resume_command(
     """Go on with a stored run that has ended early, and print its summary; it takes the same model and data."""
     where = executor_named(executor, workers, cluster)
     with import_model(model) as function:
-        _conclude(infer.resume(run, _bind(function, data), executor=where, quiet=quiet), run)
+        conclude(infer.resume(run, bind(function, data), executor=where, quiet=quiet), run)
 
 
 @app.command("check", no_args_is_help=True, epilog=_example("accord check model.py --data data.json"))
@@ -169,10 +153,10 @@ def check_command(
     """Say what is wrong with a model before it is run; ends with status 1 where something is."""
     executor = sharing(shard, devices)
     with import_model(model) as function:
-        report = infer.check(_bind(function, data), executor=executor, precision=cast(Precision, precision))
+        report = infer.check(bind(function, data), executor=executor, precision=cast(Precision, precision))
     typer.echo(str(report))
     if not report.ok:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(FAILED)
 
 
 @app.command("summary", no_args_is_help=True, epilog=_example("accord summary run"))
@@ -216,7 +200,7 @@ def predict_command(
     where = executor_named(executor, workers, cluster)
     draws = infer.load(run)
     with import_model(model) as function:
-        target = _bind(function, data)
+        target = bind(function, data)
         found = infer.predict(
             draws,
             target,
@@ -257,8 +241,10 @@ def example_command(
     example = examples.find(name)
     typer.echo(f"{example.title}\n{example.model}\n")
     with examples.imported(example) as function:
-        target = _bind(function, example.data)
-        _sample(target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet)
+        target = bind(function, example.data)
+        sample_into(
+            target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet
+        )
 
 
 @app.command("member", no_args_is_help=True, epilog=_example("accord member head.cluster:7000"))
@@ -273,69 +259,3 @@ def member_command(
     The secret is in ACCORD_GANG_KEY, here and where the run is. Under srun and mpirun members keep their numbers.
     """
     keep(address, wait)
-
-
-def _sampler(name: str, options: dict[str, Any]) -> AbstractKernel:
-    """The sampler with the options that were given; it refuses those that it does not have."""
-    if name not in _SAMPLERS:
-        raise OptionError(f"--sampler must be nuts or hmc, got {name!r}.{suggest(name, _SAMPLERS)}")
-    return _SAMPLERS[name](**{option: value for option, value in options.items() if value is not None})
-
-
-def _bind(function: ModelFunction, path: Path | None) -> Model:
-    """Match data to the model's arguments by name; `DataError` lists what is missing and what is unknown."""
-    return function(**({} if path is None else read_data(path)))
-
-
-def _sample(
-    target: Model,
-    sampler: AbstractKernel,
-    out: Path | None,
-    draws: int,
-    warmup: int | None,
-    chains: int,
-    seed: int,
-    thinning: int,
-    precision: str,
-    executor: AbstractExecutor,
-    quiet: bool,
-    until: AbstractRule | None = None,
-) -> None:
-    """Run into a folder that is new, and print what came of it."""
-    folder = _next_folder(target.name) if out is None else out
-    found = infer.sample(
-        target,
-        sampler,
-        draws=draws,
-        warmup=warmup,
-        chains=chains,
-        seed=seed,
-        thinning=thinning,
-        precision=cast(Precision, precision),
-        executor=executor,
-        store=infer.RunFolder(folder),
-        until=until,
-        quiet=quiet,
-    )
-    _conclude(found, folder)
-
-
-def _conclude(found: Draws, folder: Path) -> None:
-    """Print the summary, where the run is, and how to read it again or to go on."""
-    typer.echo(str(found.summary()))
-    if found.stopping is not None:
-        typer.echo(f"\n{found.stopping}.")
-    typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
-    typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
-    if found.num_draws < found.requested:
-        typer.echo(f"It is not complete. To go on: accord resume {folder} FILE --data D, as it was begun.")
-        raise typer.Exit(_INTERRUPTED)
-    if not found.complete:
-        raise typer.Exit(_FAILED)
-
-
-def _next_folder(name: str) -> Path:
-    number = 1
-    while (folder := Path("runs") / f"{name}-{number}").exists():
-        number += 1
-    return folder

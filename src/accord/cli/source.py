@@ -71,7 +71,9 @@ def _choose(module: ModuleType, path: Path, name: str) -> ModelFunction:
     if not own:
         raise OptionError(f"{path} defines no model: decorate a function with `@ac.model`.")
     if len(own) > 1:
+        # Others are mostly parts of the one that is called as the file, or to be compared with it.
+        likely = path.stem if path.stem in own else own[0]
         raise OptionError(
-            f"{path} defines {len(own)} models: {', '.join(own)}. Name one, as {path}:{own[0]}."
+            f"{path} defines {len(own)} models: {', '.join(own)}. Name one, as {path}:{likely}."
         )
     return models[own[0]]

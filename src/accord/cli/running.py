@@ -1,0 +1,79 @@
+"""Run a model into a folder, and print what came of it."""
+
+from pathlib import Path
+from typing import cast
+
+import typer
+
+from .. import infer
+from ..core.precision import Precision
+from ..drivers.draws import Draws
+from ..drivers.stopping.base import AbstractRule
+from ..executors import AbstractExecutor
+from ..kernels import AbstractKernel
+from ..language import Model, ModelFunction
+from .data import read_data
+
+FAILED = 1
+"""Status of a command of which some chain could not go on, or that has found an error."""
+
+_INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
+
+
+def bind(function: ModelFunction, path: Path | None) -> Model:
+    """Match data to the model's arguments by name; `DataError` lists what is missing and what is unknown."""
+    return function(**({} if path is None else read_data(path)))
+
+
+def sample_into(
+    target: Model,
+    sampler: AbstractKernel,
+    out: Path | None,
+    draws: int,
+    warmup: int | None,
+    chains: int,
+    seed: int,
+    thinning: int,
+    precision: str,
+    executor: AbstractExecutor,
+    quiet: bool,
+    until: AbstractRule | None = None,
+) -> None:
+    """Run into a folder that is new, and print what came of it."""
+    folder = _next_folder(target.name) if out is None else out
+    found = infer.sample(
+        target,
+        sampler,
+        draws=draws,
+        warmup=warmup,
+        chains=chains,
+        seed=seed,
+        thinning=thinning,
+        precision=cast(Precision, precision),
+        executor=executor,
+        store=infer.RunFolder(folder),
+        until=until,
+        quiet=quiet,
+    )
+    conclude(found, folder)
+
+
+def conclude(found: Draws, folder: Path) -> None:
+    """Print the summary, where the run is, and how to read it again or to go on."""
+    typer.echo(str(found.summary()))
+    if found.stopping is not None:
+        typer.echo(f"\n{found.stopping}.")
+    typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
+    typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
+    if found.num_draws < found.requested:
+        typer.echo(f"It is not complete. To go on: accord resume {folder} FILE --data D, as it was begun.")
+        raise typer.Exit(_INTERRUPTED)
+    if not found.complete:
+        raise typer.Exit(FAILED)
+
+
+def _next_folder(name: str) -> Path:
+    number = 1
+    while (folder := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return folder
