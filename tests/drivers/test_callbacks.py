@@ -10,7 +10,8 @@ from jax.extend.core import jaxpr_as_fun
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.drivers.callbacks import equations, without_raising
+from accord.drivers.callbacks import without_raising
+from accord.drivers.traced import equations
 
 
 def guarded(x):

@@ -13,10 +13,11 @@ import pytest
 from accord.core.precision import scope
 from accord.drivers import chain as chains
 from accord.drivers import group as groups
+from accord.drivers.block import NUM_PLACES
 from accord.drivers.group import Item, run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import NUM_PLACES, advance_program
+from accord.drivers.program import advance_program
 from accord.drivers.starting.ascent import MAX_TURNS
 from accord.drivers.starting.search import StartFailedError
 from accord.drivers.starting.uniform import UniformPoints
@@ -37,7 +38,7 @@ def _evaluate(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jax.value_and_grad(log_density)(x)
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+@pytest.fixture(scope="module", params=["NUTS", pytest.param("HMC", marks=pytest.mark.slow)])
 def kernel(request: pytest.FixtureRequest) -> AbstractKernel:
     return KERNELS[request.param]()
 
@@ -274,7 +275,7 @@ def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], An
     return Machine(
         plan,
         advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
-        sites=lambda positions, count: {"twice": 2 * positions},
+        sites=lambda positions, *others: {"site/twice": 2 * positions},
     )
 
 

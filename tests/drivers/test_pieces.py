@@ -12,8 +12,9 @@ from jax.scipy import special
 from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.drivers import compiled
+from accord.drivers.block import NUM_PLACES, Limits, start_state
 from accord.drivers.plain import is_plain
-from accord.drivers.program import NUM_PLACES, Limits, advance_program, start_state
+from accord.drivers.program import advance_program
 from accord.kernels import NUTS, Metric
 
 X = np.linspace(0.1, 0.9, 6)
@@ -39,7 +40,7 @@ OTHER: dict[str, Callable[[Any], Any]] = {
     "product of matrices": lambda x: (MATRIX * x[0]) @ MATRIX,
     "sorting": jnp.sort,
     "LAPACK": lambda x: jnp.linalg.cholesky(MATRIX @ MATRIX.T + jnp.diag(x)),
-    "a large array": lambda x: jnp.sum(jnp.outer(jnp.arange(40000.0), x), 0),
+    "a large array": lambda x: jnp.sum(jnp.outer(jnp.arange(700.0), x), 0),
     "Python": lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x),
 }
 
@@ -100,12 +101,44 @@ def test_what_cannot_be_compiled_in_pieces_is_compiled_as_it_is(monkeypatch: pyt
 
     monkeypatch.setattr("accord.drivers.pieces.is_plain", lambda jaxpr: True)
     compiles = []
-    real = compiled._compile
-    monkeypatch.setattr(compiled, "_compile", lambda lowered: compiles.append(lowered) or real(lowered))
+    real = compiled.compile_lowered
+    monkeypatch.setattr(
+        compiled, "compile_lowered", lambda lowered: compiles.append(lowered) or real(lowered)
+    )
     run: dict[str, Any] = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
     with pytest.warns(RuntimeWarning, match="could not compile the loop that draws in pieces"):
         draws = infer.sample(model(np.array([0.5, 1.0])), **run)
     assert len(compiles) == 3
+    assert np.isfinite(draws["m"]).all()
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "dim"),
+    [
+        (5000, 1),
+        (3, 64),
+        pytest.param(4095, 1, marks=pytest.mark.slow),
+        pytest.param(4096, 1, marks=pytest.mark.slow),
+        pytest.param(64, 64, marks=pytest.mark.slow),
+        pytest.param(3, 256, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_sums_of_any_size_are_compiled_at_once(num_rows: int, dim: int) -> None:
+    """Of 4096 numbers and more, XLA has a library add them up, which it cannot call from one piece of code."""
+    import accord as ac
+    import accord.distributions as dist
+    from accord import infer
+
+    @ac.model
+    def model(y: Any) -> None:
+        with ac.plate("column", dim):
+            m = ac.sample("m", dist.Normal(0, 1.125))
+            with ac.plate("row", num_rows, dim=-2):
+                ac.sample("y", dist.Normal(m, 1), obs=y)
+
+    y = np.random.default_rng(0).normal(size=(num_rows, dim))
+    draws = infer.sample(model(y), draws=5, warmup=5, chains=1, progress=False, quiet=True)
     assert np.isfinite(draws["m"]).all()
 
 

@@ -9,18 +9,18 @@ import jax
 import numpy as np
 
 from ..core.tree import to_numpy
+from .block import NUM_PLACES, Block, ChainState, Limits, item_key, item_keys
 from .chain import Chain
 from .plan import Plan
-from .program import NUM_PLACES, Block, ChainState, Limits, item_key, item_keys
 
 
 @dataclass(frozen=True)
 class Machine:
     """A plan with the programs that carry it out.
 
-    **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and `sites(positions, count)`, compiled;
-    `clock`, in seconds: one for all processes that run these programs together,
-    so that they call them equally often.
+    **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and
+    `sites(positions, log_densities, num_sites, num_parts)`, compiled; `clock`, in seconds: one for all processes that
+    run these programs together, so that they call them equally often.
     """
 
     plan: Plan
@@ -34,32 +34,65 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
-        places: np.ndarray | None = None,
     ) -> tuple[list[ChainState], list[Block], Any]:
         """Go on from `states` with the keys and metrics of `chains`, one for each lane, to draws `stops` at most.
 
-        `budgets` are gradients; `places`, shape `(lane, place, dim)`, what those evaluate that have not begun. Returns
-        states and blocks by lane as NumPy arrays, and what the program returned.
+        `budgets` are gradients. Returns states and blocks by lane as NumPy arrays, and what the program returned.
         """
+        returned = self._call(chains, states, stops, budgets)
+        new_states, block = to_numpy(returned)
+        if not self._has_lanes(chains):
+            return [new_states], [block], returned
+        if self.plan.is_ensemble:
+            num_rows = int(np.max(new_states.draw - np.stack([state.draw for state in states])))
+            block = _by_lane(block, num_rows or min(max(budgets), NUM_PLACES))
+        return _unpack(new_states, len(chains)), _unpack(block, len(chains)), returned
+
+    def look(
+        self,
+        chains: Sequence[Chain],
+        states: Sequence[ChainState],
+        stops: Sequence[int],
+        budgets: Sequence[int],
+        places: np.ndarray,
+    ) -> list[Block]:
+        """Evaluate where `states` are and then `places`, shape `(lane, place, dim)`; blocks by lane, in NumPy arrays.
+
+        Where the chains would stand then is not looked at, which spares half of the call.
+        """
+        block = to_numpy(self._call(chains, states, stops, budgets, places)[1])
+        if not self._has_lanes(chains):
+            return [block]
+        if self.plan.is_ensemble:
+            block = _by_lane(block, min(max(budgets), NUM_PLACES))
+        return _unpack(block, len(chains))
+
+    def _has_lanes(self, chains: Sequence[Chain]) -> bool:
+        """Whether what the program takes and returns has an axis of lanes."""
+        return len(chains) > 1 or self.plan.is_ensemble
+
+    def _call(
+        self,
+        chains: Sequence[Chain],
+        states: Sequence[ChainState],
+        stops: Sequence[int],
+        budgets: Sequence[int],
+        places: np.ndarray | None = None,
+    ) -> Any:
+        """What the program returns."""
         plan = self.plan
         if places is None:
             places = np.zeros((len(chains), NUM_PLACES, plan.dim), plan.dtype)
-        if len(chains) == 1 and not plan.is_ensemble:
+        if not self._has_lanes(chains):
             (chain,), (state,) = chains, states
             limits = Limits.at(stops[0], budgets[0], chain.num_warmup, plan.kernel.target_accept, places[0])
-            returned = self.advance(state, chain.metric, chain.key, item_key(chain.key, state), limits)
-            new_state, block = to_numpy(returned)
-            return [new_state], [block], returned
+            return self.advance(state, chain.metric, chain.key, item_key(chain.key, state), limits)
         packed, keys = _pack(states), np.stack([chain.key for chain in chains])
         # Chains that move in step have one metric.
         metric = chains[0].metric if plan.is_ensemble else _pack([chain.metric for chain in chains])
-        limits = _limits(chains, stops, budgets, places)
-        returned = self.advance(packed, metric, keys, item_keys(keys, packed), limits)
-        new_states, block = to_numpy(returned)
-        if plan.is_ensemble:
-            num_rows = int(np.max(new_states.draw - packed.draw)) or min(max(budgets), NUM_PLACES)
-            block = _by_lane(block, num_rows)
-        return _unpack(new_states, len(chains)), _unpack(block, len(chains)), returned
+        return self.advance(
+            packed, metric, keys, item_keys(keys, packed), _limits(chains, stops, budgets, places)
+        )
 
 
 def _limits(

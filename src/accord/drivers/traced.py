@@ -1,0 +1,135 @@
+"""Look through what JAX has traced, and say what a program is known by."""
+
+import enum
+import hashlib
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Literal
+
+# Parameters from which nothing is computed any more: rules for derivatives, and what Equinox derives from the others.
+_SPENT = {
+    "custom_jvp_call": ("jvp_jaxpr_fun",),
+    "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),
+    "remat2": ("policy",),
+}
+_DERIVED = ("equinox.internal._primitive", "Flatten")
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, np.generic, enum.Enum)
+
+
+def functions(jaxpr: Any) -> Iterator[Any]:
+    """A traced function, and every function in it."""
+    yield jaxpr
+    for equation in jaxpr.eqns:
+        for value in equation.params.values():
+            for part in _parts(value):
+                if _is_function(part):
+                    yield from functions(part)
+
+
+def equations(jaxpr: Any) -> Iterator[Any]:
+    """Those of a traced function, and of every function in it."""
+    return (equation for function in functions(jaxpr) for equation in function.eqns)
+
+
+def key_of(closed: Any) -> Hashable:
+    """What a program is known by: two with the same key compute the same from the same constants.
+
+    That is which operation takes which results, and all that each is made with. The text that JAX prints would not do:
+    it has one name for all results that nobody uses, `[...]` for arrays, and for Python functions a name that others
+    may have. What is not plain is compared as JAX itself compares it, and kept by the key. Rules for derivatives are
+    left out, since nothing here is differentiated any more.
+    """
+    teller = _Teller()
+    teller.tell_function(closed.jaxpr)
+    return teller.words.hexdigest(), tuple(teller.objects)
+
+
+class _Teller:
+    """Collect what a program is known by: `words`, a digest of what is plain, and `objects`, in order."""
+
+    def __init__(self) -> None:
+        self.words = hashlib.sha256()
+        self.objects: list[Hashable] = []
+        self._numbers: dict[int, int] = {}
+
+    def tell_function(self, function: Any) -> None:
+        """A function the first time that it is met, its number after that."""
+        inner = getattr(function, "jaxpr", function)
+        is_known = id(function) in self._numbers
+        self._tell("function", self._numbers.setdefault(id(function), len(self._numbers)))
+        if is_known:
+            return
+        for value in getattr(function, "consts", ()):
+            self._tell_array(value)
+        places: dict[Any, int] = {}
+        for variable in (*inner.constvars, *inner.invars):
+            self._tell_result(variable, places)
+        for equation in inner.eqns:
+            self._tell_equation(equation, places)
+        self._tell_arguments(inner.outvars, places)
+
+    def _tell_equation(self, equation: Any, places: dict[Any, int]) -> None:
+        name = equation.primitive.name
+        self._tell("equation", name, len(equation.outvars))
+        self.objects += [equation.primitive, equation.ctx]
+        self._tell_arguments(equation.invars, places)
+        for parameter, value in sorted(equation.params.items()):
+            if parameter not in _SPENT.get(name, ()):
+                self._tell(parameter)
+                for part in _parts(value):
+                    self._tell_part(part)
+        for variable in equation.outvars:
+            self._tell_result(variable, places)
+
+    def _tell_part(self, part: Any) -> None:
+        if _is_function(part):
+            self.tell_function(part)
+        elif isinstance(part, _PLAIN):
+            self._tell(type(part).__qualname__, str(part) if isinstance(part, np.dtype) else part)
+        elif (type(part).__module__, type(part).__name__) != _DERIVED:
+            self._tell("object")
+            self.objects.append(part)
+
+    def _tell_arguments(self, atoms: Any, places: dict[Any, int]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Literal):
+                self._tell_array(atom.val)
+                self.objects.append(atom.aval)
+            else:
+                self._tell(places[atom])
+
+    def _tell_result(self, variable: Any, places: dict[Any, int]) -> None:
+        places[variable] = len(places)
+        self.objects.append(variable.aval)
+
+    def _tell_array(self, value: Any) -> None:
+        dtype = getattr(value, "dtype", None)
+        if dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key):
+            self._tell(str(dtype))
+            value = jax.random.key_data(value)
+        array = np.asarray(value)
+        self._tell("array", str(array.dtype), array.shape)
+        self.words.update(np.ascontiguousarray(array).tobytes())
+
+    def _tell(self, *words: Any) -> None:
+        self.words.update(repr(words).encode())
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a parameter of an operation is made up of, with a word for each sequence before what is in it."""
+    if isinstance(value, Mapping):
+        value = sorted(value.items())
+    if isinstance(value, tuple | list):
+        yield f"{len(value)} parts"
+        for each in value:
+            yield from _parts(each)
+    else:
+        yield value
+
+
+def _is_function(part: Any) -> bool:
+    return hasattr(part, "eqns")
