@@ -9,10 +9,11 @@ import pytest
 
 from accord.adaptation import metric as metrics
 from accord.core.precision import scope
+from accord.drivers.block import rows_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import advance_program, rows_for
+from accord.drivers.program import advance_program
 from accord.kernels import HMC, NUTS, AbstractKernel, Metric
 from accord.report.diagnostics import ess_bulk
 
@@ -75,7 +76,7 @@ def _run(
         machine = Machine(
             plan,
             advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
-            sites=lambda positions, count: {},
+            sites=lambda positions, *others: {},
         )
         items = [item for chain in (0, 1) for item in run_chains(machine, [chain], lambda: False)]
     return [item for item in items if isinstance(item, Piece) and item.phase == "sample"]

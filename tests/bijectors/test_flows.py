@@ -93,9 +93,10 @@ FAR = np.array(
 )
 # Variants whose code is that of another line, once their values are right.
 OTHERS = {name: flow for name, flow in FLOWS.items() if name not in VARIANTS}
+LONG = ("block", "inverse autoregressive, permuted", "coupling, splines")  # they take seconds to compile
 
 
-@each(FLOWS, slow=VARIANTS)
+@each(FLOWS, slow=(*VARIANTS, *LONG[1:]))
 def test_inverse_undoes_forward_and_the_log_det_is_that_of_the_jacobian(flow: AbstractBijector) -> None:
     @jax.jit
     def facts(x: jax.Array) -> tuple:
@@ -112,7 +113,7 @@ def test_inverse_undoes_forward_and_the_log_det_is_that_of_the_jacobian(flow: Ab
     assert_close(jnp.linalg.slogdet(jacobian)[1], total, rtol=1e-9, atol=1e-9)
 
 
-@each(OTHERS)
+@each(OTHERS, slow=LONG)
 def test_nothing_is_nan_far_out_in_float32(flow: AbstractBijector) -> None:
     def total(flow: AbstractBijector, x: jax.Array) -> tuple[jax.Array, tuple]:
         y, log_det = flow.forward_and_log_det(x)
@@ -134,7 +135,7 @@ def at_float32(flow: AbstractBijector) -> AbstractBijector:
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, np.float32), flow)
 
 
-@each(OTHERS)
+@each(OTHERS, slow=LONG)
 def test_it_is_a_frozen_value_that_can_be_copied_mapped_and_trained(flow: AbstractBijector) -> None:
     x = standard_input(3)
     copy = pickle.loads(pickle.dumps(flow))

@@ -72,7 +72,7 @@ def test_densities_integrate_to_one_and_to_the_summaries_announced(case: Case) -
             assert_close(np.asarray(integral), np.asarray(value), rtol=1e-5, atol=1e-6)
 
 
-@each_line(DISCRETE, slow=SUMMED)
+@each_line(DISCRETE, slow={*SUMMED, *VARIANTS})
 def test_discrete_probabilities_are_those_of_scipy_and_sum_to_one(case: Case) -> None:
     d = case.make()
     low, high = (int(v) for v in (draws_of(case).min(), draws_of(case).max()))
@@ -123,7 +123,7 @@ def test_multivariate_densities_are_those_of_scipy(case: Case) -> None:
 LEVELS = np.array([0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
 
 
-@each_line(UNIVARIATE | DISCRETE, slow=[name for name in ALL if "truncated" in name])
+@each_line(UNIVARIATE | DISCRETE, slow=VARIANTS)
 def test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy(case: Case) -> None:
     d, x = case.make(), draws_of(case, 200)
     reference = case.scipy() if case.scipy and not d.is_discrete else None

@@ -13,7 +13,19 @@ import numpy as np
 import pytest
 from laws import assert_close, assert_finite, compiled
 from scipy import stats
-from table import ALL, BATCHED, DISCRETE, MULTIVARIATE, SIZE, UNIVARIATE, Case, draws_of, each_line, is_long
+from table import (
+    ALL,
+    BATCHED,
+    DISCRETE,
+    MULTIVARIATE,
+    SIZE,
+    UNIVARIATE,
+    VARIANTS,
+    Case,
+    draws_of,
+    each_line,
+    is_long,
+)
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
@@ -43,7 +55,7 @@ def each_in_both_precisions(table: Mapping[str, Case]) -> Any:
 
 def is_slow(name: str, precision: str) -> bool:
     """Whether a line is left to the slow tests."""
-    return precision == "float32" or name in BATCHED or is_long(name)
+    return precision == "float32" or name in VARIANTS or is_long(name)
 
 
 def facts(d: dist.AbstractDistribution, draws: jax.Array) -> dict[str, Any]:

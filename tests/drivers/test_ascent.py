@@ -80,6 +80,30 @@ def test_climbs_do_not_depend_on_each_other() -> None:
     assert num_calls == max(count for _, count in alone)
 
 
+def test_climbs_rest_when_they_are_told_to_and_are_not_lost() -> None:
+    place, calls = place_at(normal), []
+
+    def ask(positions: Mapping[int, np.ndarray]) -> dict[int, Place]:
+        calls.append(set(positions))
+        return {name: place(position) for name, position in positions.items()}
+
+    places = {number: place(x) for number, x in enumerate(np.random.default_rng(3).uniform(-2, 2, (2, 6)))}
+    climbs = ascend(places, ask, lambda _: {0} if len(calls) >= 3 else set())
+    assert [0 in each for each in calls] == [True] * 3 + [False] * (len(calls) - 3)
+    assert climbs[1].has_arrived
+    assert not climbs[0].is_over
+    assert not climbs[0].is_lost
+
+
+def test_climbs_to_one_top_end_before_they_are_there(monkeypatch) -> None:
+    """Their heights can be no more than a few nats apart, so that the chain begins at the best of its places."""
+    short = sampled(banana)
+    monkeypatch.setattr("accord.drivers.starting.search._level", lambda climbs: set())
+    whole = sampled(banana)
+    np.testing.assert_array_equal(short["x"], whole["x"])
+    assert short.work["warmup"] < whole.work["warmup"] - 20
+
+
 def mass(function: Callable, position: np.ndarray) -> float:
     place = place_at(function)
     return log_mass(place(position), [place(each) for each in around(position)])

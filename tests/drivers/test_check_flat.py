@@ -1,5 +1,7 @@
 """Follow log densities far out: proper ones fall along every line, however heavy their tails; improper ones do not."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -176,3 +178,10 @@ def test_an_entry_of_a_site_is_named_by_its_index():
     found = flat_directions(model(Y), "float64")
     assert [each.sites for each in found] == [("b",)]
     assert "Along site 'b', entry 1, the log density does not fall" in found[0].message
+
+
+def test_where_momenta_overflow_the_typical_points_are_the_top_and_nothing_warns():
+    """As down the neck of a funnel: scales are bounded, slopes are not."""
+    steep = SimpleNamespace(value_and_grad=lambda x: (-0.5e200 * float(x @ x), -1e200 * x))
+    found = Typical.of(steep, np.zeros(2))
+    assert np.all(found.points == 0)

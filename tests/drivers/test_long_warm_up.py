@@ -32,7 +32,7 @@ def by_own_draws(monkeypatch):
     monkeypatch.setattr("accord.drivers.sample.DEFAULT_WARMUP", 60)
     monkeypatch.setattr("accord.drivers.sample.MAX_WARMUP", 120)
     monkeypatch.setattr("accord.drivers.chain.is_settled", lambda positions, *_: positions[0, 1] > 0)
-    monkeypatch.setattr("accord.drivers.program._MAX_ROWS", 32)
+    monkeypatch.setattr("accord.drivers.block._MAX_ROWS", 32)
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def test_it_ends_there_in_every_executor(plain, way):
     assert_same(sample(until=RULE, **WAYS[way]), plain)
 
 
-@pytest.mark.parametrize("block", [(30, 1e-3), (2**30, 1e3)])
+@pytest.mark.parametrize("block", [pytest.param((30, 1e-3), marks=pytest.mark.slow), (2**30, 1e3)])
 def test_it_ends_there_whatever_the_blocks(plain, monkeypatch, block):
     monkeypatch.setattr("accord.drivers.group._FIRST_BLOCK", block[0])
     monkeypatch.setattr("accord.drivers.group._BLOCK_SECONDS", block[1])

@@ -3,13 +3,13 @@
 import pytest
 from fault_models import SEGMENT
 
-from accord.drivers import program
+from accord.drivers import block
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _short_segments():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "_MAX_ROWS", SEGMENT)
+        patch.setattr(block, "_MAX_ROWS", SEGMENT)
         yield
 
 

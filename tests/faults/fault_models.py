@@ -22,7 +22,7 @@ import pytest
 
 from accord import infer
 from accord.density import LogDensity
-from accord.drivers import program
+from accord.drivers import block
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.drivers.resume"])
@@ -194,7 +194,7 @@ def _call(pipe, cache, function, arguments):
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["ACCORD_COMPILATION_CACHE"] = cache
-    program._MAX_ROWS = SEGMENT
+    block._MAX_ROWS = SEGMENT
     pipe.send(("ready", time.monotonic(), None))
     try:
         result = function(*arguments)

@@ -73,8 +73,8 @@ def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
 MOMENTS = [
     ("threads", "off", 1.5),
     ("threads", "kept", 2.0),
-    ("serial", "kept", 2.5),
-    ("processes", "off", 3.0),
+    pytest.param("serial", "kept", 2.5, marks=pytest.mark.slow),
+    pytest.param("processes", "off", 3.0, marks=pytest.mark.slow),
     ("processes", "kept", 5.0),
 ]
 

@@ -21,7 +21,8 @@ from machine import (
 )
 
 from accord.core import keys
-from accord.drivers.program import NUM_PLACES, Limits, advance_program, start_state
+from accord.drivers.block import NUM_PLACES, Limits, start_state
+from accord.drivers.program import advance_program
 from accord.kernels import HMC, NUTS, AbstractKernel, Tuning
 from accord.kernels.base import DRAW, EVALUATE, PROBE
 

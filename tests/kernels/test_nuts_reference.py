@@ -54,7 +54,13 @@ COMPARISONS = {
 }
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
+QUICK = ("correlated normal, dense metric", "funnel, diagonal metric")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in COMPARISONS],
+)
 def test_the_machine_draws_what_the_recursion_draws(name: str) -> None:
     comparison = COMPARISONS[name]()
     case, metric, num_seeds = comparison.case, comparison.metric, comparison.num_seeds

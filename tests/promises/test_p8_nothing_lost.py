@@ -59,7 +59,7 @@ def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
 
 
 def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("accord.drivers.program._MAX_ROWS", 256)
+    monkeypatch.setattr("accord.drivers.block._MAX_ROWS", 256)
     folder = tmp_path / "run"
     infer.sample(
         regression(),
@@ -81,8 +81,8 @@ def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
-    monkeypatch.setattr("accord.drivers.compiled._compile", lambda *arguments: time.sleep(20))
-    monkeypatch.setattr("accord.drivers.compiled._cache", ProgramCache(1))
+    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", lambda *arguments: time.sleep(20))
+    monkeypatch.setattr("accord.drivers.compiled.PROGRAMS", ProgramCache(1))
     interrupt_after(1.5)
     began = time.monotonic()
     draws = infer.sample(regression(), draws=10, chains=2, progress=False, quiet=True)

@@ -18,11 +18,11 @@ from scipy import stats
 
 from accord import LogDensity
 from accord.core.precision import scope
+from accord.drivers.block import rows_for
 from accord.drivers.ensemble_program import program_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import rows_for
 from accord.kernels import AbstractKernel
 from accord.language import Model
 
@@ -83,7 +83,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
             machine = Machine(
                 plan,
                 advance=partial(advance, data),
-                sites=lambda positions, count: {},
+                sites=lambda positions, *others: {},
             )
             items = run_chains(machine, range(lanes), lambda: False)
             pieces = [item for item in items if isinstance(item, Piece) and item.phase == "sample"]

@@ -67,7 +67,7 @@ def plan_for(
     return Machine(
         plan,
         advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
-        sites=lambda positions, count: {},
+        sites=lambda positions, *others: {},
     )
 
 

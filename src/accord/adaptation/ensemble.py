@@ -4,9 +4,11 @@ Runs inside the compiled program. What is learnt depends on the draws of the who
 it does not matter how a run is cut into blocks.
 
 **Source**: Hoffman, Radul & Sountsov (2021), AISTATS: the trajectory length that makes squared distances from the
-centre change most (their equation 11), by stochastic ascent; the harmonic mean of acceptance. Departures: distances are
-whitened by the metric; lengths are measured by their mean, not their largest; and there is a least length, without
-which chains that all begin far apart look as if they had arrived (see `pooled`).
+centre change most (their equation 11), by stochastic ascent; the harmonic mean of acceptance. Sountsov & Hoffman
+(2021), arXiv:2110.11576: most for the time that it takes; without that, hardly anything tells lengths beyond a quarter
+of a period from each other, and what is learnt is chance. Departures: distances are whitened by the metric; lengths are
+measured by their mean, not their largest; and there is a least length, without which chains that all begin far apart
+look as if they had arrived (see `pooled`).
 """
 
 from dataclasses import fields, replace
@@ -135,7 +137,10 @@ def freeze(state: EnsembleState, is_last: Array) -> EnsembleState:
 
 
 def _slope(moves: Moves, metric: Metric, time: Array) -> Float[Array, ""]:
-    """How the expected squared change of squared distance from the centre grows with the logarithm of the length."""
+    """How the expected squared change C of squared distance from the centre, over time T, grows with log T.
+
+    Of C / T the slope by log T is that of C, less C, over T; here it is a quarter of that, times T: of the same sign.
+    """
     chance = moves.acceptance * moves.weight
     total = jnp.maximum(jnp.sum(chance), 1e-10)
     # A trajectory that ended badly weighs nothing, but nothing times infinity is not zero.
@@ -145,7 +150,7 @@ def _slope(moves: Moves, metric: Metric, time: Array) -> Float[Array, ""]:
     centre_before = jnp.sum(moves.weight[:, None] * moves.start, 0) / jnp.sum(moves.weight)
     after, before = _whiten(metric, end - centre), _whiten(metric, moves.start - centre_before)
     change = jnp.sum(after**2, 1) - jnp.sum(before**2, 1)
-    slope = time * jnp.sum(chance * change * jnp.sum(after * momentum, 1)) / total
+    slope = jnp.sum(chance * change * (time * jnp.sum(after * momentum, 1) - change / 4)) / total
     return jnp.where(jnp.isfinite(slope), slope, 0)
 
 

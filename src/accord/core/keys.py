@@ -28,6 +28,7 @@ USE_SIMULATE = 3
 USE_SIMULATION_SEED = 4
 USE_PREDICT = 5
 USE_LAPLACE = 6
+USE_COLLAPSED = 7
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
@@ -123,6 +124,17 @@ def words(key: np.ndarray, use: int, count: int) -> np.ndarray:
     They make a JAX key (`jax.random.wrap_key_data`), or a NumPy generator (`generator_of`).
     """
     return np.ascontiguousarray(fold(fold(key, np.uint32(use)), np.arange(count, dtype=np.uint32)).T)
+
+
+def of_numbers(numbers: jax.Array) -> jax.Array:
+    """The key, shape `(2,)` uint32, that belongs to floats of shape `(n,)`: a function of all their bits.
+
+    The words of each number are encrypted by its place, and added up without regard to order.
+    """
+    words = jax.lax.bitcast_convert_type(numbers, jnp.uint32).reshape(numbers.size, -1)
+    place = jnp.arange(numbers.size, dtype=jnp.uint32)
+    found = threefry((words[:, 0], words[:, -1]), (jnp.full_like(place, USE_COLLAPSED), place))
+    return jnp.stack([jnp.sum(each, dtype=jnp.uint32) for each in found])
 
 
 def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:

@@ -6,7 +6,6 @@ of it for a place that is better counted, explained and left. So what such a bra
 under `EQX_ON_ERROR=nan`.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -17,16 +16,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from ..core.errors import OptionError
 from ..core.precision import Precision
 from ..executors import gather
-
-
-def equations(jaxpr: Any) -> Iterator[Any]:
-    """Those of a traced function, and of every function in it."""
-    for equation in jaxpr.eqns:
-        yield equation
-        inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
-        for each in inner:
-            if hasattr(each, "eqns"):
-                yield from equations(each)
+from .traced import equations
 
 
 def check_callbacks(jaxpr: Any, precision: Precision) -> None:

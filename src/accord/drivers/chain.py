@@ -1,8 +1,7 @@
 """Hold one chain on the host between two blocks, and adapt it where its draws say so."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -15,14 +14,12 @@ from ..core import keys
 from ..kernels.base import PROBE
 from ..kernels.metric import Metric
 from ..storage import Phase
+from .block import STATS, Block, ChainState, start_state
+from .columns import Sites, columns
 from .plan import Piece, Plan, Progress, Stuck
-from .program import STAT_DTYPES, STATS, Block, ChainState, start_state
 from .tally import BadEnd, Tally
 
 _UNSAVED_SECONDS = 2.0  # of work are lost with a worker, or a little more
-
-Sites = Callable[..., dict[str, Any]]
-"""The compiled program `(positions, count) -> {site: rows}`."""
 
 
 @dataclass(eq=False)
@@ -170,28 +167,15 @@ class Chain:
         )
 
     def piece(self, sites: Sites) -> Piece:
-        """Gather the blocks since the last piece, with their sites once warm-up is over."""
-        plan, blocks, phase, offset = self.plan, self.blocks, self.phase, self.phase_start
-        positions, stats = (
-            np.concatenate([block[name] for block in blocks]) for name in ("position", "stats")
-        )
-        arrays = {"position": positions}
-        arrays |= {
-            f"stat/{name}": stats[:, i].astype(dtype) for i, (name, dtype) in enumerate(STAT_DTYPES.items())
-        }
-        if phase == "warmup":
-            arrays["gradient"] = np.concatenate([block["gradient"] for block in blocks])
-        else:
-            padded = np.zeros((plan.segment, positions.shape[1]), plan.dtype)
-            padded[: len(positions)] = positions
-            values = sites(padded, np.int32(len(positions)))
-            arrays |= {f"site/{name}": np.asarray(rows)[: len(positions)] for name, rows in values.items()}
+        """Gather the blocks since the last piece, with what the sites program makes of them."""
+        phase, offset = self.phase, self.phase_start
+        start = self.piece_start - offset
         piece = Piece(
             self.number,
             phase,
-            self.piece_start - offset,
+            start,
             self.draw - offset,
-            arrays,
+            columns(self.blocks, sites, self.plan, phase, start),
             self.state,
             self.metric,
             self.choice,

@@ -31,7 +31,9 @@ class Draws(Mapping[str, np.ndarray]):
     **Fields**
     - `sites`: latent and deterministic sites in the model's order.
     - `stats`: per draw, shape `(chain, draw)`, by ArviZ's names: `lp` (log density in unconstrained space), `energy`,
-      `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`.
+      `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`; and of a model
+      `log_prior` and `log_likelihood`, in its own space: what the unknowns add, and what observed sites and factors add
+      together. Both are missing in a run that was stored before they were kept.
     - `notices`: what to know before using the draws, the most severe first.
     - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (the longest chain's) and `total`; of `looks`
       at a stopping rule, beside the others.
@@ -67,6 +69,9 @@ class Draws(Mapping[str, np.ndarray]):
     (['mu', 'tau', 'z', 'theta'], (2, 200))
     >>> draws.stats["diverging"].shape, draws.complete
     ((2, 200), True)
+    >>> parts = draws.stats["log_prior"] + draws.stats["log_likelihood"]
+    >>> np.allclose(parts, infer.log_joint(draws))
+    True
     >>> draws.summary().to_dataframe().index.tolist()[:3]
     ['mu', 'tau', 'z[0]']
     >>> draws.extend(100)["mu"].shape
@@ -158,6 +163,9 @@ class Draws(Mapping[str, np.ndarray]):
 
     def to_arviz(self, *beside: "AbstractOfDraws") -> Any:
         """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions.
+
+        `draws.stats["log_likelihood"]`, one number for a draw, is `total_log_likelihood` in `sample_stats`, lest ArviZ
+        take it for the log likelihood of each observation.
 
         - `beside`: what was computed from these draws or from the prior, in groups of their own:
           `draws.to_arviz(infer.predict(draws), infer.log_likelihood(draws))`.

@@ -23,7 +23,8 @@ from ..kernels import AbstractKernel, ChEES
 from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning, rarely_in_lanes
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
-from .program import STATS, Block, ChainState, Limits, advance_program, place_number
+from .block import STATS, Block, ChainState, Limits
+from .program import advance_program, place_number
 
 _LANES = "lanes"
 

@@ -11,8 +11,8 @@ from ..adaptation import pooled
 from ..adaptation.ensemble import EnsembleState
 from ..kernels import ChEES, Metric
 from ..kernels.base import PROBE
+from .block import ChainState
 from .chain import Chain
-from .program import ChainState
 
 
 def stops(chains: Sequence[Chain]) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import OptionError
 from ..density import Layout
-from .program import STAT_DTYPES
+from .block import PART_DTYPES, STAT_DTYPES
 
 _SHARE = 0.9  # of the memory that is free
 
@@ -25,7 +25,7 @@ def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: in
 
 def bytes_of(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> int:
     """What the draws of a run take: segments, and the arrays that they are joined into."""
-    stats = sum(np.dtype(dtype).itemsize for dtype in STAT_DTYPES.values())
+    stats = sum(np.dtype(dtype).itemsize for dtype in (STAT_DTYPES | PART_DTYPES).values())
     sites = sum(math.prod(entry.shape) * np.dtype(entry.dtype).itemsize for entry in layout.drawn)
     position = 8 * layout.dim
     return num_chains * (

@@ -1,13 +1,14 @@
 """Tell whether a traced function is plain arithmetic on small arrays, which XLA can compile to one piece of code.
 
-What needs a library (LAPACK, sorting, Fourier transforms, products of matrices), calls Python, or scatters, cannot be
-part of such a piece. Large arrays are left to XLA, which shares work on them out to the cores.
+What needs a library (LAPACK, sorting, Fourier transforms, products of matrices, sums of large arrays), calls Python, or
+scatters, cannot be part of such a piece. Large arrays are left to XLA, which shares work on them out to the cores.
 """
 
 import math
 from typing import Any
 
-_MAX_SIZE = 2**15  # elements of an array
+MAX_SIZE = 2**12 - 1
+"""Elements of an array: sums of more are left to a library (YNNPACK, in JAX 0.10)."""
 
 _NAMES = """
     abs acos acosh add add_any and argmax argmin asin asinh atan atan2 atanh bessel_i0e bessel_i1e
@@ -27,7 +28,7 @@ def is_plain(jaxpr: Any) -> bool:
     """Whether it is, with all that it calls."""
     return all(
         equation.primitive.name in _PLAIN
-        and all(math.prod(v.aval.shape) <= _MAX_SIZE for v in (*equation.invars, *equation.outvars))
+        and all(math.prod(v.aval.shape) <= MAX_SIZE for v in (*equation.invars, *equation.outvars))
         and not _is_product_of_matrices(equation)
         and all(is_plain(inner) for inner in _inside(list(equation.params.values())))
         for equation in jaxpr.eqns

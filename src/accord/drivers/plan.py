@@ -11,7 +11,7 @@ from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
 from ..kernels.metric import Metric
 from ..storage import Phase
-from .program import ChainState
+from .block import ChainState
 from .starting.base import AbstractPoints
 from .starting.uniform import UniformPoints
 from .stopping.base import AbstractRule
@@ -96,10 +96,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive draws of one phase of one chain, before thinning, and the state after them; NumPy arrays.
+    """Consecutive draws of one phase of one chain, and the state after them; NumPy arrays.
 
-    **Fields**: `choice`, why `metric` has its form; `num_gradients`, of these draws; `total_gradients`, `tally`,
-    `num_warmup` and `is_settled`, of the chain so far.
+    **Fields**: `start` and `stop` count draws before thinning, of which `arrays` hold those that are kept; `choice`,
+    why `metric` has its form; `num_gradients`, of these draws; `total_gradients`, `tally`, `num_warmup` and
+    `is_settled`, of the chain so far.
     """
 
     chain: int

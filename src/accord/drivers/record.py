@@ -12,10 +12,10 @@ from ..core.series import AbstractSeries, InMemory
 from ..report import examine
 from ..report.evidence import Blamed, Forms
 from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
+from .block import PART_DTYPES, STAT_DTYPES
 from .draws import Draws
 from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
 from .plan import Piece
-from .program import STAT_DTYPES
 from .restore import IS_SETTLED, WARMUP, end_state
 from .scheduler import Failure
 from .stopping.sights import drawn_sites, first_draws
@@ -37,12 +37,10 @@ WORK = "piece_gradients"
 def to_segment(piece: Piece, thinning: int) -> Segment:
     """The segment of a piece: every `thinning`-th draw of the sample phase, the first included; all of warm-up."""
     step = thinning if piece.phase == "sample" else 1
-    first = -piece.start % step
-    arrays = {name: np.ascontiguousarray(array[first::step]) for name, array in piece.arrays.items()}
     state = end_state(piece)
     state[WORK] = np.asarray(piece.num_gradients)
     start, stop = -(-piece.start // step), -(-piece.stop // step)
-    return Segment(piece.chain, piece.phase, start, stop, arrays, state)
+    return Segment(piece.chain, piece.phase, start, stop, piece.arrays, state)
 
 
 def assemble(
@@ -69,19 +67,18 @@ def assemble(
     # Chains may have gone on beyond the draw at which a stopping rule held.
     segments = {chain: first_draws(each, num_draws) for chain, each in segments.items()}
     layout: dict[str, Any] = manifest["layout"]
-    stats = {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in STAT_DTYPES.items()}
     position = ("position", (layout["dim"],), manifest["precision"])
     parts = list(segments.values())
     counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
     complete = all(count >= num_draws for count in counts) and not run.problems and not failed
     return Draws(
         sites=_joined(run, parts, "sample", drawn_sites(manifest)),
-        stats=_joined(run, parts, "sample", stats),
+        stats=_joined(run, parts, "sample", _stats(parts, "sample")),
         notices=tuple(_notice(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
         tuning=_tuning(parts, layout["dim"], manifest["sampler"].get("metric", "auto"), manifest["warmup"]),
-        warmup=_joined(run, parts, "warmup", {"position": position, **stats}),
+        warmup=_joined(run, parts, "warmup", {"position": position, **_stats(parts, "warmup")}),
         complete=complete and not is_ruled(run),
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
@@ -154,6 +151,21 @@ def notice_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
 def _notice(record: Mapping[str, Any]) -> Notice:
     severity, code, message, remedy = (record[name] for name in ("severity", "code", "message", "remedy"))
     return Notice(severity, code, message, remedy, tuple(record["sites"]))
+
+
+def _stats(chains: Sequence[Sequence[Segment]], phase: Phase) -> dict[str, tuple[str, tuple[int, ...], str]]:
+    """Statistics of the draws of a phase, as `Joined` takes them: the parts of log densities where each draw has them.
+
+    Targets without sites have none, and runs of before had none: where one was resumed, the draws made since do.
+    """
+    held = [each for chain in chains for each in chain if each.arrays]
+    of_phase = [each for each in held if each.phase == phase]
+    parts = {
+        name: dtype
+        for name, dtype in PART_DTYPES.items()
+        if all(f"stat/{name}" in each.arrays for each in of_phase or held)
+    }
+    return {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in (STAT_DTYPES | parts).items()}
 
 
 def _joined(

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..adaptation.ensemble import EnsembleState, step_factor
 from ..kernels.base import DRAW, Point
+from .block import STATS, Block, ChainState, start_state
 from .chain import Chain
 from .machine import Machine
 from .plan import Plan
-from .program import STATS, Block, ChainState, start_state
 from .tally import BadEnd
 
 _MOST_CHAINS = 16

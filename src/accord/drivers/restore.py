@@ -9,10 +9,10 @@ import numpy as np
 from ..adaptation.metric import Choice
 from ..core.errors import StorageError
 from ..storage import AbstractRun, Segment
+from .block import STATS
 from .chain import Chain
 from .group import Group
 from .plan import Piece, Plan
-from .program import STATS
 from .tally import Tally
 
 GRADIENTS = "num_gradients"

@@ -13,6 +13,7 @@ from ..executors import AbstractExecutor
 from ..kernels import HMC, NUTS, AbstractKernel, ChEES
 from ..language import Model
 from ..storage import STAMPED, AbstractRun, RunFolder
+from .block import rows_for
 from .describe import describe
 from .draws import Draws
 from .ending import (
@@ -28,7 +29,6 @@ from .ending import (
     stored_losses,
 )
 from .plan import Plan
-from .program import rows_for
 from .record import read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore

@@ -16,11 +16,11 @@ from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..storage import AbstractStore, Memory
+from .block import rows_for
 from .describe import describe
 from .draws import Draws
 from .memory import check_memory
 from .plan import Plan
-from .program import rows_for
 from .requests import check_kinds, check_until, default_executor, density_of, display
 from .resume import attach
 from .run import ON_NONFINITE, OnNonFinite, Order

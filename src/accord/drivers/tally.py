@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..storage import Phase
-from .program import STATS
+from .block import STATS
 
 Kind = Literal["divergence", "log_density", "gradient"]
 

@@ -17,7 +17,7 @@ from ...core.tree import to_numpy
 from ...density import LogDensity
 from ...density.simulate import simulate
 from ...language import Model
-from ..compiled import compile_alone
+from ..alone import compile_alone
 from ..requests import check_target, density_of
 
 Values = dict[str, np.ndarray]

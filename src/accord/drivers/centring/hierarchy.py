@@ -9,9 +9,9 @@ import jax
 from ...core import precision as precisions
 from ...core.errors import DistributionError
 from ...core.tree import shapes
+from ...density.latent import concrete
 from ...density.program import ModelProgram
-from ...density.rows import arguments_seen
-from ...density.tracing import concrete
+from ...density.provenance import arguments_seen
 from ...distributions import AbstractDistribution
 from ...language.reparam.base import SUFFIX, AbstractReparam, Parts
 from ...language.reparam.loc_scale import LocScale, is_loc_scale
@@ -59,6 +59,8 @@ def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[
         with concrete(program.constants):
             sites = program.sites({name: both[f"latent/{name}"] for name in pieces}, values)
             for name in pieces:
+                if name in program.layout.to_collapse:
+                    continue
                 law = sites[name].distribution
                 chain, ways = ((), ()) if law is None else _taken_out(law)
                 if chain:

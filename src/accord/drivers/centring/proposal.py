@@ -42,14 +42,7 @@ class Proposal(Mapping[str, AbstractReparam]):
 
     **Example**
 
-    >>> @ac.model
-    ... def schools(sigma, y):
-    ...     mu = ac.sample("mu", dist.Normal(0, 5))
-    ...     tau = ac.sample("tau", dist.HalfCauchy(5))
-    ...     with ac.plate("school", len(y)):
-    ...         theta = ac.sample("theta", dist.Normal(mu, tau))
-    ...         ac.sample("y", dist.Normal(theta, sigma), obs=y)
-    >>> proposal = reparam.propose(schools(sigma, y))
+    >>> proposal = reparam.propose(centred_schools(sigma, y))
     >>> {row.site: row.decision for row in proposal.rows}
     {'theta': 'non-centred'}
     """

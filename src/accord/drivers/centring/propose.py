@@ -8,9 +8,9 @@ from ...core.precision import scope
 from ...density import LogDensity
 from ...kernels import NUTS
 from ...language import Model
-from ...language.handlers import reparam
 from ...language.reparam.base import AbstractReparam
 from ...language.reparam.loc_scale import LocScale
+from ...language.unknowns import reparam
 from ..checks.dependence import model_program
 from ..sample import sample
 from .hierarchy import Hierarchical, hierarchical_sites
@@ -43,17 +43,10 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
 
     **Example**
 
-    >>> @ac.model
-    ... def schools(sigma, y):
-    ...     mu = ac.sample("mu", dist.Normal(0, 5))
-    ...     tau = ac.sample("tau", dist.HalfCauchy(5))
-    ...     with ac.plate("school", len(y)):
-    ...         theta = ac.sample("theta", dist.Normal(mu, tau))
-    ...         ac.sample("y", dist.Normal(theta, sigma), obs=y)
-    >>> proposal = reparam.propose(schools(sigma, y))
+    >>> proposal = reparam.propose(centred_schools(sigma, y))
     >>> proposal.config
     {'theta': LocScale(centered=0.0)}
-    >>> print(handlers.reparam(schools(sigma, y), proposal).sites())
+    >>> print(handlers.reparam(centred_schools(sigma, y), proposal).sites())
     site        kind           shape  dims    distribution
     mu          latent         ()             Normal
     tau         latent         ()             HalfCauchy

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ..compiled import compile_alone
+from ..alone import compile_alone
 from .hierarchy import Hierarchical
 
 _MOST_EXACT = 64  # entries of which the second derivatives are had one by one

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from ...core import precision as precisions
 from ...core.tree import shapes
 from ...density import LogDensity
-from ...density.chunked import ChunkedProgram
+from ...density.latent import bijector_of, concrete
 from ...density.program import ModelProgram
+from ...density.provenance import arguments_seen
 from ...density.reduction import term
 from ...density.row_files import FileRows
-from ...density.rows import Traced, arguments_seen
-from ...density.tracing import bijector_of, concrete
+from ...density.rows import Traced
 
 _LATENT, _DATA, _TERM, _VALUE, _SUPPORT = "latent/", "data/", "term/", "value/", "support/"
 
@@ -75,10 +75,7 @@ class Dependence:
 
 def model_program(density: LogDensity) -> ModelProgram | None:
     """The model of a density whose rows are not cut; None where it is of a function."""
-    program = density.program
-    if isinstance(program, ChunkedProgram):
-        return program.base
-    return program if isinstance(program, ModelProgram) else None
+    return density.program.whole
 
 
 def has_files(density: LogDensity) -> bool:

@@ -14,9 +14,9 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.tree import shapes
 from ...density import Entry, LogDensity
+from ...density.latent import concrete
 from ...density.program import ModelProgram
 from ...density.row_files import FileRows
-from ...density.tracing import concrete
 from ...distributions.wrappers.masked import MaskedDistribution
 from ...language import Site
 from .dependence import model_program

@@ -16,7 +16,8 @@ from ...core.notice import Notice
 from ...core.precision import Precision
 from ...density import LogDensity
 from ...density.data import split
-from ...density.tracing import bijector_of, discover, sites_of, unconstrained_shape
+from ...density.latent import bijector_of, sites_of, unconstrained_shape
+from ...density.tracing import discover
 from ...distributions.wrappers.family import family
 from ...language import Model, Site
 from ...language.choice import Chosen

@@ -12,9 +12,9 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.tree import shapes
 from ...density import LogDensity
-from ...density.blame.whole import quickly
 from ...density.function import FunctionProgram
 from ...density.leaks import check_leaks
+from ...density.quick import quickly
 from ...density.row_files import in_memory
 from ...density.rows import listed
 from .base import Context

@@ -11,8 +11,8 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.precision import Precision, float_dtype
 from ...density import LogDensity
-from ...density.blame.whole import quickly
 from ...density.function import FunctionProgram
+from ...density.quick import quickly
 from .base import Context
 from .dependence import has_files, model_program
 from .evaluator import Evaluator

@@ -12,7 +12,7 @@ from ...core import precision as precisions
 from ...core.errors import AccordError
 from ...core.notice import Notice
 from ...density import LogDensity
-from ...density.blame.whole import quickly
+from ...density.quick import quickly
 from ...density.simulate import prior_position
 from .dependence import has_files, model_program
 from .evaluator import Evaluator

@@ -116,17 +116,19 @@ def _walk(whole: Evaluator, top: np.ndarray, whitening: np.ndarray) -> Iterator[
     position, size = np.zeros(top.size), 0.5
     value, slope = evaluate(position)
     for count in range(_BURN_IN + _KEPT):
-        momentum = generator.normal(size=top.size)
-        new, new_value, new_slope, energy = position, value, slope, momentum @ momentum / 2 - value
-        momentum = momentum + size / 2 * slope
-        steps = generator.integers(4, 12)
-        for step in range(steps):
-            new = new + size * momentum
-            new_value, new_slope = evaluate(new)
-            momentum = momentum + size * (0.5 if step == steps - 1 else 1.0) * new_slope
-            if not new_value > value - _DROP:
-                break
-        gain = energy - (momentum @ momentum / 2 - new_value)
+        # Down the neck of a funnel slopes are so large that momenta overflow: such a move is not taken.
+        with np.errstate(over="ignore", invalid="ignore"):
+            momentum = generator.normal(size=top.size)
+            new, new_value, new_slope, energy = position, value, slope, momentum @ momentum / 2 - value
+            momentum = momentum + size / 2 * slope
+            steps = generator.integers(4, 12)
+            for step in range(steps):
+                new = new + size * momentum
+                new_value, new_slope = evaluate(new)
+                momentum = momentum + size * (0.5 if step == steps - 1 else 1.0) * new_slope
+                if not new_value > value - _DROP:
+                    break
+            gain = energy - (momentum @ momentum / 2 - new_value)
         is_taken = np.log(generator.uniform()) < gain if np.isfinite(gain) else False
         size = float(np.clip(size * (1.1 if is_taken else 0.7), 1e-4, 1.0))
         if is_taken:

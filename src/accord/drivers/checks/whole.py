@@ -11,7 +11,8 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.tree import shapes
 from ...density.program import pieces_of
-from ...density.rows import arguments_seen, listed
+from ...density.provenance import arguments_seen
+from ...density.rows import listed
 from ..fingerprint import TOLERANCE
 from .base import Context
 from .evaluator import Evaluator

@@ -13,7 +13,7 @@ from ...executors.pools import one_blas_thread
 from ...language import Model
 from ...report import tell
 from ...report.labels import scalar_labels
-from ..compiled import check_traced
+from ..alone import check_traced
 from ..requests import check_target, density_of
 from ..starting.choose import Init, start_of
 from .edges import at_edge
@@ -119,7 +119,9 @@ def _described(found: Found) -> Mode:
         model=found.density.program.name,
         estimator=found.estimator,
         values={entry.name: kept(view.sites[entry.name]) for entry in layout.entries},
-        deterministics={entry.name: kept(view.sites[entry.name]) for entry in layout.deterministics},
+        deterministics={
+            entry.name: kept(view.sites[entry.name]) for entry in layout.drawn if entry.kind != "latent"
+        },
         log_density=view.value,
         labels=tuple(
             label

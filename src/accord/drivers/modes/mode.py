@@ -32,7 +32,8 @@ class Mode:
 
     **Fields**
     - `model`: its name. `estimator`: `"map"` or `"mle"`.
-    - `values`: by latent site, in the model's space, read-only; `deterministics`: by deterministic site.
+    - `values`: by latent site, in the model's space, read-only; `deterministics`: by deterministic site, and by
+      collapsed one, whose mean given the others it is.
     - `log_density`: log joint density at the mode in the model's space, without Jacobians; log likelihood for `"mle"`.
     - `labels`: of each scalar, such as `theta[2]`; length k.
     - `columns`: column name to array of shape `(k,)`: estimate, standard_error, z (estimate by standard error), lower

@@ -15,7 +15,7 @@ from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
 from ...density.parts import log_likelihood, log_posterior
-from ..compiled import compile_alone
+from ..alone import compile_alone
 from .climb import climb
 
 Objective = Callable[[LogDensity, jax.Array], jax.Array]

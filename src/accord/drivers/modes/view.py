@@ -11,8 +11,8 @@ import numpy as np
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.parts import log_jacobian
-from ..compiled import compile_alone
+from ...density.parts import log_jacobian, values_at_means
+from ..alone import compile_alone
 from .surface import Objective
 
 MAX_DIM = 1000
@@ -78,7 +78,7 @@ def _view_with(objective: Objective, derivatives: _Derivatives) -> Callable[[Log
         names = [entry.name for entry in density.layout.entries]
 
         def first_order(position: Any) -> Any:
-            sites = density.constrain(position)
+            sites = values_at_means(density, position)
             latents = jnp.concatenate([jnp.ravel(sites[name]) for name in names])
             return jax.value_and_grad(lambda position: objective(density, position))(position), latents
 
@@ -92,7 +92,7 @@ def _view_with(objective: Objective, derivatives: _Derivatives) -> Callable[[Log
             "value": value,
             "gradient": gradient,
             "information": -(turns + turns.T) / 2,
-            "sites": density.constrain(position),
+            "sites": values_at_means(density, position),
             "latents": latents,
             "slopes": slopes.T,
             "log_jacobian": log_jacobian(density, position),

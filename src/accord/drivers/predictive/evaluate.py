@@ -69,7 +69,8 @@ def log_prior(
 ) -> np.ndarray:
     """The log density of the prior at each draw, shape `(chain, draw)`: in the model's own space, without Jacobians.
 
-    Arguments and errors as for `log_likelihood`; factors have no part in it.
+    Arguments and errors as for `log_likelihood`; factors have no part in it. For the model
+    and the data of the run, `draws.stats["log_prior"]` has it already.
 
     **Example**
 
@@ -88,7 +89,8 @@ def log_joint(
 ) -> np.ndarray:
     """Log prior, log likelihood and factors together at each draw, shape `(chain, draw)`, without Jacobians.
 
-    `draws.stats["lp"]` is the same in unconstrained space, with them. Arguments and errors as for `log_likelihood`.
+    `draws.stats["lp"]` is the same in unconstrained space, with them; where sites are collapsed, it is that of the
+    others alone. Arguments and errors as for `log_likelihood`.
 
     **Example**
 

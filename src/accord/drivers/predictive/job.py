@@ -18,7 +18,7 @@ from ...core import precision as precisions
 from ...core.tree import to_numpy
 from ...density.predictive import Predictive
 from .. import cache
-from ..compiled import compile_alone
+from ..alone import compile_alone
 
 BLOCK_BYTES = 2**24
 

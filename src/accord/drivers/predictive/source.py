@@ -24,7 +24,8 @@ class Source:
     **Fields**
     - `series`: by site, shape `(chain, draw, *site)`. `chains`: the number of each chain.
     - `model`, `precision`; `is_own`: the model is the one of the run.
-    - `unknowns`: the latent sites of the run, and `observed`, those that it observed; None where that is not known.
+    - `unknowns`: the latent and collapsed sites of the run, and `observed`, those that it observed; None where that is
+      not known.
     """
 
     series: AbstractSeries
@@ -150,14 +151,12 @@ def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
             f"infer.{function}(draws, model(...))."
         )
     layout: Any = draws.manifest["layout"]
-    by_kind = {
-        kind: tuple(site["name"] for site in layout["sites"] if site["kind"] == kind)
-        for kind in ("latent", "observed")
-    }
-    precision: Any = draws.manifest["precision"]
-    return Source(
-        draws.sites, draws.chains, own, precision, model is None, by_kind["latent"], by_kind["observed"]
+    unknowns, observed = (
+        tuple(site["name"] for site in layout["sites"] if site["kind"] in kinds)
+        for kinds in (("latent", "collapsed"), ("observed",))
     )
+    precision: Any = draws.manifest["precision"]
+    return Source(draws.sites, draws.chains, own, precision, model is None, unknowns, observed)
 
 
 def _check_arrays(function: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:

@@ -6,7 +6,7 @@ asked is only whether one top has far more mass than another, so climbs end earl
 **Source**: Nocedal & Wright (2006), Numerical Optimization, Algorithm 7.4 for the direction, 3.1 for the steps.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -48,6 +48,9 @@ class Place(NamedTuple):
 Evaluate = Callable[[Mapping[K, np.ndarray]], Mapping[K, Place]]
 """From positions by the name of their climb to what is there."""
 
+Resting = Callable[[Mapping[K, "Climb"]], Container[K]]
+"""From all climbs to those that need not go on, whatever they would find."""
+
 
 @dataclass(eq=False)
 class Climb:
@@ -70,6 +73,7 @@ class Climb:
     _first: float = 1.0  # length of a step of which nothing is known
     _num_halvings: int = 0
     _num_flat: int = 0  # turns in a row that promised little
+    _promise: float = np.inf  # nats that the next move is to gain, by what is known of the curvature
 
     def __post_init__(self) -> None:
         self._aim()
@@ -83,6 +87,11 @@ class Climb:
     def is_lost(self) -> bool:
         """Whether it came to nothing: it neither is at a top nor can go on."""
         return self.is_over and not self.has_arrived
+
+    @property
+    def is_near_end(self) -> bool:
+        """Whether it promises to rise by less than a nat."""
+        return self.has_arrived or self._promise < 1.0
 
     @property
     def end(self) -> Place:
@@ -113,7 +122,8 @@ class Climb:
             self._moves = []
             direction = self._newton()
             slope = float(self.gradient @ direction)
-        self._num_flat = self._num_flat + 1 if slope / 2 < _GAIN and self._moves else 0
+        self._promise = slope / 2 if self._moves else np.inf
+        self._num_flat = self._num_flat + 1 if self._promise < _GAIN else 0
         self.has_arrived = self._num_flat >= _NUM_FLAT or not np.any(self.gradient)
         self.is_over = self.has_arrived or not np.isfinite(slope)
         self._direction, self._num_halvings = direction, 0
@@ -134,13 +144,20 @@ class Climb:
         return direction
 
 
-def ascend(places: Mapping[K, Place], evaluate: Evaluate[K]) -> dict[K, Climb]:
-    """Climb from each place until all climbs are over, or for `MAX_TURNS` calls of `evaluate`."""
+def ascend(
+    places: Mapping[K, Place], evaluate: Evaluate[K], resting: Resting[K] = lambda _: ()
+) -> dict[K, Climb]:
+    """Climb from each place until all climbs are over or rest, or for `MAX_TURNS` calls of `evaluate`."""
     # Gradients may be as large as numbers can be: a climb that overflows is lost, and that is all.
     with np.errstate(all="ignore"):
         climbs = {name: Climb(*place) for name, place in places.items()}
         for _ in range(MAX_TURNS):
-            going = {name: climb.next_position for name, climb in climbs.items() if not climb.is_over}
+            rest = resting(climbs)
+            going = {
+                name: climb.next_position
+                for name, climb in climbs.items()
+                if not climb.is_over and name not in rest
+            }
             if not going:
                 break
             for name, place in evaluate(going).items():

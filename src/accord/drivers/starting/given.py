@@ -14,7 +14,7 @@ from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
 from ...density.given import position_with, support_in_words
-from ..compiled import compile_alone
+from ..alone import compile_alone
 from .base import AT_ONCE, AbstractStart, num_tries_ahead
 from .table import TablePoints
 from .uniform import UniformPoints
@@ -100,6 +100,11 @@ def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, 
     kinds = {entry.name: entry.kind for entry in density.layout.sites}
     latents = {name: density.layout[name] for name in density.layout.settable}
     for name, value in values.items():
+        if kinds.get(name) == "collapsed":
+            raise DataError(
+                f"{where}: site {name!r} is collapsed, so that a chain has no place of it to begin at: each draw has "
+                f"it anew, given the others. Leave it out; give values of {', '.join(map(repr, latents))}."
+            )
         if name not in latents:
             what = (
                 f"{name!r} is {_KINDS.get(kinds[name], 'no latent')} site"

@@ -11,7 +11,7 @@ from ...core import keys
 from ...core.options import checks_options, positive_count
 from ...density import LogDensity
 from ...density.simulate import prior_position
-from ..compiled import compile_alone
+from ..alone import compile_alone
 from .base import AT_ONCE, AbstractStart, num_tries_ahead
 from .table import TablePoints
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from ...adaptation import metric as metrics
 from .. import ensembles
+from ..block import NUM_PLACES
 from ..chain import Chain
 from ..machine import Machine
-from ..program import NUM_PLACES, STATS, start_state
-from .ascent import Place, around, ascend, log_mass
+from .ascent import Climb, Place, around, ascend, log_mass
+from .lookout import Lookout
 
 _Number = tuple[int, int]  # of a climb: its lane, and which it is there
 
@@ -57,6 +58,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     **Raises** `StartFailedError` when a chain finds none.
     """
     plan, points = machine.plan, machine.plan.start
+    lookout = Lookout.of(machine, chains)
     tried: dict[int, list[Place]] = {lane: [] for lane, chain in enumerate(chains) if not chain.is_started}
     tries = {lane: points.num_tries(chains[lane].number) for lane in tried}
     first = 0
@@ -68,7 +70,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
             ]
             for lane in searching
         }
-        for lane, found in _evaluate(machine, chains, places).items():
+        for lane, found in lookout.look(places).items():
             tried[lane] += found
         first += NUM_PLACES
     best = {lane: _best(places) for lane, places in tried.items()}
@@ -79,8 +81,8 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     if plan.is_ensemble:  # its chains are many, and what they learn is that of all
         starts = {lane: places[0].position for lane, places in best.items()}
     else:
-        starts = _heaviest(machine, chains, best)
-    _evaluate(machine, chains, {lane: [position] for lane, position in starts.items()})
+        starts = _heaviest(lookout, plan.dim, best)
+    lookout.stand(starts)
     for lane in starts:
         chain = chains[lane]
         chain.is_started = True
@@ -95,28 +97,27 @@ def _best(places: Sequence[Place]) -> list[Place]:
     return sorted(usable, key=lambda place: -place.height)[:_NUM_CLIMBS]
 
 
-def _heaviest(
-    machine: Machine, chains: Sequence[Chain], best: Mapping[int, list[Place]]
-) -> dict[int, np.ndarray]:
+def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
     """Where each chain begins: at the best of its places, or where tops differ much, on that with the most mass."""
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
         wanted: dict[int, list[np.ndarray]] = {}
         for (lane, _), position in positions.items():
             wanted.setdefault(lane, []).append(position)
-        found = {lane: iter(places) for lane, places in _evaluate(machine, chains, wanted).items()}
+        found = {lane: iter(places) for lane, places in lookout.look(wanted).items()}
         return {number: next(found[number[0]]) for number in positions}
 
     starts = {lane: places[0].position for lane, places in best.items()}
     several = {lane: places for lane, places in best.items() if len(places) > 1}
-    if machine.plan.dim > _MAX_DIM or not several:
+    if dim > _MAX_DIM or not several:
         return starts
-    climbs = ascend({(lane, n): place for lane in several for n, place in enumerate(several[lane])}, evaluate)
+    begun = {(lane, n): place for lane in several for n, place in enumerate(several[lane])}
+    climbs = ascend(begun, evaluate, _level)
     for lane, places in several.items():
         tops = [climbs[lane, n].end for n in range(len(places)) if not climbs[lane, n].is_lost]
         if not _are_apart([top.height for top in tops]):
             continue
-        beside = [_evaluate(machine, chains, {lane: around(top.position)})[lane] for top in tops]
+        beside = [lookout.look({lane: around(top.position)})[lane] for top in tops]
         masses = [log_mass(top, places) for top, places in zip(tops, beside, strict=True)]
         if _are_apart(masses):
             # From below, a chain need not end where a climb does: it begins on the top.
@@ -124,45 +125,22 @@ def _heaviest(
     return starts
 
 
+def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
+    """The climbs of lanes whose tops can no more be found far apart."""
+    lanes: dict[int, list[Climb]] = {}
+    for (lane, _), climb in climbs.items():
+        if not climb.is_lost:
+            lanes.setdefault(lane, []).append(climb)
+    level = {
+        lane
+        for lane, going in lanes.items()
+        if all(each.is_near_end for each in going)
+        and max(each.height for each in going) - min(each.height for each in going) < _FAR / 2
+    }
+    return {(lane, n) for lane, n in climbs if lane in level}
+
+
 def _are_apart(logs: Sequence[float]) -> bool:
     """Whether one of them is far from another; those that are not known are left out."""
     known = [each for each in logs if np.isfinite(each)]
     return bool(known) and max(known) - min(known) > _FAR
-
-
-def _evaluate(
-    machine: Machine, chains: Sequence[Chain], wanted: Mapping[int, Sequence[np.ndarray]]
-) -> dict[int, list[Place]]:
-    """What is at some positions for each of some lanes; a chain ends at the last of its own."""
-    found: dict[int, list[Place]] = {lane: [] for lane in wanted}
-    for first in range(0, max(len(positions) for positions in wanted.values()), NUM_PLACES):
-        part = {n: each[first : first + NUM_PLACES] for n, each in wanted.items() if len(each) > first}
-        for lane, places in _evaluate_few(machine, chains, part).items():
-            found[lane] += places
-    return found
-
-
-def _evaluate_few(
-    machine: Machine, chains: Sequence[Chain], wanted: Mapping[int, Sequence[np.ndarray]]
-) -> dict[int, list[Place]]:
-    """The same for at most `NUM_PLACES` positions each, by one call."""
-    plan = machine.plan
-    begun = start_state(plan.kernel, np.zeros(plan.dim, plan.dtype))
-    # Chains that move in step evaluate equally many.
-    most = max(len(positions) for positions in wanted.values())
-    # One that has what it looked for, or has begun, stands still: it is where it is to stop.
-    stops, budgets = [0] * len(chains), [1] * len(chains)
-    tables = np.zeros((len(chains), NUM_PLACES, plan.dim), plan.dtype)
-    for lane, positions in wanted.items():
-        count = most if plan.is_ensemble else len(positions)
-        stops[lane], budgets[lane] = 1, count
-        tables[lane, :count] = np.stack([*positions, *[positions[-1]] * (count - len(positions))])
-        chains[lane].state = begun.moved_to(plan.kernel, positions[0])
-    states, blocks, _ = machine.run(chains, [chain.state for chain in chains], stops, budgets, tables)
-    found = {}
-    for lane, positions in wanted.items():
-        block = blocks[lane]
-        chains[lane].take(states[lane], block, 0, ())
-        heights, gradients = np.array(block.stats[:, STATS.index("lp")]), np.array(block.gradients)
-        found[lane] = [Place(p, float(heights[row]), gradients[row]) for row, p in enumerate(positions)]
-    return found

@@ -24,12 +24,12 @@ def first_draws(segments: Sequence[Segment], num_draws: int) -> list[Segment]:
 
 
 def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...], str]]:
-    """Latent and deterministic sites, as `storage.Joined` takes them."""
+    """Latent, collapsed and deterministic sites, as `storage.Joined` takes them."""
     sites = manifest["layout"]["sites"]
     return {
         site["name"]: (f"site/{site['name']}", tuple(site["shape"]), site["dtype"])
         for site in sites
-        if site["kind"] in ("latent", "deterministic")
+        if site["kind"] in ("latent", "collapsed", "deterministic")
     }
 
 

@@ -1,0 +1,74 @@
+"""Evaluate places for chains that have not begun, with the program that draws."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..block import NUM_PLACES, STATS, ChainState, starting_states
+from ..chain import Chain
+from ..machine import Machine
+from .ascent import Place
+
+
+@dataclass(frozen=True)
+class Lookout:
+    """What evaluates places for some chains; it counts their gradients.
+
+    **Fields**: `machine`; `chains`, one for each lane; `at`, from a position to the state of a chain there.
+    """
+
+    machine: Machine
+    chains: Sequence[Chain]
+    at: Callable[[np.ndarray], ChainState]
+
+    @staticmethod
+    def of(machine: Machine, chains: Sequence[Chain]) -> "Lookout":
+        """That of these chains."""
+        plan = machine.plan
+        return Lookout(machine, chains, starting_states(plan.kernel, plan.dim, plan.dtype))
+
+    def look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
+        """What is at some positions for each of some lanes."""
+        found: dict[int, list[Place]] = {lane: [] for lane in wanted}
+        for first in range(0, max(len(positions) for positions in wanted.values()), NUM_PLACES):
+            part = {n: each[first : first + NUM_PLACES] for n, each in wanted.items() if len(each) > first}
+            for lane, places in self._look(part).items():
+                found[lane] += places
+        return found
+
+    def stand(self, positions: Mapping[int, np.ndarray]) -> None:
+        """Have the chains of some lanes stand at these positions, evaluated."""
+        # One that has begun stands still: it is where it is to stop.
+        stops = [int(lane in positions) for lane in range(len(self.chains))]
+        states, blocks, _ = self.machine.run(self.chains, self._states(positions), stops, [1] * len(stops))
+        for lane in positions:
+            self.chains[lane].take(states[lane], blocks[lane], 0, ())
+
+    def _look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
+        """The same for at most `NUM_PLACES` positions each, by one call."""
+        plan, num_lanes = self.machine.plan, len(self.chains)
+        # Chains that move in step evaluate equally many.
+        most = max(len(positions) for positions in wanted.values())
+        stops, budgets = [0] * num_lanes, [1] * num_lanes
+        tables = np.zeros((num_lanes, NUM_PLACES, plan.dim), plan.dtype)
+        for lane, positions in wanted.items():
+            count = most if plan.is_ensemble else len(positions)
+            stops[lane], budgets[lane] = 1, count
+            tables[lane, :count] = np.stack([*positions, *[positions[-1]] * (count - len(positions))])
+        states = self._states({lane: positions[0] for lane, positions in wanted.items()})
+        blocks = self.machine.look(self.chains, states, stops, budgets, tables)
+        found = {}
+        for lane, positions in wanted.items():
+            self.chains[lane].num_gradients += int(blocks[lane].num_gradients)
+            heights = blocks[lane].stats[: len(positions), STATS.index("lp")].tolist()
+            gradients = np.array(blocks[lane].gradients[: len(positions)])
+            found[lane] = [Place(*each) for each in zip(positions, heights, gradients, strict=True)]
+        return found
+
+    def _states(self, positions: Mapping[int, np.ndarray]) -> list[ChainState]:
+        """By lane the state of a chain at its position, or where it is."""
+        return [
+            self.at(positions[lane]) if lane in positions else chain.state
+            for lane, chain in enumerate(self.chains)
+        ]
