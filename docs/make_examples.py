@@ -21,10 +21,10 @@ PICTURES = HERE / "pictures" / "examples"
 
 GROUPS = {
     "Regression": "challenger doctors salmonella stackloss cheese horseshoe",
-    "Groups that share what they know": "baseball seeds rats bcg examiners lsat",
-    "Hidden states, summed out": "death_notices lambs coal dipper earthquakes",
-    "Curves": "gaussian_process splines neural_network",
-    "Time": "nile stochastic_volatility influenza",
+    "Groups that share what they know": "eight_schools baseball seeds rats bcg examiners lsat",
+    "Hidden states, summed out": "death_notices lambs coal dipper earthquakes recessions",
+    "Curves": "gaussian_process splines neural_network motorcycle",
+    "Time": "nile stochastic_volatility van_drivers seat_belts influenza predator_prey",
     "Observations that are not what they seem": "leukaemia detection_limit missing measurement_error",
     "Trials": "aspirin",
 }

@@ -3,7 +3,8 @@
 In April 1970 eighteen players of the major leagues had been at bat 45 times each. Who is how good, and how will the
 rest of the season go? The averages so far are too far apart: much of their spread is luck. Here each player's skill
 comes from a population whose spread is learnt, so that the extremes are drawn towards the middle by as much as the
-data say.
+data say. So few at bats say little of a player: `handlers.reparam` samples how many spreads he is from the mean, and
+leaves the model as it is thought.
 
 Data: Efron & Morris (1975), Data analysis using Stein's estimator, JASA 70(350), 311-319, table 1.
 
@@ -18,7 +19,7 @@ import numpy as np
 
 import accord as ac
 import accord.distributions as dist
-from accord import infer
+from accord import handlers, infer, reparam
 
 PLAYERS = """Clemente F.Robinson F.Howard Johnstone Berry Spencer Kessinger Alvarado Santo Swoboda Unser Williams
 Scott Petrocelli E.Rodriguez Campaneris Munson Alvis""".split()  # noqa: SIM905 - a table
@@ -37,8 +38,7 @@ def baseball(at_bats, hits=None):
     mean = ac.sample("mean", dist.Normal(-1, 1))
     spread = ac.sample("spread", dist.HalfNormal(0.5))
     with ac.plate("player", len(at_bats), coords=PLAYERS):
-        z = ac.sample("z", dist.Normal(0, 1))
-        skill = ac.deterministic("skill", mean + spread * z)
+        skill = ac.sample("skill", dist.Normal(mean, spread))
         ac.sample("hits", dist.Binomial(at_bats, logits=skill), obs=hits)
 
 
@@ -56,7 +56,8 @@ def gain(draws, hits, at_bats):
 
 def main():
     """Fit, look at the skills, and check the model against its data and against what came later."""
-    draws = infer.sample(baseball(**data()), infer.NUTS(target_accept=0.9), seed=1)
+    model = handlers.reparam(baseball(**data()), {"skill": reparam.LocScale()})
+    draws = infer.sample(model, infer.NUTS(target_accept=0.9), seed=1)
     print(draws.summary())
 
     # Each row is a player: so far 0.400 to 0.156, pooled within a few points of the mean.

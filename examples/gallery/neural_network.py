@@ -1,9 +1,10 @@
 """Fit a curve by a small neural network, with a posterior in place of one set of weights: a Bayesian neural network.
 
 Eighty noisy points of a curve, with a gap in the middle. A network with one layer of six units can follow it in many
-ways, and disagrees with itself where there is no data, as it should. Exchanging two units, or the signs of one,
+ways, and disagrees with itself where there is no data, as it should. The network is a module of Equinox like any
+other, and `ac.module` makes its arrays sites, with a prior for each. Exchanging two units, or the signs of one,
 changes nothing in the curve: without more, the posterior would have 6! 2^6 equal modes. Weights into the layer that
-are positive and offsets in increasing order leave one.
+are positive and places in increasing order leave one.
 
 Data: simulated by `simulate()`. Method: Neal (1996), Bayesian Learning for Neural Networks, chapter 1.
 
@@ -14,6 +15,8 @@ Data: simulated by `simulate()`. Method: Neal (1996), Bayesian Learning for Neur
 import json
 from pathlib import Path
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -31,20 +34,33 @@ def function(x):
     return np.sin(2 * x)
 
 
+class Network(eqx.Module):
+    """One layer of tanh units. A unit is steepest at its place, which is where its offset by its weight is."""
+
+    weight_in: jax.Array
+    place: jax.Array
+    weight_out: jax.Array
+    level: jax.Array
+
+    def __call__(self, x):
+        return self.level + jnp.tanh(self.weight_in * (x - self.place)) @ self.weight_out
+
+
+# Says what there is; the values are those of the sites.
+PROTOTYPE = Network(np.ones(UNITS), np.zeros(UNITS), np.ones(UNITS), np.zeros(()))
+PRIORS = {
+    "weight_in": dist.HalfNormal(3),
+    "place": dist.ordered(dist.Normal(0, 1.5).expand((UNITS,)).to_event(1)),
+    "weight_out": dist.Normal(0, 2),
+    "level": dist.Normal(0, 1),
+}
+
+
 @ac.model
 def neural_network(x, y=None):
     """`x`, `y`: shape (80,), both of order one."""
-    with ac.plate("unit", UNITS):
-        weight_in = ac.sample("weight_in", dist.HalfNormal(3))
-        weight_out = ac.sample("weight_out", dist.Normal(0, 2))
-    # A unit is steepest at its place, which is where its offset by its weight is.
-    place = ac.sample("place", dist.ordered(dist.Normal(0, 1.5).expand((UNITS,)).to_event(1)), dims="layer")
-    level = ac.sample("level", dist.Normal(0, 1))
+    curve = jax.vmap(ac.module("net", PROTOTYPE, PRIORS))
     noise = ac.sample("noise", dist.HalfNormal(0.5))
-
-    def curve(x):
-        return level + jnp.tanh(weight_in * (x[:, None] - place)) @ weight_out
-
     ac.deterministic("curve", curve(PLACES), dims="grid")
     with ac.plate("row", len(x)):
         ac.sample("y", dist.Normal(curve(x), noise), obs=y)
@@ -95,7 +111,7 @@ def plot(draws):
     axes.plot(PLACES, middle, color="#3f88c5", label="median, 90% band")
     axes.plot(PLACES, function(PLACES), color="#e4793a", linestyle="--", label="truth")
     axes.plot(*data().values(), ".", color="#8a8a8a", label="data")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc=(0.25, 0.68))
     return figure
 
 

@@ -1,9 +1,8 @@
-"""Follow the level of the Nile through a century: a local level model, integrated out by a Kalman filter.
+"""Follow the level of the Nile through a century: a local level model, its levels integrated out by a Kalman filter.
 
 Each year's flow is a level plus noise, and the level wanders from year to year. All is normal, so that the levels can
-be integrated out: the Kalman filter, a loop over years, leaves two unknowns. The levels come back by a property of
-normal laws: a year's expected level is its flow plus the variance of the noise times the derivative of the log
-likelihood by that flow.
+be integrated out: `dist.LinearGaussianStateSpace` is the law of the flows alone, and leaves two unknowns. The levels
+come back by `smooth`: their means and standard deviations, given all flows and the two unknowns of a draw.
 
 Data: Cobb (1978), Biometrika 65(2), 243-251; flow at Aswan, 1871 to 1970, in 10^8 cubic metres. Maximum likelihood
 estimates: Durbin & Koopman (2012), Time Series Analysis by State Space Methods, section 2.10.
@@ -15,7 +14,6 @@ estimates: Durbin & Koopman (2012), Time Series Analysis by State Space Methods,
 import json
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -27,34 +25,27 @@ PUBLISHED = {"noise": 15099.0, "wander": 1469.1}  # variances
 FIRST = 1871
 
 
-def log_likelihood(flow, noise, wander):
-    """The Kalman filter: the log density of all flows but the first, levels integrated out.
-
-    The first level may be anything, so that the first flow says where it is, and nothing of the variances.
-    """
-
-    def step(state, flow):
-        # mean, variance: of this year's level given the flows before.
-        mean, variance = state
-        total = variance + noise**2
-        surprise = flow - mean
-        gain = variance / total
-        log_density = -0.5 * (jnp.log(2 * jnp.pi * total) + surprise**2 / total)
-        return (mean + gain * surprise, variance * (1 - gain) + wander**2), log_density
-
-    start = (flow[0], noise**2 + wander**2)
-    return jax.lax.scan(step, start, flow[1:])[1].sum()
-
-
 @ac.model
 def nile(flow):
     """`flow`: by year, shape (100,)."""
-    flow = jnp.asarray(flow, float)
+    flow = jnp.asarray(flow, float)[:, None]  # one observation a year
     noise = ac.sample("noise", dist.HalfNormal(200))
     wander = ac.sample("wander", dist.HalfNormal(100))  # of the level, from year to year
-    ac.factor("flow", log_likelihood(flow, noise, wander))
-    score = jax.grad(log_likelihood)(flow, noise, wander)
-    ac.deterministic("level", flow + noise**2 * score, dims={"year": range(FIRST, FIRST + len(flow))})
+    flows = dist.LinearGaussianStateSpace(
+        len(flow),
+        transition_matrix=np.eye(1),
+        observation_matrix=np.eye(1),
+        transition_scale=wander * np.eye(1),
+        observation_scale=noise * np.eye(1),
+        # The first level may be anything: the first flow says where it is, and nothing of the variances.
+        initial_mean=flow[0],
+        initial_scale=1e5 * np.eye(1),
+    )
+    ac.sample("flow", flows, obs=flow)
+    level = flows.smooth(flow)
+    years = {"year": range(FIRST, FIRST + len(flow))}
+    ac.deterministic("level", level.mean[:, 0], dims=years)
+    ac.deterministic("level_sd", jnp.sqrt(level.covariance[:, 0, 0]), dims="year")
 
 
 def data():
@@ -83,13 +74,17 @@ def main():
 
 
 def plot(draws):
-    """Draw the flows and the expected level."""
+    """Draw the flows, and the level with its band of 90%."""
     from matplotlib.figure import Figure
 
     years = FIRST + np.arange(len(data()["flow"]))
+    # Each draw has a normal law of the level: a value from each makes the band.
+    normal = np.random.default_rng(0).normal(size=draws["level"].shape)
+    low, high = np.quantile(draws["level"] + draws["level_sd"] * normal, [0.05, 0.95], axis=(0, 1))
     figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="year", ylabel="flow")
     axes.plot(years, data()["flow"], ".", color="#8a8a8a")
+    axes.fill_between(years, low, high, color="#3f88c5", alpha=0.25, linewidth=0)
     axes.plot(years, draws["level"].mean(axis=(0, 1)), color="#3f88c5")
     return figure
 

@@ -2,7 +2,8 @@
 
 Thirty young rats were weighed on five days. Each has a weight in the middle of the time and a growth per day of its
 own; both come from a population, and may be correlated: do heavy rats grow faster? The correlation has an LKJ prior,
-and the effects are written as independent normals that are mixed by its Cholesky factor.
+and each rat's effects are a vector of two with that correlation. Five weights say much of a rat, so that its effects
+are sampled as they are: `reparam.propose` looks, and proposes no other form.
 
 Data: Gelfand, Hills, Racine-Poon & Smith (1990), Illustration of Bayesian inference in normal data models using Gibbs
 sampling, JASA 85(412), 972-985, section 6.
@@ -19,7 +20,7 @@ import numpy as np
 
 import accord as ac
 import accord.distributions as dist
-from accord import infer
+from accord import infer, reparam
 
 MIDDLE = 22.0  # days
 EFFECTS = ["weight", "growth"]
@@ -35,13 +36,12 @@ def rats(days, weight=None):
         spread = ac.sample("spread", dist.HalfNormal(jnp.array([20.0, 2.0])))
     ac.deterministic("correlation", factor[1, 0])
     with ac.plate("rat", num_rats, dim=-1):
-        z = ac.sample("z", dist.Normal(0, 1).expand((2,)).to_event(1))
-    effects = mean + z @ (spread[:, None] * factor).T  # (rat, effect)
+        law = dist.MultivariateNormal(mean, scale_tril=spread[:, None] * factor)
+        effects = ac.sample("effects", law, dims={"effect_of": EFFECTS})
     noise = ac.sample("noise", dist.HalfNormal(10))
     expected = effects[:, :1] + effects[:, 1:] * (days - MIDDLE)
     with ac.plate("rat", num_rats, dim=-2), ac.plate("day", len(days), dim=-1):
         ac.sample("weight", dist.Normal(expected, noise), obs=weight)
-    ac.deterministic("effects", effects, dims=("animal", "effect_of"))
 
 
 def data():
@@ -58,6 +58,7 @@ def least_squares(days, weight):
 
 def main():
     """Fit, read means and correlation, and compare with least squares."""
+    print(reparam.propose(rats(**data())))
     draws = infer.sample(rats(**data()), seed=1)
     print(draws.summary())
 

@@ -1,8 +1,10 @@
-"""Follow how nervous a market is, day by day: stochastic volatility with a mean-reverting log variance.
+"""Follow how nervous a market is, day by day, and two weeks ahead: stochastic volatility, written by `ac.scan`.
 
 Three hundred daily returns whose sizes come in clusters: after a large one, another is likely. The logarithm of the
-variance follows an autoregression, of which each day's value is unknown: as many unknowns as observations. The states
-are written as sums of independent normal shocks, so that the sampler need not know how they hang together.
+variance follows an autoregression, of which each day's value is unknown: as many unknowns as observations. `ac.scan`
+writes the day once, as a function with sites from the day before; `reparam.LocScale` samples each day's shock in
+place of its value, so that the sampler need not know how days hang together. The days to come are a second scan,
+begun where the first one ended.
 
 Data: simulated by `simulate()`. Model: Kim, Shephard & Chib (1998), Stochastic volatility, Review of Economic Studies
 65(3), 361-393.
@@ -14,37 +16,36 @@ Data: simulated by `simulate()`. Model: Kim, Shephard & Chib (1998), Stochastic 
 import json
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 import accord as ac
 import accord.distributions as dist
-from accord import infer
+from accord import handlers, infer, reparam
 
 TRUTH = {"level": 0.0, "persistence": 0.9, "volatility": 0.5}
 
 
 @ac.model
-def stochastic_volatility(returns):
-    """`returns`: in percent, by day, shape (300,)."""
+def stochastic_volatility(returns, horizon=0):
+    """`returns`: in percent, by day, shape (300,); `horizon`: how many days after them."""
     level = ac.sample("level", dist.Normal(0, 2))  # of the log variance, in the long run
     persistence = ac.sample("persistence", dist.Beta(20, 2))
     volatility = ac.sample("volatility", dist.HalfNormal(0.5))  # of the log variance, from day to day
-    with ac.plate("day", len(returns)):
-        shock = ac.sample("shock", dist.Normal(0, 1))
 
-    def step(deviation, shock):
-        deviation = persistence * deviation + volatility * shock
-        return deviation, deviation
+    def day(deviation, observed):
+        deviation = ac.sample("deviation", dist.Normal(persistence * deviation, volatility))
+        sd = ac.deterministic("sd", jnp.exp((level + deviation) / 2))
+        ac.sample("return", dist.Normal(0, sd), obs=observed)
+        return deviation, None
 
-    # The first day has the stationary law.
-    first = volatility * shock[0] / jnp.sqrt(1 - persistence**2)
-    _, later = jax.lax.scan(step, first, shock[1:])
-    log_variance = level + jnp.append(first, later)
-    with ac.plate("day", len(returns)):
-        sd = ac.deterministic("sd", jnp.exp(log_variance / 2))
-        ac.sample("returns", dist.Normal(0, sd), obs=returns)
+    # The day before the first has the stationary law, and so have all.
+    before = ac.sample("before", dist.Normal(0, 1)) * volatility / jnp.sqrt(1 - persistence**2)
+    day = handlers.reparam(day, {"deviation": reparam.LocScale()})
+    last, _ = ac.scan(day, before, returns, name="day")
+    if horizon:
+        with handlers.scope(prefix="future"):
+            ac.scan(day, last, length=horizon, name="day")
 
 
 def simulate():
@@ -65,7 +66,7 @@ def data():
 
 
 def main():
-    """Fit, and read when the market was nervous."""
+    """Fit, read when the market was nervous, and look two weeks ahead."""
     draws = infer.sample(stochastic_volatility(**data()), infer.NUTS(target_accept=0.95), seed=1)
     print(draws.summary())
 
@@ -75,6 +76,9 @@ def main():
     )
     half_life = np.log(0.5) / np.log(draws["persistence"])
     print(f"half of a shock is gone after {np.median(half_life):.0f} days")
+    ahead = infer.predict(draws, stochastic_volatility(**data(), horizon=14))
+    loss = np.quantile(ahead["future/return"].sum(axis=-1), 0.01)
+    print(f"over the next 14 days, a loss of more than {-loss:.0f}% has a probability of 1%")
 
     # Check
     for name, truth in TRUTH.items():
@@ -84,14 +88,17 @@ def main():
 
 
 def plot(draws):
-    """Draw the returns, and the band of 90% of their standard deviation."""
+    """Draw the returns, and the band of 90% of their standard deviation, two weeks ahead too."""
     from matplotlib.figure import Figure
 
-    low, middle, high = np.quantile(draws["sd"], [0.05, 0.5, 0.95], axis=(0, 1))
+    ahead = infer.predict(draws, stochastic_volatility(**data(), horizon=14))["future/sd"]
+    sd = np.concatenate([draws["sd"], ahead], axis=-1)
+    low, middle, high = np.quantile(sd, [0.05, 0.5, 0.95], axis=(0, 1))
     days = np.arange(len(middle))
     figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.add_subplot(xlabel="day", ylabel="return (%)")
-    axes.vlines(days, 0, data()["returns"], color="#8a8a8a", linewidth=0.8)
+    axes.vlines(days[:300], 0, data()["returns"], color="#8a8a8a", linewidth=0.8)
+    axes.axvline(299.5, color="#e4793a", linestyle="--", linewidth=1)
     for sign in (-1, 1):
         axes.fill_between(days, sign * low, sign * high, color="#3f88c5", alpha=0.25, linewidth=0)
         axes.plot(days, sign * middle, color="#3f88c5", linewidth=1)
