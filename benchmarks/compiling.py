@@ -70,12 +70,12 @@ def costs(name: str) -> list[float]:
     from accord.core.precision import scope
     from accord.density import LogDensity
     from accord.drivers import compiled
+    from accord.drivers.block import rows_for
     from accord.drivers.plan import Plan
-    from accord.drivers.program import rows_for
     from accord.kernels import NUTS
 
     seconds: dict[str, float] = {}
-    compile_one = compiled._compile
+    compile_one = compiled.compile_lowered
 
     def timed(lowered):
         began = time.process_time()
@@ -86,7 +86,7 @@ def costs(name: str) -> list[float]:
     def one_after_the_other(calls):
         return [call() for call in calls]
 
-    compiled._compile, compiled.gather = timed, one_after_the_other
+    compiled.compile_lowered, compiled.gather = timed, one_after_the_other
     with scope("float64"):
         density = LogDensity.from_model(model_of(name), "float64")
         rows = rows_for(density.dim, 1)
@@ -102,7 +102,7 @@ def costs(name: str) -> list[float]:
         began = time.process_time()
         lowered.compile()
         compiling = time.process_time() - began
-    compiled._compile = compile_one
+    compiled.compile_lowered = compile_one
     return [whole - sum(seconds.values()), seconds["advance"], seconds["sites"], lowering, compiling]
 
 

@@ -10,16 +10,15 @@ from accord.adaptation.ensemble import Moves
 from accord.kernels import Metric
 
 
-def learn_per_time(*seen: Any, max_steps: int) -> Any:
-    """`ensemble.learn` of the length that makes squared distances from the centre change most per unit of time.
+def learn_at_any_cost(*seen: Any, max_steps: int) -> Any:
+    """`ensemble.learn` of the length that makes squared distances from the centre change most, whatever time it takes.
 
-    **Source**: the division by time is that of Sountsov & Hoffman (2021), "Focusing on difficult directions for
-    learning HMC trajectory lengths", arXiv:2110.11576.
+    **Source**: Hoffman, Radul & Sountsov (2021), AISTATS, equation 11; the library divides by the time.
     """
     slope = ensemble._slope
 
-    def of_rate(moves: Moves, metric: Metric, time: Any) -> Any:
-        # The slope of C / T by log T is that of C, less C, over T; the library's slope is a quarter of that of C.
+    def of_change(moves: Moves, metric: Metric, time: Any) -> Any:
+        # The slope of C / T by log T is that of C, less C, over T; the library's slope is a quarter of that, times T.
         chance = moves.acceptance * moves.weight
         counts = (chance > 0)[:, None]
         after, before = jnp.where(counts, moves.end, moves.start), moves.start
@@ -29,9 +28,9 @@ def learn_per_time(*seen: Any, max_steps: int) -> Any:
         )
         change = next(squares) - next(squares)
         change = jnp.sum(chance * change**2) / jnp.maximum(jnp.sum(chance), 1e-10)
-        return slope(moves, metric, time) - 0.25 * jnp.where(jnp.isfinite(change), change, 0)
+        return slope(moves, metric, time) + 0.25 * jnp.where(jnp.isfinite(change), change, 0)
 
-    with mock.patch.object(ensemble, "_slope", of_rate):
+    with mock.patch.object(ensemble, "_slope", of_change):
         return ensemble.learn(*seen, max_steps)
 
 

@@ -24,7 +24,7 @@ from ensemble_kernels import (
     trajectories,
     walks,
 )
-from ensemble_lengths import learn_per_time
+from ensemble_lengths import learn_at_any_cost
 
 WARMUP, MAX_STEPS = 200, 1000
 _LENGTH_FROM, _LENGTH_AT = (
@@ -51,7 +51,7 @@ class Programs:
         self.density, self.chains = density, chains
         self.evaluate = jax.jit(jax.vmap(density.value_and_grad))
         self.learn = jax.jit(partial(ensemble.learn, max_steps=MAX_STEPS))
-        self.learn_per_time = jax.jit(partial(learn_per_time, max_steps=MAX_STEPS))
+        self.learn_at_any_cost = jax.jit(partial(learn_at_any_cost, max_steps=MAX_STEPS))
         self.probe = jax.jit(ensemble.probe)
         self.trajectories = {
             kind: trajectories(density.value_and_grad, kind) for kind in (euclidean, microcanonical)
@@ -120,21 +120,21 @@ class Trajectories:
     - `target_accept`: harmonic mean of the acceptance.
     - `is_length_by_ess`: set the mean length as BlackJAX 1.7 can for MAMS: 1.3 times the root of the mean variance,
       which whitened is one, later half the time that an effective draw takes; else as ChEES does.
-    - `is_per_time`: learn the length that moves chains most per unit of time, where ChEES asks for most at all.
+    - `is_at_any_cost`: learn the length that moves chains most, where the library asks for most per unit of time.
     - `decay`: time after which velocities are renewed along a trajectory, in mean lengths; infinite, only between.
     """
 
     is_microcanonical: bool = False
     target_accept: float = 0.651
     is_length_by_ess: bool = False
-    is_per_time: bool = False
+    is_at_any_cost: bool = False
     decay: float = np.inf
 
     def run(self, programs: Programs, seed: int, num_draws: int, budget: tuple[float, float]) -> Run:
         """Warm-up and sampling; the budget is of no use here."""
         del budget
         draw = programs.trajectories[microcanonical if self.is_microcanonical else euclidean]
-        learn = programs.learn_per_time if self.is_per_time else programs.learn
+        learn = programs.learn_at_any_cost if self.is_at_any_cost else programs.learn
         key, points = jax.random.key(seed), programs.starts(seed)
         metric, state = first_metric(points), EnsembleState.begin(1.0, 1.0, 0.0, np.dtype(float))
         window, is_probing, number, work = Window(WARMUP), True, 0, [1, 0]

@@ -32,13 +32,13 @@ CHAINS, DRAWS = 128, 200
 OPTIONS: dict[str, Trajectories | MEADS | None] = {
     CHEES: None,  # the library's own
     "ChEES again": Trajectories(),
-    "ChEES, per time": Trajectories(is_per_time=True),
+    "ChEES, at any cost": Trajectories(is_at_any_cost=True),
     "MAMS": Trajectories(is_microcanonical=True, target_accept=0.9, is_length_by_ess=True),
     "MAMS, refreshed": Trajectories(
         is_microcanonical=True, target_accept=0.9, is_length_by_ess=True, decay=1.25
     ),
-    "MAMS, as ChEES": Trajectories(is_microcanonical=True),
-    "MAMS, per time": Trajectories(is_microcanonical=True, is_per_time=True),
+    "MAMS, as ChEES": Trajectories(is_microcanonical=True, is_at_any_cost=True),
+    "MAMS, per time": Trajectories(is_microcanonical=True),
     "MEADS": MEADS(),
     "MEADS, metric": MEADS(learns_metric=True),
 }

@@ -26,10 +26,10 @@ import jax.numpy as jnp
 from accord.core.precision import scope
 from accord.core.versions import QUICK_CPU_OPTIONS
 from accord.density import LogDensity
+from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.drivers.compiled import compile_programs
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import NUM_PLACES, Limits, item_key, rows_for
 from accord.kernels import NUTS
 from problems import MODELS, model_of
 
