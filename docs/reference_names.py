@@ -16,7 +16,7 @@ from accord.drivers.modes import laplace, mode
 from accord.drivers.predictive import results, waic
 from accord.drivers.stopping import stopping
 from accord.language import site
-from accord.report import summary
+from accord.report import model_graph, summary
 
 # Classes that are returned, and not made by users.
 RESULTS = (
@@ -35,9 +35,10 @@ RESULTS = (
     recovery.Recovery,
     proposal.Proposal,
     site.Site,
+    model_graph.ModelGraph,
 )
-# What rooms above call; their users have `Model.sites` and `infer.Devices(shard=...)`.
-BETWEEN_ROOMS = {"cut_arguments", "cut_otherwise", "describe", "sharded"}
+# What rooms above call; their users have `Model.sites`, `Model.graph` and `infer.Devices(shard=...)`.
+BETWEEN_ROOMS = {"cut_arguments", "cut_otherwise", "describe", "graph_of", "sharded"}
 BETWEEN_ROOMS |= {"float_type", "is_concrete", "is_number", "value_hash"}
 NOT_RAISED = {"PrecisionError"}
 

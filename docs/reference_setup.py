@@ -1,4 +1,4 @@
-"""Say what the examples of the reference begin with: imports, two models with data, and draws of one."""
+"""Say what the examples of the reference begin with: imports, three models with data, and draws of one."""
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,15 @@ def eight_schools(sigma, y=None):
     with ac.plate("school", sigma.shape[0]):
         z = ac.sample("z", dist.Normal(0, 1))
         theta = ac.deterministic("theta", mu + tau * z)
+        ac.sample("y", dist.Normal(theta, sigma), obs=y)
+
+
+@ac.model
+def centred_schools(sigma, y):
+    mu = ac.sample("mu", dist.Normal(0, 5))
+    tau = ac.sample("tau", dist.HalfCauchy(5))
+    with ac.plate("school", len(y)):
+        theta = ac.sample("theta", dist.Normal(mu, tau))
         ac.sample("y", dist.Normal(theta, sigma), obs=y)
 
 

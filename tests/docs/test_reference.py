@@ -1,5 +1,6 @@
 """Test that the reference has every public name, is what the code says, and that examples print what they show."""
 
+import ast
 import doctest
 import json
 import re
@@ -44,6 +45,18 @@ def execute(code, names=None):
     with np.printoptions():  # the setup chooses some, which end here
         exec(compile(code, "reference_setup.py", "exec"), names)
     return names
+
+
+def with_one_model(name):
+    """Return the imports and one model of the setup, as a file that a command is given."""
+    parts = ast.parse(SETUP).body
+    kept = [
+        part
+        for part in parts
+        if isinstance(part, ast.Import | ast.ImportFrom)
+        or (isinstance(part, ast.FunctionDef) and part.name == name)
+    ]
+    return "\n\n".join(ast.unparse(part) for part in kept)
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +108,7 @@ def test_every_command_has_an_example_in_its_help():
 @pytest.mark.slow
 def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    statements, _, schools = SETUP.partition("@ac.model\ndef eight_schools")
-    coin = schools.partition("@ac.model")[2].partition("sigma = ")[0]
-    Path("model.py").write_text(f"{statements}@ac.model{coin}", encoding="utf-8")
+    Path("model.py").write_text(with_one_model("coin"), encoding="utf-8")
     Path("data.json").write_text(json.dumps({"num_tosses": 4, "y": [1, 0, 1, 1]}), encoding="utf-8")
     Path("new.json").write_text(json.dumps({"num_tosses": 4}), encoding="utf-8")
     commands = reference_commands.commands()
