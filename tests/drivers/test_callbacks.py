@@ -10,8 +10,8 @@ from jax.extend.core import jaxpr_as_fun
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.core.traced import equations
 from accord.drivers.callbacks import without_raising
-from accord.drivers.traced import equations
 
 
 def guarded(x):

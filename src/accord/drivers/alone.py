@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.precision import float_dtype
+from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity
 from ..density.leaks import check_leaks
@@ -17,7 +18,6 @@ from .callbacks import check_callbacks, without_raising
 from .compiler import PROGRAMS, compile_lowered, is_batched_lapack, one_at_a_time, spans_devices
 from .needed import is_needed
 from .placement import Placement
-from .traced import equations, key_of
 
 
 class HasData(Protocol):

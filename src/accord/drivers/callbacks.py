@@ -15,8 +15,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from ..core.errors import OptionError
 from ..core.precision import Precision
+from ..core.traced import equations
 from ..executors import gather
-from .traced import equations
 
 
 def check_callbacks(jaxpr: Any, precision: Precision) -> None:

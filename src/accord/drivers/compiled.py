@@ -13,6 +13,7 @@ import numpy as np
 
 from ..adaptation import metric as metrics
 from ..core.precision import scope
+from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity, sharded
 from ..density.blocks import mesh_of, using
@@ -28,7 +29,6 @@ from .needed import only
 from .placement import Placement
 from .plan import Plan
 from .sites_program import sites_program
-from .traced import equations, key_of
 
 
 @dataclass(frozen=True)

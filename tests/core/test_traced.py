@@ -13,7 +13,7 @@ from jax.extend.core import Primitive
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.drivers.traced import key_of
+from accord.core.traced import key_of
 
 ARRAYS_IN_PROGRAMS = "jax_use_simplified_jaxpr_constants"
 

@@ -2,7 +2,7 @@
 
 import enum
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -35,23 +35,26 @@ def equations(jaxpr: Any) -> Iterator[Any]:
     return (equation for function in functions(jaxpr) for equation in function.eqns)
 
 
-def key_of(closed: Any) -> Hashable:
+def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
     """What a program is known by: two with the same key compute the same from the same constants.
 
     That is which operation takes which results, and all that each is made with. The text that JAX prints would not do:
     it has one name for all results that nobody uses, `[...]` for arrays, and for Python functions a name that others
-    may have. What is not plain is compared as JAX itself compares it, and kept by the key. Rules for derivatives are
-    left out, since nothing here is differentiated any more.
+    may have. What is not plain is compared as JAX itself compares it, and kept by the key.
+
+    Rules for derivatives are left out: what is run is not differentiated any more. `with_rules` counts them, each
+    equal to itself alone.
     """
-    teller = _Teller()
-    teller.tell_function(closed.jaxpr)
+    teller = _Teller({} if with_rules else _SPENT)
+    teller.tell_function(getattr(traced, "jaxpr", traced))
     return teller.words.hexdigest(), tuple(teller.objects)
 
 
 class _Teller:
     """Collect what a program is known by: `words`, a digest of what is plain, and `objects`, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: Mapping[str, Sequence[str]]) -> None:
+        self._left_out = left_out
         self.words = hashlib.sha256()
         self.objects: list[Hashable] = []
         self._numbers: dict[int, int] = {}
@@ -78,7 +81,7 @@ class _Teller:
         self.objects += [equation.primitive, equation.ctx]
         self._tell_arguments(equation.invars, places)
         for parameter, value in sorted(equation.params.items()):
-            if parameter not in _SPENT.get(name, ()):
+            if parameter not in self._left_out.get(name, ()):
                 self._tell(parameter)
                 for part in _parts(value):
                     self._tell_part(part)
