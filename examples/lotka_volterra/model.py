@@ -1,10 +1,10 @@
 """Fit the Lotka-Volterra equations to pelts of hares and lynxes, 1900 to 1920 (Carpenter, 2018, Stan case study)."""
 
-import diffrax
 import jax.numpy as jnp
 
 import accord as ac
 import accord.distributions as dist
+from accord import ode
 
 RATES = ("hare_birth", "hare_predation", "lynx_death", "lynx_growth")
 SPECIES = ("hare", "lynx")
@@ -32,17 +32,4 @@ def log_populations(theta, z_init, ts):
         hare, lynx = jnp.exp(log_z)
         return jnp.stack([theta[0] - theta[1] * lynx, -theta[2] + theta[3] * hare])
 
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(slope),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=ts[-1],
-        dt0=None,
-        y0=jnp.log(z_init),
-        args=theta,
-        saveat=diffrax.SaveAt(ts=ts),
-        stepsize_controller=diffrax.PIDController(rtol=1e-6, atol=1e-6),
-        max_steps=500,
-        throw=False,
-    )
-    return solution.ys
+    return ode.solve(slope, jnp.log(z_init), 0.0, ts, theta, rtol=1e-6, atol=1e-6, max_steps=500)

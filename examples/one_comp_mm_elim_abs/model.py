@@ -1,10 +1,10 @@
 """Fit a drug's absorption and saturating elimination in one compartment (posteriordb, one_comp_mm_elim_abs)."""
 
-import diffrax
 import jax.numpy as jnp
 
 import accord as ac
 import accord.distributions as dist
+from accord import ode
 
 
 @ac.model
@@ -30,17 +30,4 @@ def solve(k_a, K_m, V_m, t0, D, V, times):
         dose = jnp.where(t > 0, jnp.exp(-k_a * t) * D * k_a / V, 0.0)
         return dose - V_m / V * C / (K_m + C)
 
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(slope),
-        diffrax.Tsit5(),
-        t0=t0,
-        t1=times[-1],
-        dt0=None,
-        y0=jnp.zeros(()),
-        args=(k_a, K_m, V_m),
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(rtol=1e-7, atol=1e-9),
-        max_steps=500,
-        throw=False,
-    )
-    return solution.ys
+    return ode.solve(slope, jnp.zeros(()), t0, times, (k_a, K_m, V_m), max_steps=500)

@@ -240,7 +240,7 @@ def example_command(
         return
     example = examples.find(name)
     typer.echo(f"{example.title}\n{example.model}\n")
-    with examples.imported(example) as function:
+    with import_model(str(example.model)) as function:
         target = bind(function, example.data)
         sample_into(
             target, infer.NUTS(), out, draws, warmup, chains, seed, 1, "float64", infer.Threads(), quiet

@@ -1,16 +1,10 @@
 """Find the models that come with accord: folders of a `model.py` and a `data.json`."""
 
 import ast
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import OptionError, suggest
-from ..language import ModelFunction
-from .source import import_model
-
-_EXTRAS = {"diffrax": "ode"}  # package that an example needs: extra that installs it
 
 
 @dataclass(frozen=True)
@@ -46,23 +40,6 @@ def find(name: str) -> Example:
     if name not in known:
         raise OptionError(f"there is no example {name!r}.{suggest(name, known)} See `accord example --list`.")
     return known[name]
-
-
-@contextmanager
-def imported(example: Example) -> Iterator[ModelFunction]:
-    """The example's model. Raises `OptionError` for a package that it needs and that is not installed."""
-    with ExitStack() as stack:
-        try:
-            model = stack.enter_context(import_model(str(example.model)))
-        except ModuleNotFoundError as error:
-            extra = _EXTRAS.get(error.name or "")
-            if extra is None:
-                raise
-            raise OptionError(
-                f"the example {example.name!r} needs the package {error.name}. Install it with: "
-                f'pip install "accord[{extra}]"'
-            ) from error
-        yield model
 
 
 def _describe(folder: Path) -> Example:
