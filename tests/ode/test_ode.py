@@ -13,6 +13,8 @@ import accord.distributions as dist
 from accord import ode
 from accord.core.errors import AccordError
 from accord.core.precision import scope
+from accord.core.traced import key_of
+from accord.ode import sensitivities, stepping
 
 TIMES = np.array([0.0, 0.3, 0.3, 1.0, 2.5])
 
@@ -76,6 +78,87 @@ def test_solutions_and_their_gradients_are_those_of_the_closed_form(slope, y0, a
         wanted = compiled(exact)(args)
         assert_close(states, wanted, rtol=1e-5, atol=1e-6)
         assert_close(slopes, compiled(jax.grad(lambda args: total(exact(args))))(args), rtol=1e-4, atol=1e-5)
+
+
+def after(numbers):
+    """What is left of some amount at times after a start, of which all may move, and one number is closed over."""
+    rate, amount, start, shift, unused = numbers
+    times = TIMES + 1 + shift
+    states = ode.solve(lambda t, y, args: -rate * args * y, amount, start, times, 1.0 + 0 * unused)
+    return jnp.sum(jnp.sin(states)), jnp.sum(jnp.sin(amount * jnp.exp(-rate * (times - start))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_numbers", [0, 32], ids=["back", "beside"])
+def test_derivatives_by_all_that_a_solution_depends_on_are_those_of_the_closed_form(
+    monkeypatch, max_numbers
+) -> None:
+    monkeypatch.setattr(sensitivities, "MAX_NUMBERS", max_numbers)
+    numbers = np.array([0.7, 2.0, 0.3, 0.1, 1.0])
+    with scope("float64"), no_leaks():
+        found, wanted = (compiled(jax.grad(lambda x, i=i: after(x)[i]))(numbers) for i in (0, 1))
+        assert_close(found, wanted, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_curvature_by_few_numbers_is_that_of_the_closed_form() -> None:
+    numbers = np.array([0.7, 2.0, 0.3, 0.1, 1.0])
+    with scope("float64"):
+        found, wanted = (compiled(jax.hessian(lambda x, i=i: after(x)[i]))(numbers) for i in (0, 1))
+        assert_close(found, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_steps_do_not_depend_on_whether_derivatives_are_wanted() -> None:
+    """So that a log density is the same number with its gradient and without."""
+    numbers = np.array([0.7, 2.0, 0.3, 0.1, 1.0])
+    with scope("float64"):
+        alone = compiled(lambda x: after(x)[0])(numbers)
+        beside, _ = compiled(lambda x: jax.jvp(lambda x: after(x)[0], (x,), (x,)))(numbers)
+        assert_close(alone, beside, rtol=1e-14)
+
+
+def test_a_model_is_known_again_by_what_its_equation_computes() -> None:
+    with scope("float64"):
+        first, again = (key_of(jax.make_jaxpr(lambda x: after(x)[0])(np.ones(5))) for _ in range(2))
+        assert first == again
+
+
+def with_rule(factor):
+    """A rate that is what is given, and whose derivative is said to be `factor`."""
+    rate = jax.custom_jvp(lambda x: x * 1.0)
+    rate.defjvp(lambda given, moves: (rate(*given), factor * moves[0]))
+    return rate
+
+
+def test_equations_that_differ_in_a_rule_for_derivatives_alone_are_told_apart() -> None:
+    def total(args, rate):
+        return jnp.sum(ode.solve(lambda t, y, args: -rate(args) * y, 2.0, 0.0, TIMES, args))
+
+    with scope("float64"):
+        one, three = (
+            compiled(lambda x, f=f: jax.jvp(lambda x: total(x, with_rule(f)), (x,), (x,)))(1.3)[1]
+            for f in (1, 3)
+        )
+        assert_close(three, 3 * one, rtol=1e-6)
+
+
+def test_an_equation_that_is_written_again_is_not_traced_again(monkeypatch) -> None:
+    traced = []
+
+    def counted(t, y, slope):
+        traced.append(t)
+        return slope(t, y)
+
+    monkeypatch.setattr(stepping, "_slope", counted)
+
+    def written(rate):
+        return ode.solve(lambda t, y, rate: -rate * y + 0.125, 2.0, 0.0, TIMES, rate)
+
+    with scope("float64"):
+        jax.eval_shape(written, 1.3)
+        count = len(traced)
+        jax.eval_shape(written, 0.4)
+    assert count and len(traced) == count
 
 
 @ac.model

@@ -1,0 +1,98 @@
+"""Choose a solver of diffrax, which is imported when it is first used, and take its steps."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.errors import ModelError, OptionError
+from .sensitivities import Norm
+from .traced_slope import Slope
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How steps are taken.
+
+    **Fields**: `solver`, of diffrax; `rtol` and `atol`, of a step; `max_steps`. Slopes are pytrees, of which all that
+    they depend on is a leaf.
+    """
+
+    solver: Any
+    rtol: float
+    atol: float
+    max_steps: int
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether steps are sums of slopes: no system is solved that grows with the numbers solved for."""
+        return isinstance(self.solver, diffrax_module().AbstractERK)
+
+    def forward(self, slope: Slope, y0: jax.Array, t0: jax.Array, times: jax.Array, norm: Norm) -> jax.Array:
+        """The states at `times`, all NaN where the solver gives up; to be differentiated forward only."""
+        diffrax = diffrax_module()
+        return self._states(slope, y0, t0, times, diffrax.ForwardMode(), {"norm": norm})
+
+    def reversible(self, slope: Slope, y0: jax.Array, t0: jax.Array, times: jax.Array) -> jax.Array:
+        """The same, to be differentiated backward only: some steps are taken again."""
+        return self._states(slope, y0, t0, times, diffrax_module().RecursiveCheckpointAdjoint(), {})
+
+    def _states(
+        self,
+        slope: Slope,
+        y0: jax.Array,
+        t0: jax.Array,
+        times: jax.Array,
+        adjoint: Any,
+        norm: dict[str, Norm],
+    ) -> jax.Array:
+        diffrax = diffrax_module()
+        control = diffrax.PIDController(self.rtol, self.atol, **norm)
+        if isinstance(self.solver, diffrax.AbstractImplicitSolver):
+            # Between two steps the interpolant of a stiff system is far less accurate than at their ends.
+            control = diffrax.ClipStepSizeController(control, step_ts=times)
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(_slope),
+            self.solver,
+            t0=t0,
+            t1=times[-1],
+            dt0=None,
+            y0=y0,
+            args=slope,
+            saveat=diffrax.SaveAt(ts=times),
+            stepsize_controller=control,
+            max_steps=self.max_steps,
+            throw=False,
+            adjoint=adjoint,
+        )
+        return jnp.where(solution.result == diffrax.RESULTS.successful, solution.ys, jnp.nan)
+
+
+def _slope(t: jax.Array, y: jax.Array, slope: Slope) -> jax.Array:
+    """One function for all, whose arrays are arguments: diffrax keeps what it has traced, by function."""
+    return slope(t, y)
+
+
+def diffrax_module() -> Any:
+    """Raises `ModelError` where it is not installed."""
+    try:
+        import diffrax
+    except ImportError as error:
+        raise ModelError('ode.solve needs diffrax: `pip install "accord[ode]"` installs it.') from error
+    return diffrax
+
+
+def solver_for(method: Any) -> Any:
+    """Of diffrax, by name or as given. **Raises** `OptionError` for anything else."""
+    diffrax = diffrax_module()
+    if isinstance(method, diffrax.AbstractSolver):
+        return method
+    match method:
+        case "explicit":
+            return diffrax.Tsit5()
+        case "implicit":
+            return diffrax.Kvaerno5()
+    raise OptionError(
+        f"ode.solve: method must be 'explicit', 'implicit' or a solver of diffrax, got {method!r}."
+    )

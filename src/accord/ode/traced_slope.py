@@ -1,0 +1,52 @@
+"""Trace a slope once, so that equations that are the same are known to be."""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import equinox as eqx
+import jax
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from ..core.traced import key_of
+
+Slope = Callable[[jax.Array, jax.Array], jax.Array]
+"""`slope(t, y)`, of the shape of `y`."""
+
+
+class _Code:
+    """What is computed from constants, time and state; equal to all that computes the same.
+
+    A model is traced several times before it is run, and makes its slope anew each time. diffrax, whose tracing takes
+    most of the time, keeps what it has traced for arguments that are equal.
+    """
+
+    def __init__(self, jaxpr: Any):
+        self.jaxpr = jaxpr
+        # Rules for derivatives count: slopes are differentiated.
+        self._key: Hashable = key_of(jaxpr, with_rules=True)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Code) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+class TracedSlope(eqx.Module):
+    """A slope whose leaves are all that it closes over.
+
+    **Fields**: `constants`; `code`, what is done with them, time and state.
+    """
+
+    constants: tuple[Any, ...]
+    code: _Code = eqx.field(static=True)
+
+    @staticmethod
+    def of(slope: Slope, t: jax.Array, y: jax.Array) -> "TracedSlope":
+        """Of any slope; `t` and `y` say only what time and states look like."""
+        closed = jax.make_jaxpr(slope)(t, y)
+        return TracedSlope(tuple(closed.consts), _Code(closed.jaxpr))
+
+    def __call__(self, t: jax.Array, y: jax.Array) -> jax.Array:
+        (found,) = jaxpr_as_fun(ClosedJaxpr(self.code.jaxpr, self.constants))(t, y)
+        return found
