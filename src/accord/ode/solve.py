@@ -87,7 +87,7 @@ def solve(
     vector, restore = ravel_pytree(start)
 
     def flat_slope(t: jax.Array, y: jax.Array) -> jax.Array:
-        return ravel_pytree(slope(t, restore(y), args))[0]
+        return ravel_pytree(slope(t, restore(y), args))[0].astype(dtype)
 
     problem = Problem.of(flat_slope, vector, t0, sorted_times)
     if problem.is_small and stepping.is_explicit:
