@@ -7,12 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import jaxpr_as_fun
 from jax.scipy import special
 
+from accord import ode
 from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.drivers import compiled
 from accord.drivers.block import NUM_PLACES, Limits, start_state
+from accord.drivers.callbacks import without_raising
 from accord.drivers.plain import is_plain
 from accord.drivers.program import advance_program
 from accord.kernels import NUTS, Metric
@@ -33,9 +36,11 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "shapes": lambda x: jnp.concatenate([jnp.pad(x, 2), x[::-1], jnp.tile(x, 2), x.reshape(2, 3).T.ravel()]),
     "matrix and vector": lambda x: MATRIX @ x + x @ MATRIX + jnp.dot(x, x),
     "loops": lambda x: jax.grad(lambda x: jax.lax.scan(lambda c, a: (jnp.sin(c * a), c), 1.0, x)[1].sum())(x),
+    "writing a row": lambda x: x.at[jnp.argmin(x)].set(0.5),
     "branches": lambda x: jax.lax.cond(x[0] > 0.5, jnp.sin, jnp.cos, x),
 }
 OTHER: dict[str, Callable[[Any], Any]] = {
+    "setting rows": lambda x: x.at[ROWS].set(0.5),
     "writing rows": jax.grad(lambda x: jnp.sum(jnp.sin(x[ROWS]))),
     "product of matrices": lambda x: (MATRIX * x[0]) @ MATRIX,
     "sorting": jnp.sort,
@@ -57,7 +62,15 @@ def test_what_needs_more_than_arithmetic_is_not_plain(name: str) -> None:
     assert not is_plain(jax.make_jaxpr(OTHER[name])(X).jaxpr)
 
 
+def solved(x: Any) -> jax.Array:
+    """Two states whose equation depends on four numbers."""
+    times = np.array([0.5, 1.0, 2.0])
+    states = ode.solve(lambda t, y, rates: rates * jnp.sin(y) - 0.25 * y, x[:2], 0.0, times, x[2:4])
+    return -0.5 * jnp.sum(x**2) - jnp.sum((states - 0.5) ** 2)
+
+
 TARGETS: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "differential equations": (solved, 1),
     "plain": (lambda x: -0.5 * jnp.sum((x - 0.5 * jnp.roll(x, 1)) ** 2), 1),
     "writing rows": (lambda x: -0.5 * jnp.sum(x**2) - 0.1 * jnp.sum(x[ROWS] ** 4), 2),
     "LAPACK": (lambda x: -0.5 * x @ jnp.linalg.solve(jnp.eye(6) + MATRIX @ MATRIX.T, x), 2),
@@ -79,9 +92,10 @@ def test_pieces_draw_what_the_loop_draws(name: str) -> None:
     for in_pieces in (True, False):
         with scope("float64"):
             run = advance_program(NUTS(), 6, np.dtype(float), 1, 64, in_pieces)
-            lowered = jax.jit(lambda *rest, run=run: run(jax.value_and_grad(log_density), *rest)).lower(
-                *arguments
-            )
+            traced = jaxpr_as_fun(without_raising(jax.make_jaxpr(jax.value_and_grad(log_density))(X)))
+            lowered = jax.jit(
+                lambda *rest, run=run, traced=traced: run(lambda x: tuple(traced(x)), *rest)
+            ).lower(*arguments)
             assert lowered.as_text().count("xla_cpu_small_call") == (num_pieces if in_pieces else 0)
             drawn.append(lowered.compile()(*arguments))
     for one, other in zip(*map(jax.tree.leaves, drawn), strict=True):

@@ -1,7 +1,8 @@
 """Tell whether a traced function is plain arithmetic on small arrays, which XLA can compile to one piece of code.
 
 What needs a library (LAPACK, sorting, Fourier transforms, products of matrices, sums of large arrays), calls Python, or
-scatters, cannot be part of such a piece. Large arrays are left to XLA, which shares work on them out to the cores.
+scatters to several places, cannot be part of such a piece. Large arrays are left to XLA, which shares work on them out
+to the cores.
 """
 
 import math
@@ -21,7 +22,9 @@ _NAMES = """
     shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice split sqrt square squeeze
     stop_gradient sub tan tanh tile transpose while xor zeta
 """
-_PLAIN = frozenset(_NAMES.split())
+_OF_LOOPS = "nonbatchable select_if_vmap stack unvmap_all unvmap_any unvmap_max"  # of Equinox, and so of diffrax
+_UPDATES = {"maybe_set": 3, "scatter": 1}  # operand from which on they are given places
+_PLAIN = frozenset([*_NAMES.split(), *_OF_LOOPS.split(), *_UPDATES])
 
 
 def is_plain(jaxpr: Any) -> bool:
@@ -30,6 +33,7 @@ def is_plain(jaxpr: Any) -> bool:
         equation.primitive.name in _PLAIN
         and all(math.prod(v.aval.shape) <= MAX_SIZE for v in (*equation.invars, *equation.outvars))
         and not _is_product_of_matrices(equation)
+        and not _is_update_of_several(equation)
         and all(is_plain(inner) for inner in _inside(list(equation.params.values())))
         for equation in jaxpr.eqns
     )
@@ -43,6 +47,13 @@ def _is_product_of_matrices(equation: Any) -> bool:
         equation.invars[side].aval.ndim - len(along) - len(batch) for side, along in enumerate((left, right))
     )
     return all(free)
+
+
+def _is_update_of_several(equation: Any) -> bool:
+    name = equation.primitive.name
+    if name == "maybe_set":
+        return any(place.aval.shape for place in equation.invars[_UPDATES[name] :])
+    return name == "scatter" and math.prod(equation.invars[_UPDATES[name]].aval.shape[:-1]) > 1
 
 
 def _inside(parameters: Any) -> list[Any]:
