@@ -130,6 +130,18 @@ def with_rule(factor):
     return rate
 
 
+@pytest.mark.slow
+def test_a_slope_with_a_rule_for_going_back_alone_has_that_gradient() -> None:
+    double = jax.custom_vjp(lambda x: 2 * x)
+    double.defvjp(lambda x: (2 * x, None), lambda _, pulled: (2 * pulled,))
+
+    def total(rate):
+        return jnp.sum(ode.solve(lambda t, y, rate: -double(rate) * y, 2.0, 0.0, TIMES, rate))
+
+    with scope("float64"):
+        assert_close(compiled(jax.grad(total))(0.4), -np.sum(4 * TIMES * np.exp(-0.8 * TIMES)), rtol=1e-5)
+
+
 def test_equations_that_differ_in_a_rule_for_derivatives_alone_are_told_apart() -> None:
     def total(args, rate):
         return jnp.sum(ode.solve(lambda t, y, args: -rate(args) * y, 2.0, 0.0, TIMES, args))

@@ -22,7 +22,9 @@ _NAMES = """
     shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice split sqrt square squeeze
     stop_gradient sub tan tanh tile transpose while xor zeta
 """
-_OF_LOOPS = "nonbatchable select_if_vmap stack unvmap_all unvmap_any unvmap_max"  # of Equinox, and so of diffrax
+_OF_LOOPS = (
+    "nonbatchable select_if_vmap stack unvmap_all unvmap_any unvmap_max"  # of Equinox, and so of diffrax
+)
 _UPDATES = {"maybe_set": 3, "scatter": 1}  # operand from which on they are given places
 _PLAIN = frozenset([*_NAMES.split(), *_OF_LOOPS.split(), *_UPDATES])
 

@@ -34,7 +34,7 @@ class Problem(eqx.Module):
     **Fields**: `slope`, a pytree; `y0`, shape `(n,)`; `t0`, shape `()`; `times`, shape `(time,)`.
     """
 
-    slope: Slope
+    slope: TracedSlope
     y0: jax.Array
     t0: jax.Array
     times: jax.Array
@@ -45,11 +45,12 @@ class Problem(eqx.Module):
         return Problem(TracedSlope.of(slope, t0, y0), y0, t0, times)
 
     @property
-    def is_small(self) -> bool:
-        """Whether it depends on few numbers that are not known while it is traced; times are not counted."""
+    def may_be_solved_along(self) -> bool:
+        """Whether few numbers are unknown while it is traced, times not counted, and its slope goes forward."""
         unknown = jax.tree.leaves(eqx.filter((self.slope, self.y0, self.t0), _is_unknown))
         count = sum(leaf.size for leaf in unknown)
-        return count <= MAX_NUMBERS and count * self.y0.size <= MAX_DERIVATIVES
+        is_small = count <= MAX_NUMBERS and count * self.y0.size <= MAX_DERIVATIVES
+        return is_small and self.slope.has_forward_rules
 
 
 def solve_along(problem: Problem, solver: Solver) -> jax.Array:

@@ -36,8 +36,9 @@ def solve(
     decrease, all states are NaN, so that a run counts and explains the place, and leaves it.
 
     Derivatives by up to 32 numbers (2048 of all states together) are solved for beside the states, in the steps of the
-    states, where the method is explicit. By more, or with an implicit method, gradients are those of the steps taken,
-    some of which are taken again to spare memory; gradients have no derivatives then.
+    states, where the method is explicit. By more, with an implicit method, or where the slope has a `jax.custom_vjp`,
+    gradients are those of the steps taken, some of which are taken again to spare memory; gradients have no derivatives
+    then.
 
     **Arguments**
     - `slope`: function of time, a scalar, state, and `args`; returns what a state looks like.
@@ -90,7 +91,7 @@ def solve(
         return ravel_pytree(slope(t, restore(y), args))[0].astype(dtype)
 
     problem = Problem.of(flat_slope, vector, t0, sorted_times)
-    if problem.is_small and stepping.is_explicit:
+    if stepping.is_explicit and problem.may_be_solved_along:
         states = solve_along(problem, stepping.forward)
     else:
         states = stepping.reversible(problem.slope, vector, t0, sorted_times)

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from ..core.traced import key_of
+from ..core.traced import equations, key_of
 
 Slope = Callable[[jax.Array, jax.Array], jax.Array]
 """`slope(t, y)`, of the shape of `y`."""
@@ -46,6 +46,13 @@ class TracedSlope(eqx.Module):
         """Of any slope; `t` and `y` say only what time and states look like."""
         closed = jax.make_jaxpr(slope)(t, y)
         return TracedSlope(tuple(closed.consts), _Code(closed.jaxpr))
+
+    @property
+    def has_forward_rules(self) -> bool:
+        """Whether it can be differentiated forward, as `jax.custom_vjp` cannot."""
+        return not any(
+            each.primitive.name.startswith("custom_vjp_call") for each in equations(self.code.jaxpr)
+        )
 
     def __call__(self, t: jax.Array, y: jax.Array) -> jax.Array:
         (found,) = jaxpr_as_fun(ClosedJaxpr(self.code.jaxpr, self.constants))(t, y)
