@@ -10,6 +10,7 @@ import time
 from accord import infer
 from accord.cli import examples
 from accord.cli.data import read_data
+from accord.cli.source import import_model
 
 # Their references needed more than the defaults, or diverge, or have a second mode; see tests/posteriors.
 NOT_HEALTHY = ("gp_pois_regr", "lotka_volterra", "one_comp_mm_elim_abs")
@@ -29,7 +30,7 @@ def main() -> None:
         example = examples.find(name)
         found: collections.Counter[tuple[str, str]] = collections.Counter()
         began = time.perf_counter()
-        with examples.imported(example) as function:
+        with import_model(str(example.model)) as function:
             model = function(**read_data(example.data))
             for seed in range(options.seeds):
                 draws = infer.sample(model, seed=seed, progress=False, quiet=True)

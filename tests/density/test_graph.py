@@ -9,6 +9,7 @@ import accord.distributions as dist
 from accord import bijectors, handlers, infer, reparam
 from accord.cli import examples
 from accord.cli.data import read_data
+from accord.cli.source import import_model
 
 SIGMA, Y = np.array([15.0, 10.0, 16.0]), np.array([28.0, 8.0, -3.0])
 
@@ -286,7 +287,7 @@ def test_a_site_that_stands_for_others_is_no_part_of_the_model():
 @pytest.mark.parametrize("name", [each.name for each in examples.find_all()])
 def test_an_example_has_a_graph_without_circles(name):
     example = examples.find(name)
-    with examples.imported(example) as function:
+    with import_model(str(example.model)) as function:
         model = function(**read_data(example.data))
         graph = model.graph()
     names = [node.name for node in graph.nodes]

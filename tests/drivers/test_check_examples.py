@@ -5,6 +5,7 @@ import pytest
 from accord import infer
 from accord.cli import examples
 from accord.cli.data import read_data
+from accord.cli.source import import_model
 
 # Its kernel matrix is nearly singular: in float32 its Cholesky factor fails at half of the points where the posterior
 # has its mass, and four chains of NUTS end with an R-hat of 10.
@@ -21,7 +22,7 @@ QUICK = ("eight_schools", "kidscore_interaction")
     ],
 )
 def test_an_example_is_found_without_fault(example, precision):
-    with examples.imported(example) as function:
+    with import_model(str(example.model)) as function:
         model = function(**read_data(example.data))
     report = infer.check(model, precision=precision)
     found = [each.code for each in (*report.errors, *report.warnings)]

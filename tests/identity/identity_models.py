@@ -12,6 +12,7 @@ import accord.distributions as dist
 from accord import handlers, infer
 from accord.cli import examples
 from accord.cli.data import read_data
+from accord.cli.source import import_model
 
 BETWEEN = dist.TruncatedNormal(0.3, 1.5, low=1.0, high=2.0)  # built once, outside of any model
 
@@ -75,7 +76,7 @@ class Case:
 def model_of(name: str) -> Any:
     """An example with its data."""
     example = examples.find(name)
-    with examples.imported(example) as model:
+    with import_model(str(example.model)) as model:
         return model(**read_data(example.data))
 
 

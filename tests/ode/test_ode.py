@@ -130,6 +130,79 @@ def with_rule(factor):
     return rate
 
 
+def decayed(rate, times=TIMES, y0=2.0):
+    return jnp.sum(ode.solve(lambda t, y, _: -rate * y, y0, 0.0, times))
+
+
+def d_decayed(rate):
+    return -np.sum(2 * TIMES * np.exp(-rate * TIMES))
+
+
+SCALARS = {
+    "a number of Python": (1.3, 0.7),
+    "one of float32": (np.float32(1.3), np.float32(0.7)),
+    "one of each": (np.float32(1.3), 0.7),
+}
+
+
+@each(SCALARS, slow=["one of float32", "one of each"])
+def test_numbers_of_any_kind_may_be_differentiated(numbers) -> None:
+    """Outside of a program, where JAX hands numbers over as they are."""
+    one, other = numbers
+    with scope("float64"):
+        found = jax.grad(lambda rate: decayed(rate * jnp.asarray(other)))(one)
+        np.testing.assert_allclose(found, other * d_decayed(one * other), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_times_that_are_equal_have_derivatives_of_their_own() -> None:
+    times = np.array([0.0, 0.5, 0.5, 2.0])
+    with scope("float64"):
+        found = compiled(jax.grad(lambda times: decayed(1.3, times)))(times)
+        assert_close(found, -1.3 * 2 * np.exp(-1.3 * times), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_derivatives_are_right_where_states_do_not_move() -> None:
+    """Errors of the states are nothing there, whatever the step."""
+
+    def at_rest(x):
+        return ode.solve(lambda t, y, x: x[0] - x[1] * y, x[0] / x[1], 0.0, np.array([100.0]), x)[0]
+
+    def empty(x):
+        return ode.solve(
+            lambda t, y, x: jnp.stack([-0.1 * y[0], x * y[0] - 50 * y[1]]),
+            np.array([1.0, 0.0]),
+            0.0,
+            np.array([20.0]),
+            x,
+        )[0, 1]
+
+    with scope("float64"):
+        assert_close(compiled(jax.grad(at_rest))(np.array([6.0, 3.0])), [1 / 3, -2 / 3], rtol=1e-4)
+        assert_close(compiled(jax.grad(empty))(0.0), np.exp(-2.0) / 49.9, rtol=1e-3)
+
+
+@pytest.mark.slow
+def test_states_that_are_known_do_not_count_as_unknown_numbers() -> None:
+    def total(rate):
+        return jnp.sum(ode.solve(lambda t, y, rate: -rate * y, np.ones(40), 0.0, TIMES, rate))
+
+    with scope("float64"):
+        _, moved = compiled(lambda x: jax.jvp(total, (x,), (1.0,)))(1.3)
+        assert_close(moved, 20 * d_decayed(1.3), rtol=1e-5)
+
+
+def test_arguments_may_hold_what_is_no_array() -> None:
+    def slope(t, y, args):
+        assert args["kind"] == "decay"
+        return args["of"](-args["rate"] * y)
+
+    with scope("float64"):
+        found = ode.solve(slope, 2.0, 0.0, TIMES, {"of": jnp.tanh, "kind": "decay", "rate": 1.3})
+        assert_finite(found)
+
+
 @pytest.mark.slow
 def test_a_slope_with_a_rule_for_going_back_alone_has_that_gradient() -> None:
     double = jax.custom_vjp(lambda x: 2 * x)

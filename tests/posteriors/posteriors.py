@@ -9,6 +9,7 @@ import numpy as np
 
 from accord.cli import examples
 from accord.cli.data import read_data
+from accord.cli.source import import_model
 from accord.language import Model
 
 REFERENCES = json.loads(Path(__file__).with_name("references.json").read_text())
@@ -21,7 +22,7 @@ def data_of(name: str) -> dict[str, Any]:
 
 def model_of(name: str) -> Model:
     """An example's model with its data bound."""
-    with examples.imported(examples.find(name)) as function:
+    with import_model(str(examples.find(name).model)) as function:
         return function(**data_of(name))
 
 

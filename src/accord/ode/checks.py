@@ -30,7 +30,7 @@ def check_times(t0: Any, times: Any) -> None:
 
 def check_slope(slope: Callable[..., Any], start: Any, args: Any, dtype: Any) -> None:
     """Raise `ModelError` for a slope that is not of the shape of the state."""
-    found = jax.eval_shape(slope, jax.ShapeDtypeStruct((), dtype), start, args)
+    found = jax.eval_shape(lambda t, y: slope(t, y, args), jax.ShapeDtypeStruct((), dtype), start)
     shapes = [jax.tree.map(lambda a: tuple(a.shape), tree) for tree in (found, start)]
     if shapes[0] != shapes[1]:
         raise ModelError(

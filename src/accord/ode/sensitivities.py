@@ -28,6 +28,9 @@ MAX_DERIVATIVES = 2048
 """Of all states together; more take longer than to go back."""
 
 
+_LOOSE = 1e-3  # weight of errors of derivatives beside those of states
+
+
 class Problem(eqx.Module):
     """What is solved, with all that it depends on as leaves.
 
@@ -39,22 +42,15 @@ class Problem(eqx.Module):
     t0: jax.Array
     times: jax.Array
 
-    @staticmethod
-    def of(slope: Slope, y0: jax.Array, t0: jax.Array, times: jax.Array) -> "Problem":
-        """Of any slope, whatever it closes over."""
-        return Problem(TracedSlope.of(slope, t0, y0), y0, t0, times)
-
-    @property
-    def may_be_solved_along(self) -> bool:
-        """Whether few numbers are unknown while it is traced, times not counted, and its slope goes forward."""
-        unknown = jax.tree.leaves(eqx.filter((self.slope, self.y0, self.t0), _is_unknown))
-        count = sum(leaf.size for leaf in unknown)
-        is_small = count <= MAX_NUMBERS and count * self.y0.size <= MAX_DERIVATIVES
-        return is_small and self.slope.has_forward_rules
+    def depends_on_few(self, start: Any) -> bool:
+        """Whether few numbers are unknown while it is traced, those of `start` among them; times are not counted."""
+        leaves = jax.tree.leaves((start, self.slope.constants))
+        count = sum(jnp.size(leaf) for leaf in leaves if _is_unknown(leaf))
+        return count <= MAX_NUMBERS and count * self.y0.size <= MAX_DERIVATIVES
 
 
 def solve_along(problem: Problem, solver: Solver) -> jax.Array:
-    """The states, shape `(time, n)`, with derivatives of any order by few numbers."""
+    """The states, shape `(time, n)`. Of all its derivatives, of any order, the first alone may be taken backward."""
     arrays, static = eqx.partition(problem, eqx.is_array)
 
     @jax.custom_jvp
@@ -63,7 +59,9 @@ def solve_along(problem: Problem, solver: Solver) -> jax.Array:
         return solver(given.slope, given.y0, given.t0, given.times, _size)
 
     def rule(primals: tuple[Problem], tangents: tuple[Any]) -> tuple[jax.Array, jax.Array]:
-        return _with_derivative(eqx.combine(primals[0], static), tangents[0], solver)
+        # JAX hands over numbers of Python where it was given them.
+        given = eqx.combine(jax.tree.map(jnp.asarray, primals[0]), static)
+        return _with_derivative(given, tangents[0], solver)
 
     solution.defjvp(rule, symbolic_zeros=True)
     return solution(arrays)
@@ -87,11 +85,10 @@ class _Moving(eqx.Module):
             all_leaves = [changed.get(index, leaf) for index, leaf in enumerate(leaves)]
             return eqx.combine(jax.tree.unflatten(structure, all_leaves), static)(t, y)
 
-        def along(derivative: jax.Array, unit: dict[int, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            return jax.jvp(slope, (rows[0], {index: leaves[index] for index in unit}), (derivative, unit))
+        def along(derivative: jax.Array, unit: dict[int, jax.Array]) -> jax.Array:
+            return jax.jvp(slope, (rows[0], {index: leaves[index] for index in unit}), (derivative, unit))[1]
 
-        moved, derivatives = jax.vmap(along, out_axes=(None, 0))(rows[1:], self.directions)
-        return jnp.concatenate([moved[None], derivatives])
+        return jnp.concatenate([self.slope(t, rows[0])[None], jax.vmap(along)(rows[1:], self.directions)])
 
 
 def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[jax.Array, jax.Array]:
@@ -99,8 +96,9 @@ def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[ja
     dtype = problem.y0.dtype
     numbers = [problem.y0, problem.t0, *jax.tree.leaves(eqx.filter(problem.slope, eqx.is_array))]
     tangents = [tangent.y0, tangent.t0, *jax.tree.leaves(tangent.slope)]
-    moved = [index for index, each in enumerate(tangents) if not isinstance(each, SymbolicZero)]
-    directions = dict(zip(moved, _units([numbers[index] for index in moved], dtype), strict=True))
+    pairs = enumerate(zip(numbers, tangents, strict=True))
+    moved = [index for index, (_, each) in pairs if not isinstance(each, SymbolicZero)]
+    directions = dict(zip(moved, _units([numbers[index] for index in moved]), strict=True))
     first = jnp.zeros((sum(numbers[index].size for index in moved), problem.y0.size), dtype)
     if 0 in directions:
         first += directions[0]
@@ -108,21 +106,20 @@ def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[ja
         first -= directions[1][:, None] * problem.slope(problem.t0, problem.y0)
     moving = _Moving(problem.slope, {index - 2: unit for index, unit in directions.items() if index >= 2})
     first = jnp.concatenate([problem.y0[None], first])
-    rows = solver(moving, first, problem.t0, problem.times, _size_of_first)
+    rows = solver(moving, first, problem.t0, problem.times, _size_of_rows)
     states = rows[:, 0]
-    direction = jnp.concatenate([jnp.zeros(0, dtype), *(jnp.ravel(tangents[index]) for index in moved)])
-    derivative = jnp.einsum("tmn,m->tn", rows[:, 1:], direction)
+    along = [jnp.ravel(tangents[index]).astype(dtype) for index in moved]
+    derivative = jnp.einsum("tmn,m->tn", rows[:, 1:], jnp.concatenate([jnp.zeros(0, dtype), *along]))
     if not isinstance(tangent.times, SymbolicZero):
         derivative += jax.vmap(problem.slope)(problem.times, states) * tangent.times[:, None]
     return states, derivative
 
 
-def _units(arrays: Sequence[jax.Array], dtype: Any) -> list[jax.Array]:
+def _units(arrays: Sequence[jax.Array]) -> list[jax.Array]:
     """For each array, its part of every unit vector of all numbers together: `(numbers, *its shape)`."""
-    sizes = [array.size for array in arrays]
-    whole, ends = jnp.eye(sum(sizes), dtype=dtype), [sum(sizes[: count + 1]) for count in range(len(sizes))]
+    ends = [sum(array.size for array in arrays[: count + 1]) for count in range(len(arrays))]
     return [
-        whole[:, end - array.size : end].reshape(-1, *array.shape)
+        jnp.eye(ends[-1], array.size, array.size - end, array.dtype).reshape(-1, *array.shape)
         for array, end in zip(arrays, ends, strict=True)
     ]
 
@@ -135,6 +132,10 @@ def _size(vector: jax.Array) -> jax.Array:
     return jnp.sqrt(jnp.mean(vector**2))
 
 
-def _size_of_first(rows: jax.Array) -> jax.Array:
-    """Steps are as long as those of the state alone, whatever its derivatives do."""
-    return _size(rows[0])
+def _size_of_rows(rows: jax.Array) -> jax.Array:
+    """Steps are as long as those of the state alone, but where derivatives would go astray.
+
+    Where states do not move, as in an equilibrium, nothing else keeps steps from growing until derivatives explode.
+    """
+    of_derivatives = jnp.sqrt(jnp.sum(rows[1:] ** 2) / max(rows[1:].size, 1))
+    return jnp.maximum(_size(rows[0]), jnp.where(jnp.isfinite(of_derivatives), _LOOSE * of_derivatives, 0.0))

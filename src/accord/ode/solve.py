@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
@@ -12,6 +13,7 @@ from ..core.options import checks_options, positive_count
 from .checks import check_slope, check_times
 from .sensitivities import Problem, solve_along
 from .stepping import Stepping, solver_for
+from .traced_slope import TracedSlope
 
 # By the size of a number in bytes: what an adaptive step may be wrong by, relative and absolute.
 _TOLERANCES = {8: (1e-7, 1e-9), 4: (1e-4, 1e-6)}
@@ -70,7 +72,7 @@ def solve(
     [4. 2. 1.]
     """
     solver = solver_for(method)
-    dtype = float_type(times, t0, *jax.tree.leaves((y0, args)))
+    dtype = float_type(times, t0, *filter(eqx.is_array_like, jax.tree.leaves((y0, args))))
     start = jax.tree.map(lambda a: jnp.asarray(a, dtype), y0)
     check_times(t0, times)
     check_slope(slope, start, args, dtype)
@@ -82,17 +84,23 @@ def solve(
         positive_count("ode.solve: max_steps", max_steps),
     )
     wanted = jnp.asarray(times, dtype)
-    t0 = jnp.asarray(t0, dtype)
-    # diffrax raises for times out of order, where a run wants NaN (`drivers.callbacks`).
-    sorted_times = jax.lax.cummax(jnp.maximum(wanted, t0))
     vector, restore = ravel_pytree(start)
 
     def flat_slope(t: jax.Array, y: jax.Array) -> jax.Array:
         return ravel_pytree(slope(t, restore(y), args))[0].astype(dtype)
 
-    problem = Problem.of(flat_slope, vector, t0, sorted_times)
-    if stepping.is_explicit and problem.may_be_solved_along:
+    begin = jnp.asarray(t0, dtype)
+    problem = Problem(TracedSlope.of(flat_slope, begin, vector), vector, begin, _in_order(wanted, begin))
+    goes_forward = stepping.is_explicit and problem.slope.has_forward_rules
+    if goes_forward and problem.depends_on_few((y0, t0)):
         states = solve_along(problem, stepping.forward)
     else:
-        states = stepping.reversible(problem.slope, vector, t0, sorted_times)
-    return jax.vmap(restore)(jnp.where((wanted == sorted_times).all(), states, jnp.nan))
+        states = stepping.reversible(problem.slope, vector, begin, problem.times)
+    return jax.vmap(restore)(jnp.where((wanted == problem.times).all(), states, jnp.nan))
+
+
+def _in_order(times: jax.Array, t0: jax.Array) -> jax.Array:
+    """The times where they do not decrease; diffrax raises for others, where a run wants NaN (`drivers.callbacks`)."""
+    in_order = jax.lax.cummax(jnp.maximum(times, t0))
+    # Where times are equal, a maximum has half of its derivative from each.
+    return jnp.where(in_order == times, times, jax.lax.stop_gradient(in_order))

@@ -14,7 +14,9 @@ Slope = Callable[[jax.Array, jax.Array], jax.Array]
 
 
 class _Code:
-    """What is computed from constants, time and state; equal to all that computes the same.
+    """What is computed from constants, time and state; equal to what computes the same.
+
+    One with rules for derivatives (`jax.custom_jvp`), or callbacks that are made anew, is equal to itself alone.
 
     A model is traced several times before it is run, and makes its slope anew each time. diffrax, whose tracing takes
     most of the time, keeps what it has traced for arguments that are equal.
