@@ -86,6 +86,7 @@ def test_ends_of_the_support_are_exact_with_a_zero_gradient() -> None:
     assert np.isnan(special.log_gamma_cdf(0.5, np.array(np.nan)))
 
 
+@pytest.mark.slow
 def test_second_derivatives_are_symmetric_and_those_of_differences() -> None:
     points = {
         "log_gamma_survival": (2.5, 3.0),

@@ -73,6 +73,7 @@ def test_a_bound_beyond_which_no_mass_is_left_has_a_finite_gradient(case: tuple)
     assert_finite(compiled(jax.value_and_grad(log_prob, (0, 1, 2, 3)))(1.5, low, high, 1.25))
 
 
+@pytest.mark.slow
 def test_a_truncated_beta_negative_binomial_has_all_probability_between_its_bounds() -> None:
     # Of a few levels only: the search for a quantile takes milliseconds.
     d, k = dist.BetaNegativeBinomial(2.5, 12.0, 4.0).truncate(1, 200), np.arange(0, 205)

@@ -172,6 +172,7 @@ def test_on_a_simplex_the_errors_add_up_to_nothing():
     np.testing.assert_allclose(mode.covariance, variance * np.array([[1, -1], [-1, 1]]), rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_rows_in_chunks_are_counted_once():
     n = RNG.uniform(1, 3, size=30)
     y = RNG.poisson(4 * n)

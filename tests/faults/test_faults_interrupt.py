@@ -71,7 +71,7 @@ def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
 
 # Compiling, where programs are not kept; warm-up and sampling.
 MOMENTS = [
-    ("threads", "off", 1.5),
+    pytest.param("threads", "off", 1.5, marks=pytest.mark.slow),
     ("threads", "kept", 2.0),
     pytest.param("serial", "kept", 2.5, marks=pytest.mark.slow),
     pytest.param("processes", "off", 3.0, marks=pytest.mark.slow),

@@ -63,6 +63,7 @@ def test_200_of_200_killed_runs_are_resumed_to_the_same_draws(tmp_path, cache, s
     assert begun > 100  # most were killed while they ran
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_is_resumed_to_the_same_draws(tmp_path, cache, seconds, expected):
     """The second and third time in the middle of a resumption."""
     folder = tmp_path / "run"

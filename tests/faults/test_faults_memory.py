@@ -100,6 +100,7 @@ DIM, NUM_SEGMENTS = 500, 60
 
 @needs_signals
 @needs_proc
+@pytest.mark.slow
 def test_a_long_run_on_disk_needs_no_more_memory_than_a_short_one(tmp_path):
     """Resident memory after each segment: over the last 40 it grows by two blocks at most, and would by 40."""
     child = Child.start(tmp_path / "programs", measure, tmp_path / "run")

@@ -54,7 +54,7 @@ COMPARISONS = {
 }
 
 
-QUICK = ("correlated normal, dense metric", "funnel, diagonal metric")
+QUICK = ("funnel, diagonal metric",)
 
 
 @pytest.mark.parametrize(

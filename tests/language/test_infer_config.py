@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from laws import each
 
 import accord as ac
 import accord.distributions as dist
@@ -68,9 +69,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each(CASES, slow=["sites of several shapes"])
 def test_the_law_of_the_unknowns_is_the_same_whatever_the_map(case):
-    model, config = CASES[case]
+    model, config = case
     plain, other = model.log_density(), handlers.infer_config(model, config).log_density()
     for seed in range(3):
         position = jax.random.normal(jax.random.key(seed), (plain.dim,))

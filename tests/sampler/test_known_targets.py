@@ -132,11 +132,14 @@ def _too_wide(name: str) -> Target:
     return Target(target.dim, lambda x: target.log_density(x / 1.05), target.marginal)
 
 
-@pytest.mark.parametrize("name", ["normal of dimension 10", "normal with correlation 0.99"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("normal of dimension 10", marks=pytest.mark.slow), "normal with correlation 0.99"]
+)
 def test_draws_that_are_five_percent_too_wide_are_rejected(name: str) -> None:
     _assert_wrong(_too_wide(name), NUTS(), 8, 4096)
 
 
+@pytest.mark.slow  # simulation-based calibration finds it too
 def test_the_wrong_sign_of_a_jacobian_is_rejected() -> None:
     _assert_wrong(beta(2.5, 4.0, jacobian_sign=-1), NUTS(), 8, 4096)
 
@@ -171,7 +174,10 @@ TURNS: dict[str, tuple[int, Sequence[tuple[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize(
+    "name",
+    ["the newest end only", pytest.param("the leaf before the edge of each part", marks=pytest.mark.slow)],
+)
 def test_a_turn_looked_for_at_the_wrong_edge_is_rejected(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     draws, planted = TURNS[name]
     for path, function in planted:
