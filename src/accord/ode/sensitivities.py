@@ -24,7 +24,7 @@ Solver = Callable[[Slope, jax.Array, jax.Array, jax.Array, Norm], jax.Array]
 MAX_NUMBERS = 32
 """That a solution may depend on, to be differentiated along with it."""
 
-MAX_DERIVATIVES = 2048
+MAX_DERIVATIVES = 1024
 """Of all states together; more take longer than to go back."""
 
 
