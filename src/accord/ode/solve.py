@@ -37,10 +37,11 @@ def solve(
     Steps adapt to the error. The work is bounded: where `max_steps` are not enough, or a state is not finite, or times
     decrease, all states are NaN, so that a run counts and explains the place, and leaves it.
 
-    Derivatives by up to 32 numbers (1024 of all states together) are solved for beside the states, in the steps of the
-    states, where the method is explicit. By more, with an implicit method, or where the slope has a `jax.custom_vjp`,
-    gradients are those of the steps taken, some of which are taken again to spare memory; gradients have no derivatives
-    then.
+    Derivatives by up to 32 numbers (1024 of all states together) are solved for beside the states, where the method is
+    explicit: in the steps of the states, or in shorter ones where the states rest. Gradients have derivatives forward
+    (`jax.hessian`), not backward again. By more numbers, with an implicit method, or where the slope has a
+    `jax.custom_vjp`, gradients are those of the steps taken, some of which are taken again to spare memory. They have no
+    derivatives then, and are wrong where the method is explicit and the states rest exactly, as in an equilibrium.
 
     **Arguments**
     - `slope`: function of time, a scalar, state, and `args`; returns what a state looks like.
