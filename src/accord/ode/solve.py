@@ -40,8 +40,8 @@ def solve(
     Derivatives by up to 32 numbers (1024 of all states together) are solved for beside the states, where the method is
     explicit: in the steps of the states, or in shorter ones where the states rest. Gradients have derivatives forward
     (`jax.hessian`), not backward again. By more numbers, with an implicit method, or where the slope has a
-    `jax.custom_vjp`, gradients are those of the steps taken, some of which are taken again to spare memory. They have no
-    derivatives then, and are wrong where the method is explicit and the states rest exactly, as in an equilibrium.
+    `jax.custom_vjp`, gradients are those of the steps taken, some of which are taken again to spare memory. These have
+    no derivatives, and are wrong where the method is explicit and the states rest exactly, as in an equilibrium.
 
     **Arguments**
     - `slope`: function of time, a scalar, state, and `args`; returns what a state looks like.
