@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import scipy.special  # noqa: F401 - accord imports it late, in its first run; imports are not timed
-
 from accord import infer
 from worker import CHAINS, Options, Result, measure, start_jax
 
