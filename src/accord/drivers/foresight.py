@@ -1,7 +1,5 @@
 """Look at a model while its programs compile, and say at the end of the run what was seen."""
 
-from importlib import import_module
-
 from ..core.notice import Notice
 from ..density import LogDensity
 from ..executors import ThreadPool
@@ -27,12 +25,6 @@ class Foresight:
 
 
 def _look(density: LogDensity) -> tuple[Notice, ...]:
-    found = _found(density)
-    import_module("scipy.special")  # for R-hat at the end of the run: a quarter of a second that nobody waits for here
-    return found
-
-
-def _found(density: LogDensity) -> tuple[Notice, ...]:
     try:
         return cheap_checks(density)
     except Exception as error:  # the model's own: that a run has come to an end is no reason to lose it

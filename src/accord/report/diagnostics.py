@@ -12,6 +12,8 @@ sections 3 and 4. Geyer (1992), Statistical Science 7(4), 473-483, for the trunc
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -154,10 +156,20 @@ def _split(columns: Columns) -> Columns:
 
 def _normal_scores(columns: Columns) -> Columns:
     """Replace draws by normal quantiles of their pooled ranks (Blom 1958)."""
-    from scipy.special import ndtri  # a quarter of a second, which `import accord` has no use for
-
     pooled = columns.reshape(columns.shape[0], -1)
-    return ndtri((average_ranks(pooled) - 0.375) / (pooled.shape[1] + 0.25)).reshape(columns.shape)
+    twice = (2 * average_ranks(pooled)).astype(np.int64)
+    return _scores_of_ranks(pooled.shape[1])[twice - 2].reshape(columns.shape)
+
+
+@lru_cache(maxsize=4)
+def _scores_of_ranks(count: int) -> np.ndarray:
+    """The scores of the ranks 1, 1.5, ..., `count`: there are no others.
+
+    Worked out once for all columns, by the standard library: only to import SciPy's function takes a quarter of a
+    second.
+    """
+    quantile = NormalDist().inv_cdf
+    return np.array([quantile((twice / 2 - 0.375) / (count + 0.25)) for twice in range(2, 2 * count + 1)])
 
 
 def _r_hat(columns: Columns) -> np.ndarray:
