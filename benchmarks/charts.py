@@ -19,6 +19,8 @@ def dots(path: Path, title: str, models: Sequence[str], series: Mapping[str, Map
     figure, axes = _axes(len(models), title)
     for index, (engine, values) in enumerate(series.items()):
         rows = [row for row, model in enumerate(models) if model in values]
+        if not rows:  # it would have a name and no dot; the others keep their colours
+            continue
         axes.scatter(
             [values[models[row]] for row in rows],
             rows,

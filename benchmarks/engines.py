@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from problems import LARGE_MODELS, MODELS
 
 ODES = ("lotka_volterra", "one_comp_mm_elim_abs")
+THOUSANDS = ("stochastic_volatility", "item_response")  # of dimensions
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Engine:
 
 
 NO_SOLVER = "PyMC has no solver of differential equations with gradients that is anywhere near the others"
+NO_DENSE = "A dense metric of thousands of dimensions is none that anyone would choose"
 
 ENGINES = {
     "accord": Engine("run_accord", "", (), "defaults: 350 + 1000 draws, threads", is_diagonal=False),
@@ -52,8 +54,8 @@ ENGINES = {
         ("numpyro", "diffrax"),
         "1000 + 1000 draws, vectorized, dense_mass=True",
         is_diagonal=False,
-        without=("stochastic_volatility", "item_response"),
-        why="A dense metric of thousands of dimensions is none that anyone would choose",
+        without=THOUSANDS,
+        why=NO_DENSE,
     ),
     "nutpie_low_rank": Engine(
         "run_nutpie",
@@ -78,6 +80,15 @@ ENGINES = {
         ("blackjax", "numpyro", "diffrax"),
         "1000 + 1000 draws, window_adaptation at its defaults, vectorized, NumPyro's density",
     ),
+    "blackjax_dense": Engine(
+        "run_blackjax",
+        "dense",
+        ("blackjax", "numpyro", "diffrax"),
+        "1000 + 1000 draws, window_adaptation with is_mass_matrix_diagonal=False, vectorized, NumPyro's density",
+        is_diagonal=False,
+        without=THOUSANDS,
+        why=NO_DENSE,
+    ),
     "pymc": Engine(
         "run_pymc",
         "",
@@ -85,6 +96,15 @@ ENGINES = {
         "defaults: 1000 + 1000 draws, chains in processes",
         without=ODES,
         why=NO_SOLVER,
+    ),
+    "pymc_dense": Engine(
+        "run_pymc",
+        "dense",
+        ("pymc",),
+        '1000 + 1000 draws, chains in processes, init="jitter+adapt_full"',
+        is_diagonal=False,
+        without=(*ODES, *THOUSANDS),
+        why=f"{NO_SOLVER}. {NO_DENSE}",
     ),
     "nutpie_pymc": Engine(
         "run_nutpie",

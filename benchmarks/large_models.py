@@ -1,4 +1,4 @@
-"""Write the large models in accord's language; `simulated.py` makes their data."""
+"""Write the large models in accord's language, and a smaller regression; `simulated.py` makes their data."""
 
 import jax
 import jax.numpy as jnp
@@ -70,3 +70,13 @@ def item_response(y):
         difficulty = ac.sample("difficulty", dist.Normal(0, 2))
     logits = discrimination * (ability[:, None] - difficulty)
     ac.sample("y", dist.Bernoulli(logits=logits), obs=y)
+
+
+@ac.model
+def logistic(X, y):
+    """Logistic regression."""
+    intercept = ac.sample("intercept", dist.Normal(0, 2))
+    with ac.plate("predictor", X.shape[1]):
+        beta = ac.sample("beta", dist.Normal(0, 1))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Bernoulli(logits=intercept + X @ beta), obs=y)

@@ -1,11 +1,12 @@
 """Measure what a step of NUTS costs beyond its gradient, on one core.
 
-    python benchmarks/overhead.py [--models a,b]
+    python benchmarks/overhead.py [--models a,b] [--output results/overhead.md] [--resume]
 
 Both sides are loops inside one compiled program of one process: the bare one takes value and gradient of the same flat
 density and does nothing else; accord's is the very program that `infer.sample` runs, from the state and the metric that
 a default warm-up leaves. They take turns, and the fastest of seven counts for each, in seconds of the core's time: what
-other programs take of it does not count.
+other programs take of it does not count. A row of the table is in the output as soon as it is measured, in place of the
+one that the model had; `--resume` measures those that are missing.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -30,16 +32,31 @@ from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.drivers.compiled import compile_programs
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
+from accord.drivers.sample import DEFAULT_WARMUP, MAX_WARMUP
 from accord.kernels import NUTS
-from leftovers import Step
+from leftovers import ModelTable, Step
 from problems import MODELS, model_of
 
-NUM_WARMUP = 500
+HERE = Path(__file__).resolve().parent
+# Beside the examples: a matrix product in the gradient, one that takes a millisecond, and thousands of dimensions, for
+# which the loop that draws is another one.
+SIMULATED = ("logistic", "hierarchical_logistic", "stochastic_volatility")
 NUM_ROUNDS = 7
+FEWEST = 10  # iterations of a round
 SECONDS = 0.1  # that a round lasts
 FOREVER = np.int32(2**30)
 
 OPTIONS = {"as accord compiles": dict(QUICK_CPU_OPTIONS), "XLA's defaults": {}}
+HEADER = (
+    "model",
+    *(f"gradient, {way}" for way in OPTIONS),
+    "step",
+    "extra",
+    "ratio",
+    "aim",
+    "metric",
+    "steps a draw",
+)
 
 
 @dataclass(frozen=True)
@@ -60,21 +77,34 @@ class Cost:
 def main() -> None:
     """Print a table of all models."""
     parser = argparse.ArgumentParser(description="Measure what a step of NUTS costs beyond its gradient.")
-    parser.add_argument("--models", default=",".join(MODELS), help="separated by commas")
-    models = parser.parse_args().models.split(",")
-    names = "".join(f" {name} |" for name in ("model", *(f"gradient, {way}" for way in OPTIONS)))
-    print(f"|{names} step | extra | ratio | aim | metric | steps a draw |")
-    print("|" + "---|" * (len(OPTIONS) + 7))
-    for name in models:
-        cost = measure(LogDensity.from_model(model_of(name), "float64"))
-        gradient = min(cost.bare.values())
-        verdict = "met" if Step(name, gradient * 1e6, cost.step * 1e6).is_met else "**missed**"
-        bare = "".join(f" {seconds * 1e6:.2f} |" for seconds in cost.bare.values())
-        print(
-            f"| {name} |{bare} {cost.step * 1e6:.2f} | {(cost.step - gradient) * 1e6:.2f} | {cost.ratio:.2f} | "
-            f"{verdict} | {cost.form} | {cost.mean_steps:.1f} |",
-            flush=True,
-        )
+    parser.add_argument("--models", default=",".join([*MODELS, *SIMULATED]), help="separated by commas")
+    parser.add_argument("--output", type=Path, default=HERE / "results" / "overhead.md")
+    parser.add_argument("--resume", action="store_true", help="measure the models that the output lacks")
+    options = parser.parse_args()
+    kept = ModelTable(options.output, HEADER)
+    print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
+    for name in options.models.split(","):
+        if options.resume and name in kept.rows:
+            continue
+        row = row_of(name, measure(LogDensity.from_model(model_of(name), "float64")))
+        kept.put(row)
+        print(f"| {' | '.join(row)} |", flush=True)
+
+
+def row_of(name: str, cost: Cost) -> list[str]:
+    """Of the table; microseconds."""
+    bare, step = [seconds * 1e6 for seconds in cost.bare.values()], cost.step * 1e6
+    is_met = Step(name, min(bare), step).is_met
+    return [
+        name,
+        *(f"{each:.2f}" for each in bare),
+        f"{step:.2f}",
+        f"{step - min(bare):.2f}",
+        f"{cost.ratio:.2f}",
+        "met" if is_met else "**missed**",
+        cost.form,
+        f"{cost.mean_steps:.1f}",
+    ]
 
 
 def measure(density: LogDensity) -> Cost:
@@ -83,7 +113,8 @@ def measure(density: LogDensity) -> Cost:
     with scope("float64"):
         plan = Plan(
             kernel=kernel,
-            num_warmup=NUM_WARMUP,
+            num_warmup=DEFAULT_WARMUP,
+            max_warmup=MAX_WARMUP,
             num_kept=100,
             seed=0,
             lanes=1,
@@ -104,7 +135,7 @@ def measure(density: LogDensity) -> Cost:
             loops[way] = _bare_loop(density, position, options)
 
         def step(count: int) -> None:
-            limits = Limits.at(FOREVER, count, NUM_WARMUP, kernel.target_accept, places)
+            limits = Limits.at(FOREVER, count, DEFAULT_WARMUP, kernel.target_accept, places)
             jax.block_until_ready(programs.advance(state, metric, key, item_key(key, state), limits))
 
         loops["step"] = step
@@ -147,7 +178,7 @@ def _fastest(loops: dict[str, Callable[[int], None]]) -> dict[str, float]:
             began = time.process_time()
             run(counts[name])
             best[name] = min(best[name], (time.process_time() - began) / counts[name])
-        counts = {name: max(100, int(SECONDS / best[name])) for name in loops}
+        counts = {name: max(FEWEST, int(SECONDS / best[name])) for name in loops}
     return best
 
 

@@ -12,7 +12,8 @@ from tables import Cells, cells_of, details, matrix, order, speed_ups, table
 from targets import over_stan, verdicts
 
 NOTES = Path(__file__).resolve().parent / "performance_notes.md"
-COMMAND = "python benchmarks/peers.py --page docs/performance.md"
+COMMAND = "python benchmarks/series.py"
+COLD_TITLE = "seconds per 1000 effective draws, cold"
 
 
 def write(path: Path, runs: Sequence[Record], folder: Path) -> None:
@@ -38,7 +39,9 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
     parts = [
         "# Performance",
         f"<!-- Written by {COMMAND}: run it again instead of changing this page. -->",
-        _introduction(runs, models),
+        _introduction(runs, models, large),
+        "## What was run",
+        sections.coverage(runs),
         "## What accord aims at",
         table(["figure", "aim", "measured", ""], [each.row for each in aims]),
         NOTES.read_text().strip(),
@@ -53,34 +56,36 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
         sections.gradients(small, models),
         "## Warm: seconds from the call to the draws",
         "A process that finds what an earlier one has compiled, and kept as its library keeps it.",
-        matrix(warm, warmed, engines, "seconds"),
+        matrix(warm, warmed, engines, "seconds") if warmed else sections.NOT_RUN,
         "## Running, without compiling, beside Stan",
         sections.beside_stan(small, models),
         f"![Stan's run time over accord's]({pictures.name}/performance_stan.png)",
         "## A step of NUTS over its gradient",
         sections.steps(folder),
+        "## What compiling costs",
+        sections.compiling(folder),
         "## Chains lost on arma11",
         sections.lost(folder),
-    ]
-    if large:
-        parts += ["## Large models", matrix(cells, large, engines, "cold"), "Seconds from call to draws:"]
-        parts += [matrix(cells, large, engines, "seconds")]
-    parts += [
+        "## Large models",
+        *_large(cells, large, engines, pictures),
         "## What failed",
         sections.failures(cells),
         "## Settings and versions",
         sections.settings(runs, engines),
+        "## Every cell",
+        details(cells.values()),
     ]
-    parts += ["## Every cell", details(cells.values())]
     return "\n\n".join(parts) + "\n"
 
 
-def _introduction(runs: Sequence[Record], models: Sequence[str]) -> str:
+def _introduction(runs: Sequence[Record], models: Sequence[str], large: Sequence[str]) -> str:
     dates = sorted({run["date"] for run in runs})
     machines = sorted({f"{run['machine']}, {run['cores']} cores" for run in runs})
+    revisions = sorted({run["versions"]["accord"] for run in runs})
     load = sum(run["load"] for run in runs) / len(runs)
     return (
-        f"{len(runs)} runs, on {len(models)} of the {len(MODELS)} posteriors of `examples/`, "
+        f"{len(runs)} runs, on {len(models)} of the {len(MODELS)} posteriors of `examples/` and {len(large)} of "
+        f"{len(LARGE_MODELS)} large ones, of accord {' and '.join(revisions)}, "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}, on {' and '.join(machines)}; mean load before a run "
         f"{load:.1f}. Every run is a process of its own with 4 chains in float64; engines take turns; effective draws "
         "are the smallest bulk ESS over all scalars of a model, computed by `accord.report` for all. A cell with "
@@ -89,23 +94,38 @@ def _introduction(runs: Sequence[Record], models: Sequence[str]) -> str:
     )
 
 
-def _draw(cells: Cells, models: Sequence[str], engines: Sequence[str], pictures: Path) -> None:
-    def figures(name: str) -> dict[str, dict[str, float]]:
-        return {
-            engine: {
-                model: cells[model, engine].values[name]
-                for model in models
-                if not cells[model, engine].failure
-            }
-            for engine in engines
-        }
+def _large(cells: Cells, models: Sequence[str], engines: Sequence[str], pictures: Path) -> list[str]:
+    """Tables, and a picture if any engine got through any of the models."""
+    if not models:
+        return [sections.NOT_RUN]
+    parts, figures = [], _figures(cells, models, engines, "cold")
+    if any(figures.values()):
+        charts.dots(pictures / "performance_large.png", COLD_TITLE, models, figures)
+        parts.append(f"![Cold seconds per 1000 effective draws]({pictures.name}/performance_large.png)")
+    parts += ["Seconds per 1000 effective draws, cold:", matrix(cells, models, engines, "cold")]
+    return [*parts, "Seconds from call to draws, cold:", matrix(cells, models, engines, "seconds")]
 
+
+def _figures(
+    cells: Cells, models: Sequence[str], engines: Sequence[str], name: str
+) -> dict[str, dict[str, float]]:
+    """One figure by engine and model, where it did not fail."""
+    found = {
+        engine: {model: cells[model, engine] for model in models if not cells[model, engine].failure}
+        for engine in engines
+    }
+    return {
+        engine: {model: each.values[name] for model, each in row.items()} for engine, row in found.items()
+    }
+
+
+def _draw(cells: Cells, models: Sequence[str], engines: Sequence[str], pictures: Path) -> None:
     charts.dots(
-        pictures / "performance_cold.png", "seconds per 1000 effective draws, cold", models, figures("cold")
+        pictures / "performance_cold.png", COLD_TITLE, models, _figures(cells, models, engines, "cold")
     )
     per_gradient = {
         engine: {model: 1000 * value for model, value in values.items() if value == value}
-        for engine, values in figures("ess_per_gradient").items()
+        for engine, values in _figures(cells, models, engines, "ess_per_gradient").items()
     }
     charts.dots(
         pictures / "performance_gradients.png", "effective draws per 1000 gradients", models, per_gradient

@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -59,6 +60,7 @@ def measure(
 ) -> None:
     """Make the runs that are not there yet, those of the first repeat before any other."""
     place = Place(python_of(options.env), options.limit, options.draws)
+    end = time.monotonic() + 3600 * options.until
     for cache, engine, model, repeat in plan(options.models, engines, options.repeats, options.caches):
         head = {"engine": engine, "model": model, "repeat": repeat, "cache": cache, **surroundings}
         head["settings"] = ENGINES[engine].settings
@@ -66,6 +68,9 @@ def measure(
             continue
         if is_tired(results.runs, engine, model, cache, options.once_above):
             continue
+        if time.monotonic() > end:
+            print(f"{options.until:.2f} hours are over: the rest is left for --resume.", file=sys.stderr)
+            return
         if cache == "cold":
             records = [cold(place, engine, model, repeat)]
         else:
@@ -141,6 +146,7 @@ def _options() -> argparse.Namespace:
         "--once-above", type=float, default=60.0, help="do not repeat runs longer than this; seconds"
     )
     parser.add_argument("--limit", type=float, default=300.0, help="give a run up after this; seconds")
+    parser.add_argument("--until", type=float, default=float("inf"), help="begin no run after so many hours")
     parser.add_argument("--draws", type=int, help="of warm-up and sampling, to see whether everything works")
     parser.add_argument("--output", type=Path, default=HERE / "results" / "peers.jsonl")
     parser.add_argument("--resume", action="store_true", help="add to the runs of the output what is missing")

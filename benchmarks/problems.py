@@ -1,4 +1,4 @@
-"""Name the models that are measured, and bind them to their data: those of the examples, and four large ones."""
+"""Name the models that are measured, and bind them to their data: those of the examples, or simulated."""
 
 import importlib.util
 import json
@@ -34,7 +34,7 @@ MODELS = (
     "lotka_volterra",
     "diamonds",
 )
-LARGE_MODELS = tuple(simulated.DATA)
+LARGE_MODELS = ("hierarchical_logistic", "horseshoe", "stochastic_volatility", "item_response")
 
 
 def file_of(name: str, folder: Path) -> Path:

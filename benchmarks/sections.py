@@ -2,13 +2,55 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from cells import mean_of, ratios
 from engines import ENGINES
-from leftovers import lost_of, steps_of
+from leftovers import lost_of, steps_of, table_of
+from problems import LARGE_MODELS, MODELS
 from results import Record
 from tables import Cells, table
-from targets import DIAGONAL_AIM, best_diagonal, best_peer, over_diagonal, over_stan
+from targets import DIAGONAL_AIM, GRADIENT_AIMS, best_diagonal, best_peer, over_diagonal, over_stan
+
+NOT_RUN = "Not run."
+
+
+def coverage(runs: Sequence[Record]) -> str:
+    """How many of the models that each engine is asked for it was run on, how often, and what a run might take."""
+    kinds = ((MODELS, "cold"), (MODELS, "warm"), (LARGE_MODELS, "cold"))
+    rows = []
+    for name, engine in ENGINES.items():
+        row = [name]
+        for known, cache in kinds:
+            asked = [model for model in known if model not in engine.without]
+            counts = [
+                sum((run["engine"], run["model"], run["cache"]) == (name, model, cache) for run in runs)
+                for model in asked
+            ]
+            is_asked = asked and not (cache == "cold" and engine.only_warm)
+            row.append(_how_many(counts) if is_asked else "")
+        limits = {run["limit"] for run in runs if run["engine"] == name}
+        rows.append([*row, " or ".join(f"{limit:.0f}" for limit in sorted(limits))])
+    header = [
+        "engine",
+        "examples, cold",
+        "examples, warm",
+        "large models, cold",
+        "seconds before a run is given up",
+    ]
+    text = (
+        "Models on which each engine was run, of those that it is asked for. What failed, or took long, is not "
+        "repeated, nor made warm."
+    )
+    return f"{text}\n\n{table(header, rows)}"
+
+
+def _how_many(counts: Sequence[int]) -> str:
+    """Of models, and of runs of each where there is more than one; `counts`: runs by model."""
+    text, some = f"{sum(map(bool, counts))} of {len(counts)}", [count for count in counts if count]
+    if max(counts) < 2:
+        return text
+    return text + f", {' to '.join(dict.fromkeys(map(str, (min(some), max(some)))))} runs each"
 
 
 def cold(cells: Cells, models: Sequence[str]) -> str:
@@ -31,10 +73,9 @@ def cold(cells: Cells, models: Sequence[str]) -> str:
 
 
 def gradients(cells: Cells, models: Sequence[str]) -> str:
-    """Ratios by model: over NumPyro, over nutpie's low-rank metric and over the best diagonal one."""
-    found = [
-        ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in ("numpyro", "nutpie_low_rank")
-    ]
+    """Ratios by model: over the peers that aims are held to, and over the best diagonal metric."""
+    peers = [peer for group in GRADIENT_AIMS for peer in group]
+    found = [ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in peers]
     best = over_diagonal(cells, models)
     rows = []
     for model in models:
@@ -50,12 +91,18 @@ def gradients(cells: Cells, models: Sequence[str]) -> str:
                 other.engine if other else "",
             ]
         )
-    rows.append(["geometric mean", "", *(f"{mean_of(each):.2f}" for each in (*found, _positive(best))), ""])
+    rows.append(
+        [
+            "geometric mean of a column",
+            "",
+            *(f"{mean_of(each):.2f}" for each in (*found, _positive(best))),
+            "",
+        ]
+    )
     header = [
         "model",
         "accord's ESS per 1000 gradients",
-        "over numpyro's",
-        "over nutpie_low_rank's",
+        *(f"over {peer}'s" for peer in peers),
         "over the best diagonal metric's",
         "which is",
     ]
@@ -75,7 +122,7 @@ def beside_stan(cells: Cells, models: Sequence[str]) -> str:
         figures = [f"{value:.3g}" for value in (accord["run"], stan["run"], stan["own_clock"])]
         rows.append([model, *figures, f"{found[model]:.2f}{verdict}"])
     header = ["model", "accord", "Stan through PyStan", "Stan's own clock", "the smaller over accord's"]
-    return text + "\n\n" + (table(header, rows) if rows else "Not measured.")
+    return text + "\n\n" + (table(header, rows) if rows else NOT_RUN)
 
 
 def steps(folder: Path) -> str:
@@ -92,17 +139,38 @@ def steps(folder: Path) -> str:
         for each in steps_of(folder / "overhead.md")
     ]
     if not rows:
-        return "Not measured."
+        return NOT_RUN
     return "Microseconds on one core, by `benchmarks/overhead.py`.\n\n" + table(
         ["model", "gradient", "step", "extra", "ratio", "aim"], rows
     )
+
+
+def compiling(folder: Path) -> str:
+    """What compiling a run costs, if `compiling.py` has measured it."""
+    header, rows = table_of(folder / "compiling.md")
+    if not rows:
+        return NOT_RUN
+    whole, bare = header.index("compile advance"), header.index("gradient: compile")
+    more = {model: float(row[whole]) - float(row[bare]) for model, row in rows.items()}
+    least, most = min(more, key=lambda model: more[model]), max(more, key=lambda model: more[model])
+    text = (
+        "Seconds of CPU, each model once, nothing cached, by `benchmarks/compiling.py`: Python traces both programs of "
+        "a run and lowers them; XLA compiles the one that draws (advance) and the one that turns positions into sites. "
+        "Beside them, the log density with its gradient alone. NUTS, random numbers, step size and starting points "
+        f"take {median(more.values()):.2f} s of XLA's time more than the gradient that they surround, in the median; "
+        f"{more[least]:.2f} on `{least}`, {more[most]:.2f} on `{most}`. It may be less than nothing, since a run has "
+        "XLA leave out passes that take longer than they save, which the bare gradient here goes through. In a run "
+        "the two programs are compiled side by side, and the second run of a model, in this process or another, "
+        "compiles nothing."
+    )
+    return f"{text}\n\n{table(header, rows.values())}"
 
 
 def lost(folder: Path) -> str:
     """Chains lost on arma11, if `lost_chains.py` has counted them."""
     found = lost_of(folder / "lost_chains.txt")
     if not found:
-        return "Not measured."
+        return NOT_RUN
     return f"{sum(found.values())} of {4 * len(found)} chains, in {len(found)} seeds, by `benchmarks/lost_chains.py`."
 
 

@@ -1,4 +1,4 @@
-"""Simulate the data of the large models; the same numbers every time, with nothing but NumPy."""
+"""Simulate the data of models that are no example; the same numbers every time, with nothing but NumPy."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,6 +49,14 @@ def item_response() -> Data:
     return {"y": (generator.random(chance.shape) < chance).astype(int)}
 
 
+def logistic() -> Data:
+    """1000 answers of yes or no, with 25 predictors."""
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(1000, 25))
+    logits = -0.5 + X @ generator.normal(0, 0.5, size=25)
+    return {"X": X, "y": (generator.random(1000) < _expit(logits)).astype(int)}
+
+
 def _expit(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -58,4 +66,5 @@ DATA: dict[str, Callable[[], Data]] = {
     "horseshoe": horseshoe,
     "stochastic_volatility": stochastic_volatility,
     "item_response": item_response,
+    "logistic": logistic,
 }

@@ -14,7 +14,8 @@ from results import Record
 from tables import Cells
 
 COLD_AIM = 2.5  # times better than the best peer
-GRADIENT_AIMS = {"numpyro": 15.0, "nutpie_low_rank": 1.2}
+# Times better. Two ways of one library are held to the same models, those on which all converged; both must be beaten.
+GRADIENT_AIMS = {("numpyro",): 15.0, ("nutpie_low_rank", "nutpie_pymc_low_rank"): 1.2}
 DIAGONAL_AIM = 0.9  # of the best engine whose metric is diagonal, on every posterior
 FIRST_DRAW_AIM = 1.5  # seconds
 FAIR = 0.5  # of the models: a peer that converges on fewer is no best peer
@@ -78,15 +79,20 @@ def cold(cells: Cells, models: Sequence[str]) -> Verdict:
 def gradients(cells: Cells, models: Sequence[str]) -> list[Verdict]:
     """ESS per gradient, warm-up included."""
     found = []
-    for peer, aim in GRADIENT_AIMS.items():
-        ratio = ratios(cells, models, "accord", peer, "ess_per_gradient")
-        what, wanted = f"ESS per gradient over {peer}'s", f"{aim} times"
-        if not ratio:
-            found.append(Verdict(what, wanted, "", None))
-            continue
-        mean = mean_of(ratio)
-        figure = f"{mean:.2f} times, on {len(ratio)} models"
-        found.append(Verdict(what, wanted, figure, "" if mean >= aim else f"{mean / aim:.2f} of the aim"))
+    for peers, aim in GRADIENT_AIMS.items():
+        ratio = {peer: ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in peers}
+        measured = [each.keys() for each in ratio.values() if each]
+        common = set(models).intersection(*measured)
+        which = "models" if len(measured) < 2 else "models that all did"
+        for peer in peers:
+            among = {model: each for model, each in ratio[peer].items() if model in common}
+            what, wanted = f"ESS per gradient over {peer}'s", f"{aim} times"
+            if not among:
+                found.append(Verdict(what, wanted, "", None))
+                continue
+            mean = mean_of(among)
+            figure = f"{mean:.2f} times, on {len(among)} {which}"
+            found.append(Verdict(what, wanted, figure, "" if mean >= aim else f"{mean / aim:.2f} of the aim"))
     return found
 
 

@@ -1,4 +1,7 @@
-"""Run BlackJAX's NUTS after its window adaptation, as one vectorised program, on NumPyro's density."""
+"""Run BlackJAX's NUTS after its window adaptation, as one vectorised program, on NumPyro's density.
+
+The variant `dense` has a dense metric.
+"""
 
 import blackjax
 import jax
@@ -29,7 +32,12 @@ def prepare(options: Options):
             return -potential(position)
 
         keep = get_filter_adapt_info_fn(info_keys={"num_integration_steps"})
-        warmup = blackjax.window_adaptation(blackjax.nuts, log_density, adaptation_info_fn=keep)
+        warmup = blackjax.window_adaptation(
+            blackjax.nuts,
+            log_density,
+            is_mass_matrix_diagonal=options.variant != "dense",
+            adaptation_info_fn=keep,
+        )
 
         def chain(key, position):
             key_warmup, key_sample = jax.random.split(key)

@@ -1,4 +1,4 @@
-"""Run PyMC's NUTS at its defaults."""
+"""Run PyMC's NUTS at its defaults; the variant `dense` has a dense metric."""
 
 import time
 
@@ -11,6 +11,7 @@ from worker import CHAINS, Options, Result, measure
 
 def prepare(options: Options):
     """See `worker.measure`. Chains run in processes, as many at once as there are cores."""
+    init = "jitter+adapt_full" if options.variant == "dense" else "auto"
     counts = {} if options.draws is None else {"tune": options.draws, "draws": options.draws}
 
     def run() -> Result:
@@ -18,6 +19,7 @@ def prepare(options: Options):
         with getattr(models_pymc, options.model)(**options.data):
             trace = pm.sample(
                 chains=CHAINS,
+                init=init,
                 random_seed=options.seed,
                 progressbar=False,
                 discard_tuned_samples=False,  # to count the gradients of warm-up; the draws are the same

@@ -1,9 +1,10 @@
-"""Hold the benchmark of peers together: its order, its cells, its verdicts, and that every engine has every model."""
+"""Hold the series of benchmarks together: its order, its cells, its verdicts, its page, and every engine's models."""
 
 import ast
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def run(engine, model="eight_schools", **changes):
         "date": "2026-01-01",
         "machine": "a machine",
         "cores": 2,
-        "versions": {"jax": "1"},
+        "versions": {"accord": "0.1 abc", "jax": "1"},
+        "limit": 300.0,
         "settings": "defaults",
         "load": 0.0,
         "error": "",
@@ -60,6 +62,7 @@ def failure(engine, model="eight_schools"):
         "machine",
         "cores",
         "versions",
+        "limit",
         "settings",
         "load",
     )
@@ -91,14 +94,15 @@ def test_every_engine_has_a_model_for_whatever_it_is_asked():
         assert source is None or wanted <= source, name
 
 
-def test_large_models_are_large_and_their_data_always_the_same():
+def test_large_models_are_large_and_simulated_data_always_the_same():
     import simulated
     from problems import LARGE_MODELS, model_of
 
     from accord.density import LogDensity
 
-    dims = {name: LogDensity.from_model(model_of(name)).dim for name in LARGE_MODELS}
-    assert dims == {
+    dims = {name: LogDensity.from_model(model_of(name)).dim for name in simulated.DATA}
+    assert dims.pop("logistic") == 26
+    assert tuple(dims) == LARGE_MODELS and dims == {
         "hierarchical_logistic": 252,
         "horseshoe": 404,
         "stochastic_volatility": 3003,
@@ -203,6 +207,151 @@ def test_a_page_says_which_aims_are_met_and_by_how_much_others_are_missed(tmp_pa
     assert "| eight_schools | pymc | over 300 s |" in text
     pictures = [tmp_path / "pictures" / f"performance_{name}.png" for name in ("cold", "gradients", "stan")]
     assert all(picture.stat().st_size > 1000 for picture in pictures)
+
+
+COMPILING = """
+| model | trace | lower | compile advance | compile sites | gradient: trace | gradient: lower | gradient: compile |
+|---|---|---|---|---|---|---|---|
+| small | 0.10 | 0.20 | 1.00 | 0.10 | 0.01 | 0.02 | 0.40 |
+| large | 0.10 | 0.20 | 3.00 | 0.10 | 0.01 | 0.02 | 4.00 |
+"""
+
+
+def test_a_page_says_what_was_run_and_what_was_not(tmp_path):
+    from engines import ENGINES
+    from page import write
+
+    path = tmp_path / "performance.md"
+    runs = [
+        run("accord"),
+        run("accord", repeat=1),
+        run("accord", "nes"),
+        run("numpyro", "horseshoe", limit=900.0),
+    ]
+    write(path, runs, tmp_path)
+    text = path.read_text()
+    assert text.count("\n\nNot run.\n\n") == 5  # warm, Stan's, steps, compiling, lost chains
+    rows = {
+        cells[0]: cells[1:] for cells in (line.strip("| ").split(" | ") for line in text.splitlines()[::-1])
+    }
+    assert rows["accord"] == ["2 of 17, 1 to 2 runs each", "0 of 17", "0 of 4", "300"]
+    assert rows["numpyro"] == ["0 of 17", "0 of 17", "1 of 4", "900"]
+    assert rows["pymc_dense"] == ["0 of 15", "0 of 15", "0 of 2"]
+    assert set(ENGINES) < set(rows)
+    assert (tmp_path / "pictures" / "performance_large.png").stat().st_size > 1000
+    (tmp_path / "compiling.md").write_text(COMPILING)
+    write(path, runs, tmp_path)
+    text = path.read_text()
+    assert "in the median; -1.00 on `large`, 0.60 on `small`" in text and "take -0.20 s" in text
+    assert "| small | 0.10 | 0.20 | 1.00 | 0.10 | 0.01 | 0.02 | 0.40 |" in text
+
+
+def test_both_of_nutpies_low_rank_options_are_to_be_beaten_on_the_models_of_both():
+    from tables import cells_of
+    from targets import gradients
+
+    def with_ess(engine, model, ess):
+        return run(engine, model, min_ess=float(ess))
+
+    runs = [
+        *(with_ess("accord", model, 1000) for model in ("nes", "blr", "arK")),
+        *(
+            with_ess("nutpie_low_rank", model, ess)
+            for model, ess in (("nes", 500), ("blr", 500), ("arK", 10))
+        ),
+        *(with_ess("nutpie_pymc_low_rank", model, 1000) for model in ("nes", "blr")),
+    ]
+    numpyro, jax, numba = gradients(cells_of(runs, "cold"), ["nes", "blr", "arK"])
+    assert numpyro.missed is None
+    assert (jax.figure, jax.missed) == ("2.00 times, on 2 models that all did", "")
+    assert (numba.figure, numba.missed) == ("1.00 times, on 2 models that all did", "0.83 of the aim")
+    _, alone, absent = gradients(cells_of(runs[:6], "cold"), ["nes", "blr", "arK"])
+    assert alone.figure.endswith("on 3 models") and absent.missed is None
+
+
+def test_a_table_of_models_is_kept_row_by_row(tmp_path):
+    from leftovers import ModelTable, table_of
+
+    path = tmp_path / "new" / "table.md"
+    for row in (["a", "1"], ["b", "2"], ["a", "3"]):
+        ModelTable(path, ["model", "seconds"]).put(row)
+    assert table_of(path) == (["model", "seconds"], {"a": ["a", "3"], "b": ["b", "2"]})
+    with pytest.raises(SystemExit, match="move it away"):
+        ModelTable(path, ["model", "minutes"])
+
+
+def test_seeds_that_were_run_are_not_run_again(tmp_path, monkeypatch):
+    import lost_chains
+
+    means = json.loads(lost_chains.REFERENCES.read_text())[lost_chains.MODEL]["parameters"]
+    path, seeds = tmp_path / "lost.txt", []
+
+    def sample(model, *, seed, **_):
+        seeds.append(seed)
+        return SimpleNamespace(
+            sites={name: np.full((4, 9), row["mean"]) for name, row in means.items()}, work={"sample": 7}
+        )
+
+    monkeypatch.setattr(lost_chains.infer, "sample", sample)
+    path.write_text("0 1 100\n1 0 100\n")
+    monkeypatch.setattr("sys.argv", ["", "--seeds", "3", "--output", str(path), "--resume"])
+    lost_chains.main()
+    assert seeds == [2] and path.read_text() == "0 1 100\n1 0 100\n2 0 7\n"
+    monkeypatch.setattr("sys.argv", sys.argv[:-1])
+    lost_chains.main()
+    assert seeds == [2, 0, 1, 2] and path.read_text() == "0 0 7\n1 0 7\n2 0 7\n"
+
+
+@pytest.fixture
+def series(monkeypatch, tmp_path):
+    """The command for the whole series, which says what it would have run; the part that measures overhead fails."""
+    import series as module
+
+    commands = []
+
+    def ran(command):
+        commands.append([Path(command[1]).name, *command[2:]])
+        return int("overhead.py" in command[1])
+
+    monkeypatch.setattr(module, "_run", ran)
+
+    def run_series(*arguments):
+        monkeypatch.setattr("sys.argv", ["", *arguments, "--results", str(tmp_path)])
+        module.main()
+
+    return run_series, commands
+
+
+def test_one_command_runs_every_part_and_writes_the_page_though_one_fails(series, monkeypatch):
+    from peers import _options
+
+    run_series, commands = series
+    with pytest.raises(SystemExit, match=r"parts failed: overhead\."):
+        run_series("--peers", "numpyro")
+    scripts = [name for name, *_ in commands]
+    assert scripts == ["peers.py", "overhead.py", "compiling.py", "lost_chains.py", *["peers.py"] * 4]
+    assert all("--resume" in command for command in commands[:-1]) and "--page" in commands[-1]
+    parsed = []
+    for command in commands:
+        if command[0] == "peers.py":
+            monkeypatch.setattr("sys.argv", command)
+            parsed.append(_options())
+    assert [(each.repeats, each.caches, len(each.models)) for each in parsed[:-1]] == [
+        (1, ["cold"], 17),
+        (1, ["warm"], 17),
+        (1, ["cold"], 4),
+        (3, ["cold"], 17),
+    ]
+    assert all(each.peers == ["numpyro"] and each.resume for each in parsed[:-1])
+
+
+def test_a_series_begins_nothing_after_its_time_and_only_the_parts_that_it_is_asked_for(series):
+    run_series, commands = series
+    run_series("--until", "0")
+    assert [command[0] for command in commands] == ["peers.py"] and "--page" in commands[0]
+    commands.clear()
+    run_series("--only", "lost_chains", "compiling", "--until", "1")
+    assert [command[0] for command in commands] == ["compiling.py", "lost_chains.py", "peers.py"]
 
 
 def test_densities_are_compared_by_differences_where_both_are_finite():
