@@ -207,6 +207,27 @@ def test_a_metric_has_the_precision_of_the_run(dtype: str) -> None:
     assert not learnt.is_diagonal
 
 
+@pytest.mark.parametrize("form", ["auto", "diagonal", "low_rank", "dense"])
+@pytest.mark.parametrize("dim", [5, 80])
+def test_a_metric_is_estimated_in_float64_whatever_the_precision_of_the_run(dim: int, form: str) -> None:
+    """The arrays of a run in float32, and the same numbers in float64; the result is rounded once."""
+    window = [array.astype("float32") for array in _normal_window(_covariance(dim, 1e6), 2 * dim)]
+    (found, choice), (exact, exact_choice) = (
+        metrics.learn_metric(
+            *(array.astype(dtype) for array in window),
+            Metric.diagonal(np.ones(dim, dtype), rank_for(dim, form)),
+            form,
+        )
+        for dtype in ("float32", "float64")
+    )
+    for name in ("scale", "factor", "stretch"):
+        assert getattr(exact, name).dtype == "float64"
+        np.testing.assert_array_equal(getattr(found, name), getattr(exact, name).astype("float32"))
+    assert found.scale.dtype == "float32"
+    assert choice is not None and exact_choice is not None and choice.form == exact_choice.form
+    np.testing.assert_array_equal(choice.divergences, exact_choice.divergences)
+
+
 def _unit(dim: int) -> Metric:
     return Metric.diagonal(np.ones(dim), rank_for(dim, "auto"))
 

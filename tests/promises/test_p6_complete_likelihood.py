@@ -1,4 +1,8 @@
-"""Hold promise P6: a likelihood whose data is shared out is complete, with the same bits on any number of devices."""
+"""Hold promise P6: a likelihood whose data is shared out is complete, with the same bits on any number of devices.
+
+Over processes, `tests/parallel/test_multihost.py` holds it; that a check proves it on the user's own model,
+`tests/parallel/test_check.py`.
+"""
 
 import json
 import os
@@ -8,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).with_name("parallel_cases.py")
+PROGRAM = Path(__file__).parents[1] / "parallel" / "parallel_cases.py"
 DEVICES = (1, 2, 3, 4, 8)
 FEW = (1, 2, 8)
 QUICK = (1, 2)
