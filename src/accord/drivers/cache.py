@@ -12,6 +12,8 @@ from typing import Any, Generic, TypeVar
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
+from .torn import remove_torn
+
 T = TypeVar("T")
 
 SWITCH = "ACCORD_COMPILATION_CACHE"
@@ -86,6 +88,7 @@ def persist() -> str | None:
         path.chmod(0o700)
     except OSError:
         return None  # a read-only home costs a compilation, not the run
+    remove_torn(path)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_compilation_cache_dir", str(path))
     # JAX decides at its first compilation whether there is a cache, and would not look again.
