@@ -11,6 +11,7 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.cli.source import import_model
 
 FEW = ("--draws", "100", "--warmup", "100", "--chains", "2")
 
@@ -156,6 +157,35 @@ def test_resume_goes_on_to_the_draws_of_the_whole_run(folder, accord):
     assert "ess_bulk" in out and "Stored in run." in out and err == ""
     assert infer.load("run").complete
     np.testing.assert_equal(dict(infer.load("run")), dict(infer.load("whole")))
+
+
+RARE = """
+import jax.numpy as jnp
+import accord as ac
+import accord.distributions as dist
+
+
+@ac.model
+def rare():
+    x = ac.sample("x", dist.Normal(0, 1))
+    ac.factor("edge", jnp.where(x > 3.0, jnp.nan, 0.0))
+"""
+
+
+def test_resume_raises_where_the_run_was_to_raise(folder, accord):
+    (folder / "rare.py").write_text(RARE)
+    options = dict(warmup=0, chains=1, init={"x": 0.1}, quiet=True)
+    with import_model("rare.py") as function:
+        places = infer.sample(function(), draws=2000, **options).failures
+        first = min(each.draw for each in places)
+        run = infer.sample(
+            function(), draws=first, store=infer.RunFolder("run"), on_nonfinite="raise", **options
+        )
+    assert run.complete
+    infer.RunFolder("run").load().record("extended", 2000)  # as if an extension had died at once
+    status, out, err = accord("resume", "run", "rare.py", "--quiet")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: chain 0, draw {first} of sample: a log density that is not finite.")
 
 
 def test_a_finished_run_is_resumed_by_printing_it(folder, accord):

@@ -7,9 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
+import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity
 from accord.drivers.starting.ascent import MAX_TURNS, Climb, Place, around, ascend, log_mass
+from accord.drivers.starting.lookout import Lookout
+from accord.drivers.starting.table import TablePoints
 
 QUIET = dict(progress=False, quiet=True)
 
@@ -176,6 +180,91 @@ def test_no_chain_is_caught_where_there_is_no_mass(seed: int) -> None:
 def test_a_start_that_is_given_is_kept() -> None:
     draws = sampled(trap, init={"x": np.full(2, -1.5)}, chains=2, draws=1, warmup=0)
     assert np.all(draws["x"] < 0)
+
+
+def two_sites(sites):
+    """A wide mode of two sites, and 18 nats above it a narrow one, which has all of the mass."""
+    a, b = sites["a"], sites["b"]
+    modes = [
+        h - ((a - at) ** 2 + (b - at) ** 2) / (2 * w**2) for h, at, w in ((-18.0, -1.0, 1.0), (0.0, 1.5, 0.3))
+    ]
+    return jnp.logaddexp(*modes)
+
+
+LIGHT = {"a": -0.3}
+"""In the wide mode, and six standard deviations from the middle of the narrow one, to which high values of `b` lead."""
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """Where chains begin, by their numbers: the values of `a` and `b`."""
+    plain, stand = LogDensity.from_function(two_sites, {"a": 0.0, "b": 0.0}), Lookout.stand
+
+    def starts(init, target=plain, **options):
+        found = {}
+
+        def seen(lookout, positions):
+            found.update({lookout.chains[lane].number: positions[lane] for lane in positions})
+            stand(lookout, positions)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Lookout, "stand", seen)
+            infer.sample(target, init=init, **(dict(draws=1, warmup=0, chains=8, seed=2) | QUIET | options))
+        return np.stack([found[number] for number in sorted(found)])
+
+    return starts
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_value_that_is_given_is_where_the_chain_begins(begun, monkeypatch, lanes) -> None:
+    given = begun(LIGHT, lanes=lanes)
+    assert np.all(given[:, 0] == LIGHT["a"])
+    assert len(np.unique(given[:, 1])) == 8
+    # Else chains would have left the mode that they were put into.
+    monkeypatch.setattr(TablePoints, "is_given", lambda points, chain: False)
+    assert np.any(begun(LIGHT, lanes=lanes)[:, 0] > 0)
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_chain_without_values_climbs_beside_chains_that_have_some(begun, monkeypatch, lanes) -> None:
+    by_default = begun(None, lanes=lanes)
+    mixed = begun([LIGHT, {}] * 4, lanes=lanes)
+    assert np.all(mixed[::2, 0] == LIGHT["a"])
+    np.testing.assert_array_equal(mixed[1::2], by_default[1::2])
+    monkeypatch.setattr("accord.drivers.starting.search._NUM_CLIMBS", 1)
+    assert np.any(begun(None, lanes=lanes)[1::2] != by_default[1::2])
+
+
+def test_where_an_earlier_run_ended_is_where_a_chain_begins(begun) -> None:
+    """Its model had one of the two sites."""
+    narrow = LogDensity.from_function(lambda sites: -5000 * (sites["a"] - LIGHT["a"]) ** 2, {"a": 0.0})
+    earlier = infer.sample(narrow, **(dict(draws=5, warmup=50, chains=8) | QUIET))
+    np.testing.assert_array_equal(begun(earlier)[:, 0], earlier["a"][:, -1])
+
+
+@ac.model
+def with_priors():
+    a = ac.sample("a", dist.Normal(0.0, 1.5))
+    b = ac.sample("b", dist.Normal(0.0, 1.5))
+    ac.factor("modes", two_sites({"a": a, "b": b}))
+
+
+DRAWN = {
+    "uniform": infer.from_uniform(1.8),
+    "prior": infer.from_prior(),
+    "median": infer.from_median(1),
+}
+
+
+@pytest.mark.parametrize("start", DRAWN)
+def test_places_that_are_drawn_are_climbed_from(begun, monkeypatch, start) -> None:
+    climbed = begun(DRAWN[start], target=with_priors())
+    monkeypatch.setattr("accord.drivers.starting.search._NUM_CLIMBS", 1)
+    best = begun(DRAWN[start], target=with_priors())
+    moved = np.any(climbed != best, axis=1)
+    assert np.any(moved)
+    # On the top, but for the nat that a climb may end below it.
+    assert np.all(np.abs(climbed[moved] - 1.5) < 1)
 
 
 def test_two_modes_that_both_have_mass_are_both_begun_in() -> None:

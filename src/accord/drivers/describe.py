@@ -17,6 +17,7 @@ from ..kernels import AbstractKernel
 from ..storage import Manifest
 from .plan import Plan
 from .starting.base import AbstractStart
+from .stopping.looks import FIRST
 
 
 def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: AbstractStart) -> Manifest:
@@ -24,7 +25,10 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
     longest = {"max_warmup": plan.max_warmup} if plan.max_warmup > plan.num_warmup else {}
-    until = {} if plan.until is None else {"until": plan.until.described()}
+    until: dict[str, Any] = {} if plan.until is None else {"until": plan.until.described()}
+    if plan.until is not None and plan.first_look != FIRST:
+        until |= {"first_look": plan.first_look}
+    raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
     sites = [
         {
             "name": entry.name,
@@ -51,6 +55,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
                 **chunk,
                 **longest,
                 **until,
+                **raises,
             },
             "chains": list(chains),
             "draws": plan.num_kept,

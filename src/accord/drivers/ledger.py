@@ -14,6 +14,7 @@ from .ending import LOST, STOPPING, lost_chains, stored_losses
 from .explain import sentence
 from .fingerprint import Fingerprint, check_fingerprint, has_fingerprint
 from .group import Item
+from .nonfinite import held_back, is_not_finite, refuse
 from .plan import Piece, Plan, Progress, Stuck
 from .record import lost_records, to_segment
 from .scheduler import Failure
@@ -28,7 +29,6 @@ class Ledger:
     **Fields**
     - `density`, `plan`, `run` (the open store), `display`: those of the run.
     - `stop`: is set where the run is to end early; `enough`, where its rule holds.
-    - `raises`: whether the first number that is not finite is an error.
     - `timings`: seconds by phase. `began`, by `time.perf_counter`.
     - `spilled`: segments that the store could not take; `refused`, why.
     - `given_up`: chains that no longer moved.
@@ -40,7 +40,6 @@ class Ledger:
     run: AbstractRun
     display: AbstractProgress
     stop: threading.Event
-    raises: bool
     timings: dict[str, float] = field(default_factory=dict)
     began: float = field(default_factory=time.perf_counter)
     spilled: list[Segment] = field(default_factory=list)
@@ -55,6 +54,10 @@ class Ledger:
     _not_finite: list[BadEnd] = field(default_factory=list)  # of sampling, some perhaps of no account
     _lost_before: set[int] | None = None  # chains, when this run was taken up
 
+    def __post_init__(self) -> None:
+        if self._raises:
+            self._not_finite = held_back(self.run)
+
     def commit(self, items: Sequence[Item]) -> None:
         """Take what a task completed.
 
@@ -66,7 +69,7 @@ class Ledger:
                 case Fingerprint():
                     self._compare(item)
                 case BadEnd():
-                    if self.raises and item.kind != "divergence":
+                    if self._raises and is_not_finite(item):
                         self._not_finite.append(item)
                         self._refuse()
                 case Stuck():
@@ -115,6 +118,11 @@ class Ledger:
             except StorageError as error:
                 self.refused = error
 
+    @property
+    def _raises(self) -> bool:
+        """Whether the first number that is not finite is an error."""
+        return self.plan.on_nonfinite == "raise"
+
     def _take_verdict(self, watch: Watch) -> None:
         if not watch.stopping.is_by_clock or watch.stopping.draws is not None:
             self.note(STOPPING, watch.stopping.as_json())
@@ -130,10 +138,8 @@ class Ledger:
 
     def _refuse(self) -> None:
         """Raise `SamplingError` for a number that was not finite, unless the rule may end the run before it."""
-        for item in self._not_finite:
-            is_sure = self.watch is None or item.draw < self.plan.made_for(self.watch.num_sure)
-            if item.phase == "warmup" or is_sure:
-                raise SamplingError(f"{item}.{sentence(self.density, item)}")
+        num_sure = self.plan.num_kept if self.watch is None else self.watch.num_sure
+        refuse(self.density, self.plan, self._not_finite, num_sure)
 
     def _compare(self, found: Fingerprint) -> None:
         self._is_known = self._is_known or not has_fingerprint(self.run)

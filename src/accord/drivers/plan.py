@@ -1,6 +1,7 @@
 """Say what the chains of a run are to do, and what they hand back."""
 
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -15,8 +16,12 @@ from .block import ChainState
 from .starting.base import AbstractPoints
 from .starting.uniform import UniformPoints
 from .stopping.base import AbstractRule
-from .stopping.looks import looks
+from .stopping.looks import FIRST, looks
 from .tally import Tally
+
+OnNonFinite = Literal["notice", "raise"]
+
+ON_NONFINITE: tuple[OnNonFinite, ...] = get_args(OnNonFinite)
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,9 @@ class Plan:
     `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
     `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends; `shard`,
     arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin;
-    `until`, the rule that may end the run before, or None.
+    `until`, the rule that may end the run before, or None; `on_nonfinite`, what becomes of a log density or gradient
+    that is not finite: a notice at the end, or an error there and then; `first_look`, kept draws per chain at which
+    the rule is first looked at.
     """
 
     kernel: AbstractKernel
@@ -43,6 +50,8 @@ class Plan:
     start: AbstractPoints = field(default_factory=UniformPoints)
     max_warmup: int = 0
     until: AbstractRule | None = None
+    on_nonfinite: OnNonFinite = "notice"
+    first_look: int = FIRST
 
     @property
     def is_ensemble(self) -> bool:
@@ -70,7 +79,7 @@ class Plan:
     @property
     def looks(self) -> tuple[int, ...]:
         """Draws after warm-up, before thinning, at which the rule is looked at; a segment ends at each."""
-        return () if self.until is None else tuple(map(self.made_for, looks(self.num_kept)))
+        return () if self.until is None else tuple(map(self.made_for, looks(self.num_kept, self.first_look)))
 
     @property
     def dtype(self) -> np.dtype:

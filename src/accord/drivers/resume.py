@@ -28,6 +28,7 @@ from .ending import (
     stopping_of,
     stored_losses,
 )
+from .nonfinite import held_back, refuse
 from .plan import Plan
 from .record import read
 from .requests import check_kinds, default_executor, density_of, display
@@ -36,6 +37,7 @@ from .run import Order, carry_out
 from .starting.choose import KEPT, stored_start
 from .starting.shared import points_for
 from .stopping.described import rule_from
+from .stopping.looks import stored_first_look
 from .stopping.watch import Watch
 
 _KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC, "ChEES": ChEES}
@@ -61,7 +63,8 @@ def resume(
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
     **Raises** `StorageError` for a folder that holds no run, and for a target, data or setting that differ from the
-    stored ones, all of which are named.
+    stored ones, all of which are named; `SamplingError` as `infer.sample`, also for a run that was begun with
+    `on_nonfinite="raise"` and meets a number that is not finite.
 
     **Example**
 
@@ -95,6 +98,8 @@ def resume(
         ),
         max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
         until=None if until is None else rule_from(until),
+        on_nonfinite=stored["settings"].get("on_nonfinite", "notice"),
+        first_look=stored_first_look(stored["settings"]),
     )
     here = describe(density, plan, stored.chains, start)
     differences = stored.differences(here)
@@ -107,6 +112,8 @@ def resume(
         name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
     }
     plan = _as_it_stands(plan, run)
+    if plan.on_nonfinite == "raise":
+        refuse(density, plan, held_back(run), _num_sure(plan, run))
     if new := [chain for chain in stored.chains if run.last(chain) is None]:
         with scope(density.program.precision):
             points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
@@ -133,7 +140,15 @@ def _as_it_stands(plan: Plan, run: AbstractRun) -> Plan:
         watch.settle(lost_chains(stored_losses(run)))
         if watch.is_decided:
             run.record(STOPPING, watch.stopping.as_json())
+            run.record("notices", None)  # those of an earlier end, which was not known to be this one
     return replace(plan, num_kept=num_kept(run), until=plan.until if is_in_force(run) else None)
+
+
+def _num_sure(plan: Plan, run: AbstractRun) -> int:
+    """Kept draws per chain that are part of the run, however its rule is decided."""
+    if plan.until is None:
+        return plan.num_kept
+    return Watch(plan.until, run, plan.num_kept, stopping_of(run)).num_sure
 
 
 def _continuation(order: Order) -> Any:

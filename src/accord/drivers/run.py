@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar
 
 from ..core import precision as precisions
 from ..core.notice import Notice, by_severity
@@ -38,18 +38,12 @@ _TASK_SECONDS = {True: 0.0, False: 1.0}  # by whether memory is shared: a block,
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
 
-OnNonFinite = Literal["notice", "raise"]
-
-ON_NONFINITE: tuple[OnNonFinite, ...] = get_args(OnNonFinite)
-
-
 @dataclass(frozen=True)
 class Order:
     """A run that is to be carried out.
 
     **Fields**: `density`; `plan`; `groups`, of chains that have begun, or of the numbers of chains to begin;
-    `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`; `on_nonfinite`, what to
-    do where a log density or gradient is not finite.
+    `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`.
     """
 
     density: LogDensity
@@ -60,7 +54,6 @@ class Order:
     display: AbstractProgress
     is_quiet: bool
     began: float
-    on_nonfinite: OnNonFinite = "notice"
 
 
 def carry_out(order: Order) -> Draws:
@@ -83,7 +76,6 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
         run,
         display,
         threading.Event(),
-        raises=order.on_nonfinite == "raise",
         began=order.began,
         watch=_watch(order),
     )

@@ -20,13 +20,14 @@ from .block import rows_for
 from .describe import describe
 from .draws import Draws
 from .memory import check_memory
-from .plan import Plan
+from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .requests import check_kinds, check_until, default_executor, density_of, display
 from .resume import attach
-from .run import ON_NONFINITE, OnNonFinite, Order
+from .run import Order
 from .starting.choose import KEPT, Init, start_of
 from .starting.shared import points_for
 from .stopping.base import AbstractRule
+from .stopping.looks import first_look
 
 DEFAULT_WARMUP = 350
 ENSEMBLE_WARMUP = 200
@@ -81,8 +82,9 @@ def sample(
       others are run.
     - `until`: a rule that ends the run as soon as it holds for the same number of draws of every chain, such as
       `infer.ESS(1000)`, `RHat(1.01)`, `MCSE(0.05)` or `Seconds(60)`, combined by `&` and `|`. It is looked at after
-      100 draws per chain, and after each half as many again, so that the result is the same however the run is made;
-      only `Seconds` depends on the clock. `draws.stopping` says what was found.
+      100 draws per chain (from 64 chains on, after 400 of all together and at least 4 per chain), and after each half
+      as many again, so that the result is the same however the run is made; only `Seconds` depends on the clock.
+      `draws.stopping` says what was found.
     - `lanes`: how many chains one compiled program carries; it changes the last bits of the draws, so it is yours to
       choose and is recorded. None is 1 on CPU, and the chains rounded up to a power of two on accelerators; all chains
       under `ChEES`.
@@ -95,9 +97,10 @@ def sample(
     - `progress`: show a live display. `quiet`: neither display nor notices.
 
     Ctrl-C stops after the current block (about half a second) and returns what was drawn, with `complete` False; a
-    second one raises. So does a disk that is full. A chain that cannot go on (an exception, or 250 draws in a row
-    without a move) is left out, with a notice, and harms no other. What is in a `RunFolder` can be taken up again by
-    `infer.resume`, and any result by its `extend`.
+    second one raises. A disk that is full stops the run too: what was drawn is returned, with a notice. A chain that
+    cannot go on (an exception that came twice, a worker lost for the fourth time, or 250 draws in a row without a move)
+    is left out, with a notice, and harms no other. What is in a `RunFolder` can be taken up again by `infer.resume`,
+    and any result by its `extend`.
 
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
     `InitializationError` when no starting point of any chain has a finite log density; `SamplingError` when no chain
@@ -145,6 +148,8 @@ def sample(
         points,
         MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
         until,
+        on_nonfinite,
+        first_look(len(numbers)),
     )
     store = store or Memory()
     if store.location is None:
@@ -153,9 +158,7 @@ def sample(
     if kept := start.kept():
         run.record(KEPT, kept)
     groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
-    return attach(
-        Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began, on_nonfinite)
-    )
+    return attach(Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began))
 
 
 def _chain_numbers(chains: int | Sequence[int]) -> list[int]:

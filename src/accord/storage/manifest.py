@@ -41,7 +41,8 @@ class Manifest(Mapping[str, Any]):
       with its name and options; `seed`; `precision`; `lanes`; `chains`: list of zero-based numbers; `draws`,
       `warmup`, `thinning`: counts.
     - `layout`: sites with names, shapes, dims, coords and kind; `data_hashes`: argument to sha256;
-      `platform`: device kind; `nproc`: width of XLA's pool; `settings`: anything else that changes numbers.
+      `platform`: device kind; `nproc`: width of XLA's pool; `settings`: anything else that changes numbers, or
+      when the run ends.
     - `format`, `run_id`, `created` (ISO 8601, UTC), `versions`, `machine`: stamped by `Manifest.new`.
     """
 

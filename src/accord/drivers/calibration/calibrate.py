@@ -162,7 +162,7 @@ class _Runner:
 
 
 def simulation_seed(seed: int, number: int) -> int:
-    """The seed of one simulation: `simulate_and_recover` with it has the same data and the same first chain."""
+    """The seed of one simulation: `simulate_and_recover` with it, and else the same, has its data and first chain."""
     words = keys.fold(keys.chain_key(seed, number), np.uint32(keys.USE_SIMULATION_SEED))
     return int(words[0]) << 32 | int(words[1])
 

@@ -52,7 +52,7 @@ class Calibration:
     - `num_ranks`: how many ranks are possible: one more than there are draws.
     - `simulations`: the number of each simulation that is among the ranks; `requested`, how many were asked for.
     - `seeds`: of each simulation, those without ranks too: `infer.simulate_and_recover(model, seed=seed)` makes it
-      again.
+      again, given the same sampler, `warmup` and `precision`.
     - `thinning`: draws from one that is kept to the next.
     - `labels`: of each scalar, such as `theta[2]`; length k.
     - `values`: column name to array of shape `(k,)`: `mean_rank`, in (0, 1) and 0.5 if uniform; `p`, of the test that

@@ -52,8 +52,9 @@ def _failed(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
         "failed_simulations",
         f"{len(bad)} of {len(trials)} simulations failed or have draws that are not to be used: "
         f"{named}{more}.{counted}",
-        f"`infer.simulate_and_recover(model, seed={bad[0].seed})` makes simulation {bad[0].number} again; "
-        "`calibration.seeds` has the others. Priors that allow absurd data are the usual cause.",
+        f"`infer.simulate_and_recover(model, seed={bad[0].seed})`, with the sampler, warmup and precision as here, "
+        f"makes simulation {bad[0].number} again; `calibration.seeds` has the others. Priors that allow absurd data "
+        "are the usual cause.",
     )
 
 
@@ -71,8 +72,8 @@ def _divergent(trials: Sequence[Trial]) -> Iterator[Notice]:
             "warning" if len(found) > 0.1 * len(trials) else "info",
             "divergences",
             f"Trajectories diverged in {len(found)} of {len(trials)} simulations, the first is {found[0].number}.",
-            f"`infer.simulate_and_recover(model, seed={found[0].seed})` makes it again. Raise target_accept, or "
-            "reparameterise.",
+            f"`infer.simulate_and_recover(model, seed={found[0].seed})`, with the sampler, warmup and precision as "
+            "here, makes it again. Raise target_accept, or reparameterise.",
         )
 
 

@@ -74,7 +74,7 @@ def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
         yield Notice(
             "error",
             "discrete-latent",
-            f"The model has latent sites that are discrete: {kinds}. The samplers of this release, NUTS and HMC, need "
+            f"The model has latent sites that are discrete: {kinds}. All samplers of this release need "
             "derivatives, and none takes discrete sites.",
             "Sum the site out, for instance with `dist.MixtureSameFamily`, or observe it with `obs=`.",
             tuple(found),

@@ -30,6 +30,10 @@ class AbstractPoints(abc.ABC):
         """How many places there are for a chain; one that is the user's own is the only one."""
 
     @abc.abstractmethod
+    def is_given(self, chain: int) -> bool:
+        """Whether its places hold values that the user gave, so that it begins at one of them and nowhere else."""
+
+    @abc.abstractmethod
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
         """Place number `attempt` of a chain: shape `(dim,)`, unconstrained; a function of these numbers alone."""
 

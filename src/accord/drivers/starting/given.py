@@ -37,7 +37,10 @@ class AbstractGiven(AbstractStart):
         """The values for a chain, and where they come from in words for messages. Raises `DataError` without any."""
 
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
-        """One place for a chain of which every site is given, else as many as there may be."""
+        """One place for a chain of which every site is given, else as many as there may be.
+
+        A mapping without a value gives nothing: that chain begins as by default.
+        """
         rows: dict[int, np.ndarray] = {}
         programs: dict[tuple[str, ...], _Program] = {}
         known: dict[tuple[int, ...], np.ndarray] = {}  # one mapping may be that of all chains
@@ -56,7 +59,7 @@ class AbstractGiven(AbstractStart):
             if identity not in known:
                 known[identity] = programs[names](values, np.zeros((AT_ONCE, density.dim)), where)[:1]
             rows[chain] = known[identity]
-        return TablePoints(self.origin, rows)
+        return TablePoints(self.origin, rows, frozenset(chain for chain in chains if named[chain]))
 
     def described(self) -> dict[str, Any]:
         """The digest of what is kept."""

@@ -58,8 +58,8 @@ class FromMedian(AbstractStart):
 def from_prior() -> FromPrior:
     """Begin each chain at a draw from the prior: each site's, given those before it; observations have no say in it.
 
-    Of the first ten points with a finite log density and gradient the chain takes the best one. There are 100 tries,
-    or as many as take 256 KiB and at least ten. One more program is compiled for it.
+    Of the first ten points with a finite log density and gradient the chain takes the best one, or climbs, as by
+    `from_uniform`. There are 100 tries, or as many as take 256 KiB and at least ten. One more program is compiled.
 
     **Raises** (when the run begins) `SiteError` for a prior that is improper or has no draws.
 
@@ -76,7 +76,8 @@ def from_median(num_samples: int = 15) -> FromMedian:
     """Begin each chain at the median of some draws from the prior: near its middle, and a little apart from others.
 
     The median is of each unconstrained coordinate by itself, which for a site of one number is the median of the site.
-    Of ten such points the chain takes the best one with a finite log density and gradient.
+    Of ten such points the chain takes the best one with a finite log density and gradient, or climbs, as by
+    `from_uniform`.
 
     **Arguments**: `num_samples`, of how many draws; >= 1.
 

@@ -3,7 +3,8 @@
 A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends before
 the chain has found its way in; the best of ten is still dispersed, and costs ten gradients. It may also lie below a
 mode that has next to no mass, which the chain would reach and not leave. So the best places are climbed from, and where
-that leads to tops of which one has far more mass than another, the chain begins there.
+that leads to tops of which one has far more mass than another, the chain begins there. Not so a chain of which a user
+has given values: a climb would move them, and who gives them may mean the lighter mode.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,10 +79,10 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
         if not best[lane]:
             nearest = max(places, key=lambda place: place.use)
             raise StartFailedError(chains[lane].number, nearest.position, tries[lane], points.origin)
-    if plan.is_ensemble:  # its chains are many, and what they learn is that of all
-        starts = {lane: places[0].position for lane, places in best.items()}
-    else:
-        starts = _heaviest(lookout, plan.dim, best)
+    starts = {lane: places[0].position for lane, places in best.items()}
+    if not plan.is_ensemble:  # its chains are many, and what they learn is that of all
+        drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
+        starts |= _heaviest(lookout, plan.dim, drawn)
     lookout.stand(starts)
     for lane in starts:
         chain = chains[lane]

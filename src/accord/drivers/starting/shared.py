@@ -25,6 +25,10 @@ class SharedPoints(AbstractPoints):
         """Those of the first chain of the set."""
         return self.points.num_tries(self._first(chain))
 
+    def is_given(self, chain: int) -> bool:
+        """As for the first chain of the set."""
+        return self.points.is_given(self._first(chain))
+
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
         """That of the first chain of the set."""
         return self.points.position(seed, self._first(chain), attempt, dim)

@@ -10,10 +10,14 @@ from .base import AbstractPoints
 
 @dataclass(frozen=True, eq=False)
 class TablePoints(AbstractPoints):
-    """By chain, its places, shape `(tries, dim)`; `source` says where they come from."""
+    """By chain, its places, shape `(tries, dim)`.
+
+    `source` says where they come from; `given` are the chains whose places hold values that the user gave.
+    """
 
     source: str
     rows: Mapping[int, np.ndarray]
+    given: frozenset[int] = frozenset()
 
     @property
     def origin(self) -> str:
@@ -22,6 +26,10 @@ class TablePoints(AbstractPoints):
     def num_tries(self, chain: int) -> int:
         """One for each row."""
         return len(self.rows[chain])
+
+    def is_given(self, chain: int) -> bool:
+        """As it is held."""
+        return chain in self.given
 
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
         """The row."""

@@ -30,6 +30,11 @@ class UniformPoints(AbstractPoints):
         del chain
         return MAX_TRIES
 
+    def is_given(self, chain: int) -> bool:
+        """They are all drawn."""
+        del chain
+        return False
+
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
         """Drawn where it is needed."""
         generator = keys.generator(keys.chain_key(seed, chain), keys.USE_START, attempt)
@@ -64,6 +69,8 @@ def from_uniform(radius: float = RADIUS) -> FromUniform:
     """Begin each chain at a point that is uniform in a box around zero in unconstrained space; the default.
 
     Of the first ten points with a finite log density and gradient the chain takes the best one; there are 100 tries.
+    Where climbs from them end on tops of which one has far more mass than another, it begins on the heaviest. (It
+    climbs in up to 64 dimensions, and not under `ChEES`.)
 
     **Arguments**: `radius`, half the width of the box, in unconstrained units, >= 0. At 0 all chains begin at zero,
     which is the middle of each site's support: R-hat is then blind to chains that have not moved.

@@ -42,7 +42,8 @@ def from_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> From
     """Begin at given values of the latent sites, in the model's space.
 
     A chain of which every site is given begins there and nowhere else. Sites that are left out are drawn as by
-    `from_uniform()`, and the chain takes the best of the first ten points with a finite log density and gradient.
+    `from_uniform()`, and the chain takes the best of the first ten points with a finite log density and gradient: it
+    begins at the values that are given, though there be a top with more mass elsewhere.
 
     **Arguments**: `values`, a mapping from site to value for all chains, such as the mode; or a list of mappings, of
     which entry k is for chain k. Each value has exactly its site's shape. A site that `handlers.reparam` has

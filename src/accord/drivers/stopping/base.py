@@ -26,6 +26,7 @@ class Sight:
     - `some`: by site, scalars that stand for all; None is all of them.
     - `is_brief`: whether it is enough to find one scalar that is against the rule.
     - `label`: the name of a scalar of a site.
+    - `superchains`: that of each chain, where several began at one place, or None.
     """
 
     draws: AbstractSeries
@@ -33,6 +34,7 @@ class Sight:
     some: Mapping[str, np.ndarray] | None
     is_brief: bool
     label: Callable[[str, int], str]
+    superchains: Sequence[int] | None = None
 
     def blocks(self, sites: Sequence[str] | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Of these sites, or of all, some scalars at a time: site, their numbers and draws `(chain, draw, scalar)`."""

@@ -1,6 +1,7 @@
 """Stop when the draws are worth so many independent ones."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -22,6 +23,10 @@ class ESS(AbstractOfDraws):
 
     What counts is the smaller of the sizes of bulk and tail, so that means, medians and 90% intervals may all be used.
     Chains that disagree have a small effective sample size; `infer.ESS(1000) & infer.RHat(1.01)` says it outright.
+
+    From 64 chains on it comes from the spread of the chains' means, and is at least the number of chains less one,
+    whatever they do: a smaller target holds at the first look. Whether chains have forgotten where they began is then
+    for `infer.RHat` to say, of the superchains of `ChEES`.
 
     **Fields**
     - `target`: > 0. 400 is enough to trust the diagnostics of four chains; 1000 gives means to 3% of an sd.
@@ -55,7 +60,8 @@ class ESS(AbstractOfDraws):
     def goal(self) -> float:
         return self.target
 
-    def values(self, draws: np.ndarray) -> np.ndarray:
+    def values(self, draws: np.ndarray, superchains: Sequence[int] | None) -> np.ndarray:
+        del superchains
         if self.kind == "bulk":
             return ess_bulk(draws)
         if self.kind == "tail":

@@ -1,5 +1,6 @@
 """Stop when means are known well enough."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -51,7 +52,8 @@ class MCSE(AbstractOfDraws):
     def goal(self) -> float:
         return self.largest
 
-    def values(self, draws: np.ndarray) -> np.ndarray:
+    def values(self, draws: np.ndarray, superchains: Sequence[int] | None) -> np.ndarray:
+        del superchains
         # The error of a mean is the sd divided by the root of its effective sample size.
         return mcse_mean(draws) if self.unit == "site" else 1 / np.sqrt(ess_mean(draws))
 

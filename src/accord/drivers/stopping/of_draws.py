@@ -29,8 +29,11 @@ class AbstractOfDraws(AbstractLeaf):
         """What the worst scalar must reach."""
 
     @abc.abstractmethod
-    def values(self, draws: np.ndarray) -> np.ndarray:
-        """The diagnostic of draws of shape `(chain, draw, k)`: shape `(k,)`, NaN where there is none."""
+    def values(self, draws: np.ndarray, superchains: Sequence[int] | None) -> np.ndarray:
+        """The diagnostic of draws of shape `(chain, draw, k)`: shape `(k,)`, NaN where there is none.
+
+        - `superchains`: see `Sight`.
+        """
 
     @abc.abstractmethod
     def in_words(self, value: float, label: str) -> str:
@@ -44,7 +47,7 @@ class AbstractOfDraws(AbstractLeaf):
         """Find the scalar that is furthest from the goal; where that suffices, the first part that misses it."""
         worst: tuple[float, str, int] | None = None
         for name, scalars, draws in sight.blocks(self.sites):
-            values = self.values(draws)
+            values = self.values(draws, sight.superchains)
             if np.isnan(values).all():
                 continue
             place = self._worst(values)

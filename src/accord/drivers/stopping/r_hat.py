@@ -1,7 +1,7 @@
 """Stop when chains agree."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.errors import OptionError
 from ...core.options import checks_fields
-from ...report import r_hat
+from ...report import nested_r_hat, r_hat
+from ...report.many_chains import MANY
 from .clock import is_number
 from .of_draws import AbstractOfDraws, listed, names_of
 
@@ -17,9 +18,13 @@ from .of_draws import AbstractOfDraws, listed, names_of
 @checks_fields
 @dataclass(frozen=True, repr=False)
 class RHat(AbstractOfDraws):
-    """Holds once the rank-normalised split R-hat of every scalar is at most this. It needs two chains at least.
+    """Holds once the rank-normalised R-hat of every scalar is at most this. It needs two chains at least.
 
     It says that chains agree, and nothing of how much they are worth: combine it with `infer.ESS`.
+
+    Of fewer than 64 chains it is the split one; from 64 on the nested one, of the superchains of `ChEES`, or of sixteen
+    sets of neighbours, as in `draws.summary()`. That of chains which agree is about 1 + 1 / (2 n), with n the effective
+    draws of one set: 1.01 takes 50 in each set, 800 in sixteen.
 
     **Fields**
     - `limit`: > 1; 1.01 is usual.
@@ -27,7 +32,7 @@ class RHat(AbstractOfDraws):
 
     **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there, or one chain.
 
-    **Source**: Vehtari et al. (2021), as for `ESS`.
+    **Source**: Vehtari et al. (2021), as for `ESS`; Margossian et al. (2024), Bayesian Analysis, for nested R-hat.
 
     **Example**
 
@@ -51,8 +56,8 @@ class RHat(AbstractOfDraws):
     def goal(self) -> float:
         return self.limit
 
-    def values(self, draws: np.ndarray) -> np.ndarray:
-        return r_hat(draws)
+    def values(self, draws: np.ndarray, superchains: Sequence[int] | None) -> np.ndarray:
+        return nested_r_hat(draws, superchains) if len(draws) >= MANY else r_hat(draws)
 
     def in_words(self, value: float, label: str) -> str:
         return f"R-hat {value:.4f}, at most {self.limit:g} ({label})"

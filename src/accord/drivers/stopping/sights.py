@@ -33,6 +33,13 @@ def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, 
     }
 
 
+def superchains_of(manifest: Mapping[str, Any], chains: Sequence[int]) -> list[int] | None:
+    """The superchain of each of `chains`, where several began at one place; None where each has its own start."""
+    count = manifest["sampler"].get("superchains")
+    size = 0 if count is None else len(manifest["chains"]) // count
+    return [chain // size for chain in chains] if size else None
+
+
 def judge(
     rule: AbstractRule,
     run: AbstractRun,
@@ -49,7 +56,7 @@ def judge(
     """
     made = {chain: first_draws(run.segments(chain), num_draws) for chain in run.manifest.chains}
     kept = {chain: segments for chain, segments in made.items() if _counts(segments, num_draws)}
-    whole = _sight(run, list(kept.values()), seconds)
+    whole = _sight(run, kept, seconds)
     some = _some(whole, earlier)
     is_small = sum(map(len, some.values())) == sum(whole.draws.width(name) for name in whole.draws)
     found: dict[AbstractLeaf, Finding] = {}
@@ -81,15 +88,15 @@ def _is_open(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:
     return rule.is_met(least) != rule.is_met(most)
 
 
-def _sight(run: AbstractRun, chains: Sequence[Sequence[Segment]], seconds: float) -> Sight:
+def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: float) -> Sight:
     layout = run.manifest["layout"]
-    draws = Joined(chains, "sample", drawn_sites(run.manifest))
+    draws = Joined(list(chains.values()), "sample", drawn_sites(run.manifest))
     dims = {site["name"]: tuple(site["dims"]) for site in layout["sites"]}
 
     def label(name: str, scalar: int) -> str:
         return scalar_labels(name, draws.shape(name)[2:], dims[name], layout["coords"])[scalar]
 
-    return Sight(draws, seconds, None, False, label)
+    return Sight(draws, seconds, None, False, label, superchains_of(run.manifest, list(chains)))
 
 
 def _some(sight: Sight, earlier: Sequence[Look]) -> dict[str, np.ndarray]:

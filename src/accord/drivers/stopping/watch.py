@@ -9,7 +9,7 @@ from ...executors import ThreadPool
 from ...storage import AbstractRun
 from .base import AbstractRule
 from .clock import Seconds
-from .looks import looks
+from .looks import looks, stored_first_look
 from .sights import judge
 from .stopping import Look, Stopping
 
@@ -41,7 +41,8 @@ class Watch:
         self._run, self._cap, self._show = run, cap, show
         self._began = time.perf_counter() if began is None else began
         is_of_draws = not all(isinstance(leaf, Seconds) for leaf in rule.leaves)
-        self._left = [at for at in (looks(cap) if is_of_draws else (cap,)) if at > seen]
+        first = stored_first_look(run.manifest.get("settings", {}))
+        self._left = [at for at in (looks(cap, first) if is_of_draws else (cap,)) if at > seen]
         self._judged: Future[_Verdict] | None = None
         self._pool: ThreadPool | None = None
 
