@@ -22,7 +22,7 @@ from accord.kernels.base import DRAW
 from accord.kernels.integrator import PhasePoint, leapfrog
 from accord.kernels.metric import Metric
 
-WARMUP = 500
+WARMUP = 350  # as a run whose chains settle has by default
 _JITTER = 7  # a stream of random numbers within a draw that NUTS does not use
 
 
