@@ -54,9 +54,10 @@ def _axes(num_rows: int, title: str):
 
 def _finish(figure: Figure, axes, models: Sequence[str], path: Path, *, legend: bool) -> None:
     axes.set_yticks(range(len(models)), models, fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(models) - 0.4, -0.6)  # the first model on top
     axes.grid(axis="both", color=GREY, alpha=0.25, linewidth=0.6)
-    axes.tick_params(colors=GREY)
+    axes.tick_params(which="both", colors=GREY)
+    axes.tick_params(axis="x", which="both", labelsize=8)  # of a short axis, the small ticks have labels too
     for side in ("top", "right", "left", "bottom"):
         axes.spines[side].set_visible(False)
     if legend:
