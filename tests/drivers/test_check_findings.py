@@ -238,7 +238,7 @@ FAULTS = {
             "error",
             "discrete-latent",
             ("z", "k"),
-            ("'z' (Bernoulli", "'k' (Poisson)", "NUTS and HMC", "Sum the site"),
+            ("'z' (Bernoulli", "'k' (Poisson)", "need derivatives", "Sum the site"),
         ),
     ),
     "one name for two sites": (lambda: twice(), ("error", "site-error", ("b",), ("'b' is defined twice",))),
