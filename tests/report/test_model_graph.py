@@ -137,7 +137,8 @@ def test_the_drawing_on_the_page_is_that_of_its_code():
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     (drawing,) = re.findall(r"^```mermaid\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```$", page.partition("```mermaid")[0], re.MULTILINE | re.DOTALL):
+    before = page.partition("```mermaid")[0]
+    for block in re.findall(r"^```python\n(.*?)^```$", before, re.MULTILINE | re.DOTALL):
         exec(block, names)
     model: ac.Model = names["model"]
     assert model.graph().mermaid == drawing

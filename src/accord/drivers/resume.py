@@ -58,7 +58,7 @@ def resume(
     `seams` says where. A run that is complete is read and returned, and can be made longer by `extend`.
 
     **Arguments**
-    - `path`: the folder. Everything that was asked of `infer.sample` is in it.
+    - `path`: the folder. Everything else that was asked of `infer.sample` is in it.
     - `target`: the model with its data, as it was; nothing executable is read from the folder.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
