@@ -17,6 +17,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError
 from accord.drivers.draws import Draws
+from accord.drivers.group import next_budget
 from accord.storage.run_folder import RunFolderRun
 
 CHAINS = 12
@@ -66,6 +67,15 @@ def blocks(size: int, seconds: float, unsaved: float = 2.0) -> Iterator[None]:
 def test_blocks_of_any_size_change_no_bit(expected: Draws, size: int, seconds: float) -> None:
     with blocks(size, seconds, unsaved=0.0):
         assert_same(sample(), expected)
+
+
+@pytest.mark.parametrize("beside", [0.001, 4.0])
+def test_a_block_lasts_half_a_second_or_as_long_as_the_host_takes_for_it(beside: float) -> None:
+    # Thousands of chains had blocks of one gradient each, since the host's seconds were taken for the program's.
+    budget, seconds_each = 64, 0.01
+    for _ in range(20):
+        budget = next_budget(budget, budget, budget * seconds_each, beside)
+    assert budget == pytest.approx(max(0.5, beside) / seconds_each, abs=1)
 
 
 @pytest.mark.parametrize("executor", [infer.Threads(2), infer.Processes(2)], ids=["threads", "processes"])

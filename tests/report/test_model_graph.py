@@ -133,7 +133,8 @@ def test_a_notebook_gets_a_picture_or_what_it_draws_itself(monkeypatch, with_gra
     assert shown["text/markdown"] == f"```mermaid\n{MERMAID}```\n" and shown["text/plain"] == LIST
 
 
-def test_the_drawing_on_the_page_is_that_of_its_code():
+def test_the_drawing_on_the_page_is_that_of_its_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the code of the page writes a file
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     (drawing,) = re.findall(r"^```mermaid\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     names: dict[str, object] = {}

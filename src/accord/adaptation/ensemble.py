@@ -14,13 +14,12 @@ look as if they had arrived (see `pooled`).
 from dataclasses import fields, replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from ..core.tree import where
+from ..core.tree import node, where
 from ..kernels import Metric
 from . import step_size as step_sizes
 from .step_size import StepSizeState
@@ -35,6 +34,7 @@ _EARLY_STEPS = (
 )
 
 
+@node
 class EnsembleState(StepSizeState):
     """What is known of the step size and the trajectory length. All of shape `()`, the same in every chain.
 
@@ -95,7 +95,8 @@ def probe(state: EnsembleState, acceptance: Array, weight: Array) -> tuple[Ensem
     return _with_step(state, step), is_found
 
 
-class Moves(eqx.Module):
+@node
+class Moves:
     """One draw of all chains.
 
     **Fields**: `start`, `end` and `momentum` at the end of the trajectories, whether taken or not, `(chain, dim)`, the

@@ -7,6 +7,8 @@ is left to the step size and the trajectory length.
 that is left after whitening, as the longest trajectory. Dropping chains that have not arrived is our own.
 """
 
+import functools
+
 import numpy as np
 
 from ..kernels import Metric
@@ -18,6 +20,7 @@ _MOST_ROWS = 4096  # draws that are looked at: beyond, more of them change no me
 _FAR = 8.0  # robust standard deviations of log density below the median at which a chain is left out
 
 
+@functools.cache
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
     """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
     if num_warmup < 20:

@@ -7,6 +7,7 @@ adaptation does not depend on how the run is cut into blocks. A chain that has n
 given half as many draws again, and so on: the new length is fixed at that draw.
 """
 
+import functools
 from dataclasses import dataclass
 
 _EARLY_SPACING = 10
@@ -23,6 +24,7 @@ class MetricUpdate:
     start: int
 
 
+@functools.cache
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
     """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
     if num_warmup < 20:

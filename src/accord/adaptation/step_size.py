@@ -6,14 +6,14 @@ Runs inside the compiled program, once for every completed draw or probe.
 their algorithm 4 with Stan's threshold.
 """
 
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..core.tree import where
+from ..core.tree import node, where
 
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75  # gamma, t0, kappa
 _ANCHOR = np.log(10.0)  # the anchor is ten times the first step: large steps are cheap to try
@@ -21,7 +21,8 @@ _THRESHOLD = 0.8  # acceptance of one step that the search must cross
 _MAX_PROBES = 100
 
 
-class StepSizeState(eqx.Module):
+@node
+class StepSizeState:
     """What is known of the step size. All of shape `()`.
 
     **Fields**: `step_size`, in whitened units; `log_average` of it over draws; `error`, the averaged gap to the target
@@ -80,5 +81,5 @@ def update(state: StepSizeState, acceptance: Array, target: Array) -> StepSizeSt
 
 def freeze(state: StepSizeState, is_last: Array) -> StepSizeState:
     """Settle on the average once warm-up is over."""
-    settled = eqx.tree_at(lambda s: s.step_size, state, jnp.exp(state.log_average))
+    settled = replace(state, step_size=jnp.exp(state.log_average))
     return where(is_last, settled, state)

@@ -1,12 +1,23 @@
 """Treat pytrees as wholes."""
 
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar, dataclass_transform
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def node(cls: type[T]) -> type[T]:
+    """Make a class a frozen dataclass and a pytree, of which the fields are the children.
+
+    For what programs take and return. An `equinox.Module` does the same and more, and takes microseconds to make, to
+    take apart and to look at; between two blocks the host does so with the states of thousands of chains.
+    """
+    return jax.tree_util.register_dataclass(dataclass(frozen=True, eq=False)(cls))
 
 
 def where(condition: Any, new: T, old: T) -> T:

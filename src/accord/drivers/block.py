@@ -7,7 +7,6 @@ What the host prepares here is NumPy: nothing is compiled or run for it.
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -15,6 +14,7 @@ from jaxtyping import Array, Float, Int
 from ..adaptation.ensemble import EnsembleState
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
+from ..core.tree import node
 from ..kernels import ChEES
 from ..kernels.base import DRAW, EVALUATE, AbstractKernel
 
@@ -42,7 +42,8 @@ _MAX_ROWS = 4096
 _MOST_NUMBERS = 2**24  # positions of a block of very many lanes: 128 MB
 
 
-class ChainState(eqx.Module):
+@node
+class ChainState:
     """All that one chain carries from block to block; with lanes, every array has a leading axis for them.
 
     **Fields**
@@ -60,7 +61,8 @@ class ChainState(eqx.Module):
     num_tuning: Int[Array, ""]
 
 
-class Limits(eqx.Module):
+@node
+class Limits:
     """How far a block may go, all of shape `()`.
 
     **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
@@ -85,7 +87,8 @@ class Limits(eqx.Module):
         return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), as_float(target_accept), at)
 
 
-class Block(eqx.Module):
+@node
+class Block:
     """What a block returns beside the next state.
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.

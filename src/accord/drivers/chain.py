@@ -1,9 +1,8 @@
 """Hold one chain on the host between two blocks, and adapt it where its draws say so."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import equinox as eqx
 import numpy as np
 
 from ..adaptation import metric as metrics
@@ -125,7 +124,7 @@ class Chain:
         first = self.draw
         # One that is given up ends at the draw at which that was known, however long its block was.
         is_cut = count < int(state.draw) - first
-        self.state = eqx.tree_at(lambda s: s.draw, state, np.int32(first + count)) if is_cut else state
+        self.state = replace(state, draw=np.int32(first + count)) if is_cut else state
         self.num_gradients += int(block.num_gradients)
         if not count:
             return
@@ -221,4 +220,4 @@ class Chain:
             # tries large steps first, and effective draws per gradient fell by a quarter over eight reference
             # posteriors.
             step = StepSizeState.start(float(self.state.step_size.step_size), self.plan.dtype)
-            self.state = eqx.tree_at(lambda s: (s.step_size, s.mode), self.state, (step, np.int32(PROBE)))
+            self.state = replace(self.state, step_size=step, mode=np.int32(PROBE))

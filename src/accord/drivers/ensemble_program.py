@@ -7,9 +7,9 @@ block; those that move are at the same draw.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..adaptation import ensemble
 from ..adaptation.ensemble import EnsembleState, Moves
 from ..core import keys
-from ..core.tree import where
+from ..core.tree import node, where
 from ..kernels import AbstractKernel, ChEES
 from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning, rarely_in_lanes
 from ..kernels.integrator import Target
@@ -29,7 +29,8 @@ from .program import advance_program, place_number
 _LANES = "lanes"
 
 
-class _Shared(eqx.Module):
+@node
+class _Shared:
     """What all chains have in common; all of shape `()`. See `ChainState`."""
 
     step_size: EnsembleState
@@ -38,7 +39,8 @@ class _Shared(eqx.Module):
     num_tuning: Int[Array, ""]
 
 
-class _Carry(eqx.Module):
+@node
+class _Carry:
     """What goes from step to step; `positions`, `gradients` and `stats` have the shape `(rows, lanes, ...)`."""
 
     kernel: Any
@@ -98,7 +100,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
             has_ended = info.is_divergent | info.is_non_finite
             # Where all have ended badly, there is nobody to wait for.
             is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
-            new = eqx.tree_at(lambda state: state.is_fresh, new, jnp.full(lanes, is_complete))
+            new = replace(new, is_fresh=jnp.full(lanes, is_complete))
 
             number = carry.num_gradients + 1
             goes_on = (shared.mode == EVALUATE) & (number < limit.max_gradients)
@@ -114,7 +116,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
             evaluated = new.point
             unchanged = (shared, carry.item_key, evaluated)
             after, item_key, point = jax.lax.cond(is_complete, finish, lambda: unchanged)
-            new = eqx.tree_at(lambda state: state.point, new, point)
+            new = replace(new, point=point)
             row = jnp.where(shared.mode == EVALUATE, carry.num_gradients, shared.draw - first.draw)
 
             def put(buffer: Array, value: Array) -> Array:

@@ -7,7 +7,6 @@ cut anywhere, run twice or run elsewhere, and the draws are the same.
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from . import ensembles
 from .chain import Chain
 from .complete import check_replicas
 from .fingerprint import Fingerprint, fixed_points
-from .machine import Machine
+from .machine import Answer, Machine
 from .plan import Piece, Progress, Stuck
 from .replay import bad_ends
 from .starting.search import find_starts
@@ -24,7 +23,10 @@ from .tally import BadEnd
 Item = Fingerprint | Progress | Piece | BadEnd | Stuck
 """What comes back from a task."""
 
-_BLOCK_SECONDS = 0.5  # a block returns about this often, for progress and interruption
+_BLOCK_SECONDS = (
+    0.5  # that the program takes for a block: it returns about this often, for progress and interruption
+)
+_SECONDS_BESIDE = 0.5  # that the host may take for it: beyond, blocks get longer
 _FIRST_BLOCK = 64  # gradients; before anything is known of their cost
 _GROWTH = 8  # at most, from one block to the next
 
@@ -95,14 +97,12 @@ def work(
         before = [chain.num_gradients for chain in chains]
         is_ensemble = machine.plan.is_ensemble
         stops = ensembles.stops(chains) if is_ensemble else [chain.stop() for chain in chains]
-        _run_block(machine, chains, stops, [group.budget] * len(chains))
+        seconds = _run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
         if is_ensemble:
             ensembles.adapt(chains)
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
         elapsed = machine.clock() - block_began
-        wanted = done * _BLOCK_SECONDS / max(elapsed, 1e-6)
-        budget = int(np.clip(wanted, max(group.budget // 2, 1), min(group.budget * _GROWTH, 2**30)))
-        group = replace(group, budget=budget)
+        group = replace(group, budget=next_budget(group.budget, done, seconds, elapsed - seconds))
         has_look = False
         for lane, chain in enumerate(chains):
             chain.unsaved_seconds += elapsed
@@ -113,6 +113,16 @@ def work(
         if machine.clock() - began >= seconds or has_look:
             break
     return group, items
+
+
+def next_budget(budget: int, done: int, seconds: float, beside: float) -> int:
+    """Gradients of the next block after one of `done`, for which the program took `seconds`, and the host some more.
+
+    The host takes a second beside for a block of thousands of chains, which the block is to be worth.
+    """
+    aim = _BLOCK_SECONDS * max(1.0, beside / _SECONDS_BESIDE)
+    wanted = done * aim / max(seconds, 1e-6)
+    return int(np.clip(wanted, max(budget // 2, 1), min(budget * _GROWTH, 2**30)))
 
 
 def flush(machine: Machine, group: Group) -> tuple[Group, list[Item]]:
@@ -137,16 +147,16 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     for position in fixed_points(plan.dim).astype(plan.dtype):
         one = Chain.begin(plan, 0, position)
         chains = [copy.copy(one) for _ in range(plan.lanes)]
-        check_replicas(_run_block(machine, chains, [1] * plan.lanes, [1] * plan.lanes))
+        check_replicas(_run_block(machine, chains, [1] * plan.lanes, [1] * plan.lanes).returned)
         point = chains[0].state.kernel.point
         values.append([float(point.log_density), float(np.linalg.norm(point.gradient))])
     return Fingerprint(np.asarray(values))
 
 
-def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Any:
-    """Run one block; returns what the program returned."""
-    states, blocks, returned = machine.run(chains, [chain.state for chain in chains], stops, budgets)
-    for lane, (chain, state, block) in enumerate(zip(chains, states, blocks, strict=True)):
+def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Answer:
+    """Run one block, which the chains take in."""
+    answer = machine.run(chains, [chain.state for chain in chains], stops, budgets)
+    for lane, (chain, state, block) in enumerate(zip(chains, answer.states, answer.blocks, strict=True)):
         count = chain.num_drawn(state, block)
         chain.take(state, block, count, bad_ends(machine, chains, lane, count, block))
-    return returned
+    return answer

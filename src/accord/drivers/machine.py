@@ -15,6 +15,16 @@ from .plan import Plan
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What the program answered: `states` and `blocks` by lane, in NumPy arrays; `returned`, as it came; `seconds`."""
+
+    states: list[ChainState]
+    blocks: list[Block]
+    returned: Any
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Machine:
     """A plan with the programs that carry it out.
 
@@ -34,19 +44,23 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
-    ) -> tuple[list[ChainState], list[Block], Any]:
+    ) -> Answer:
         """Go on from `states` with the keys and metrics of `chains`, one for each lane, to draws `stops` at most.
 
-        `budgets` are gradients. Returns states and blocks by lane as NumPy arrays, and what the program returned.
+        `budgets` are gradients.
         """
-        returned = self._call(chains, states, stops, budgets)
+        arguments = self._arguments(chains, states, stops, budgets)
+        began = self.clock()
+        returned = self.advance(*arguments)
         new_states, block = to_numpy(returned)
+        seconds = self.clock() - began
         if not self._has_lanes(chains):
-            return [new_states], [block], returned
+            return Answer([new_states], [block], returned, seconds)
         if self.plan.is_ensemble:
             num_rows = int(np.max(new_states.draw - np.stack([state.draw for state in states])))
             block = _by_lane(block, num_rows or min(max(budgets), NUM_PLACES))
-        return _unpack(new_states, len(chains)), _unpack(block, len(chains)), returned
+        lanes = len(chains)
+        return Answer(_unpack(new_states, lanes), _unpack(block, lanes), returned, seconds)
 
     def look(
         self,
@@ -60,7 +74,7 @@ class Machine:
 
         Where the chains would stand then is not looked at, which spares half of the call.
         """
-        block = to_numpy(self._call(chains, states, stops, budgets, places)[1])
+        block = to_numpy(self.advance(*self._arguments(chains, states, stops, budgets, places))[1])
         if not self._has_lanes(chains):
             return [block]
         if self.plan.is_ensemble:
@@ -71,28 +85,26 @@ class Machine:
         """Whether what the program takes and returns has an axis of lanes."""
         return len(chains) > 1 or self.plan.is_ensemble
 
-    def _call(
+    def _arguments(
         self,
         chains: Sequence[Chain],
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
         places: np.ndarray | None = None,
-    ) -> Any:
-        """What the program returns."""
+    ) -> tuple[Any, ...]:
+        """What the program takes."""
         plan = self.plan
         if places is None:
             places = np.zeros((len(chains), NUM_PLACES, plan.dim), plan.dtype)
         if not self._has_lanes(chains):
             (chain,), (state,) = chains, states
             limits = Limits.at(stops[0], budgets[0], chain.num_warmup, plan.kernel.target_accept, places[0])
-            return self.advance(state, chain.metric, chain.key, item_key(chain.key, state), limits)
+            return state, chain.metric, chain.key, item_key(chain.key, state), limits
         packed, keys = _pack(states), np.stack([chain.key for chain in chains])
         # Chains that move in step have one metric.
         metric = chains[0].metric if plan.is_ensemble else _pack([chain.metric for chain in chains])
-        return self.advance(
-            packed, metric, keys, item_keys(keys, packed), _limits(chains, stops, budgets, places)
-        )
+        return packed, metric, keys, item_keys(keys, packed), _limits(chains, stops, budgets, places)
 
 
 def _limits(

@@ -6,9 +6,9 @@ size, seed, how many draws) is an argument, so that changing it compiles nothing
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,7 @@ from ..adaptation import step_size as step_sizes
 from ..adaptation.schedule import EARLY_PART
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
-from ..core.tree import where
+from ..core.tree import node, where
 from ..kernels.base import (
     DRAW,
     EVALUATE,
@@ -41,7 +41,8 @@ _LANES = "lanes"
 _MAX_UNROLLED = 16
 
 
-class _Row(eqx.Module):
+@node
+class _Row:
     """The draw in progress, as a row of a block."""
 
     position: Float[Array, " dim"]
@@ -49,7 +50,8 @@ class _Row(eqx.Module):
     stats: Float[Array, " stat"]
 
 
-class _Lane(eqx.Module):
+@node
+class _Lane:
     """What one lane carries from step to step."""
 
     chain: ChainState
@@ -138,7 +140,7 @@ def _step(
 
     unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point)
     adapted, mode, draw, num_tuning, item_key, point = rarely(info.is_complete, finish, unchanged)
-    state = eqx.tree_at(lambda s: s.point, state, point)
+    state = replace(state, point=point)
     return _Lane(ChainState(state, adapted, mode, draw, num_tuning), item_key, num_gradients), row
 
 

@@ -5,9 +5,9 @@ of the draw before it, so that the few that matter can be had again at the price
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from ..adaptation.ensemble import EnsembleState, step_factor
@@ -32,7 +32,7 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
     def go(state: ChainState, stop: int, budget: int) -> Any:
         states, stops = [each.state for each in chains], [0] * len(chains)  # the others stand still
         states[lane], stops[lane] = state, stop
-        after, _, _ = machine.run(chains, states, stops, [budget] * len(chains))
+        after = machine.run(chains, states, stops, [budget] * len(chains)).states
         return after[lane].kernel
 
     found = []
@@ -53,14 +53,12 @@ def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState
     stats, as_int = block.stats[row - 1], np.int32
     point = Point(block.positions[row - 1], stats[STATS.index("lp")], block.gradients[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
-    kernel = eqx.tree_at(lambda k: k.point, plan.kernel.init(point.position), point)
+    kernel = replace(plan.kernel.init(point.position), point=point)
     step_size, dtype = block.stats[row, STATS.index("step_size")], block.stats.dtype
-    if isinstance(state.step_size, EnsembleState):
+    known = state.step_size
+    if isinstance(known, EnsembleState):
         # How long trajectories were then is not known. As long as can be: they end at the first bad place.
-        state = eqx.tree_at(lambda s: s.step_size.log_length, state, np.full((), 80.0, dtype))
+        known = replace(known, log_length=np.full((), 80.0, dtype))
         step_size = step_size / step_factor(np.asarray(state.draw) + row, plan.num_warmup, dtype)
-    return eqx.tree_at(
-        lambda s: (s.kernel, s.step_size.step_size, s.mode, s.draw),
-        state,
-        (kernel, step_size, as_int(DRAW), as_int(state.draw + row)),
-    )
+    known, draw = replace(known, step_size=step_size), as_int(state.draw + row)
+    return replace(state, kernel=kernel, step_size=known, mode=as_int(DRAW), draw=draw)

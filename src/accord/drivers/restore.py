@@ -1,5 +1,6 @@
 """Put chains back where a store has them, so that they go on as if nothing had happened."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,8 +53,15 @@ def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:
     """The leaves of a tree by their paths."""
-    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
+    leaves, structure = jax.tree.flatten(tree)
+    return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
+
+
+@functools.lru_cache(maxsize=8)
+def _paths(structure: Any) -> list[str]:
+    """Of the leaves of trees of one structure."""
+    places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
+    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places]
 
 
 def end_state(piece: Piece) -> dict[str, np.ndarray]:

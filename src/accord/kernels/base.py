@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..core.tree import node
 from .integrator import Target
 from .metric import Metric
 
@@ -28,7 +29,8 @@ DRAW = 2  # go on with the trajectory of the current draw
 DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given up (Stan's constant)
 
 
-class Point(eqx.Module):
+@node
+class Point:
     """Where a chain stands: `position` and `gradient` of shape `(dim,)`, unconstrained; `log_density` of shape `()`."""
 
     position: Float[Array, " dim"]
@@ -36,7 +38,8 @@ class Point(eqx.Module):
     gradient: Float[Array, " dim"]
 
 
-class Tuning(eqx.Module):
+@node
+class Tuning:
     """What warm-up learns: `step_size`, shape `()`, in whitened units; and the metric.
 
     `is_early`, shape `()`, says that the metric is as yet a guess, with which long trajectories do not pay;
@@ -50,7 +53,8 @@ class Tuning(eqx.Module):
     num_steps: Int[Array, ""] | None = None
 
 
-class Info(eqx.Module):
+@node
+class Info:
     """What one advance reports. All of shape `()`; the fields after `is_complete` have meaning only when it is true.
 
     **Fields**
@@ -77,11 +81,12 @@ class Info(eqx.Module):
     has_density: Bool[Array, ""]
 
 
-class AbstractState(eqx.Module):
+@node
+class AbstractState(abc.ABC):
     """What a kernel needs for its next advance; `point` is the last complete draw once a trajectory has ended."""
 
-    point: eqx.AbstractVar[Point]
-    is_fresh: eqx.AbstractVar[Bool[Array, ""]]
+    point: Point
+    is_fresh: Bool[Array, ""]
 
     @property
     @abc.abstractmethod

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
-from ..core.tree import where
+from ..core.tree import node, where
 from .base import (
     DRAW,
     EVALUATE,
@@ -31,6 +31,7 @@ from .options import check_trajectory, check_tuning, is_count
 _MOMENTUM, _ACCEPT = 0, 1
 
 
+@node
 class ChEESState(AbstractState):
     """A chain between two gradients: `end` is where the trajectory has come to; `has_ended`, whether badly."""
 
@@ -53,9 +54,8 @@ class ChEES(AbstractKernel):
 
     All chains share the metric, the step size and the length of trajectories, which warm-up learns from what all of
     them do, and for each draw the number of steps, so that none waits for another in one vectorized program. Made for
-    tens to some hundreds of chains, and for warm-ups of a few hundred draws; wider groups were not measured. With fewer
-    chains prefer `NUTS`. A run is one group of chains: its unit of identity is the whole of it, so that no chain can be
-    run alone.
+    tens to thousands of chains, and for warm-ups of a few hundred draws. With fewer chains prefer `NUTS`. A run is one
+    group of chains: its unit of identity is the whole of it, so that no chain can be run alone.
 
     **Fields**
     - `trajectory_length`: mean integration time at the start, in whitened units (a standard normal has period 2 pi);

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
 from ..core.options import checks_fields
-from ..core.tree import where
+from ..core.tree import node, where
 from .base import (
     DRAW,
     EVALUATE,
@@ -30,6 +30,7 @@ from .options import check_trajectory, check_tuning
 _MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
 
 
+@node
 class HMCState(AbstractState):
     """A chain between two gradients: `end` is where the trajectory has come to."""
 

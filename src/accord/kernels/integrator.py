@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 from jaxtyping import Array, Float
 
+from ..core.tree import node
 from .metric import Metric
 
 Target = Callable[[Float[Array, " dim"]], tuple[Float[Array, ""], Float[Array, " dim"]]]
 """Log density and its gradient at an unconstrained position."""
 
 
-class PhasePoint(eqx.Module):
+@node
+class PhasePoint:
     """A position with its momentum, log density and gradient.
 
     **Fields**: `position` and `gradient` in unconstrained space, `momentum` and `force` (the gradient pulled back) in

@@ -7,14 +7,16 @@ program as data, so that learning it, or choosing between its forms, compiles no
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..core.tree import node
 
-class Metric(eqx.Module):
+
+@node
+class Metric:
     """The map from whitened to unconstrained space.
 
     **Fields**

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
-from ..core.tree import where
+from ..core.tree import node, where
 from .base import (
     DRAW,
     EVALUATE,
@@ -34,7 +34,8 @@ _MOMENTUM, _DIRECTION, _LEAF, _SUBTREE = 0, 1, 2, 3
 _EARLY_DEPTH = 7  # while the metric is a guess, longer trajectories cost more than all later draws
 
 
-class Tree(eqx.Module):
+@node
+class Tree:
     """A trajectory that is being doubled. Vectors have shape `(dim,)`, pairs `(2, dim)` with the left end first.
 
     Momenta are whitened and in forward time, whichever way the tree grows.
@@ -53,7 +54,8 @@ class Tree(eqx.Module):
     balanced: Float[Array, ""]
 
 
-class Subtree(eqx.Module):
+@node
+class Subtree:
     """The half that is being added; vectors have shape `(dim,)`."""
 
     leaf: Int[Array, ""]  # how many leaves it has
@@ -66,6 +68,7 @@ class Subtree(eqx.Module):
     checkpoints: Checkpoints
 
 
+@node
 class NUTSState(AbstractState):
     """A chain between two gradients."""
 

@@ -7,11 +7,12 @@ those of Phan, Pradhan & Jankowiak (2019), arXiv:1912.11554, with one more row a
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
+
+from ..core.tree import node
 
 # Up to this dimension all levels are tested at once and those that do not end are masked: a loop over the few that do
 # would cost more than the arithmetic it saves.
@@ -27,7 +28,8 @@ def is_turning(first: Array, last: Array, total: Array) -> Array:
     return ~(along > 0)
 
 
-class Checkpoints(eqx.Module):
+@node
+class Checkpoints:
     """The left edges of the balanced subtrees that are still growing, one row a level; each `(depth, dim)`.
 
     **Fields**

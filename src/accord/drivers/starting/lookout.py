@@ -41,9 +41,9 @@ class Lookout:
         """Have the chains of some lanes stand at these positions, evaluated."""
         # One that has begun stands still: it is where it is to stop.
         stops = [int(lane in positions) for lane in range(len(self.chains))]
-        states, blocks, _ = self.machine.run(self.chains, self._states(positions), stops, [1] * len(stops))
+        answer = self.machine.run(self.chains, self._states(positions), stops, [1] * len(stops))
         for lane in positions:
-            self.chains[lane].take(states[lane], blocks[lane], 0, ())
+            self.chains[lane].take(answer.states[lane], answer.blocks[lane], 0, ())
 
     def _look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
         """The same for at most `NUM_PLACES` positions each, by one call."""
