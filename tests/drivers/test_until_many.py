@@ -144,7 +144,9 @@ def test_chains_that_are_lost_change_no_look(monkeypatch: pytest.MonkeyPatch) ->
     starts = infer.from_values([{"x": np.full(2, 10.0 if chain == 5 else 0.5)} for chain in range(CHAINS)])
     density = LogDensity.from_function(needle, np.zeros(2))
     options = OPTIONS | dict(warmup=40, init=starts, lanes=CHAINS)
-    found = infer.sample(density, infer.NUTS(max_tree_depth=4), until=infer.ESS(400) & infer.RHat(1.1), **options)
+    found = infer.sample(
+        density, infer.NUTS(max_tree_depth=4), until=infer.ESS(400) & infer.RHat(1.1), **options
+    )
     stopping = found.stopping
     assert stopping is not None and stopping.held and stopping.looks[0].draws == FIRST
     assert stopping.chains == found.chains == tuple(chain for chain in range(CHAINS) if chain != 5)

@@ -1,9 +1,11 @@
-"""Show that the learnt metric makes an ill-conditioned regression cheap, which a diagonal of variances leaves dear."""
+"""Show that the learnt metric makes ill-conditioned posteriors cheap, which a diagonal of variances leaves dear."""
 
+import jax.numpy as jnp
 import numpy as np
+from monte_carlo import mcse_mean, mcse_sd
 from posteriors import model_of
 
-from accord import infer
+from accord import LogDensity, infer
 from accord.adaptation.metric import Choice
 from accord.kernels import Metric
 from accord.report import ess_bulk
@@ -29,3 +31,38 @@ def test_a_gradient_is_worth_twenty_of_a_diagonal_variance_metric_on_kidscore(mo
     monkeypatch.setattr("accord.adaptation.metric.learn_metric", variances)
     diagonal = infer.sample(model, **run)
     assert ess_per_gradient(learnt) > 20 * ess_per_gradient(diagonal)
+
+
+def test_a_few_long_directions_among_a_hundred_are_found_unasked_in_every_chain():
+    """A normal of which three scrambled directions are 30 times as long as the others, in units over four decades.
+
+    Seven means and seven standard deviations are within 5.5 errors of the true ones, which are estimated from about a
+    thousand effective draws or more: a false alarm in 1e-6, at a fixed seed.
+    """
+    dim, length = 100, 30.0
+    generator = np.random.default_rng(11)
+    directions = np.linalg.qr(generator.standard_normal((dim, 3)))[0]
+    units = generator.permutation(np.geomspace(0.01, 100, dim))
+
+    def log_density(values):
+        x = values["x"] / units
+        along = jnp.asarray(directions).T @ x
+        return -0.5 * (x @ x - (1 - length**-2) * along @ along)
+
+    target = LogDensity.from_function(log_density, {"x": np.zeros(dim)})
+    draws = infer.sample(target, infer.NUTS(), draws=500, seed=3, progress=False, quiet=True)
+    assert draws.tuning["metric"].tolist() == ["low_rank"] * 4
+
+    x = draws["x"] / units
+    along = x @ directions
+    beside = x - along @ directions.T
+    others = np.linalg.qr(np.column_stack([directions, generator.standard_normal((dim, 3))]))[0][:, 3:]
+    scalars = {
+        **{f"long {i}": (along[..., i], 0.0, length) for i in range(3)},
+        **{f"other {i}": ((beside @ others)[..., i], 0.0, 1.0) for i in range(3)},
+        "square length of the others": (np.sum(beside**2, -1), dim - 3, np.sqrt(2 * (dim - 3))),
+    }
+    for name, (values, mean, deviation) in scalars.items():
+        z = (values.mean() - mean) / mcse_mean(values), (values.std() - deviation) / mcse_sd(values)
+        print(f"{name}: z {z[0]:.2f} of the mean, {z[1]:.2f} of the standard deviation")
+        assert np.abs(z).max() < 5.5, name
