@@ -1,5 +1,7 @@
 """Choose the form of a metric by how well it whitens draws that it has not seen."""
 
+import functools
+
 import numpy as np
 
 from ...core.errors import OptionError
@@ -71,7 +73,7 @@ def learn_metric(
 
 
 def _fit(form: str, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
-    """Of one form; `scale` is that of the coordinates."""
+    """Of one form; `scale` is that of the coordinates. But for `low_rank`, several at once along axes in front."""
     if form == "low_rank":
         return low_rank(x, g, scale, min(RANK, x.shape[1]))
     return dense(x, g, scale) if form == "dense" else diagonal(x, g, scale)
@@ -99,12 +101,10 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
     forms = _candidates(num_draws, dim)
     losses = dict.fromkeys(forms, 0.0)
     num_parts = _MANY_PARTS if num_draws < _FEW_DRAWS else _FEW_PARTS
-    for unseen in np.array_split(np.arange(num_draws), num_parts):
-        seen = np.delete(np.arange(num_draws), unseen)
+    for seen, unseen in _parts(num_draws, num_parts):
         fitted = scale_of(x[seen], g[seen], scale)
         for form in forms:
-            residual = _fit(form, x[seen], g[seen], fitted).residual(x, g)
-            losses[form] += float(np.sum((residual[unseen] - residual[seen].mean(0)) ** 2))
+            losses[form] += _loss(form, x, g, seen, unseen, fitted)
     # Where there is room for a full matrix, fewer directions cost no less: they must be clearly better. While a tie
     # went to them, chains stuck in the narrow part of gp_pois_regr now and then.
     rich = forms[-1]
@@ -112,6 +112,30 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
         rich = "low_rank"
     best = rich if losses[rich] < _GAIN * losses["diagonal"] else "diagonal"
     return Choice(best, np.array([losses.get(form, np.nan) / x.size for form in FORMS]))
+
+
+@functools.lru_cache(maxsize=64)
+def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draws seen and unseen, each `(part, draw)`, of all parts of one size and then of the others."""
+    draws = np.arange(num_draws)
+    parts = np.array_split(draws, num_parts)
+    stacks = [
+        np.stack([part for part in parts if len(part) == size]) for size in {len(part) for part in parts}
+    ]
+    return [(np.stack([np.delete(draws, part) for part in unseen]), unseen) for unseen in stacks]
+
+
+def _loss(
+    form: str, x: np.ndarray, g: np.ndarray, seen: np.ndarray, unseen: np.ndarray, scale: np.ndarray
+) -> float:
+    """The sum of squares on unseen draws, `(part, draw)`; `scale` is that of seen ones, `(part, dim)`."""
+    if form == "low_rank":  # the parts may have found unlike numbers of directions
+        fits = [_fit(form, x[rows], g[rows], each) for rows, each in zip(seen, scale, strict=True)]
+        residual = np.stack([fit.residual(x, g) for fit in fits])
+    else:
+        residual = _fit(form, x[seen], g[seen], scale).residual(x, g)
+    centre = np.take_along_axis(residual, seen[..., None], 1).mean(1, keepdims=True)
+    return float(np.sum((np.take_along_axis(residual, unseen[..., None], 1) - centre) ** 2))
 
 
 def _candidates(num_draws: int, dim: int) -> list[str]:

@@ -8,8 +8,8 @@ _RIDGE = 1e-5  # added to the sums (not means) of squares of whitened draws and 
 
 
 def dense(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
-    """A full matrix from draws and gradients, each `(draw, dim)`, and the scale that whitens their coordinates."""
-    return Fit(scale, *principal(x / scale, g * scale))
+    """A full matrix from draws and gradients, each `(..., draw, dim)`, and the scale that whitens their coordinates."""
+    return Fit(scale, *principal(x / scale[..., None, :], g * scale[..., None, :]))
 
 
 def principal(x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -17,9 +17,10 @@ def principal(x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Of all matrices, the one they make up has the smallest Fisher divergence on these draws.
     """
-    x, g = x - x.mean(0), g - g.mean(0)
-    ridge = _RIDGE * np.eye(x.shape[1])
-    values, vectors = np.linalg.eigh(_geometric_mean(x.T @ x + ridge, g.T @ g + ridge))
+    x, g = (rows - rows.mean(-2, keepdims=True) for rows in (x, g))
+    ridge = _RIDGE * np.eye(x.shape[-1])
+    squares = (np.swapaxes(rows, -1, -2) @ rows + ridge for rows in (x, g))
+    values, vectors = np.linalg.eigh(_geometric_mean(*squares))
     return vectors, np.sqrt(np.maximum(values, 1e-20)) - 1
 
 
@@ -28,10 +29,11 @@ def _geometric_mean(covariance: np.ndarray, precision: np.ndarray) -> np.ndarray
     root, inverse_root = _roots(precision)
     middle, _ = _roots(root @ covariance @ root)
     mean = inverse_root @ middle @ inverse_root
-    return (mean + mean.T) / 2
+    return (mean + np.swapaxes(mean, -1, -2)) / 2
 
 
 def _roots(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eigh(matrix)
-    root = np.sqrt(np.maximum(values, values[-1] * 1e-16))
-    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T
+    root = np.sqrt(np.maximum(values, values[..., -1:] * 1e-16))[..., None, :]
+    transposed = np.swapaxes(vectors, -1, -2)
+    return (vectors * root) @ transposed, (vectors / root) @ transposed

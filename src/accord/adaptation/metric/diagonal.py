@@ -17,12 +17,12 @@ def initial_metric(gradient: np.ndarray, rank: int) -> Metric:
 
 
 def diagonal(x: np.ndarray, g: np.ndarray, previous: np.ndarray) -> Fit:
-    """The scale at which draws and gradients, each `(draw, dim)`, vary alike; `previous` where they do not say."""
-    return Fit(scale_of(x, g, previous), np.zeros((x.shape[1], 0)), np.zeros(0))
+    """The scale at which draws and gradients, each `(..., draw, dim)`, vary alike; `previous` where they do not say."""
+    return Fit(scale_of(x, g, previous), np.zeros((x.shape[-1], 0)), np.zeros(0))
 
 
 def scale_of(x: np.ndarray, g: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """The same as an array."""
     with np.errstate(all="ignore"):
-        scale = (x.var(0) / g.var(0)) ** 0.25
+        scale = (x.var(-2) / g.var(-2)) ** 0.25
     return np.where(np.isfinite(scale) & (scale > 0), np.clip(scale, *_SCALE_RANGE), previous)

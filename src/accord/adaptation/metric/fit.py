@@ -10,7 +10,7 @@ from ...kernels import Metric
 class Fit(NamedTuple):
     """A scale for each coordinate, shape `(dim,)`; orthonormal columns, `(dim, any)`, and their stretch; all float64.
 
-    As in `Metric`, without room to spare.
+    As in `Metric`, without room to spare. Several fits may be one, along axes in front.
     """
 
     scale: np.ndarray
@@ -19,9 +19,10 @@ class Fit(NamedTuple):
 
     def residual(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
         """Draw plus gradient, each `(draw, dim)`, both whitened: the same for all draws of a normal that it fits."""
-        x, g = x / self.scale, g * self.scale
-        along = (x @ self.factor) * (1 / (1 + self.stretch) - 1) + (g @ self.factor) * self.stretch
-        return x + g + along @ self.factor.T
+        scale, stretch = self.scale[..., None, :], self.stretch[..., None, :]
+        x, g = x / scale, g * scale
+        along = (x @ self.factor) * (1 / (1 + stretch) - 1) + (g @ self.factor) * stretch
+        return x + g + along @ np.swapaxes(self.factor, -1, -2)
 
     def metric(self, rank: int, dtype: np.dtype) -> Metric:
         """Padded to `rank` directions; without any, diagonal."""
