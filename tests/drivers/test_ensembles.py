@@ -78,6 +78,24 @@ def test_a_block_lasts_half_a_second_or_as_long_as_the_host_takes_for_it(beside:
     assert budget == pytest.approx(max(0.5, beside) / seconds_each, abs=1)
 
 
+@pytest.mark.parametrize("few", [CHAINS, 1e-6])
+def test_very_many_chains_are_stored_less_often(few: float, tmp_path: Path) -> None:
+    """Once for warm-up and once for the draws, where blocks would make more segments."""
+    append, stored = RunFolderRun.append, []
+
+    def count(run: RunFolderRun, segment: Any) -> None:
+        stored.append(segment.chain)
+        append(run, segment)
+
+    with (
+        blocks(30, 1e-5, unsaved=1e-3),
+        mock.patch("accord.drivers.chain._FEW_LANES", few),
+        mock.patch.object(RunFolderRun, "append", count),
+    ):
+        sample(store=infer.RunFolder(tmp_path / "run"))
+    assert (stored.count(0) == 2) == (few < CHAINS)
+
+
 @pytest.mark.parametrize("executor", [infer.Threads(2), infer.Processes(2)], ids=["threads", "processes"])
 def test_an_executor_changes_no_bit(expected: Draws, executor: Any) -> None:
     assert_same(sample(executor=executor), expected)

@@ -19,6 +19,7 @@ from .plan import Piece, Plan, Progress, Stuck
 from .tally import BadEnd, Tally
 
 _UNSAVED_SECONDS = 2.0  # of work are lost with a worker, or a little more
+_FEW_LANES = 200  # for more, it is longer: to gather and store takes a millisecond for each chain
 
 
 @dataclass(eq=False)
@@ -151,7 +152,8 @@ class Chain:
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
         is_due = is_boundary or self.draw in (self.num_warmup, self.last) or self.is_given_up
         is_due = is_due or self.is_at_look
-        if (is_due or self.unsaved_seconds > _UNSAVED_SECONDS) and self.blocks:
+        longest = _UNSAVED_SECONDS * max(1.0, self.plan.lanes / _FEW_LANES)
+        if (is_due or self.unsaved_seconds > longest) and self.blocks:
             yield self.piece(sites)
             if self.is_given_up:
                 yield Stuck(self.number, self.draw, self.tally)
