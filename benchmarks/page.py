@@ -81,7 +81,7 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
 def _introduction(runs: Sequence[Record], models: Sequence[str], large: Sequence[str]) -> str:
     dates = sorted({run["date"] for run in runs})
     machines = sorted({f"{run['machine']}, {run['cores']} cores" for run in runs})
-    revisions = sorted({run["versions"]["accord"] for run in runs})
+    revisions = sorted({run["versions"]["accord"] for run in runs if run["engine"].startswith("accord")})
     load = sum(run["load"] for run in runs) / len(runs)
     return (
         f"{len(runs)} runs, on {len(models)} of the {len(MODELS)} posteriors of `examples/` and {len(large)} of "
