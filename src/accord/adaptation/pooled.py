@@ -20,7 +20,7 @@ _MOST_ROWS = 4096  # draws that are looked at: beyond, more of them change no me
 _FAR = 8.0  # robust standard deviations of log density below the median at which a chain is left out
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
     """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
     if num_warmup < 20:

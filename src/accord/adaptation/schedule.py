@@ -24,7 +24,7 @@ class MetricUpdate:
     start: int
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
     """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
     if num_warmup < 20:

@@ -23,9 +23,7 @@ from .tally import BadEnd
 Item = Fingerprint | Progress | Piece | BadEnd | Stuck
 """What comes back from a task."""
 
-_BLOCK_SECONDS = (
-    0.5  # that the program takes for a block: it returns about this often, for progress and interruption
-)
+_BLOCK_SECONDS = 0.5  # that the program takes for a block: so often there is progress, and an interrupt heard
 _SECONDS_BESIDE = 0.5  # that the host may take for it: beyond, blocks get longer
 _FIRST_BLOCK = 64  # gradients; before anything is known of their cost
 _GROWTH = 8  # at most, from one block to the next

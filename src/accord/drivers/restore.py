@@ -58,10 +58,10 @@ def flatten(tree: Any) -> dict[str, np.ndarray]:
 
 
 @functools.lru_cache(maxsize=8)
-def _paths(structure: Any) -> list[str]:
+def _paths(structure: Any) -> tuple[str, ...]:
     """Of the leaves of trees of one structure."""
     places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
-    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places]
+    return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)
 
 
 def end_state(piece: Piece) -> dict[str, np.ndarray]:

@@ -96,11 +96,11 @@ def sample(
       first places in `draws.failures`, and says so at the end; `"raise"` stops the run at the first one and says why.
     - `progress`: show a live display. `quiet`: neither display nor notices.
 
-    Ctrl-C stops after the current block (about half a second) and returns what was drawn, with `complete` False; a
-    second one raises. A disk that is full stops the run too: what was drawn is returned, with a notice. A chain that
-    cannot go on (an exception that came twice, a worker lost for the fourth time, or 250 draws in a row without a move)
-    is left out, with a notice, and harms no other. What is in a `RunFolder` can be taken up again by `infer.resume`,
-    and any result by its `extend`.
+    Ctrl-C stops after the current block (about half a second; seconds with thousands of lanes) and returns what was
+    drawn, with `complete` False; a second one raises. A disk that is full stops the run too: what was drawn is
+    returned, with a notice. A chain that cannot go on (an exception that came twice, a worker lost for the fourth time,
+    or 250 draws in a row without a move) is left out, with a notice, and harms no other. What is in a `RunFolder` can
+    be taken up again by `infer.resume`, and any result by its `extend`.
 
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
     `InitializationError` when no starting point of any chain has a finite log density; `SamplingError` when no chain

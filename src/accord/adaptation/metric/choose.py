@@ -1,7 +1,5 @@
 """Choose the form of a metric by how well it whitens draws that it has not seen."""
 
-import functools
-
 import numpy as np
 
 from ...core.errors import OptionError
@@ -114,14 +112,12 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
     return Choice(best, np.array([losses.get(form, np.nan) / x.size for form in FORMS]))
 
 
-@functools.lru_cache(maxsize=64)
 def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Draws seen and unseen, each `(part, draw)`, of all parts of one size and then of the others."""
+    """Draws seen and unseen, each `(part, draw)`, of all parts of one size and then of those that have one less."""
     draws = np.arange(num_draws)
     parts = np.array_split(draws, num_parts)
-    stacks = [
-        np.stack([part for part in parts if len(part) == size]) for size in {len(part) for part in parts}
-    ]
+    sizes = dict.fromkeys(map(len, parts))
+    stacks = [np.stack([part for part in parts if len(part) == size]) for size in sizes]
     return [(np.stack([np.delete(draws, part) for part in unseen]), unseen) for unseen in stacks]
 
 

@@ -18,7 +18,10 @@ class Fit(NamedTuple):
     stretch: np.ndarray
 
     def residual(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Draw plus gradient, each `(draw, dim)`, both whitened: the same for all draws of a normal that it fits."""
+        """Draw plus gradient, each `(draw, dim)`, both whitened: the same for all draws of a normal that it fits.
+
+        Of several fits, `(fit, draw, dim)`.
+        """
         scale, stretch = self.scale[..., None, :], self.stretch[..., None, :]
         x, g = x / scale, g * scale
         along = (x @ self.factor) * (1 / (1 + stretch) - 1) + (g @ self.factor) * stretch
