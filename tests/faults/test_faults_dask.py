@@ -1,5 +1,6 @@
 """Kill, stop and misconfigure what a run under Dask stands on: it draws the same, or says why it cannot go on."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -129,6 +130,28 @@ def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, impatient
         with suppress(ProcessLookupError):
             os.kill(stopped.result(), signal.SIGKILL)
     assert_same(draws, long_expected)
+
+
+@pytest.mark.slow
+def test_answers_that_are_long_on_their_way_arrive():
+    """Half a second each, as over a thin wire, and more of them at a time than Dask fetches."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=8, processes=False, dashboard_address=None
+    ) as cluster:
+        gather = cluster.scheduler.handlers["gather"]
+
+        async def gather_slowly(*arguments, **options):
+            await asyncio.sleep(0.5)
+            return await gather(*arguments, **options)
+
+        cluster.scheduler.handlers["gather"] = gather_slowly
+        with distributed.Client(cluster, set_as_default=False) as client:
+            pool = infer.Dask(client).open(8, surroundings_here("float64"))
+            try:
+                answers = [pool.submit(abs, -number) for number in range(16)]
+                assert [each.result(60) for each in answers] == list(range(16))
+            finally:
+                pool.close()
 
 
 # Surroundings

@@ -1,5 +1,6 @@
 """Move calls to the workers of a Dask cluster, and back what they answer."""
 
+import asyncio
 import itertools
 import logging
 import sys
@@ -137,21 +138,25 @@ class DaskPool(AbstractPool):
             return self._couriers[constants]
 
     def _answer(self, task: Any, key: str) -> bytes:
+        # One request with no deadline: `task.result(timeout=...)` would break off what is on its way here, its own
+        # answer for ever where that takes longer, and those of others that Dask has put into the same message.
+        answer = asyncio.run_coroutine_threadsafe(
+            self._client.gather(task, asynchronous=True), self._client.loop.asyncio_loop
+        )
         seen = time.monotonic()
-        while True:
+        while not wait([answer], timeout=_POLL).done:
             if key in self._ended:
                 raise WorkerLostError("a Dask worker was stuck, and was given up")
-            try:
-                return task.result(timeout=_POLL)
-            except TimeoutError:
-                if time.monotonic() - seen > _GRACE:
-                    seen = self._last_seen(seen)
-            except KilledWorker as error:
-                raise WorkerLostError(f"a Dask worker died: {error}") from error
-            except CancelledError as error:
-                if self._client.status == "running":
-                    raise WorkerLostError(f"Dask dropped a task: {error}") from error
-                raise self._lost_scheduler() from error
+            if time.monotonic() - seen > _GRACE:
+                seen = self._last_seen(seen)
+        try:
+            return answer.result()
+        except KilledWorker as error:
+            raise WorkerLostError(f"a Dask worker died: {error}") from error
+        except CancelledError as error:
+            if self._client.status == "running":
+                raise WorkerLostError(f"Dask dropped a task: {error}") from error
+            raise self._lost_scheduler() from error
 
     def _last_seen(self, before: float) -> float:
         """When there was last a worker. Raises `WorkerError` when that is long ago."""

@@ -158,10 +158,10 @@ class _Seat:
                 os.kill(pid, signal.SIGKILL)
 
     def _wait(self, reference: Any) -> Any:
-        while True:
+        answer = reference.future()  # `ray.get(timeout=...)` would break off what is on its way here
+        while not wait([answer], timeout=_POLL).done:
             self._check()
-            with suppress(ray.exceptions.GetTimeoutError):
-                return ray.get(reference, timeout=_POLL)
+        return answer.result()
 
     def _check(self) -> None:
         if self.is_ended:
