@@ -23,7 +23,7 @@ def prepare(options: Options):
         with getattr(models_pymc, options.model)(**options.data):
             trace = pm.sample(
                 chains=CHAINS,
-                cores=len(os.sched_getaffinity(0)),  # its default counts hyper-threads as none
+                cores=len(os.sched_getaffinity(0)),  # its default takes half of them for hyper-threads
                 init=init,
                 random_seed=options.seed,
                 progressbar=False,
