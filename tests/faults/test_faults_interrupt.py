@@ -1,5 +1,7 @@
 """Press Ctrl-C at random moments, as a terminal gives it: to the run and to its workers."""
 
+import gc
+import signal
 import time
 
 import jax
@@ -44,7 +46,8 @@ def expected():
 
 def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
     """Ctrl-C after so many seconds: how long it took the run to come back, and whether it was cut short."""
-    child = Child.start(cache, sample_here, folder, OPTIONS, executor)
+    child = Child.start(cache, begin_and_sample, folder, executor)
+    assert child.hear()[0] == "begins"
     time.sleep(seconds)
     pressed = time.monotonic()
     child.interrupt()
@@ -69,6 +72,14 @@ def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
     return max(back - pressed, 0.0), not complete
 
 
+def begin_and_sample(folder, executor):
+    """Say when the run begins: before it, a Ctrl-C within a callback of the collector is lost, as in any program."""
+    density = target()
+    voice[0].send(("begins", time.monotonic(), None))
+    draws = infer.sample(density, store=infer.RunFolder(folder), executor=executor, **OPTIONS)
+    return draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
+
+
 # Compiling, where programs are not kept; warm-up and sampling.
 MOMENTS = [
     pytest.param("threads", "off", 1.5, marks=pytest.mark.slow),
@@ -90,8 +101,8 @@ def test_ctrl_c_returns_what_was_drawn_and_the_run_can_go_on(tmp_path, cache, ex
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXECUTORS)
 def test_50_interrupts_at_random_moments_return_in_time(tmp_path, cache, expected, name):
-    child = Child.start(cache, sample_here, tmp_path / "whole", OPTIONS, EXECUTORS[name])
-    began = time.monotonic()
+    child = Child.start(cache, begin_and_sample, tmp_path / "whole", EXECUTORS[name])
+    began = child.hear()[1]
     seconds = child.hear()[1] - began
     child.end()
     rng = np.random.default_rng(12)
@@ -158,3 +169,43 @@ def sample_and_judge_slowly():
     run.judge = slowly
     draws = infer.sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
     return draws.complete, draws.num_draws
+
+
+@pytest.mark.parametrize("way", ["sample", "resume", "extend"])
+def test_ctrl_c_within_the_collector_is_heard_while_a_run_is_prepared(tmp_path, way):
+    """What is raised in a callback of the collector, of which JAX has one, is printed and lost."""
+    child = Child.start("off", prepare_and_collect, tmp_path / "run", way)
+    word, _, result = child.hear()
+    child.end()
+    assert (word, result[:17]) == ("raised", "KeyboardInterrupt"), result
+    assert way == "sample" or infer.load(tmp_path / "run").num_draws == 50
+
+
+def prepare_and_collect(folder, way):
+    from accord.drivers import resume, sample
+
+    options = OPTIONS | dict(draws=50, warmup=50)
+    draws = infer.sample(target(), store=infer.RunFolder(folder), **options) if way != "sample" else None
+    module, name = {
+        "sample": (sample, "describe"),
+        "resume": (resume, "describe"),
+        "extend": (resume, "_longer"),
+    }[way]
+    inner = getattr(module, name)
+
+    def press(phase, _):
+        gc.callbacks.remove(press)
+        signal.raise_signal(signal.SIGINT)
+
+    def with_a_press(*arguments):
+        gc.callbacks.append(press)
+        gc.collect()
+        return inner(*arguments)
+
+    setattr(module, name, with_a_press)
+    if draws is None:
+        infer.sample(target(), **options)
+    elif way == "resume":
+        infer.resume(folder, target(), **QUIET)
+    else:
+        draws.extend(50)

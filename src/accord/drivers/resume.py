@@ -28,6 +28,7 @@ from .ending import (
     stopping_of,
     stored_losses,
 )
+from .interrupts import Interrupts
 from .nonfinite import held_back, refuse
 from .plan import Plan
 from .record import read
@@ -75,62 +76,70 @@ def resume(
     True
     """
     began = time.perf_counter()
-    store = RunFolder(path)
-    check_kinds(target, NUTS(), executor, store)
-    run = store.load()
-    stored = run.manifest
-    density = density_of(target, stored["precision"])
-    until = stored["settings"].get("until")
-    start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
-    plan = Plan(
-        _kernel(stored["sampler"]),
-        stored["warmup"],
-        stored["draws"],
-        stored["thinning"],
-        stored["seed"],
-        stored["lanes"],
-        stored["precision"],
-        density.dim,
-        rows_for(density.dim, stored["lanes"]),
-        # Blocks of data give the same bits on one device.
-        cut_arguments(
-            density, (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items())
-        ),
-        max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
-        until=None if until is None else rule_from(until),
-        on_nonfinite=stored["settings"].get("on_nonfinite", "notice"),
-        first_look=stored_first_look(stored["settings"]),
-    )
-    here = describe(density, plan, stored.chains, start)
-    differences = stored.differences(here)
+    with Interrupts() as interrupts:
+        with interrupts.raising():
+            store = RunFolder(path)
+            check_kinds(target, NUTS(), executor, store)
+            run = store.load()
+            stored = run.manifest
+            density = density_of(target, stored["precision"])
+            until = stored["settings"].get("until")
+            start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
+            plan = Plan(
+                _kernel(stored["sampler"]),
+                stored["warmup"],
+                stored["draws"],
+                stored["thinning"],
+                stored["seed"],
+                stored["lanes"],
+                stored["precision"],
+                density.dim,
+                rows_for(density.dim, stored["lanes"]),
+                # Blocks of data give the same bits on one device.
+                cut_arguments(
+                    density,
+                    (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items()),
+                ),
+                max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
+                until=None if until is None else rule_from(until),
+                on_nonfinite=stored["settings"].get("on_nonfinite", "notice"),
+                first_look=stored_first_look(stored["settings"]),
+            )
+            here = describe(density, plan, stored.chains, start)
+            _check_same(path, stored.differences(here))
+            changed = {
+                name: here[name]
+                for name in STAMPED
+                if name in ("versions", "machine") and here[name] != stored[name]
+            }
+            plan = _as_it_stands(plan, run)
+            if plan.on_nonfinite == "raise":
+                refuse(density, plan, held_back(run), _num_sure(plan, run))
+            if new := [chain for chain in stored.chains if run.last(chain) is None]:
+                with scope(density.program.precision):
+                    points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
+                    plan = replace(plan, start=points)
+            order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
+            if not order.groups:
+                return replace(read(run, density.data), continuation=_continuation(order), density=density)
+            if changed:
+                seams: Any = run.records.get("seams", [])
+                at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
+                run.record("seams", [*seams, {"at": at, **changed}])
+        return attach(order, interrupts)
+
+
+def attach(order: Order, interrupts: Interrupts) -> Draws:
+    """Carry out a run; its draws can go on, since the model is at hand."""
+    return replace(carry_out(order, interrupts), continuation=_continuation(order))
+
+
+def _check_same(path: str | Path, differences: list[str]) -> None:
     if differences:
         raise StorageError(
             f"the run in {path} cannot go on, since it was begun otherwise: {'; '.join(differences)}. Give what was "
             "given then (nproc is set by the environment variable NPROC), or sample anew into another folder."
         )
-    changed = {
-        name: here[name] for name in STAMPED if name in ("versions", "machine") and here[name] != stored[name]
-    }
-    plan = _as_it_stands(plan, run)
-    if plan.on_nonfinite == "raise":
-        refuse(density, plan, held_back(run), _num_sure(plan, run))
-    if new := [chain for chain in stored.chains if run.last(chain) is None]:
-        with scope(density.program.precision):
-            points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
-            plan = replace(plan, start=points)
-    order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
-    if not order.groups:
-        return replace(read(run, density.data), continuation=_continuation(order), density=density)
-    if changed:
-        seams: Any = run.records.get("seams", [])
-        at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
-        run.record("seams", [*seams, {"at": at, **changed}])
-    return attach(order)
-
-
-def attach(order: Order) -> Draws:
-    """Carry out a run; its draws can go on, since the model is at hand."""
-    return replace(carry_out(order), continuation=_continuation(order))
 
 
 def _as_it_stands(plan: Plan, run: AbstractRun) -> Plan:
@@ -153,26 +162,27 @@ def _num_sure(plan: Plan, run: AbstractRun) -> int:
 
 def _continuation(order: Order) -> Any:
     def go_on(num_draws: int) -> Draws:
-        run = order.run.reopened()
-        plan = replace(order.plan, num_kept=num_draws)
-        if is_in_force(run):
-            run.record(CAP, num_draws)
-        else:
-            leave_rule(run)
-            run.record(EXTENDED, num_draws)
-            plan = replace(plan, until=None)
-        return attach(
-            replace(
-                order,
-                plan=plan,
-                groups=_unfinished(run, plan),
-                run=run,
-                display=type(order.display)(),
-                began=time.perf_counter(),
-            )
-        )
+        began = time.perf_counter()
+        with Interrupts() as interrupts:
+            with interrupts.raising():
+                longer = _longer(order, num_draws, began)
+            return attach(longer, interrupts)
 
     return go_on
+
+
+def _longer(order: Order, num_draws: int, began: float) -> Order:
+    """What is to be carried out once an order has been, for so many draws."""
+    run = order.run.reopened()
+    plan = replace(order.plan, num_kept=num_draws)
+    if is_in_force(run):
+        run.record(CAP, num_draws)
+    else:
+        leave_rule(run)
+        run.record(EXTENDED, num_draws)
+        plan = replace(plan, until=None)
+    groups, again = _unfinished(run, plan), type(order.display)()
+    return replace(order, plan=plan, groups=groups, run=run, display=again, began=began)
 
 
 def _order(

@@ -56,15 +56,14 @@ class Order:
     began: float
 
 
-def carry_out(order: Order) -> Draws:
+def carry_out(order: Order, interrupts: Interrupts) -> Draws:
     """Run every group to its end, or until Ctrl-C, and return what the store holds.
 
     **Raises** `InitializationError` where no chain could begin; what the only chains raised, where all have failed.
     """
-    with Interrupts() as interrupts:
-        draws = _carry_out(order, interrupts)
-        if not order.is_quiet:
-            tell(draws.notices)
+    draws = _carry_out(order, interrupts)
+    if not order.is_quiet:
+        tell(draws.notices)
     return draws
 
 

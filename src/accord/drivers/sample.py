@@ -19,6 +19,7 @@ from ..storage import AbstractStore, Memory
 from .block import rows_for
 from .describe import describe
 from .draws import Draws
+from .interrupts import Interrupts
 from .memory import check_memory
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .requests import check_kinds, check_until, default_executor, density_of, display
@@ -115,50 +116,55 @@ def sample(
     (2, 200, 8)
     """
     began = time.perf_counter()
-    numbers = _chain_numbers(chains)
-    num_kept, thinning = positive_count("draws", draws), positive_count("thinning", thinning)
-    keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
-    check_kinds(target, sampler, executor, store)
-    check_until(until)
-    is_ensemble = sampler.is_ensemble
-    usual = ENSEMBLE_WARMUP if is_ensemble else DEFAULT_WARMUP
-    num_warmup = usual if warmup is None else positive_count("warmup", warmup, 0)
-    if on_nonfinite not in ON_NONFINITE:
-        raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
-    start = start_of(init)
-    density = density_of(target, precision)
-    check_room(density.dim, sampler.metric)
-    if until is not None:
-        until.check([entry.name for entry in density.layout.drawn], len(numbers))
-    lanes = _lanes_of(sampler, chains, lanes) if is_ensemble else _lane_width(lanes, len(numbers))
-    executor = executor or default_executor()
-    with scope(density.program.precision):
-        points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
-    plan = Plan(
-        sampler,
-        num_warmup,
-        num_kept,
-        thinning,
-        int(seed),
-        lanes,
-        precision,
-        density.dim,
-        rows_for(density.dim, lanes),
-        cut_arguments(density, executor.sharding),
-        points,
-        MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
-        until,
-        on_nonfinite,
-        first_look(len(numbers)),
-    )
-    store = store or Memory()
-    if store.location is None:
-        check_memory(density.layout, len(numbers), num_warmup, num_kept)
-    run = store.create(describe(density, plan, numbers, start))
-    if kept := start.kept():
-        run.record(KEPT, kept)
-    groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
-    return attach(Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began))
+    with Interrupts() as interrupts:
+        with interrupts.raising():
+            numbers = _chain_numbers(chains)
+            num_kept, thinning = positive_count("draws", draws), positive_count("thinning", thinning)
+            keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
+            check_kinds(target, sampler, executor, store)
+            check_until(until)
+            is_ensemble = sampler.is_ensemble
+            usual = ENSEMBLE_WARMUP if is_ensemble else DEFAULT_WARMUP
+            num_warmup = usual if warmup is None else positive_count("warmup", warmup, 0)
+            if on_nonfinite not in ON_NONFINITE:
+                raise OptionError(
+                    f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}."
+                )
+            start = start_of(init)
+            density = density_of(target, precision)
+            check_room(density.dim, sampler.metric)
+            if until is not None:
+                until.check([entry.name for entry in density.layout.drawn], len(numbers))
+            lanes = _lanes_of(sampler, chains, lanes) if is_ensemble else _lane_width(lanes, len(numbers))
+            executor = executor or default_executor()
+            with scope(density.program.precision):
+                points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
+            plan = Plan(
+                sampler,
+                num_warmup,
+                num_kept,
+                thinning,
+                int(seed),
+                lanes,
+                precision,
+                density.dim,
+                rows_for(density.dim, lanes),
+                cut_arguments(density, executor.sharding),
+                points,
+                MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
+                until,
+                on_nonfinite,
+                first_look(len(numbers)),
+            )
+            store = store or Memory()
+            if store.location is None:
+                check_memory(density.layout, len(numbers), num_warmup, num_kept)
+            run = store.create(describe(density, plan, numbers, start))
+            if kept := start.kept():
+                run.record(KEPT, kept)
+            groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
+            order = Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began)
+        return attach(order, interrupts)
 
 
 def _chain_numbers(chains: int | Sequence[int]) -> list[int]:
