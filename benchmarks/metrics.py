@@ -23,7 +23,7 @@ from accord.language.model import Model
 from accord.report import ess_bulk, r_hat
 from problems import EXAMPLES, model_of
 
-FORMS = ("auto", "diagonal", "low_rank", "dense")
+FORMS = ("auto", "diagonal", "low_rank", "dense", "marginal")
 SLOW = ("lotka_volterra", "one_comp_mm_elim_abs")  # a differential equation for every gradient: only by name
 
 

@@ -10,6 +10,7 @@ from accord.adaptation.metric import Choice, initial_metric, rank_for, reason
 from accord.adaptation.metric.choose import MAX_ASKED_DIM, MAX_DENSE_DIM, RANK, check_room
 from accord.core.errors import OptionError
 from accord.kernels import Metric
+from accord.kernels.base import METRICS
 
 Window = tuple[np.ndarray, np.ndarray]
 
@@ -65,7 +66,7 @@ def test_independent_coordinates_keep_a_diagonal_metric() -> None:
 
 
 def test_only_a_dense_metric_in_many_dimensions_needs_a_program_of_its_own() -> None:
-    for form in ("auto", "diagonal", "low_rank", "dense"):
+    for form in METRICS:
         assert [rank_for(dim, form) for dim in (1, 2, MAX_DENSE_DIM)] == [0, 2, MAX_DENSE_DIM]
         assert rank_for(300, form) == (300 if form == "dense" else RANK)
 
@@ -104,7 +105,7 @@ def test_metrics_stay_finite_at_extreme_scales(dim: int, scale: float) -> None:
     x, g = _normal_window(_covariance(dim, 1e4), 60)
     for dtype in ("float32", "float64"):
         window = [(x * scale).astype(dtype), (g / scale).astype(dtype)]
-        for form in ("auto", "diagonal", "low_rank", "dense"):
+        for form in METRICS:
             start = Metric.diagonal(np.ones(dim, dtype), rank_for(dim, form))
             learnt, _ = metrics.learn_metric(*window, start, form)
             for field in (learnt.scale, learnt.factor, learnt.stretch):
@@ -112,7 +113,7 @@ def test_metrics_stay_finite_at_extreme_scales(dim: int, scale: float) -> None:
             assert np.all(learnt.scale > 0) and np.all(learnt.stretch > -1)
 
 
-@pytest.mark.parametrize("form", ["diagonal", "low_rank", "dense"])
+@pytest.mark.parametrize("form", METRICS[1:])
 def test_a_form_that_is_asked_for_is_learnt(form: str) -> None:
     for dim in (4, 80):
         window = _normal_window(_covariance(dim, 1e4), 2 * dim)
@@ -120,7 +121,7 @@ def test_a_form_that_is_asked_for_is_learnt(form: str) -> None:
         learnt, choice = metrics.learn_metric(*window, start, form)
         assert choice is not None and choice.form == form
         assert learnt.factor.shape == start.factor.shape
-        assert bool(learnt.is_diagonal) == (form == "diagonal")
+        assert bool(learnt.is_diagonal) == (form in ("diagonal", "marginal"))
         assert reason(choice, form) == f"metric={form!r} was asked for"
 
 
@@ -207,7 +208,7 @@ def test_a_metric_has_the_precision_of_the_run(dtype: str) -> None:
     assert not learnt.is_diagonal
 
 
-@pytest.mark.parametrize("form", ["auto", "diagonal", "low_rank", "dense"])
+@pytest.mark.parametrize("form", METRICS)
 @pytest.mark.parametrize("dim", [5, 80])
 def test_a_metric_is_estimated_in_float64_whatever_the_precision_of_the_run(dim: int, form: str) -> None:
     """The arrays of a run in float32, and the same numbers in float64; the result is rounded once."""

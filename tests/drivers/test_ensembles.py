@@ -18,6 +18,7 @@ from accord import infer
 from accord.core.errors import OptionError
 from accord.drivers.draws import Draws
 from accord.drivers.group import next_budget
+from accord.kernels.base import METRICS
 from accord.storage.run_folder import RunFolderRun
 
 CHAINS = 12
@@ -190,7 +191,7 @@ def test_an_ensemble_under_a_rule_goes_on_from_what_was_stored(ended: Draws, tmp
 # What is learnt
 
 
-@pytest.mark.parametrize("form", ["diagonal", "low_rank", "dense"])
+@pytest.mark.parametrize("form", METRICS[1:])
 def test_all_chains_have_the_metric_that_was_asked_for(form: str) -> None:
     draws = infer.sample(TARGET, infer.ChEES(metric=form), **(OPTIONS | dict(draws=5)))
     assert set(draws.tuning["metric"]) == {form}

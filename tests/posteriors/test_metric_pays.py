@@ -66,3 +66,32 @@ def test_a_few_long_directions_among_a_hundred_are_found_unasked_in_every_chain(
         z = (values.mean() - mean) / mcse_mean(values), (values.std() - deviation) / mcse_sd(values)
         print(f"{name}: z {z[0]:.2f} of the mean, {z[1]:.2f} of the standard deviation")
         assert np.abs(z).max() < 5.5, name
+
+
+def test_bent_ridges_among_a_hundred_dimensions_are_gone_along_unasked():
+    """In eight pairs one coordinate is known, to a tenth, by a sine of the other, which is standard normal.
+
+    A gradient is worth 5 to 12 of those with the best form that is linear; the bar is 2. Eight means and eight standard
+    deviations are within 5.5 errors of the true ones, of some 500 effective draws: a false alarm in 1e-6, at a fixed
+    seed.
+    """
+    pairs, dim, width = 8, 100, 0.1
+
+    def log_density(values):
+        u, v, x = values["u"], values["v"], values["x"]
+        return -0.5 * jnp.sum(u**2 + ((v - 2 * jnp.sin(1.5 * u)) / width) ** 2) - 0.5 * x @ x
+
+    target = LogDensity.from_function(
+        log_density, {"u": np.zeros(pairs), "v": np.zeros(pairs), "x": np.zeros(dim - 2 * pairs)}
+    )
+    run = dict(draws=500, seed=1, progress=False, quiet=True)
+    draws = infer.sample(target, **run)
+    assert draws.tuning["metric"].tolist() == ["marginal"] * 4
+    linear = infer.sample(target, infer.NUTS(metric="low_rank"), **run)
+    print(f"per 1000 gradients: {1000 * ess_per_gradient(draws):.3g}, {1000 * ess_per_gradient(linear):.3g}")
+    assert ess_per_gradient(draws) > 2 * ess_per_gradient(linear)
+    for pair in range(pairs):
+        u = draws["u"][..., pair]
+        z = u.mean() / mcse_mean(u), (u.std() - 1) / mcse_sd(u)
+        print(f"pair {pair}: z {z[0]:.2f} of the mean, {z[1]:.2f} of the standard deviation")
+        assert np.abs(z).max() < 5.5, pair

@@ -76,7 +76,7 @@ def test_what_may_change_compiles_nothing():
         dict(thinning=3),
         dict(executor=infer.Serial()),
         dict(sampler=infer.NUTS(target_accept=0.9)),
-        *(dict(sampler=infer.NUTS(metric=form)) for form in ("diagonal", "low_rank", "dense")),
+        *(dict(sampler=infer.NUTS(metric=form)) for form in ("diagonal", "low_rank", "dense", "marginal")),
     )
     x = np.linspace(-1, 1, 50)
     with counting() as compiled:

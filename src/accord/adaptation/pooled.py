@@ -51,7 +51,8 @@ def learn(
     x, g = (array[:, places].reshape(-1, array.shape[2]) for array in (x, g))
     is_finite = np.isfinite(x).all(1) & np.isfinite(g).all(1)
     x, g = x[is_finite], g[is_finite]
-    metric, choice = metrics.learn_metric(x, g, previous, form)
+    # Trajectories are as long as the widest direction wants: nothing turns before it.
+    metric, choice = metrics.learn_metric(x, g, previous, form, turns=False)
     return metric, choice, least_length(x, metric)
 
 

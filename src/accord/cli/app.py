@@ -89,7 +89,8 @@ def sample_command(
         float | None, typer.Option(help="Acceptance rate that the step size is tuned to.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="auto, diagonal, low_rank or dense: the form of what warm-up learns.")
+        str | None,
+        typer.Option(help="auto, diagonal, low_rank, dense or marginal: the form of what warm-up learns."),
     ] = None,
     max_tree_depth: Annotated[
         int | None, typer.Option(help="Of NUTS: most doublings of a trajectory.")

@@ -215,9 +215,11 @@ class Chain:
         """Learn the metric from the draws from `start` on; the search for a step size begins anew if `restarts`."""
         positions, gradients = (self._window(name)[start:] for name in ("position", "gradient"))
         previous = self.metric
-        self.metric, choice = metrics.learn_metric(positions, gradients, previous, self.plan.kernel.metric)
+        former, asked = self.choice.form, self.plan.kernel.metric
+        self.metric, choice = metrics.learn_metric(positions, gradients, previous, asked, former)
         self.choice = choice or self.choice
-        if restarts or bool(self.metric.is_diagonal) != bool(previous.is_diagonal):
+        is_other = bool(self.metric.is_diagonal) != bool(previous.is_diagonal)
+        if restarts or is_other or (self.choice.form == "marginal") != (former == "marginal"):
             # Only these changes move the right step size by much. Restarting at every update was tried: each restart
             # tries large steps first, and effective draws per gradient fell by a quarter over eight reference
             # posteriors.

@@ -40,9 +40,9 @@ class Draws(Mapping[str, np.ndarray]):
     - `work`: gradient evaluations by phase, of all chains.
     - `tuning`: what warm-up learnt, by chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`, its
       diagonal in unconstrained space; `metric`, shape `(chain,)`, the form that was learnt last (`"diagonal"`,
-      `"low_rank"` or `"dense"`; `"initial"` where warm-up was too short), and `metric_reason`, why; `num_warmup`, draws
-      of warm-up, and `is_settled`, whether they were enough; under `ChEES`, `trajectory_length`, its mean in whitened
-      units.
+      `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` where warm-up was too short), and `metric_reason`, why;
+      `num_warmup`, draws of warm-up, and `is_settled`, whether they were enough; under `ChEES`, `trajectory_length`,
+      its mean in whitened units.
     - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, where they are kept; the
       first ones of each chain, as many as the chain with the shortest warm-up has.
     - `complete`: whether every draw that was asked for is there.

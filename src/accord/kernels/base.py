@@ -16,7 +16,7 @@ from .metric import Metric
 
 T = TypeVar("T")
 
-MetricForm = Literal["auto", "diagonal", "low_rank", "dense"]
+MetricForm = Literal["auto", "diagonal", "low_rank", "dense", "marginal"]
 
 METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
 """What a sampler's `metric` may be."""

@@ -62,7 +62,8 @@ class ChEES(AbstractKernel):
       > 0. Each draw has its own, spread evenly over (0, twice the mean) by a sequence that all chains share.
     - `target_accept`: harmonic mean over chains of the acceptance probability that the step size is tuned to; in
       (0, 1).
-    - `metric`: the form of what warm-up learns of the posterior's shape, as for `NUTS`.
+    - `metric`: the form of what warm-up learns of the posterior's shape, as for `NUTS`;
+      `"auto"` does not try `"marginal"`, since trajectories here are as long as the widest direction wants.
     - `max_steps`: most gradients a draw; >= 1.
     - `superchains`: how many sets of chains begin at one place each, by which nested R-hat sees whether the chains have
       forgotten where they began. At least 2; it must divide the number of chains. None: each chain has its own start.

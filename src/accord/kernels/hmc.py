@@ -59,8 +59,10 @@ class HMC(AbstractKernel):
     - `trajectory_length`: mean integration time, in whitened units (a standard normal has period 2 pi); > 0.
     - `target_accept`: mean acceptance probability that the step size is tuned to; in (0, 1).
     - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
-      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; or `"auto"`, that of them
-      (dense in up to 64 dimensions) which fits best to draws held out. `draws.tuning` says which it was, and why.
+      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as
+      wide as the marginals, for what is bound by curves; or `"auto"`, that of the first three (dense in up to 64
+      dimensions) which fits best to draws held out, or the fourth where it is expected to save a third of the
+      gradients. `draws.tuning` says which it was, and why.
     - `max_steps`: most gradients a draw; >= 1.
 
     **Source**: Duane et al. (1987), Phys. Lett. B 195, 216-222; Neal (2011), section 5.4.2 for the jitter.

@@ -94,8 +94,10 @@ class NUTS(AbstractKernel):
     - `target_accept`: mean acceptance statistic that the step size is tuned to; in (0, 1). Raise it towards 0.99 when
       draws diverge: steps become smaller and draws dearer.
     - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
-      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; or `"auto"`, that of them
-      (dense in up to 64 dimensions) which fits best to draws held out. `draws.tuning` says which it was, and why.
+      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as
+      wide as the marginals, for what is bound by curves; or `"auto"`, that of the first three (dense in up to 64
+      dimensions) which fits best to draws held out, or the fourth where it is expected to save a third of the
+      gradients. `draws.tuning` says which it was, and why.
     - `max_tree_depth`: most doublings of a trajectory, so at most 2**depth - 1 gradients a draw; in 1 to 20.
 
     **Source**: Hoffman & Gelman (2014), JMLR 15, 1593-1623; Betancourt (2017), arXiv:1701.02434; the order of tests and

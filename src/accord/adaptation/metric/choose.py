@@ -1,5 +1,7 @@
 """Choose the form of a metric by how well it whitens draws that it has not seen."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...core.errors import OptionError
@@ -8,7 +10,8 @@ from .dense import dense
 from .diagonal import diagonal, scale_of
 from .fit import Fit
 from .low_rank import low_rank
-from .record import FORMS, Choice
+from .marginal import gain, marginal, pays
+from .record import FISHER_FORMS, Choice
 
 MAX_DENSE_DIM = 64
 """Up to this dimension every program has room for a full matrix; above it, only where one is asked for."""
@@ -46,13 +49,22 @@ def check_room(dim: int, form: str) -> None:
 
 
 def learn_metric(
-    positions: np.ndarray, gradients: np.ndarray, previous: Metric, form: str
+    positions: np.ndarray,
+    gradients: np.ndarray,
+    previous: Metric,
+    form: str,
+    former: str = "initial",
+    *,
+    turns: bool = True,
 ) -> tuple[Metric, Choice | None]:
     """The metric for draws and their gradients, each `(draw, dim)`, unconstrained, and the choice that was made.
 
     `previous` fills what they leave, and is kept where they say nothing: the choice is None then. Draws that repeat
     their predecessor (the chain did not move) carry no news of their own and are left out. `form` is the sampler's
-    option; under "auto", a richer form is taken only where it whitens draws it has not seen better than simpler ones.
+    option; under "auto", a richer form is taken only where it whitens draws it has not seen better than simpler ones,
+    and scales by marginals only where they are expected to save gradients, more of them where `former`, the form so
+    far, is another. `turns`: trajectories end where most coordinates have turned, and not where the widest one has,
+    which alone makes scales by marginals pay.
     """
     dtype = positions.dtype
     x, g = np.asarray(positions, np.float64), np.asarray(gradients, np.float64)
@@ -62,12 +74,18 @@ def learn_metric(
         return previous, None
     room = previous.factor.shape[1]
     plain = diagonal(x, g, np.asarray(previous.scale, np.float64))
-    choice = Choice("diagonal" if form == "auto" else form)
+    if form == "marginal":
+        return marginal(x, plain.scale).metric(room, dtype), Choice(form)
     if not room or not _can_be_squared(x / plain.scale, g * plain.scale):
-        choice = Choice("diagonal")
-    elif form == "auto":
-        choice = _choose(x, g, plain.scale)
-    return _fit(choice.form, x, g, plain.scale).metric(room, dtype), choice
+        return plain.metric(room, dtype), Choice("diagonal")
+    choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
+    fit = _fit(choice.form, x, g, plain.scale)
+    if form == "auto" and turns:
+        wide = marginal(x, plain.scale)
+        ratio = gain(wide, fit, x, g)
+        if pays(ratio, former):
+            fit, choice = wide, replace(choice, form="marginal", gain=ratio)
+    return fit.metric(room, dtype), choice
 
 
 def _fit(form: str, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
@@ -109,7 +127,7 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
     if losses.get("low_rank", np.inf) < _GAIN * losses[rich]:
         rich = "low_rank"
     best = rich if losses[rich] < _GAIN * losses["diagonal"] else "diagonal"
-    return Choice(best, np.array([losses.get(form, np.nan) / x.size for form in FORMS]))
+    return Choice(best, np.array([losses.get(form, np.nan) / x.size for form in FISHER_FORMS]))
 
 
 def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -137,5 +155,5 @@ def _loss(
 def _candidates(num_draws: int, dim: int) -> list[str]:
     """The forms to compare, from the simplest; a few directions only where draws are few for a full matrix."""
     if dim > MAX_DENSE_DIM:
-        return [form for form in FORMS if form != "dense"]
-    return [form for form in FORMS if form != "low_rank" or num_draws < _FEW_PER_DIM * dim]
+        return [form for form in FISHER_FORMS if form != "dense"]
+    return [form for form in FISHER_FORMS if form != "low_rank" or num_draws < _FEW_PER_DIM * dim]

@@ -27,6 +27,12 @@ class Fit(NamedTuple):
         along = (x @ self.factor) * (1 / (1 + stretch) - 1) + (g @ self.factor) * stretch
         return x + g + along @ np.swapaxes(self.factor, -1, -2)
 
+    def whitened(self, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Draws and gradients, each `(draw, dim)`, in the units of one fit."""
+        x, g = x / self.scale, g * self.scale
+        along = (x @ self.factor) * (1 / (1 + self.stretch) - 1)
+        return x + along @ self.factor.T, g + ((g @ self.factor) * self.stretch) @ self.factor.T
+
     def metric(self, rank: int, dtype: np.dtype) -> Metric:
         """Padded to `rank` directions; without any, diagonal."""
         spare = rank - len(self.stretch)

@@ -8,13 +8,20 @@ import numpy as np
 from ...kernels.base import METRICS
 
 FORMS = METRICS[1:]
-"""From the simplest to the richest; a tie goes to the simpler one."""
+"""In the order in which a stored run numbers them."""
 
-_NAMES = {"form": "metric_choice.form", "divergences": "metric_choice.divergences"}
+FISHER_FORMS = FORMS[:3]
+"""Those that are learnt by the Fisher divergence, from the simplest to the richest; a tie goes to the simpler one."""
+
+_NAMES = {
+    "form": "metric_choice.form",
+    "divergences": "metric_choice.divergences",
+    "gain": "metric_choice.gain",
+}
 
 
 def _unknown() -> np.ndarray:
-    return np.full(len(FORMS), np.nan)
+    return np.full(len(FISHER_FORMS), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,16 +29,22 @@ class Choice:
     """The form that was learnt last, and how well each form whitened draws that it had not seen.
 
     **Fields**: `form`, one of `FORMS`, or "initial" while nothing is learnt; `divergences`, by form, shape
-    `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried.
+    `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
+    with scales by marginals over that with the form of the smallest divergence, NaN where they were not taken.
     """
 
     form: str = "initial"
     divergences: np.ndarray = field(default_factory=_unknown)
+    gain: float = np.nan
 
     def arrays(self) -> dict[str, np.ndarray]:
         """As it is stored."""
         index = FORMS.index(self.form) if self.form in FORMS else -1
-        return {_NAMES["form"]: np.asarray(index, np.int8), _NAMES["divergences"]: self.divergences}
+        return {
+            _NAMES["form"]: np.asarray(index, np.int8),
+            _NAMES["divergences"]: self.divergences,
+            _NAMES["gain"]: np.asarray(self.gain),
+        }
 
     @staticmethod
     def stored(arrays: Mapping[str, np.ndarray]) -> "Choice":
@@ -39,7 +52,8 @@ class Choice:
         if _NAMES["form"] not in arrays:
             return Choice("")
         index = int(arrays[_NAMES["form"]])
-        return Choice(FORMS[index] if index >= 0 else "initial", np.asarray(arrays[_NAMES["divergences"]]))
+        form, gain = FORMS[index] if index >= 0 else "initial", arrays.get(_NAMES["gain"], np.nan)
+        return Choice(form, np.asarray(arrays[_NAMES["divergences"]]), float(gain))
 
 
 def reason(choice: Choice, asked: str) -> str:
@@ -53,7 +67,10 @@ def reason(choice: Choice, asked: str) -> str:
         return "too few draws, or none that could be squared, to compare it with another form"
     values = ", ".join(
         f"{form} {value:.3g}"
-        for form, value in zip(FORMS, choice.divergences, strict=True)
+        for form, value in zip(FISHER_FORMS, choice.divergences, strict=True)
         if np.isfinite(value)
     )
-    return f"Fisher divergence of draws held out, for each draw and dimension: {values}"
+    fitted = f"Fisher divergence of draws held out, for each draw and dimension: {values}"
+    if choice.form != "marginal":
+        return fitted
+    return f"expected to take {choice.gain:.2g} of the gradients of the form that fits best. {fitted}"

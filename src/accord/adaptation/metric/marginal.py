@@ -1,0 +1,63 @@
+"""Learn scales as wide as the marginals, and say where these pay.
+
+Where two coordinates are bound to each other, the Fisher divergence puts their scale between the width of the marginal
+and that of the conditional. Trajectories end where most coordinates have turned: a few that are wide beside their scale
+are then walked at random, which takes the square of their width in draws. Scaled by their marginals they are crossed at
+once, with smaller steps for all. It pays where neither a matrix nor a few directions whiten, since what binds them is
+curved: the slopes of a horseshoe and their local scales, the volatilities of a series and their persistence.
+
+**Source**: scales by marginals are those of Stan and its kin (Carpenter et al., 2017, section 4.3). The measure of when
+they pay is our own.
+"""
+
+import numpy as np
+
+from .fit import Fit
+
+_TAIL = 0.1
+_WIDTH = 2 * 1.2815515655446004  # between the two quantiles of a standard normal
+
+_LEAST_DRAWS = 50  # below, the quantiles say little
+_GAIN = 0.7  # of the effort, below which scales by marginals are taken
+_LOSS = 1.0  # of the effort, above which they are left again
+
+
+def marginal(x: np.ndarray, scale: np.ndarray) -> Fit:
+    """The widths of draws, shape `(draw, dim)`, but nowhere less than `scale`, which is that of the diagonal form.
+
+    That has a variance in it, and is the wider one where tails are far: a Cauchy variable has next to no curvature
+    there, and in units of its bulk trajectories go out for ever.
+    """
+    return Fit(np.fmax(widths(x), scale), np.zeros((x.shape[1], 0)), np.zeros(0))
+
+
+def widths(x: np.ndarray) -> np.ndarray:
+    """Standard deviations, by quantiles of draws, shape `(draw, dim)`: of how far the bulk goes, whatever the tails."""
+    low, high = np.quantile(x, (_TAIL, 1 - _TAIL), axis=0)
+    return (high - low) / _WIDTH
+
+
+def gain(fit: Fit, other: Fit, x: np.ndarray, g: np.ndarray) -> float:
+    """The effort with a metric over that with another, on draws and gradients; NaN where there are too few draws."""
+    if len(x) < _LEAST_DRAWS:
+        return np.nan
+    with np.errstate(all="ignore"):
+        return float(effort(fit, x, g) / effort(other, x, g))
+
+
+def pays(ratio: float, form: str) -> bool:
+    """Whether a `gain` is worth it, where the metric has been of a form so far; never where it is not known."""
+    return ratio < (_LOSS if form == "marginal" else _GAIN)
+
+
+def effort(fit: Fit, x: np.ndarray, g: np.ndarray) -> float:
+    """How many gradients an independent draw of the widest coordinate takes, but for a factor.
+
+    A step is as short as the steepest coordinate wants; a trajectory is as long as most coordinates are wide; and so
+    many of them as the square says make a random walk over the widest. What is wide is so in both halves of the
+    window: one excursion into a far tail is no ridge that draws go along.
+    """
+    x, g = fit.whitened(x, g)
+    width, steepest = np.fmin(*map(widths, np.array_split(x, 2))), g.std(0).max()
+    usual = np.sqrt(np.mean(width**2))
+    return float(usual * steepest * max(1.0, (width.max() / usual) ** 2))
