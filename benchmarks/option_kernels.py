@@ -158,9 +158,9 @@ def switched(option: Option) -> Iterator[None]:
         return switches(initial(gradient, rank), None, 0)
 
     def learn_with_switches(
-        positions: np.ndarray, gradients: np.ndarray, previous: Metric, form: Any
+        positions: np.ndarray, gradients: np.ndarray, previous: Metric, *asked: Any
     ) -> tuple[Switches, Any]:
-        metric, choice = learn(positions, gradients, previous, form)
+        metric, choice = learn(positions, gradients, previous, *asked)
         # Where the force of the fitted normal vanishes: mean + A A' (mean gradient).
         gradient = metric.scale * gradients.mean(0)
         if not metric.is_diagonal:

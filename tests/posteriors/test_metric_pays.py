@@ -23,8 +23,8 @@ def test_a_gradient_is_worth_twenty_of_a_diagonal_variance_metric_on_kidscore(mo
     run = dict(draws=500, chains=4, seed=0, progress=False, quiet=True)
     learnt = infer.sample(model, **run)
 
-    def variances(positions, gradients, previous, form):
-        del gradients, form
+    def variances(positions, gradients, previous, *_):
+        del gradients
         scale = np.maximum(positions.std(0), 1e-10)
         return Metric.diagonal(scale, previous.factor.shape[1]), Choice("diagonal")
 

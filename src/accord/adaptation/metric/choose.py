@@ -75,13 +75,13 @@ def learn_metric(
     room = previous.factor.shape[1]
     plain = diagonal(x, g, np.asarray(previous.scale, np.float64))
     if form == "marginal":
-        return marginal(x, plain.scale).metric(room, dtype), Choice(form)
+        return marginal(x, g, plain.scale).metric(room, dtype), Choice(form)
     if not room or not _can_be_squared(x / plain.scale, g * plain.scale):
         return plain.metric(room, dtype), Choice("diagonal")
     choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
     fit = _fit(choice.form, x, g, plain.scale)
     if form == "auto" and turns:
-        wide = marginal(x, plain.scale)
+        wide = marginal(x, g, plain.scale)
         ratio = gain(wide, fit, x, g)
         if pays(ratio, former):
             fit, choice = wide, replace(choice, form="marginal", gain=ratio)

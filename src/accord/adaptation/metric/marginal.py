@@ -22,13 +22,15 @@ _GAIN = 0.7  # of the effort, below which scales by marginals are taken
 _LOSS = 1.0  # of the effort, above which they are left again
 
 
-def marginal(x: np.ndarray, scale: np.ndarray) -> Fit:
-    """The widths of draws, shape `(draw, dim)`, but nowhere less than `scale`, which is that of the diagonal form.
+def marginal(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
+    """The widths of draws, but nowhere less than `scale`, which is that of the diagonal form.
 
     That has a variance in it, and is the wider one where tails are far: a Cauchy variable has next to no curvature
-    there, and in units of its bulk trajectories go out for ever.
+    there, and in units of its bulk trajectories go out for ever. Draws and gradients are each `(draw, dim)`; where
+    gradients are all the same, draws have gone as far as they were let, and say nothing of the width.
     """
-    return Fit(np.fmax(widths(x), scale), np.zeros((x.shape[1], 0)), np.zeros(0))
+    is_bound = np.ptp(g, axis=0) > 0
+    return Fit(np.where(is_bound, np.fmax(widths(x), scale), scale), np.zeros((x.shape[1], 0)), np.zeros(0))
 
 
 def widths(x: np.ndarray) -> np.ndarray:
