@@ -1,6 +1,7 @@
 """List the ways to sample that are measured, each at the settings that it is measured with."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from problems import LARGE_MODELS, MODELS
 
@@ -17,8 +18,9 @@ class Engine:
     - `packages`: what it needs in the peers' environment.
     - `settings`: what differs from, or is, the library's default, in words.
     - `is_diagonal`: its metric has no correlations.
-    - `without`: models that it is not asked for, and `why`.
-    - `only_warm`: runs it with full caches alone; `times`, of such runs of each model.
+    - `left_out`: why it is not asked for some models, and for which.
+    - `caches`: of compiled code, "cold" (empty) or "warm" (full), with which it is run.
+    - `times`: of warm runs of each model.
     """
 
     script: str
@@ -26,14 +28,29 @@ class Engine:
     packages: tuple[str, ...]
     settings: str
     is_diagonal: bool = True
-    without: tuple[str, ...] = ()
-    why: str = ""
-    only_warm: bool = False
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    caches: tuple[str, ...] = ("cold", "warm")
     times: int = 1
 
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Models that it is not asked for."""
+        return tuple(model for models in self.left_out.values() for model in models)
 
-NO_SOLVER = "PyMC has no solver of differential equations with gradients that is anywhere near the others"
-NO_DENSE = "A dense metric of thousands of dimensions is none that anyone would choose"
+
+NO_SOLVER = {
+    "PyMC has no solver of differential equations with gradients that is anywhere near the others": ODES
+}
+NO_DENSE = {"a dense metric of thousands of dimensions is none that anyone would choose": THOUSANDS}
+# Large models take minutes each: one engine stands for others that differ from it in little.
+NUMPYRO_STANDS = {"numpyro has the same algorithm, and the same density": LARGE_MODELS}
+NUMPYRO_DENSE_STANDS = {
+    "numpyro_dense has the same algorithm, and the same density": tuple(
+        model for model in LARGE_MODELS if model not in THOUSANDS
+    )
+}
+NUTPIE_STANDS = {"nutpie_low_rank has the same density": LARGE_MODELS}
+NUTPIE_PYMC_STANDS = {"nutpie_pymc_low_rank has the same density": LARGE_MODELS}
 
 ENGINES = {
     "accord": Engine("run_accord", "", (), "defaults: 350 + 1000 draws, threads", is_diagonal=False),
@@ -43,8 +60,8 @@ ENGINES = {
         (),
         "defaults, with one draw kept",
         is_diagonal=False,
-        without=(*MODELS[1:], *LARGE_MODELS),
-        only_warm=True,
+        left_out={"one small model says what a call costs": (*MODELS[1:], *LARGE_MODELS)},
+        caches=("warm",),
         times=5,
     ),
     "numpyro": Engine("run_numpyro", "", ("numpyro", "diffrax"), "1000 + 1000 draws, vectorized"),
@@ -54,8 +71,7 @@ ENGINES = {
         ("numpyro", "diffrax"),
         "1000 + 1000 draws, vectorized, dense_mass=True",
         is_diagonal=False,
-        without=THOUSANDS,
-        why=NO_DENSE,
+        left_out=NO_DENSE,
     ),
     "nutpie_low_rank": Engine(
         "run_nutpie",
@@ -70,8 +86,7 @@ ENGINES = {
         ("nutpie", "pymc"),
         "defaults, low_rank_modified_mass_matrix=True, PyMC's density through Numba",
         is_diagonal=False,
-        without=ODES,
-        why=NO_SOLVER,
+        left_out=NO_SOLVER,
     ),
     "pystan": Engine("run_pystan", "", ("pystan",), "defaults: 1000 + 1000 draws, chains in processes"),
     "blackjax": Engine(
@@ -79,6 +94,7 @@ ENGINES = {
         "",
         ("blackjax", "numpyro", "diffrax"),
         "1000 + 1000 draws, window_adaptation at its defaults, vectorized, NumPyro's density",
+        left_out=NUMPYRO_STANDS,
     ),
     "blackjax_dense": Engine(
         "run_blackjax",
@@ -86,16 +102,14 @@ ENGINES = {
         ("blackjax", "numpyro", "diffrax"),
         "1000 + 1000 draws, window_adaptation with is_mass_matrix_diagonal=False, vectorized, NumPyro's density",
         is_diagonal=False,
-        without=THOUSANDS,
-        why=NO_DENSE,
+        left_out={**NO_DENSE, **NUMPYRO_DENSE_STANDS},
     ),
     "pymc": Engine(
         "run_pymc",
         "",
         ("pymc",),
         "defaults: 1000 + 1000 draws, chains in processes on all cores, a thread of BLAS each",
-        without=ODES,
-        why=NO_SOLVER,
+        left_out={**NO_SOLVER, **NUTPIE_PYMC_STANDS},
     ),
     "pymc_dense": Engine(
         "run_pymc",
@@ -103,25 +117,29 @@ ENGINES = {
         ("pymc",),
         '1000 + 1000 draws, chains in processes on all cores, a thread of BLAS each, init="jitter+adapt_full"',
         is_diagonal=False,
-        without=(*ODES, *THOUSANDS),
-        why=f"{NO_SOLVER}. {NO_DENSE}",
+        left_out={**NO_SOLVER, **NUTPIE_PYMC_STANDS},
     ),
     "nutpie_pymc": Engine(
         "run_nutpie",
         "pymc",
         ("nutpie", "pymc"),
         "defaults, PyMC's density through Numba",
-        without=ODES,
-        why=NO_SOLVER,
+        left_out={**NO_SOLVER, **NUTPIE_PYMC_STANDS},
     ),
     "nutpie": Engine(
-        "run_nutpie", "", ("nutpie", "numpyro", "diffrax"), "defaults, NumPyro's density through JAX"
+        "run_nutpie",
+        "",
+        ("nutpie", "numpyro", "diffrax"),
+        "defaults, NumPyro's density through JAX",
+        left_out=NUTPIE_STANDS,
     ),
     "numpyro_parallel": Engine(
-        "run_numpyro", "parallel", ("numpyro", "diffrax"), "1000 + 1000 draws, parallel on four host devices"
-    ),
-    "numpyro_sequential": Engine(
-        "run_numpyro", "sequential", ("numpyro", "diffrax"), "1000 + 1000 draws, sequential with its bar"
+        "run_numpyro",
+        "parallel",
+        ("numpyro", "diffrax"),
+        "1000 + 1000 draws, parallel on four host devices",
+        left_out=NUMPYRO_STANDS,
+        caches=("cold",),
     ),
 }
 OURS = tuple(name for name in ENGINES if name.startswith("accord"))

@@ -23,7 +23,7 @@ import accord
 from engines import ENGINES, OURS, PEERS
 from environment import default_folder, python_of, versions
 from problems import LARGE_MODELS, MODELS
-from results import Record, Results
+from results import ONCE_ABOVE, Record, Results, is_tired
 from runs import Place, cold, compare, warm
 from tables import report
 
@@ -94,14 +94,8 @@ def plan(
             for model in models:
                 for engine in engines:
                     chosen = ENGINES[engine]
-                    if model not in chosen.without and not (cache == "cold" and chosen.only_warm):
+                    if model not in chosen.without and cache in chosen.caches:
                         yield cache, engine, model, repeat
-
-
-def is_tired(runs: Sequence[Record], engine: str, model: str, cache: str, once_above: float) -> bool:
-    """Whether an engine has failed on a model, or takes so long that once is enough, and compiling does not matter."""
-    mine = [run for run in runs if (run["engine"], run["model"]) == (engine, model)]
-    return any(run["error"] or run["seconds"] > once_above for run in mine if run["cache"] in ("cold", cache))
 
 
 def _installed(peers: Sequence[str], found: dict[str, str]) -> list[str]:
@@ -143,7 +137,7 @@ def _options() -> argparse.Namespace:
         help="runs that find nothing compiled, or what an earlier process has compiled",
     )
     parser.add_argument(
-        "--once-above", type=float, default=60.0, help="do not repeat runs longer than this; seconds"
+        "--once-above", type=float, default=ONCE_ABOVE, help="do not repeat runs longer than this; seconds"
     )
     parser.add_argument("--limit", type=float, default=300.0, help="give a run up after this; seconds")
     parser.add_argument("--until", type=float, default=float("inf"), help="begin no run after so many hours")

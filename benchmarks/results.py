@@ -2,11 +2,13 @@
 
 import json
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
 Record = dict[str, Any]
+
+ONCE_ABOVE = 60.0  # seconds that a run takes, from which on one is enough
 
 
 class Results:
@@ -46,3 +48,11 @@ def read(path: Path) -> list[Record]:
         except json.JSONDecodeError:
             continue
     return runs
+
+
+def is_tired(
+    runs: Sequence[Record], engine: str, model: str, cache: str, once_above: float = ONCE_ABOVE
+) -> bool:
+    """Whether an engine has failed on a model, or takes so long that once is enough, and compiling does not matter."""
+    mine = [run for run in runs if (run["engine"], run["model"]) == (engine, model)]
+    return any(run["error"] or run["seconds"] > once_above for run in mine if run["cache"] in ("cold", cache))

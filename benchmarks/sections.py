@@ -8,7 +8,7 @@ from cells import mean_of, ratios
 from engines import ENGINES
 from leftovers import lost_of, steps_of, table_of
 from problems import LARGE_MODELS, MODELS
-from results import Record
+from results import ONCE_ABOVE, Record, is_tired
 from tables import Cells, table
 from targets import DIAGONAL_AIM, GRADIENT_AIMS, best_diagonal, best_peer, over_diagonal, over_stan
 
@@ -26,9 +26,9 @@ def coverage(runs: Sequence[Record]) -> str:
             counts = [
                 sum((run["engine"], run["model"], run["cache"]) == (name, model, cache) for run in runs)
                 for model in asked
+                if cache == "cold" or not is_tired(runs, name, model, "cold")
             ]
-            is_asked = asked and not (cache == "cold" and engine.only_warm)
-            row.append(_how_many(counts) if is_asked else "")
+            row.append(_how_many(counts) if counts and cache in engine.caches else "")
         limits = {run["limit"] for run in runs if run["engine"] == name}
         rows.append([*row, " or ".join(f"{limit:.0f}" for limit in sorted(limits))])
     header = [
@@ -39,8 +39,8 @@ def coverage(runs: Sequence[Record]) -> str:
         "seconds before a run is given up",
     ]
     text = (
-        "Models on which each engine was run, of those that it is asked for. What failed, or took long, is not "
-        "repeated, nor made warm."
+        "Models on which each engine was run, of those that it is asked for. What failed, or took more than "
+        f"{ONCE_ABOVE:.0f} seconds, is not repeated, nor asked for from a warm start."
     )
     return f"{text}\n\n{table(header, rows)}"
 
@@ -195,8 +195,8 @@ def settings(runs: Sequence[Record], engines: Sequence[str]) -> str:
             for name in names
         ]
         chosen = ENGINES[engine]
-        left_out = f"{', '.join(chosen.without)}: {chosen.why}" if chosen.why else ""
-        rows.append([engine, mine[-1]["settings"], ", ".join(versions), left_out])
+        left_out = [f"{', '.join(models)}: {why}" for why, models in chosen.left_out.items()]
+        rows.append([engine, mine[-1]["settings"], ", ".join(versions), "; ".join(left_out)])
     return table(["engine", "settings", "versions", "left out"], rows)
 
 

@@ -1,6 +1,6 @@
-"""Run NumPyro's NUTS at its defaults, its chains vectorised, on devices of their own or one after the other.
+"""Run NumPyro's NUTS at its defaults, its chains vectorised.
 
-The variant `dense` has a dense metric, and its chains vectorised.
+The variant `parallel` has a device for each chain, `dense` a dense metric.
 """
 
 import jax
@@ -10,8 +10,6 @@ from numpyro.infer import MCMC, NUTS
 
 import models_numpyro
 from worker import CHAINS, Options, Result, measure, start_jax
-
-METHODS = {"": "vectorized", "sequential": "sequential", "parallel": "parallel", "dense": "vectorized"}
 
 
 def prepare(options: Options):
@@ -29,7 +27,7 @@ def prepare(options: Options):
             num_samples=count,
             num_chains=CHAINS,
             chain_method=method,
-            progress_bar=method == "sequential",  # without it, sequential chains compile once for each
+            progress_bar=False,
         )
 
     def count_warmup() -> int:
@@ -40,7 +38,7 @@ def prepare(options: Options):
         return int(again.get_extra_fields()["num_steps"].sum())
 
     def run() -> Result:
-        mcmc = sampler(METHODS[options.variant])
+        mcmc = sampler("parallel" if options.variant == "parallel" else "vectorized")
         mcmc.run(jax.random.PRNGKey(options.seed), **options.data, extra_fields=("num_steps",))
         draws = {name: np.asarray(value) for name, value in mcmc.get_samples(group_by_chain=True).items()}
         gradients = {"warmup": None, "sampling": int(np.sum(mcmc.get_extra_fields()["num_steps"]))}
