@@ -161,6 +161,13 @@ def test_what_was_run_is_counted_beside_what_is_asked_for():
     assert rows["numpyro"].startswith("0 of 17 | 0 of 17 | 0 of 4")
 
 
+def test_chains_in_processes_that_outlive_a_run_are_counted():
+    from cells import cell
+
+    stan = run("pystan", cpu_seconds=16.0, phases={"compile": 16.0, "own_clock": 8.0})
+    assert cell([stan], "eight_schools", "pystan").values["cpu_seconds"] == 24.0
+
+
 def test_the_worst_scalar_is_named():
     from cells import judge
 
