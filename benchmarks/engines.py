@@ -51,6 +51,7 @@ NUMPYRO_DENSE_STANDS = {
 }
 NUTPIE_STANDS = {"nutpie_low_rank has the same density": LARGE_MODELS}
 NUTPIE_PYMC_STANDS = {"nutpie_pymc_low_rank has the same density": LARGE_MODELS}
+COLD_ALONE = ("cold",)  # where another form of the same library says what a warm start saves
 
 ENGINES = {
     "accord": Engine("run_accord", "", (), "defaults: 350 + 1000 draws, threads", is_diagonal=False),
@@ -95,6 +96,7 @@ ENGINES = {
         ("blackjax", "numpyro", "diffrax"),
         "1000 + 1000 draws, window_adaptation at its defaults, vectorized, NumPyro's density",
         left_out=NUMPYRO_STANDS,
+        caches=COLD_ALONE,
     ),
     "blackjax_dense": Engine(
         "run_blackjax",
@@ -110,6 +112,7 @@ ENGINES = {
         ("pymc",),
         "defaults: 1000 + 1000 draws, chains in processes on all cores, a thread of BLAS each",
         left_out={**NO_SOLVER, **NUTPIE_PYMC_STANDS},
+        caches=COLD_ALONE,
     ),
     "pymc_dense": Engine(
         "run_pymc",
@@ -125,6 +128,7 @@ ENGINES = {
         ("nutpie", "pymc"),
         "defaults, PyMC's density through Numba",
         left_out={**NO_SOLVER, **NUTPIE_PYMC_STANDS},
+        caches=COLD_ALONE,
     ),
     "nutpie": Engine(
         "run_nutpie",
@@ -132,6 +136,7 @@ ENGINES = {
         ("nutpie", "numpyro", "diffrax"),
         "defaults, NumPyro's density through JAX",
         left_out=NUTPIE_STANDS,
+        caches=COLD_ALONE,
     ),
     "numpyro_parallel": Engine(
         "run_numpyro",
@@ -139,7 +144,7 @@ ENGINES = {
         ("numpyro", "diffrax"),
         "1000 + 1000 draws, parallel on four host devices",
         left_out=NUMPYRO_STANDS,
-        caches=("cold",),
+        caches=COLD_ALONE,
     ),
 }
 OURS = tuple(name for name in ENGINES if name.startswith("accord"))

@@ -40,7 +40,8 @@ def coverage(runs: Sequence[Record]) -> str:
     ]
     text = (
         "Models on which each engine was run, of those that it is asked for. What failed, or took more than "
-        f"{ONCE_ABOVE:.0f} seconds, is not repeated, nor asked for from a warm start."
+        f"{ONCE_ABOVE:.0f} seconds, is not repeated, nor asked for from a warm start; from "
+        "there, libraries are run at their best, and NumPyro as it comes too."
     )
     return f"{text}\n\n{table(header, rows)}"
 
