@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -136,9 +137,15 @@ def _run(
             process.communicate()
     if code or not output.exists():
         print(errors[-2000:], file=sys.stderr)
-        return record | {"error": (errors.strip().splitlines() or ["no message"])[-1][:120] or "no message"}
+        return record | {"error": message_of(errors)}
     record |= json.loads(output.read_text())
     if not is_judged:
         return record
     with np.load(output.with_suffix(".npz")) as draws:
         return record | judge(dict(draws))
+
+
+def message_of(errors: str) -> str:
+    """The line of a traceback that names the exception, which others may follow; the last line of anything else."""
+    named = re.findall(r"^[\w.]*(?:Error|Exception|Interrupt)\b.*", errors, re.MULTILINE)
+    return ([*errors.strip().splitlines()[-1:], *named] or ["no message"])[-1][:120]

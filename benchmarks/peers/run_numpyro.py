@@ -1,6 +1,6 @@
 """Run NumPyro's NUTS at its defaults, its chains vectorised.
 
-The variant `parallel` has a device for each chain, `dense` a dense metric.
+The variant `parallel` has a device for each chain, `dense` a dense metric, `dense_parallel` both.
 """
 
 import jax
@@ -14,7 +14,8 @@ from worker import CHAINS, Options, Result, measure, start_jax
 
 def prepare(options: Options):
     """See `worker.measure`."""
-    if options.variant == "parallel":
+    is_parallel = options.variant.endswith("parallel")
+    if is_parallel:
         numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
     compiling = start_jax()
     count = options.draws or 1000
@@ -22,7 +23,7 @@ def prepare(options: Options):
 
     def sampler(method: str) -> MCMC:
         return MCMC(
-            NUTS(model, dense_mass=options.variant == "dense"),
+            NUTS(model, dense_mass=options.variant.startswith("dense")),
             num_warmup=count,
             num_samples=count,
             num_chains=CHAINS,
@@ -38,7 +39,7 @@ def prepare(options: Options):
         return int(again.get_extra_fields()["num_steps"].sum())
 
     def run() -> Result:
-        mcmc = sampler("parallel" if options.variant == "parallel" else "vectorized")
+        mcmc = sampler("parallel" if is_parallel else "vectorized")
         mcmc.run(jax.random.PRNGKey(options.seed), **options.data, extra_fields=("num_steps",))
         draws = {name: np.asarray(value) for name, value in mcmc.get_samples(group_by_chain=True).items()}
         gradients = {"warmup": None, "sampling": int(np.sum(mcmc.get_extra_fields()["num_steps"]))}

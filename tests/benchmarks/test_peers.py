@@ -169,6 +169,23 @@ def test_chains_in_processes_that_outlive_a_run_are_counted():
     assert cell([stan], "eight_schools", "pystan").values["cpu_seconds"] == 24.0
 
 
+@pytest.mark.parametrize(
+    ("errors", "message"),
+    [
+        (
+            "Traceback\n  raise\nmodule.SomeError: it broke:\n(\n  1\n)\n\nFor simplicity",
+            "module.SomeError: it broke:",
+        ),
+        ("Killed\n", "Killed"),
+        ("", "no message"),
+    ],
+)
+def test_an_engine_that_fails_is_quoted(errors, message):
+    from runs import message_of
+
+    assert message_of(errors) == message
+
+
 def test_the_worst_scalar_is_named():
     from cells import judge
 
