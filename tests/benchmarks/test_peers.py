@@ -155,10 +155,10 @@ def test_what_was_run_is_counted_beside_what_is_asked_for():
     from sections import coverage
 
     pymc = "pymc_dense"
-    runs = [run(pymc), run(pymc, "arK", seconds=61.0), run(pymc, cache="warm"), run("numpyro_parallel")]
+    runs = [run(pymc), run(pymc, "arK", seconds=61.0), run(pymc, cache="warm"), run("blackjax")]
     rows = dict(line.strip("| ").split(" | ", 1) for line in coverage(runs).splitlines() if "|" in line)
     assert rows[pymc] == "2 of 15 | 1 of 14 |  | 300"
-    assert rows["numpyro_parallel"] == "1 of 17 |  |  | 300"
+    assert rows["blackjax"] == "1 of 17 |  |  | 300"
     assert rows["numpyro"].startswith("0 of 17 | 0 of 17 | 0 of 4")
 
 
