@@ -7,7 +7,7 @@ import numpy as np
 from ...core.errors import OptionError
 from ...kernels import Metric
 from .dense import dense
-from .diagonal import diagonal, scale_of
+from .diagonal import diagonal
 from .fit import Fit
 from .low_rank import low_rank
 from .marginal import gain, marginal, pays
@@ -79,7 +79,7 @@ def learn_metric(
     if not room or not _can_be_squared(x / plain.scale, g * plain.scale):
         return plain.metric(room, dtype), Choice("diagonal")
     choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
-    fit = _fit(choice.form, x, g, plain.scale)
+    fit = _fit(choice.form, x, g, plain)
     if form == "auto" and turns:
         wide = marginal(x, g, plain.scale)
         ratio = gain(wide, fit, x, g)
@@ -88,11 +88,11 @@ def learn_metric(
     return fit.metric(room, dtype), choice
 
 
-def _fit(form: str, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
-    """Of one form; `scale` is that of the coordinates. But for `low_rank`, several at once along axes in front."""
+def _fit(form: str, x: np.ndarray, g: np.ndarray, plain: Fit) -> Fit:
+    """Of one form; `plain` is the diagonal one. But for `low_rank`, several at once along axes in front."""
     if form == "low_rank":
-        return low_rank(x, g, scale, min(RANK, x.shape[1]))
-    return dense(x, g, scale) if form == "dense" else diagonal(x, g, scale)
+        return low_rank(x, g, plain.scale, min(RANK, x.shape[1]))
+    return dense(x, g, plain.scale) if form == "dense" else plain
 
 
 def _can_be_squared(x: np.ndarray, g: np.ndarray) -> bool:
@@ -118,9 +118,10 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
     losses = dict.fromkeys(forms, 0.0)
     num_parts = _MANY_PARTS if num_draws < _FEW_DRAWS else _FEW_PARTS
     for seen, unseen in _parts(num_draws, num_parts):
-        fitted = scale_of(x[seen], g[seen], scale)
+        of_seen = x[seen], g[seen]
+        plain = diagonal(*of_seen, scale)
         for form in forms:
-            losses[form] += _loss(form, x, g, seen, unseen, fitted)
+            losses[form] += _loss(_residual(form, x, g, of_seen, plain), unseen)
     # Where there is room for a full matrix, fewer directions cost no less: they must be clearly better. While a tie
     # went to them, chains stuck in the narrow part of gp_pois_regr now and then.
     rich = forms[-1]
@@ -132,24 +133,41 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
 
 def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Draws seen and unseen, each `(part, draw)`, of all parts of one size and then of those that have one less."""
-    draws = np.arange(num_draws)
-    parts = np.array_split(draws, num_parts)
-    sizes = dict.fromkeys(map(len, parts))
-    stacks = [np.stack([part for part in parts if len(part) == size]) for size in sizes]
-    return [(np.stack([np.delete(draws, part) for part in unseen]), unseen) for unseen in stacks]
+    size, num_larger = divmod(num_draws, num_parts)
+    first = num_larger * (size + 1)
+    stacks = []
+    for begin, end, length in ((0, first, size + 1), (first, num_draws, size)):
+        if begin < end:
+            starts = np.arange(begin, end, length)[:, None]
+            others = np.arange(num_draws - length)
+            stacks.append((others + length * (others >= starts), starts + np.arange(length)))
+    return stacks
 
 
-def _loss(
-    form: str, x: np.ndarray, g: np.ndarray, seen: np.ndarray, unseen: np.ndarray, scale: np.ndarray
-) -> float:
-    """The sum of squares on unseen draws, `(part, draw)`; `scale` is that of seen ones, `(part, dim)`."""
-    if form == "low_rank":  # the parts may have found unlike numbers of directions
-        fits = [_fit(form, x[rows], g[rows], each) for rows, each in zip(seen, scale, strict=True)]
-        residual = np.stack([fit.residual(x, g) for fit in fits])
-    else:
-        residual = _fit(form, x[seen], g[seen], scale).residual(x, g)
-    centre = np.take_along_axis(residual, seen[..., None], 1).mean(1, keepdims=True)
-    return float(np.sum((np.take_along_axis(residual, unseen[..., None], 1) - centre) ** 2))
+def _residual(
+    form: str, x: np.ndarray, g: np.ndarray, of_seen: tuple[np.ndarray, np.ndarray], plain: Fit
+) -> np.ndarray:
+    """Draw plus gradient, whitened by what each part learns of the draws and gradients that it sees.
+
+    Shape `(part, draw, dim)`, of all draws; `of_seen` are `(part, seen draw, dim)`, and `plain` is what they say of a
+    diagonal metric.
+    """
+    if form != "low_rank":
+        return _fit(form, *of_seen, plain).residual(x, g)
+    # The parts may find unlike numbers of directions.
+    fits = [
+        _fit(form, *each, Fit(scale, plain.factor, plain.stretch))
+        for *each, scale in zip(*of_seen, plain.scale, strict=True)
+    ]
+    return np.stack([fit.residual(x, g) for fit in fits])
+
+
+def _loss(residual: np.ndarray, unseen: np.ndarray) -> float:
+    """The sum of squares of unseen draws, `(part, draw)`, about the mean of those that are seen."""
+    left_out = residual[np.arange(len(unseen))[:, None], unseen]
+    num_seen = residual.shape[1] - unseen.shape[1]
+    centre = (residual.sum(1) - left_out.sum(1)) / num_seen
+    return float(np.sum((left_out - centre[:, None]) ** 2))
 
 
 def _candidates(num_draws: int, dim: int) -> list[str]:

@@ -35,7 +35,12 @@ def marginal(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
 
 def widths(x: np.ndarray) -> np.ndarray:
     """Standard deviations, by quantiles of draws, shape `(draw, dim)`: of how far the bulk goes, whatever the tails."""
-    low, high = np.quantile(x, (_TAIL, 1 - _TAIL), axis=0)
+    # As `np.quantile` has it, which takes ten times as long for so few.
+    ordered, last = np.sort(x, axis=0), len(x) - 1
+    below = int(_TAIL * last)
+    weight = _TAIL * last - below
+    low = ordered[below] + weight * (ordered[min(below + 1, last)] - ordered[below])
+    high = ordered[last - below] - weight * (ordered[last - below] - ordered[max(last - below - 1, 0)])
     return (high - low) / _WIDTH
 
 
