@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +27,11 @@ import jax
 import jax.numpy as jnp
 
 from accord.core.precision import scope
-from accord.core.versions import QUICK_CPU_OPTIONS
+from accord.core.traced import equations
 from accord.density import LogDensity
 from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.drivers.compiled import compile_programs
+from accord.drivers.compiler import adds_many_up, options_for
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.sample import DEFAULT_WARMUP, MAX_WARMUP
@@ -46,10 +48,10 @@ FEWEST = 10  # iterations of a round
 SECONDS = 0.1  # that a round lasts
 FOREVER = np.int32(2**30)
 
-OPTIONS = {"as accord compiles": dict(QUICK_CPU_OPTIONS), "XLA's defaults": {}}
+WAYS = ("as accord compiles", "XLA's defaults")
 HEADER = (
     "model",
-    *(f"gradient, {way}" for way in OPTIONS),
+    *(f"gradient, {way}" for way in WAYS),
     "step",
     "extra",
     "ratio",
@@ -131,8 +133,10 @@ def measure(density: LogDensity) -> Cost:
         position = np.asarray(state.kernel.point.position)
         places = np.zeros((NUM_PLACES, density.dim))
         loops: dict[str, Callable[[int], None]] = {}
-        for way, options in OPTIONS.items():
-            loops[way] = _bare_loop(density, position, options)
+        traced = jax.make_jaxpr(density.value_and_grad)(position)
+        options = options_for(any(map(adds_many_up, equations(traced.jaxpr)))), {}
+        for way, each in zip(WAYS, options, strict=True):
+            loops[way] = _bare_loop(density, position, each)
 
         def step(count: int) -> None:
             limits = Limits.at(FOREVER, count, DEFAULT_WARMUP, kernel.target_accept, places)
@@ -141,11 +145,11 @@ def measure(density: LogDensity) -> Cost:
         loops["step"] = step
         seconds = _fastest(loops)
     steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in pieces if piece.phase == "sample"])
-    bare = {way: seconds[way] for way in OPTIONS}
+    bare = {way: seconds[way] for way in WAYS}
     return Cost(bare, seconds["step"], pieces[-1].choice.form, float(steps.mean()))
 
 
-def _bare_loop(density: LogDensity, position: np.ndarray, options: dict[str, bool]) -> Callable[[int], None]:
+def _bare_loop(density: LogDensity, position: np.ndarray, options: Any) -> Callable[[int], None]:
     """Compile a loop of `count` gradients, each of a position that depends on the last, and bind it to the data."""
 
     def loop(data, position, shift, count):

@@ -43,7 +43,7 @@ def each(
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without optimisation: the same operations, four times sooner, where a test's numbers are few."""
-    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS}
+    options = {**QUICK_CPU_OPTIONS, "xla_backend_optimization_level": 0}
     return jax.jit(function, compiler_options=options)
 
 

@@ -85,7 +85,7 @@ def evaluate(make: Callable[..., Any], quantity: str, points: list, dtype: type,
 
     slopes = tuple(range(first, len(arguments)))
     # Without optimisation the same operations compile many times sooner.
-    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS}
+    options = {**QUICK_CPU_OPTIONS, "xla_backend_optimization_level": 0}
     by_row = jax.jit(jax.vmap(jax.value_and_grad(function, slopes)), compiler_options=options)
     values, derivatives = by_row(*arguments)
     return np.stack([np.asarray(values), *(np.asarray(d) for d in derivatives)], axis=-1).astype(np.float64)

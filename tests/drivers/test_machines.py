@@ -4,8 +4,10 @@ from accord.drivers import worker
 
 
 def build_all(monkeypatch, groups, num_tasks):
-    monkeypatch.setattr(worker, "build", lambda density, plan, devices: (devices, {"compile": 1.0}))
-    return worker.build_all(None, None, groups, num_tasks)
+    monkeypatch.setattr(
+        worker, "build", lambda density, plan, devices, meanwhile: (devices, {"compile": 1.0})
+    )
+    return worker.build_all(None, None, groups, num_tasks, lambda: None)
 
 
 def test_a_machine_that_spans_devices_serves_one_task_at_a_time(monkeypatch):

@@ -117,7 +117,9 @@ def test_what_cannot_be_compiled_in_pieces_is_compiled_as_it_is(monkeypatch: pyt
     compiles = []
     real = compiled.compile_lowered
     monkeypatch.setattr(
-        compiled, "compile_lowered", lambda lowered: compiles.append(lowered) or real(lowered)
+        compiled,
+        "compile_lowered",
+        lambda lowered, **options: compiles.append(lowered) or real(lowered, **options),
     )
     run: dict[str, Any] = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
     with pytest.warns(RuntimeWarning, match="could not compile the loop that draws in pieces"):

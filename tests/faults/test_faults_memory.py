@@ -22,7 +22,7 @@ def gaussian(x):
 def test_draws_that_do_not_fit_are_refused_before_anything_is_compiled(monkeypatch):
     """3e9 numbers are 24 gigabytes, and are held twice."""
     monkeypatch.setattr(memory, "free_bytes", lambda: 16 * 2**30)
-    monkeypatch.setattr(compiled, "compile_lowered", lambda *_: pytest.fail("it compiled"))
+    monkeypatch.setattr(compiled, "compile_lowered", lambda *_, **__: pytest.fail("it compiled"))
     with pytest.raises(OptionError, match=r"take .* GiB, and 16 GiB are free\. .*RunFolder.*thinning"):
         infer.sample(target(), draws=10**9, chains=1, **QUIET)
     wide = LogDensity.from_function(gaussian, np.broadcast_to(0.0, (10**6,)))

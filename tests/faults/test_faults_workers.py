@@ -222,7 +222,7 @@ def test_processes_inside_of_a_worker_are_refused_at_once(pool):
 
 def test_processes_inside_of_a_worker_are_refused_before_anything_is_compiled(monkeypatch):
     monkeypatch.setenv("ACCORD_WORKER", "1")
-    monkeypatch.setattr(compiled, "compile_lowered", lambda *_: pytest.fail("it compiled"))
+    monkeypatch.setattr(compiled, "compile_lowered", lambda *_, **__: pytest.fail("it compiled"))
     with pytest.raises(OptionError, match="inside of a worker process"):
         infer.sample(target(), executor=infer.Processes(), **RUN)
 

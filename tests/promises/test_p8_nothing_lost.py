@@ -81,7 +81,7 @@ def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
-    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", lambda *arguments: time.sleep(20))
+    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", lambda *_, **__: time.sleep(20))
     monkeypatch.setattr("accord.drivers.compiled.PROGRAMS", ProgramCache(1))
     interrupt_after(1.5)
     began = time.monotonic()

@@ -11,5 +11,5 @@ from ..core.versions import QUICK_CPU_OPTIONS
 def quickly(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile for one use: the same operations in their order, as they were written."""
     is_cpu = jax.default_backend() == "cpu"
-    options = {"xla_backend_optimization_level": 0, **QUICK_CPU_OPTIONS} if is_cpu else {}
+    options = {**QUICK_CPU_OPTIONS, "xla_backend_optimization_level": 0} if is_cpu else {}
     return jax.jit(function, compiler_options=options)

@@ -23,7 +23,14 @@ from ..executors import gather
 from ..kernels.base import AbstractKernel
 from .block import NUM_PLACES, Limits, start_state
 from .callbacks import check_callbacks, without_raising
-from .compiler import PROGRAMS, compile_lowered, is_batched_lapack, one_at_a_time, spans_devices
+from .compiler import (
+    PROGRAMS,
+    adds_many_up,
+    compile_lowered,
+    is_batched_lapack,
+    one_at_a_time,
+    spans_devices,
+)
 from .ensemble_program import program_for
 from .needed import only
 from .placement import Placement
@@ -40,7 +47,7 @@ class Programs:
     - `sites(positions, log_densities, num_sites, num_parts) -> {name: rows}`: sites as `site/x`, and as
       `stat/log_prior` and `stat/log_likelihood` the parts of the log densities, where they have any. See
       `sites_program`.
-    - `seconds`: spent in `"trace"` and `"compile"`.
+    - `seconds`: spent in `"trace"`, until XLA began, and in `"compile"`, in which the rest is traced.
     - `is_cached`: whether this process had compiled them before.
     """
 
@@ -50,8 +57,16 @@ class Programs:
     is_cached: bool
 
 
-def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | None = None) -> Programs:
+def compile_programs(
+    target: LogDensity,
+    plan: Plan,
+    devices: Sequence[Any] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Programs:
     """Compile both programs for some devices (None is JAX's default one), or find them in the cache.
+
+    `meanwhile()` is called when nothing is left to do but to wait for XLA. Of what Python does, only what the first of
+    the programs needs comes before that one is given to XLA.
 
     Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
     to something else, and one written anew with the same operations to the same. Arrays that a model closes over are
@@ -105,6 +120,8 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         tuple(device.id for device in place.devices),
     )
 
+    # Blocks of data give the same bits on any number of devices, for which there is one way to compile.
+    adds_much = not plan.shard and any(adds_many_up(each) for each in equations(gradient.jaxpr))
     is_cpu, is_wide = jax.default_backend() == "cpu", any(spans_devices(each) for each in every)
 
     def build() -> tuple[Any, Any]:
@@ -141,16 +158,13 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
         # the same program on several devices.
         in_pieces = is_cpu and not (plan.shard or is_wide or len(place.devices) > 1)
         lowered_advance = advance(in_pieces).lower(*arguments)
-        lowered_sites = jax.jit(sites, out_shardings=place.everywhere).lower(
-            place.shapes(site_consts), unnamed, *drawn
-        )
         nonlocal traced
         traced = time.perf_counter()
 
         def compile_advance() -> Any:
             with scope(precision):
                 try:
-                    return compile_lowered(lowered_advance)
+                    return compile_lowered(lowered_advance, adds_much=adds_much)
                 except jax.errors.JaxRuntimeError as error:
                     if not in_pieces:
                         raise
@@ -161,11 +175,14 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
                         RuntimeWarning,
                         stacklevel=1,
                     )
-                    return compile_lowered(advance(False).lower(*arguments))
+                    return compile_lowered(advance(False).lower(*arguments), adds_much=adds_much)
 
         def compile_sites() -> Any:
             with scope(precision):
-                return compile_lowered(lowered_sites)
+                program = jax.jit(sites, out_shardings=place.everywhere)
+                lowered = program.lower(place.shapes(site_consts), unnamed, *drawn)
+                meanwhile()
+                return compile_lowered(lowered)
 
         first, second = gather([compile_advance, compile_sites])
         return first, second
@@ -173,6 +190,8 @@ def compile_programs(target: LogDensity, plan: Plan, devices: Sequence[Any] | No
     traced = time.perf_counter()
     (advance, sites), is_cached = PROGRAMS.get(key, build)
     done = time.perf_counter()
+    if is_cached:
+        meanwhile()
     if (is_wide and not devices) or (is_cpu and any(is_batched_lapack(each, lanes) for each in every)):
         advance, sites = one_at_a_time(advance), one_at_a_time(sites)
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))

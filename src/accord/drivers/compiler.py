@@ -1,15 +1,17 @@
 """Hand programs to XLA, keep what it returns, and say what in a program must be run with care."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import jax
 
-from ..core.versions import QUICK_CPU_OPTIONS
+from ..core.versions import FUSING_CPU_OPTIONS, QUICK_CPU_OPTIONS
 from .cache import ProgramCache
 
 _MAX_PROGRAMS = 32
+_MANY_UPDATES = 2**14
 _LAPACK = {
     "cholesky",
     "triangular_solve",
@@ -29,9 +31,26 @@ PROGRAMS: ProgramCache[tuple[Any, Any]] = ProgramCache(_MAX_PROGRAMS)
 _may_run = threading.Lock()
 
 
-def compile_lowered(lowered: Any) -> Any:
+def compile_lowered(lowered: Any, *, adds_much: bool = False) -> Any:
     """Compile what has been lowered, with the options of this library."""
-    return lowered.compile(dict(QUICK_CPU_OPTIONS) if jax.default_backend() == "cpu" else None)
+    return lowered.compile(options_for(adds_much))
+
+
+def options_for(adds_much: bool) -> dict[str, bool | int] | None:
+    """What XLA is told; `adds_much` says that the program has an equation that `adds_many_up`."""
+    if jax.default_backend() != "cpu":
+        return None
+    return dict(FUSING_CPU_OPTIONS if adds_much else QUICK_CPU_OPTIONS)
+
+
+def adds_many_up(equation: Any) -> bool:
+    """Whether it adds up so many numbers by group that another way to fuse is worth 0.1 to 0.3 s more of compiling.
+
+    A gradient of 100,000 rows in 200 groups takes 255 us for 464, of 20,000 rows 123 for 131, of 2,000 rows 81 for 67.
+    """
+    return (
+        equation.primitive.name == "scatter-add" and math.prod(equation.invars[2].aval.shape) >= _MANY_UPDATES
+    )
 
 
 def is_batched_lapack(equation: Any, lanes: int) -> bool:

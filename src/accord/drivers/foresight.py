@@ -1,5 +1,8 @@
 """Look at a model while its programs compile, and say at the end of the run what was seen."""
 
+import importlib
+from concurrent.futures import Future
+
 from ..core.notice import Notice
 from ..density import LogDensity
 from ..executors import ThreadPool
@@ -8,16 +11,33 @@ from .checks.cheap import cheap_checks
 _PATIENCE = {False: 60.0, True: 1.0}  # seconds, by whether the run was interrupted
 
 
+_LATER = (
+    "numpy.fft",
+    "accord.drivers.centring.hierarchy",
+)  # what the end of a run loads, the second after divergences
+
+
 class Foresight:
-    """What `cheap_checks` finds in a density, worked out in a thread of its own from now on."""
+    """What `cheap_checks` finds in a density, worked out in a thread of its own once `begin` is called.
+
+    Python does one thing at a time: were it begun before XLA compiles, tracing would wait for it.
+    """
 
     def __init__(self, density: LogDensity):
-        pool = ThreadPool(1)
-        self._found = pool.submit(_look, density)
-        pool.close()
+        self._density = density
+        self._found: Future[tuple[Notice, ...]] | None = None
+
+    def begin(self) -> None:
+        """Look from now on; a second call does nothing."""
+        if self._found is None:
+            pool = ThreadPool(1)
+            self._found = pool.submit(_look, self._density)
+            pool.close()
 
     def notices(self, *, is_interrupted: bool) -> tuple[Notice, ...]:
-        """What was found; nothing where it takes longer than anybody would wait for."""
+        """What was found; nothing where it takes longer than anybody would wait for, or was not begun."""
+        if self._found is None:
+            return ()
         try:
             return self._found.result(_PATIENCE[is_interrupted])
         except TimeoutError:
@@ -26,7 +46,7 @@ class Foresight:
 
 def _look(density: LogDensity) -> tuple[Notice, ...]:
     try:
-        return cheap_checks(density)
+        found = cheap_checks(density)
     except Exception as error:  # the model's own: that a run has come to an end is no reason to lose it
         return (
             Notice(
@@ -36,3 +56,6 @@ def _look(density: LogDensity) -> tuple[Notice, ...]:
                 "Let the model depend on its arguments alone: not on files, globals or how often it is called.",
             ),
         )
+    for name in _LATER:
+        importlib.import_module(name)
+    return found

@@ -85,7 +85,7 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
     foresight = Foresight(order.density)
     try:
         with precisions.scope(plan.precision), one_blas_thread():
-            failures = _schedule(order, ledger, interrupts)
+            failures = _schedule(order, ledger, interrupts, foresight)
     except _InterruptedError:
         pass
     except BaseException:
@@ -107,12 +107,12 @@ class _InterruptedError(Exception):
     """Ctrl-C came before the first draw."""
 
 
-def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts) -> list[Failure]:
+def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts, foresight: Foresight) -> list[Failure]:
     pool: AbstractPool | None = None
     try:
         try:
             with interrupts.raising():
-                do, surroundings = _prepare(order, ledger)
+                do, surroundings = _prepare(order, ledger, foresight)
                 pool = order.executor.open(len(order.groups), surroundings)
         except KeyboardInterrupt:
             interrupts.forget()
@@ -136,17 +136,22 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts) -> list[Fail
             pool.close()
 
 
-def _prepare(order: Order, ledger: Ledger) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
+def _prepare(
+    order: Order, ledger: Ledger, foresight: Foresight
+) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
     """What each task calls, with what it is given beside its group; and what workers are to find around them."""
     do: tuple[Callable[..., worker.Outcome], Any]
     if order.executor.shares_memory:
         groups = order.executor.device_groups()
-        machines, seconds = worker.build_all(order.density, order.plan, groups, len(order.groups))
+        machines, seconds = worker.build_all(
+            order.density, order.plan, groups, len(order.groups), foresight.begin
+        )
         ledger.timings |= seconds
         do = (functools.partial(worker.do_on_any, is_stopped=ledger.is_ending), machines)
     else:
         do_there = worker.do_together if order.executor.is_gang else worker.do_packed
         do = (do_there, worker.pack(order.density, order.plan))
+        foresight.begin()
     return do, worker.surroundings_of(order.plan.precision)
 
 

@@ -72,10 +72,17 @@ class Machines:
 
 
 def build_all(
-    density: LogDensity, plan: Plan, groups: Sequence[Sequence[Any] | None], num_tasks: int
+    density: LogDensity,
+    plan: Plan,
+    groups: Sequence[Sequence[Any] | None],
+    num_tasks: int,
+    meanwhile: Callable[[], None],
 ) -> tuple[Machines, dict[str, float]]:
-    """A machine for each group of devices, or the one of the default device for all tasks; with the seconds it took."""
-    found = [build(density, plan, devices) for devices in groups]
+    """A machine for each group of devices, or the one of the default device for all tasks; with the seconds it took.
+
+    `meanwhile()` is called when XLA is at work.
+    """
+    found = [build(density, plan, devices, meanwhile) for devices in groups]
     seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
     machines = [
         machine
@@ -86,11 +93,14 @@ def build_all(
 
 
 def build(
-    density: LogDensity, plan: Plan, devices: Sequence[Any] | None = None
+    density: LogDensity,
+    plan: Plan,
+    devices: Sequence[Any] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Machine, dict[str, float]]:
     """Compile the programs of a plan, for these devices or for JAX's default one; with the seconds that it took."""
     cache.persist()
-    programs = compile_programs(density, plan, devices)
+    programs = compile_programs(density, plan, devices, meanwhile)
     machine = Machine(plan, programs.advance, programs.sites)
     return machine, programs.seconds
 
