@@ -44,7 +44,11 @@ def test_the_metric_learnt_beats_the_true_variances_twentyfold(monkeypatch: pyte
 def test_draws_are_accepted_as_often_as_was_asked(
     kernel: Callable[..., AbstractKernel], target: float
 ) -> None:
-    pieces = _run(kernel(target_accept=target), _normal(np.eye(20)), 20, num_draws=500)
+    # Where warm-up is short, steps that are still uneven are accepted more often: HMC's by 0.74 for 0.7 after 500 draws.
+    # After 2000, 64 chains of HMC had 0.725 with a deviation of 0.013: eight miss with a chance of 1e-7.
+    pieces = _run(
+        kernel(target_accept=target), _normal(np.eye(20)), 20, num_draws=500, num_warmup=2000, num_chains=8
+    )
     acceptance = np.mean(np.concatenate([piece.arrays["stat/acceptance_rate"] for piece in pieces]))
     print(f"target {target}, accepted {acceptance:.3f}")
     assert abs(acceptance - target) < 0.05
@@ -56,15 +60,20 @@ def _normal(covariance: np.ndarray) -> Callable[[jax.Array], jax.Array]:
 
 
 def _run(
-    kernel: AbstractKernel, log_density: Callable[[jax.Array], jax.Array], dim: int, num_draws: int
+    kernel: AbstractKernel,
+    log_density: Callable[[jax.Array], jax.Array],
+    dim: int,
+    num_draws: int,
+    num_warmup: int = 500,
+    num_chains: int = 2,
 ) -> list[Piece]:
-    """The pieces of the sampling phase of two chains."""
+    """The pieces of the sampling phase of some chains."""
     with scope("float64"):
         rows = rows_for(dim, 1)
         run = advance_program(kernel, dim, np.dtype(float), 1, rows)
         plan = Plan(
             kernel=kernel,
-            num_warmup=500,
+            num_warmup=num_warmup,
             num_kept=num_draws,
             seed=0,
             lanes=1,
@@ -78,7 +87,7 @@ def _run(
             advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
             sites=lambda positions, *others: {},
         )
-        items = [item for chain in (0, 1) for item in run_chains(machine, [chain], lambda: False)]
+        items = [item for chain in range(num_chains) for item in run_chains(machine, [chain], lambda: False)]
     return [item for item in items if isinstance(item, Piece) and item.phase == "sample"]
 
 

@@ -115,4 +115,4 @@ def diagonal_metric(dim: int, rank: int = 0) -> Metric:
 
 def draw_key(seed: int, chain: int, draw: int) -> np.ndarray:
     """The key of one draw, as `drivers.block.item_key` derives it."""
-    return keys.fold(keys.fold(keys.chain_key(seed, chain), np.uint32(keys.USE_DRAW)), np.uint32(draw))
+    return keys.item(keys.chain_key(seed, chain), keys.USE_DRAW, draw)

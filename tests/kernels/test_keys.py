@@ -47,15 +47,34 @@ def test_host_and_device_fold_alike() -> None:
     np.testing.assert_array_equal(device, [keys.fold(key, number) for number in numbers])
 
 
+def test_host_and_device_derive_the_keys_of_items_alike() -> None:
+    key = keys.chain_key(123, 4)
+    numbers = np.concatenate([np.arange(1000), [2**31, 2**32 - 1]]).astype(np.uint32)
+    uses = np.arange(len(numbers), dtype=np.uint32) % 2
+    expected = [keys.item(key, use, number) for use, number in zip(uses, numbers, strict=True)]
+    device = jax.jit(jax.vmap(keys.item, (None, 0, 0)))(key, uses, numbers)
+    lanes = keys.item(np.broadcast_to(key[:, None], (2, len(numbers))), uses, numbers).T
+    np.testing.assert_array_equal(device, expected)
+    np.testing.assert_array_equal(lanes, expected)
+
+
 def test_no_two_uses_of_a_run_share_a_key() -> None:
-    words = set()
+    words, numbers = set(), np.arange(2000, dtype=np.uint32)
     for chain in range(20):
         root = keys.chain_key(7, chain)
-        for use in (keys.USE_DRAW, keys.USE_TUNE, keys.USE_START):
-            numbers = np.arange(2000, dtype=np.uint32)
-            folded = np.asarray(jax.vmap(keys.fold, (None, 0))(keys.fold(root, np.uint32(use)), numbers))
-            words |= set(map(tuple, folded.tolist()))
-    assert len(words) == 20 * 3 * 2000
+        items = jax.vmap(keys.item, (None, None, 0))
+        started = jax.vmap(keys.fold, (None, 0))(keys.fold(root, np.uint32(keys.USE_START)), numbers)
+        folded = jax.vmap(keys.fold, (None, 0))(
+            root, numbers
+        )  # streams, from which items of other uses are made
+        for found in (
+            items(root, np.uint32(keys.USE_DRAW), numbers),
+            items(root, np.uint32(keys.USE_TUNE), numbers),
+            started,
+            folded,
+        ):
+            words |= set(map(tuple, np.asarray(found).tolist()))
+    assert len(words) == 20 * 4 * 2000
 
 
 def test_neighbouring_seeds_and_chains_share_no_key() -> None:
@@ -79,6 +98,8 @@ def test_uniform_numbers_lie_strictly_between_zero_and_one(
         monkeypatch.setattr(keys, "threefry", lambda key, counter, word=word: (word, word))
         u = keys.uniform(jnp.zeros(2, jnp.uint32), jnp.uint32(0), jnp.uint32(0), jnp.dtype(dtype))
         assert 0 < u < 1 and u.dtype == dtype
+        for u in keys.uniforms(jnp.zeros(2, jnp.uint32), jnp.uint32(0), jnp.uint32(0), jnp.dtype(dtype)):
+            assert 0 < u < 1 and u.dtype == dtype
         z = keys.normal(jnp.zeros(2, jnp.uint32), 1, 0, jnp.dtype(dtype))
         assert np.all(np.isfinite(z))
 
@@ -90,6 +111,34 @@ def test_uniform_numbers_are_uniform_and_do_not_depend_on_each_other(dtype: str)
     assert stats.kstest(u, "uniform").pvalue > ALPHA
     for lag in (1, 2, 7):
         assert abs(np.corrcoef(u[lag:], u[:-lag])[0, 1]) < stats.norm.isf(ALPHA / 2) / np.sqrt(count)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_two_uniform_numbers_of_one_block_do_not_depend_on_each_other(dtype: str) -> None:
+    count = 100_000
+    counters = jnp.arange(count, dtype=jnp.uint32)
+    pair = keys.uniforms(
+        jnp.asarray(keys.chain_key(5, 0)), counters, jnp.full_like(counters, 1), jnp.dtype(dtype)
+    )
+    one, other = (np.asarray(each, np.float64) for each in pair)
+    for each in (one, other):
+        assert stats.kstest(each, "uniform").pvalue > ALPHA
+    for first, second in ((one, other), (one[1:], other[:-1]), (one[1:], one[:-1]), (other[1:], other[:-1])):
+        assert abs(np.corrcoef(first, second)[0, 1]) < stats.norm.isf(ALPHA / 2) / np.sqrt(count)
+
+
+def test_the_first_words_of_the_keys_of_draws_are_random_bits() -> None:
+    """Doublings of trajectories go the way that these say."""
+    count = 20_000
+    draws = np.arange(count, dtype=np.uint32)
+    key = np.broadcast_to(keys.chain_key(5, 0)[:, None], (2, count))
+    words = keys.item(key, np.full(count, keys.USE_DRAW, np.uint32), draws)[0]
+    bits = (words[:, None] >> np.arange(20, dtype=np.uint32)) & 1
+    limit = stats.norm.isf(ALPHA / 2 / 20**2) * np.sqrt(count) / 2  # of all sums and of all pairs together
+    assert np.all(np.abs(bits.sum(0) - count / 2) < limit)
+    signs = 2 * bits.astype(int) - 1
+    together = signs.T @ signs - count * np.eye(20, dtype=int)
+    assert np.all(np.abs(together) < 2 * limit)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

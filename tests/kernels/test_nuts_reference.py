@@ -125,9 +125,8 @@ def _numbers(dim: int, num_seeds: int) -> dict[tuple[int, int], Numbers]:
     def table(key: jax.Array) -> tuple[jax.Array, ...]:
         return (
             keys.normal(key, dim, 0, jnp.dtype(float)),
-            keys.threefry((key[0], key[1]), (jnp.uint32(0), jnp.uint32(1)))[0],
-            keys.uniform(key, counters, jnp.full_like(counters, 2), jnp.dtype(float)),
-            keys.uniform(key, counters, jnp.full_like(counters, 3), jnp.dtype(float)),
+            key[0],
+            *keys.uniforms(key, counters, jnp.full_like(counters, 1), jnp.dtype(float)),
         )
 
     items = [(seed, draw) for seed in range(num_seeds) for draw in range(NUM_DRAWS)]

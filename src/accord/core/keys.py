@@ -89,12 +89,29 @@ def fold(key: Any, number: Any) -> Any:
         zero = jax.lax.full_like(number, 0)
         return jnp.stack(threefry((key[0], key[1]), (zero, number)))
     if np.ndim(number) == 0 and np.ndim(key) == 1:
-        # Several times faster than NumPy's scalars, and done for every block of a chain.
-        return np.array(
-            _rounds((int(key[0]), int(key[1])), (0, int(number)), _add_ints, _rotate_int, xor), np.uint32
-        )
+        return _of_ints(key, (0, int(number)))
     with np.errstate(over="ignore"):  # wrapping around is what the cipher means
         return np.stack(threefry((key[0], key[1]), (np.uint32(0), number)))
+
+
+def _of_ints(key: Any, counter: tuple[int, int]) -> np.ndarray:
+    """The cipher for one block on the host: several times faster than with NumPy's scalars."""
+    words = _rounds((int(key[0]), int(key[1])), counter, _add_ints, _rotate_int, xor)
+    return np.array(words, np.uint32)
+
+
+def item(key: Any, use: Any, number: Any) -> Any:
+    """The key of item `number` of stream `use` (both uint32) of a chain's key; shapes and places as for `fold`.
+
+    One block of the cipher, where two folds take two. Its first word of counter is never 0, which is that of `fold`.
+    """
+    if isinstance(number, jax.Array):
+        first = use + np.uint32(1)
+        return jnp.stack(threefry((key[0], key[1]), (jnp.broadcast_to(first, number.shape), number)))
+    if np.ndim(number) == 0 and np.ndim(key) == 1:
+        return _of_ints(key, (int(use) + 1, int(number)))
+    with np.errstate(over="ignore"):
+        return np.stack(threefry((key[0], key[1]), (use + np.uint32(1), number)))
 
 
 def chain_key(seed: int, chain: int) -> np.ndarray:
@@ -146,6 +163,18 @@ def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
     high = (words[0] >> np.uint32(6)).astype(dtype) * 2.0**-26
     low = (words[1] >> np.uint32(6)).astype(dtype) * 2.0**-52
     return high + low + 2.0**-53
+
+
+def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.Array, jax.Array]:
+    """Two independent uniform numbers in (0, 1), never 0 nor 1, from one block of the cipher; shape of the counters.
+
+    They have 32 bits each (23 in float32), which is enough to choose by: probabilities are off by 1e-10 at most.
+    """
+    words = threefry((key[0], key[1]), (jnp.asarray(first), jnp.asarray(second)))
+    bits = 23 if dtype == jnp.float32 else 32
+    half, cell = np.asarray(0.5, dtype), np.asarray(2.0**-bits, dtype)
+    one, other = (((word >> np.uint32(32 - bits)).astype(dtype) + half) * cell for word in words)
+    return one, other
 
 
 def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:

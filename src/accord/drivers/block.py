@@ -139,8 +139,8 @@ def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callab
 def item_key(key: np.ndarray, chain: ChainState) -> np.ndarray:
     """The key of what a chain is at, a draw, or an evaluation or probe between draws; host-side."""
     if chain.mode == DRAW:
-        return keys.fold(keys.fold(key, np.uint32(keys.USE_DRAW)), np.uint32(chain.draw))
-    return keys.fold(keys.fold(key, np.uint32(keys.USE_TUNE)), np.uint32(chain.num_tuning))
+        return keys.item(key, keys.USE_DRAW, chain.draw)
+    return keys.item(key, keys.USE_TUNE, chain.num_tuning)
 
 
 def item_keys(key: np.ndarray, chains: ChainState) -> np.ndarray:
@@ -148,4 +148,4 @@ def item_keys(key: np.ndarray, chains: ChainState) -> np.ndarray:
     is_draw = np.asarray(chains.mode) == DRAW
     use = np.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(np.uint32)
     number = np.where(is_draw, chains.draw, chains.num_tuning).astype(np.uint32)
-    return np.ascontiguousarray(keys.fold(keys.fold(key.T, use), number).T)
+    return np.ascontiguousarray(keys.item(key.T, use, number).T)

@@ -183,7 +183,7 @@ def _finish(
     draw, num_tuning = shared.draw + is_draw, shared.num_tuning + ~is_draw
     use = jnp.where(mode == DRAW, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
     number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)
-    item_key = jax.vmap(lambda one: keys.fold(keys.fold(one, use), number))(key)
+    item_key = jax.vmap(lambda one: keys.item(one, use, number))(key)
     return _Shared(step_size, mode, draw, num_tuning), item_key
 
 

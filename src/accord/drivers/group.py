@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import ensembles
+from .block import NUM_PLACES, STATS
 from .chain import Chain
 from .complete import check_replicas
 from .fingerprint import Fingerprint, fixed_points
@@ -81,12 +82,12 @@ def work(
 
     **Raises** `StartFailedError` when a chain finds no finite starting point.
     """
-    began = machine.clock()
+    began = now = machine.clock()
     chains = [copy.copy(chain) for chain in group.chains]
     group = replace(group, chains=tuple(chains))
-    items: list[Item] = []
+    made: list[tuple[float, Item]] = []
     if not group.is_known:
-        items += [_fingerprint(machine), *(chain.progress() for chain in group.kept)]
+        made += [(now, item) for item in (*(chain.progress() for chain in group.kept), _fingerprint(machine))]
         group = replace(group, is_known=True)
     if not all(chain.is_started for chain in chains):
         find_starts(machine, chains)
@@ -95,22 +96,28 @@ def work(
         before = [chain.num_gradients for chain in chains]
         is_ensemble = machine.plan.is_ensemble
         stops = ensembles.stops(chains) if is_ensemble else [chain.stop() for chain in chains]
-        seconds = _run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
+        in_program = _run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
         if is_ensemble:
             ensembles.adapt(chains)
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
-        elapsed = machine.clock() - block_began
-        group = replace(group, budget=next_budget(group.budget, done, seconds, elapsed - seconds))
+        now = machine.clock()
+        elapsed = now - block_began
+        group = replace(group, budget=next_budget(group.budget, done, in_program, elapsed - in_program))
         has_look = False
         for lane, chain in enumerate(chains):
             chain.unsaved_seconds += elapsed
             found = list(chain.end_of_block(machine.sites))
             has_look = has_look or (chain.is_at_look and any(isinstance(each, Piece) for each in found))
-            items += found if lane < group.num_kept else []
+            made += [(now, item) for item in found if lane < group.num_kept]
         # Handed over at once, since a rule may hold there, and since what a chain met beyond may then be of no account.
-        if machine.clock() - began >= seconds or has_look:
+        if now - began >= seconds or has_look:
             break
-    return group, items
+    ended = machine.clock()
+    return group, [_aged(item, ended - at) for at, item in made]
+
+
+def _aged(item: Item, age: float) -> Item:
+    return replace(item, age=age) if isinstance(item, Progress) else item
 
 
 def next_budget(budget: int, done: int, seconds: float, beside: float) -> int:
@@ -141,14 +148,17 @@ def run_chains(machine: Machine, numbers: Sequence[int], is_stopped: Callable[[]
 
 def _fingerprint(machine: Machine) -> Fingerprint:
     """Evaluate the target at fixed points, with the program that draws."""
-    plan, values = machine.plan, []
-    for position in fixed_points(plan.dim).astype(plan.dtype):
-        one = Chain.begin(plan, 0, position)
-        chains = [copy.copy(one) for _ in range(plan.lanes)]
-        check_replicas(_run_block(machine, chains, [1] * plan.lanes, [1] * plan.lanes).returned)
-        point = chains[0].state.kernel.point
-        values.append([float(point.log_density), float(np.linalg.norm(point.gradient))])
-    return Fingerprint(np.asarray(values))
+    plan, points = machine.plan, fixed_points(machine.plan.dim).astype(machine.plan.dtype)
+    lanes, count = plan.lanes, len(points)
+    places = np.zeros((lanes, NUM_PLACES, plan.dim), plan.dtype)
+    places[:, :count] = points
+    chains = [Chain.begin(plan, 0, points[0])] * lanes
+    states = [chain.state for chain in chains]
+    answer = machine.run(chains, states, [1] * lanes, [count] * lanes, places)
+    check_replicas(answer.returned)
+    block = answer.blocks[0]
+    heights, gradients = block.stats[:count, STATS.index("lp")], block.gradients[:count]
+    return Fingerprint(np.stack([heights, np.linalg.norm(gradients, axis=1)], axis=1).astype(float))
 
 
 def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Answer:

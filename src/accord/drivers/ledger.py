@@ -75,7 +75,6 @@ class Ledger:
                 case Stuck():
                     self._give_up(item)
                 case Piece():
-                    self._note_time(item)
                     self._store(to_segment(item, self.plan.thinning))
                 case Progress():
                     self._note_time(item)
@@ -167,10 +166,10 @@ class Ledger:
                 self.stop.set()
         self.spilled.append(segment)
 
-    def _note_time(self, item: Progress | Piece) -> None:
-        now = time.perf_counter()
-        self._begins.setdefault(item.chain, now)
-        self._ends[item.chain, item.phase] = now
+    def _note_time(self, item: Progress) -> None:
+        then = time.perf_counter() - item.age
+        self._begins.setdefault(item.chain, then)
+        self._ends[item.chain, item.phase] = then
 
     def _show(self, item: Progress) -> None:
         plan = self.plan

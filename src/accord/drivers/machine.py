@@ -44,12 +44,13 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
+        places: np.ndarray | None = None,
     ) -> Answer:
         """Go on from `states` with the keys and metrics of `chains`, one for each lane, to draws `stops` at most.
 
-        `budgets` are gradients.
+        `budgets` are gradients; `places`, shape `(lane, place, dim)`, are for chains that have not begun: see `Limits`.
         """
-        arguments = self._arguments(chains, states, stops, budgets)
+        arguments = self._arguments(chains, states, stops, budgets, places)
         began = self.clock()
         returned = self.advance(*arguments)
         new_states, block = to_numpy(returned)
@@ -91,7 +92,7 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
-        places: np.ndarray | None = None,
+        places: np.ndarray | None,
     ) -> tuple[Any, ...]:
         """What the program takes."""
         plan = self.plan

@@ -91,7 +91,8 @@ class Plan:
 class Progress:
     """What a chain has done so far: draws of the current phase, gradients since it began, divergences after warm-up.
 
-    `num_warmup` is how many draws of warm-up it has, as far as is known.
+    `num_warmup` is how many draws of warm-up it has, as far as is known; `age`, for how many seconds this was so when
+    its task ended.
     """
 
     chain: int
@@ -101,6 +102,7 @@ class Progress:
     num_gradients: int
     step_size: float
     num_warmup: int
+    age: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def _finish(
     is_draw = mode == DRAW
     use = jnp.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
     number = jnp.where(is_draw, draw, num_tuning).astype(jnp.uint32)
-    return adapted, mode, draw, num_tuning, keys.fold(keys.fold(key, use), number)
+    return adapted, mode, draw, num_tuning, keys.item(key, use, number)
 
 
 def _stats(log_density: Array, info: Info, step_size: Array) -> Array:

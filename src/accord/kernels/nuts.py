@@ -28,8 +28,8 @@ from .integrator import Target, leapfrog
 from .options import check_tuning
 from .trajectory import Checkpoints, is_turning
 
-# Streams of random numbers within one draw.
-_MOMENTUM, _DIRECTION, _LEAF, _SUBTREE = 0, 1, 2, 3
+# Streams of random numbers within one draw. The directions of its doublings are a word of its key.
+_MOMENTUM, _CHOICE = 0, 1
 
 _EARLY_DEPTH = 7  # while the metric is a guess, longer trajectories cost more than all later draws
 
@@ -167,8 +167,7 @@ class NUTS(AbstractKernel):
 
         # Add the leaf to the subtree; within it, every leaf is chosen in proportion to its weight.
         is_first = old.leaf == 0
-        counters = jnp.full(2, num_steps, jnp.uint32)
-        u_leaf, u_subtree = keys.uniform(key, counters, jnp.array([_LEAF, _SUBTREE], jnp.uint32), dtype)
+        u_leaf, u_subtree = keys.uniforms(key, num_steps.astype(jnp.uint32), jnp.uint32(_CHOICE), dtype)
         total = jnp.where(is_first, new.momentum, old.total + new.momentum)
         log_weight = jnp.where(is_first, weight, jnp.logaddexp(old.log_weight, weight))
         is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)
@@ -245,17 +244,15 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     point, is_fresh, tree = state.point, state.is_fresh, state.tree
     dim, dtype = point.position.shape[0], point.position.dtype
 
-    def refresh() -> tuple[Array, Array, Array]:
-        zero = jnp.zeros((), jnp.uint32)
-        bits = keys.threefry((key[0], key[1]), (zero, jnp.uint32(_DIRECTION)))[0]
-        return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient), bits
+    def refresh() -> tuple[Array, Array]:
+        return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
 
     nothing = jnp.zeros(dim, dtype)
-    momentum, force, bits = rarely(is_fresh, refresh, (nothing, nothing, tree.directions))
+    momentum, force = rarely(is_fresh, refresh, (nothing, nothing))
     zero, count = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
     energy = 0.5 * jnp.sum(momentum * momentum) - point.log_density
     positions, momenta, forces = (jnp.stack([v, v]) for v in (point.position, momentum, force))
-    new = Tree(positions, momenta, forces, momentum, zero, energy, count, bits, count, zero, zero)
+    new = Tree(positions, momenta, forces, momentum, zero, energy, count, key[0], count, zero, zero)
     return where(is_fresh, new, tree)
 
 

@@ -89,9 +89,9 @@ def learn_metric(
 
 
 def _fit(form: str, x: np.ndarray, g: np.ndarray, plain: Fit) -> Fit:
-    """Of one form; `plain` is the diagonal one. But for `low_rank`, several at once along axes in front."""
+    """Of one form, or several along axes in front; `plain` is the diagonal one."""
     if form == "low_rank":
-        return low_rank(x, g, plain.scale, min(RANK, x.shape[1]))
+        return low_rank(x, g, plain.scale, min(RANK, x.shape[-1]))
     return dense(x, g, plain.scale) if form == "dense" else plain
 
 
@@ -121,7 +121,7 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
         of_seen = x[seen], g[seen]
         plain = diagonal(*of_seen, scale)
         for form in forms:
-            losses[form] += _loss(_residual(form, x, g, of_seen, plain), unseen)
+            losses[form] += _loss(_fit(form, *of_seen, plain).residual(x, g), unseen)
     # Where there is room for a full matrix, fewer directions cost no less: they must be clearly better. While a tie
     # went to them, chains stuck in the narrow part of gp_pois_regr now and then.
     rich = forms[-1]
@@ -142,24 +142,6 @@ def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]
             others = np.arange(num_draws - length)
             stacks.append((others + length * (others >= starts), starts + np.arange(length)))
     return stacks
-
-
-def _residual(
-    form: str, x: np.ndarray, g: np.ndarray, of_seen: tuple[np.ndarray, np.ndarray], plain: Fit
-) -> np.ndarray:
-    """Draw plus gradient, whitened by what each part learns of the draws and gradients that it sees.
-
-    Shape `(part, draw, dim)`, of all draws; `of_seen` are `(part, seen draw, dim)`, and `plain` is what they say of a
-    diagonal metric.
-    """
-    if form != "low_rank":
-        return _fit(form, *of_seen, plain).residual(x, g)
-    # The parts may find unlike numbers of directions.
-    fits = [
-        _fit(form, *each, Fit(scale, plain.factor, plain.stretch))
-        for *each, scale in zip(*of_seen, plain.scale, strict=True)
-    ]
-    return np.stack([fit.residual(x, g) for fit in fits])
 
 
 def _loss(residual: np.ndarray, unseen: np.ndarray) -> float:

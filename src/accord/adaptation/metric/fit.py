@@ -10,7 +10,7 @@ from ...kernels import Metric
 class Fit(NamedTuple):
     """A scale for each coordinate, shape `(dim,)`; orthonormal columns, `(dim, any)`, and their stretch; all float64.
 
-    As in `Metric`, without room to spare. Several fits may be one, along axes in front.
+    As in `Metric`; a direction with a stretch of zero is none. Several fits may be one, along axes in front.
     """
 
     scale: np.ndarray
@@ -41,5 +41,5 @@ class Fit(NamedTuple):
             self.scale.astype(dtype),
             factor.astype(dtype),
             stretch.astype(dtype),
-            np.bool_(not self.stretch.size),
+            np.bool_(not self.stretch.any()),
         )

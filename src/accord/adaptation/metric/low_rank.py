@@ -15,7 +15,7 @@ _NUM_SEARCHED = (
 
 
 def low_rank(x: np.ndarray, g: np.ndarray, scale: np.ndarray, rank: int) -> Fit:
-    """At most `rank` directions, from draws and gradients, each `(draw, dim)`, and the scale of their coordinates.
+    """At most `rank` directions, from draws and gradients, each `(..., draw, dim)`, and the scale of their coordinates.
 
     Where a posterior is normal and, but for a few directions, white, draw plus gradient is constant but for these:
     whatever else it does spans them, after one draw more than there are directions, in any dimension. The dense
@@ -25,40 +25,55 @@ def low_rank(x: np.ndarray, g: np.ndarray, scale: np.ndarray, rank: int) -> Fit:
     beside those found, and the search goes on from them: of 300 scrambled dimensions with five directions of up to 50
     times the size of the others, 50 draws leave a condition number of 160 without this, and of 1 with it.
     """
-    x, g = x - x.mean(0), g - g.mean(0)
-    basis = _main_directions(x / scale + g * scale, rank)
-    directions, stretch = _within(basis, x / scale, g * scale)
-    if basis.shape[1] == len(scale):  # nothing is beside them
+    x, g = (rows - rows.mean(-2, keepdims=True) for rows in (x, g))
+    white = _scaled(x, g, scale)
+    basis = _main_directions(white[0] + white[1], rank)
+    directions, stretch = _within(basis, *white)
+    if basis.shape[-1] == x.shape[-1]:  # nothing is beside them
         return Fit(scale, directions, stretch)
     for _ in range(_NUM_REFINEMENTS):
-        beside = [rows - rows @ directions @ directions.T for rows in (x / scale, g * scale)]
+        beside = [rows - rows @ directions @ _transposed(directions) for rows in white]
         # A coordinate along the directions has nothing but rounding errors beside them.
-        is_beside = 1 - np.sum(directions**2, 1) > _LEAST_BESIDE
+        is_beside = 1 - np.sum(directions**2, -1) > _LEAST_BESIDE
         scale = scale * np.where(is_beside, scale_of(*beside, np.ones_like(scale)), 1.0)
-        remainder = x / scale + g * scale
-        basis = np.linalg.qr(remainder.T @ (remainder @ basis))[0]
-        directions, stretch = _within(basis, x / scale, g * scale)
+        white = _scaled(x, g, scale)
+        remainder = white[0] + white[1]
+        basis = np.linalg.qr(_transposed(remainder) @ (remainder @ basis))[0]
+        directions, stretch = _within(basis, *white)
     return Fit(scale, directions, stretch)
 
 
+def _scaled(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return x / scale[..., None, :], g * scale[..., None, :]
+
+
+def _transposed(matrix: np.ndarray) -> np.ndarray:
+    return np.swapaxes(matrix, -1, -2)
+
+
 def _within(basis: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The directions in the span of a basis along which scaled draws are not of the size of their gradients."""
+    """The directions in the span of a basis along which scaled draws are not of the size of their gradients.
+
+    As many columns as the basis has, since those in front may find unlike numbers: zeros for what is not kept.
+    """
     if not basis.size:
-        return basis, np.zeros(0)
+        return basis, np.zeros((*basis.shape[:-2], 0))
     vectors, stretch = principal(x @ basis, g @ basis)
-    size = np.abs(np.log1p(stretch))
-    kept = np.argsort(-size, kind="stable")
-    kept = kept[size[kept] > np.log(_CUTOFF) / 2]
-    return basis @ vectors[:, kept], stretch[kept]
+    is_kept = np.abs(np.log1p(stretch)) > np.log(_CUTOFF) / 2
+    return basis @ (vectors * is_kept[..., None, :]), np.where(is_kept, stretch, 0.0)
 
 
 def _main_directions(rows: np.ndarray, count: int) -> np.ndarray:
-    """Orthonormal columns, at most `count`, in the order of how much of the rows lies along them."""
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _NUM_SEARCHED)).astype(int)]
+    """Orthonormal columns, at most `count`, in the order of how much of the rows, `(..., row, dim)`, lies along them."""
+    num_rows, dim = rows.shape[-2:]
+    rows = rows[..., np.linspace(0, num_rows - 1, min(num_rows, _NUM_SEARCHED)).astype(int), :]
     # The smaller of the two squares: a hundred draws in 10,000 dimensions are no large problem.
-    is_tall = rows.shape[1] <= len(rows)
-    values, vectors = np.linalg.eigh(rows.T @ rows if is_tall else rows @ rows.T)
-    kept = np.flatnonzero(values > max(values[-1], 0) * 1e-12)[::-1][:count]
-    return (
-        vectors[:, kept] if is_tall else np.linalg.qr(rows.T @ (vectors[:, kept] / np.sqrt(values[kept])))[0]
-    )
+    is_tall = dim <= rows.shape[-2]
+    values, vectors = np.linalg.eigh(_transposed(rows) @ rows if is_tall else rows @ _transposed(rows))
+    is_of_use = values > np.maximum(values[..., -1:], 0) * 1e-12
+    count = min(count, int(np.min(np.sum(is_of_use, -1))))
+    last = slice(values.shape[-1] - count, None)
+    values, vectors = values[..., last][..., ::-1], vectors[..., last][..., ::-1]
+    if is_tall:
+        return vectors
+    return np.linalg.qr(_transposed(rows) @ (vectors / np.sqrt(values[..., None, :])))[0]
