@@ -44,7 +44,7 @@ def test_the_metric_learnt_beats_the_true_variances_twentyfold(monkeypatch: pyte
 def test_draws_are_accepted_as_often_as_was_asked(
     kernel: Callable[..., AbstractKernel], target: float
 ) -> None:
-    # Where warm-up is short, steps that are still uneven are accepted more often: HMC's by 0.74 for 0.7 after 500 draws.
+    # Where warm-up is short, uneven steps are accepted more often: HMC's by 0.74 for 0.7 after 500 draws.
     # After 2000, 64 chains of HMC had 0.725 with a deviation of 0.013: eight miss with a chance of 1e-7.
     pieces = _run(
         kernel(target_accept=target), _normal(np.eye(20)), 20, num_draws=500, num_warmup=2000, num_chains=8

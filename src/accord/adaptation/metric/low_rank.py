@@ -64,7 +64,7 @@ def _within(basis: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray
 
 
 def _main_directions(rows: np.ndarray, count: int) -> np.ndarray:
-    """Orthonormal columns, at most `count`, in the order of how much of the rows, `(..., row, dim)`, lies along them."""
+    """Orthonormal columns, at most `count`, in the order of how much of rows, `(..., row, dim)`, lies along them."""
     num_rows, dim = rows.shape[-2:]
     rows = rows[..., np.linspace(0, num_rows - 1, min(num_rows, _NUM_SEARCHED)).astype(int), :]
     # The smaller of the two squares: a hundred draws in 10,000 dimensions are no large problem.
