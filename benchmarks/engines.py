@@ -106,6 +106,15 @@ ENGINES = {
         is_diagonal=False,
         left_out={**NO_DENSE, **NUMPYRO_DENSE_STANDS},
     ),
+    "blackjax_dense_parallel": Engine(
+        "run_blackjax",
+        "dense_parallel",
+        ("blackjax", "numpyro", "diffrax"),
+        "as blackjax_dense, by pmap on four host devices",
+        is_diagonal=False,
+        left_out={**NO_DENSE, **NUMPYRO_DENSE_STANDS},
+        caches=COLD_ALONE,
+    ),
     "pymc": Engine(
         "run_pymc",
         "",

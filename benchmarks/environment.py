@@ -89,6 +89,8 @@ def _cleaned() -> dict[str, str]:
         if not name.startswith(("JAX_", "XLA_", "PYTENSOR_", "ACCORD_"))
     }
     variables.pop("CI", None)  # NumPyro hides its progress bar where it is set
+    # Where bytecode may not be written, what is imported in the midst of a run would be compiled by each.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     return variables | {"JAX_PLATFORMS": "cpu"}
 
 

@@ -8,6 +8,7 @@ whatever else the machine does falls on all of them. `README.md` says what is co
 """
 
 import argparse
+import compileall
 import datetime
 import os
 import platform
@@ -59,6 +60,7 @@ def measure(
     options: argparse.Namespace, results: Results, surroundings: Record, engines: Sequence[str]
 ) -> None:
     """Make the runs that are not there yet, those of the first repeat before any other."""
+    compileall.compile_dir(Path(accord.__file__).parent, quiet=1)  # as pip does for what it installs
     place = Place(python_of(options.env), options.limit, options.draws)
     end = time.monotonic() + 3600 * options.until
     for cache, engine, model, repeat in plan(options.models, engines, options.repeats, options.caches):

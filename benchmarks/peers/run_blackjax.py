@@ -1,11 +1,12 @@
 """Run BlackJAX's NUTS after its window adaptation, as one vectorised program, on NumPyro's density.
 
-The variant `dense` has a dense metric.
+The variant `dense` has a dense metric, `dense_parallel` a device for each chain as well.
 """
 
 import blackjax
 import jax
 import numpy as np
+import numpyro
 from blackjax.adaptation.base import get_filter_adapt_info_fn
 from numpyro.infer.util import initialize_model
 
@@ -17,6 +18,9 @@ NUM_WARMUP = NUM_DRAWS = 1000
 
 def prepare(options: Options):
     """See `worker.measure`."""
+    is_parallel = options.variant.endswith("parallel")
+    if is_parallel:
+        numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
     compiling = start_jax()
     model = getattr(models_numpyro, options.model)
     num_warmup = options.draws or NUM_WARMUP
@@ -35,7 +39,7 @@ def prepare(options: Options):
         warmup = blackjax.window_adaptation(
             blackjax.nuts,
             log_density,
-            is_mass_matrix_diagonal=options.variant != "dense",
+            is_mass_matrix_diagonal=not options.variant.startswith("dense"),
             adaptation_info_fn=keep,
         )
 
@@ -52,7 +56,8 @@ def prepare(options: Options):
             _, (positions, num_steps) = jax.lax.scan(draw, state, keys)
             return positions, info.info.num_integration_steps, num_steps
 
-        positions, warm, steps = jax.jit(jax.vmap(chain))(jax.random.split(key_run, CHAINS), start.z)
+        in_all = jax.pmap(chain) if is_parallel else jax.jit(jax.vmap(chain))
+        positions, warm, steps = in_all(jax.random.split(key_run, CHAINS), start.z)
         sites = jax.jit(jax.vmap(jax.vmap(postprocess)))(positions)
         draws = {name: np.asarray(value) for name, value in sites.items()}
         gradients = {"warmup": int(np.sum(warm)), "sampling": int(np.sum(steps))}

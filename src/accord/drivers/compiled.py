@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import jax.extend.core
 import numpy as np
 
 from ..adaptation import metric as metrics
+from ..core.collection import collection_put_off
 from ..core.precision import scope
 from ..core.traced import equations, key_of
 from ..core.tree import shapes
@@ -74,6 +76,19 @@ def compile_programs(
 
     **Raises** `OptionError` for a callback of Python in a float64 run, where threads of JAX's own work in float32.
     """
+    with ExitStack() as tracing:
+        tracing.enter_context(collection_put_off())
+        return _programs(target, plan, devices, meanwhile, tracing.close)
+
+
+def _programs(
+    target: LogDensity,
+    plan: Plan,
+    devices: Sequence[Any] | None,
+    meanwhile: Callable[[], None],
+    end_of_tracing: Callable[[], None],
+) -> Programs:
+    """The same; `end_of_tracing()` is called before there is to be waited."""
     began = time.perf_counter()
     precision, lanes, rows = plan.precision, plan.lanes, plan.segment
     dim, dtype = plan.dim, plan.dtype
@@ -158,6 +173,7 @@ def compile_programs(
         # the same program on several devices.
         in_pieces = is_cpu and not (plan.shard or is_wide or len(place.devices) > 1)
         lowered_advance = advance(in_pieces).lower(*arguments)
+        end_of_tracing()
         nonlocal traced
         traced = time.perf_counter()
 
