@@ -53,3 +53,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
     monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
     monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
+
+
+@pytest.fixture
+def tasks_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what each block of a thread has drawn handed over before the next."""
+    from accord.drivers import run as runs
+
+    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 1.0})

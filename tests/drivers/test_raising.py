@@ -14,6 +14,8 @@ from accord.drivers.ledger import Ledger
 from accord.drivers.stopping.looks import looks
 from accord.drivers.stopping.watch import Watch
 
+pytestmark = pytest.mark.usefixtures("tasks_of_a_block")  # runs end early once one is committed
+
 QUIET = dict(progress=False, quiet=True)
 CAP = 400
 SEGMENT = 16

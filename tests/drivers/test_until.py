@@ -365,7 +365,7 @@ def rare(x):
     return jnp.where(x[0] > 3.4, jnp.nan, -0.5 * jnp.sum(x**2))
 
 
-def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks):
+def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks, tasks_of_a_block):
     """Chains come there while they are looked at."""
     density = LogDensity.from_function(rare, np.zeros(2))
     options = dict(draws=400, warmup=0, chains=2, init={"x": np.array([0.1, 0.2])}, **QUIET)

@@ -217,7 +217,7 @@ DERIVATIVES = {
     ),
     "Dirichlet(0.01)": Case(small_dirichlet, "sound", (), options=dict(draws=1000, warmup=350, chains=4)),
     "Gamma(0.001)": Case(small_gamma, "warning", ("'x'",)),
-    "LKJ(0.001)": Case(loose_lkj, "warning", ("'L[",)),
+    "LKJ(0.001)": Case(loose_lkj, "warning", ("'L",)),
     "LKJ(100000)": Case(tight_lkj, "sound", ()),
     "a normal beyond 40": Case(far_tail, "sound", ()),
     "a normal beyond 20, observed": Case(near_tail, "sound", (), dict(y=np.array([20.01, 20.05]))),
