@@ -21,9 +21,14 @@ def _as_before():
 def test_it_is_afterwards_what_it_was(is_on):
     if not is_on:
         gc.disable()
-    with pytest.raises(ValueError, match="inside"), collection_put_off():
-        assert not gc.isenabled()
-        raise ValueError("inside")
+
+    def fail():
+        with collection_put_off():
+            assert not gc.isenabled()
+            raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        fail()
     assert gc.isenabled() == is_on
 
 

@@ -63,3 +63,15 @@ def test_of_a_model_without_fault_nothing_is_said():
 
     codes = {notice.code for notice in infer.sample(plain(X, X), **RUN).notices}
     assert codes <= {"too_few_draws", "single_chain", "short_warmup"}
+
+
+def test_it_is_looked_at_too_where_nothing_is_left_to_compile():
+    @ac.model
+    def known(x, y, z):
+        slope = ac.sample("slope", dist.Normal(0, 10))
+        with ac.plate("row", len(x)):
+            ac.sample("y", dist.Normal(slope * x, 1), obs=y)
+
+    for _ in range(2):
+        draws = infer.sample(known(X, X, X), **RUN)
+        assert "unused-data" in {notice.code for notice in draws.notices}
