@@ -3,7 +3,6 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -76,19 +75,6 @@ def compile_programs(
 
     **Raises** `OptionError` for a callback of Python in a float64 run, where threads of JAX's own work in float32.
     """
-    with ExitStack() as tracing:
-        tracing.enter_context(collection_put_off())
-        return _programs(target, plan, devices, meanwhile, tracing.close)
-
-
-def _programs(
-    target: LogDensity,
-    plan: Plan,
-    devices: Sequence[Any] | None,
-    meanwhile: Callable[[], None],
-    end_of_tracing: Callable[[], None],
-) -> Programs:
-    """The same; `end_of_tracing()` is called before there is to be waited."""
     began = time.perf_counter()
     precision, lanes, rows = plan.precision, plan.lanes, plan.segment
     dim, dtype = plan.dim, plan.dtype
@@ -107,7 +93,7 @@ def _programs(
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
 
-    with using(here):
+    with using(here), collection_put_off():
         gradient = without_raising(jax.make_jaxpr(evaluate)(data, position))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
     kept = without_raising(kept)
@@ -172,8 +158,8 @@ def _programs(
         # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
         # the same program on several devices.
         in_pieces = is_cpu and not (plan.shard or is_wide or len(place.devices) > 1)
-        lowered_advance = advance(in_pieces).lower(*arguments)
-        end_of_tracing()
+        with collection_put_off():
+            lowered_advance = advance(in_pieces).lower(*arguments)
         nonlocal traced
         traced = time.perf_counter()
 

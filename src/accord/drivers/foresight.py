@@ -10,11 +10,8 @@ from .checks.cheap import cheap_checks
 
 _PATIENCE = {False: 60.0, True: 1.0}  # seconds, by whether the run was interrupted
 
-
-_LATER = (
-    "numpy.fft",
-    "accord.drivers.centring.hierarchy",
-)  # what the end of a run loads, the second after divergences
+# What the end of a run loads, the second one after divergences.
+_LATER = ("numpy.fft", "accord.drivers.centring.hierarchy")
 
 
 class Foresight:
