@@ -1,4 +1,4 @@
-"""Compute `references.json` from posteriordb's reference draws: mean, sd and their Monte Carlo errors.
+"""Compute `references.json` from posteriordb's reference draws: mean, sd and their Monte Carlo errors, or of logs too.
 
 Run as `python tests/posteriors/make_references.py FOLDER`, where FOLDER holds `index.json`, which maps the name of each
 posterior to `{"reference_draws": PATH, "parameters": [...]}`, and the zipped draws at those paths.
@@ -11,10 +11,14 @@ import json
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from monte_carlo import mcse_mean, mcse_sd
 
+# Where K_m is large only V_m / K_m is known, so that half-Cauchy priors leave a density that falls with its third
+# power: the variance is infinite, and Monte Carlo errors on that scale say nothing. That of the log is not.
+HEAVY_TAILS = {"one_comp_mm_elim_abs": ("K_m", "V_m")}
 # Posteriors whose example goes by another name than the second half of the posterior's.
 EXAMPLES = {"eight_schools-eight_schools_noncentered": "eight_schools"}
 
@@ -25,12 +29,12 @@ def main(folder: Path) -> None:
     references = {}
     for posterior, entry in index.items():
         chains = read_draws(folder / entry["reference_draws"])
-        references[EXAMPLES.get(posterior, posterior.split("-")[1])] = {
-            "posterior": posterior,
-            "parameters": {
-                name: describe(np.array([chain[name] for chain in chains])) for name in entry["parameters"]
-            },
-        }
+        example = EXAMPLES.get(posterior, posterior.split("-")[1])
+        draws = {name: np.array([chain[name] for chain in chains]) for name in entry["parameters"]}
+        parameters = {name: describe(values) for name, values in draws.items()}
+        for name in HEAVY_TAILS.get(example, ()):
+            parameters[name]["log"] = describe(np.log(draws[name]))
+        references[example] = {"posterior": posterior, "parameters": parameters}
     path = Path(__file__).with_name("references.json")
     path.write_text(dump(references))
 
@@ -41,7 +45,7 @@ def read_draws(path: Path) -> list[dict[str, list[float]]]:
         return json.loads(archive.read(archive.namelist()[0]))
 
 
-def describe(draws: np.ndarray) -> dict[str, float]:
+def describe(draws: np.ndarray) -> dict[str, Any]:
     """Mean, sd and Monte Carlo errors of draws of shape `(chain, draw)`, to ten digits."""
     figures = {
         "mean": draws.mean(),

@@ -19,8 +19,8 @@ RUN = dict(progress=False, quiet=True)
 OPTIONS = {
     # Lengths and heights are strongly curved against each other: shorter steps, and more of them.
     "gp_pois_regr": dict(sampler=infer.NUTS(target_accept=0.95), draws=4000),
-    # K_m has a tail that is visited rarely.
-    "one_comp_mm_elim_abs": dict(draws=4000),
+    # K_m has a tail that is visited rarely: with 4000 draws, logs of two seeds in six were off by 4 to 8 errors.
+    "one_comp_mm_elim_abs": dict(draws=20_000),
 }
 # Posteriors that take more than a few seconds.
 SLOW = ("gp_pois_regr", "lotka_volterra", "one_comp_mm_elim_abs")
@@ -35,6 +35,8 @@ def test_draws_agree_with_the_reference(name, seed):
     failures = []
     for parameter, reference in REFERENCES[name]["parameters"].items():
         values = scalar(draws.sites, parameter)
+        if "log" in reference:  # its variance is infinite, that of its log is not
+            parameter, values, reference = f"log {parameter}", np.log(values), reference["log"]
         found = {"mean": (values.mean(), mcse_mean(values)), "sd": (values.std(ddof=1), mcse_sd(values))}
         for figure, (value, own_error) in found.items():
             error = np.hypot(own_error, reference[f"mcse_{figure}"])
