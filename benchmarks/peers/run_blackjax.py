@@ -3,11 +3,9 @@
 The variant `dense` has a dense metric, `dense_parallel` a device for each chain as well.
 """
 
-import blackjax
 import jax
 import numpy as np
 import numpyro
-from blackjax.adaptation.base import get_filter_adapt_info_fn
 from numpyro.infer.util import initialize_model
 
 import models_numpyro
@@ -22,6 +20,9 @@ def prepare(options: Options):
     if is_parallel:
         numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
     compiling = start_jax()
+    import blackjax  # which looks for devices itself
+    from blackjax.adaptation.base import get_filter_adapt_info_fn
+
     model = getattr(models_numpyro, options.model)
     num_warmup = options.draws or NUM_WARMUP
     num_draws = options.draws or NUM_DRAWS
