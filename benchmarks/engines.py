@@ -152,6 +152,8 @@ ENGINES = {
         "parallel",
         ("numpyro", "diffrax"),
         "1000 + 1000 draws, parallel on four host devices",
+        left_out=NUMPYRO_STANDS,
+        caches=COLD_ALONE,
     ),
     "numpyro_dense_parallel": Engine(
         "run_numpyro",
@@ -159,7 +161,8 @@ ENGINES = {
         ("numpyro", "diffrax"),
         "1000 + 1000 draws, parallel on four host devices, dense_mass=True",
         is_diagonal=False,
-        left_out=NO_DENSE,
+        left_out={**NO_DENSE, **NUMPYRO_DENSE_STANDS},
+        caches=COLD_ALONE,
     ),
 }
 OURS = tuple(name for name in ENGINES if name.startswith("accord"))
