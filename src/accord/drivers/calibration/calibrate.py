@@ -77,7 +77,7 @@ def calibrate(
 
     **Example**
 
-    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=1, quiet=True)
+    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=5, quiet=True)
     >>> report.ok, len(report)
     (True, 2)
     """

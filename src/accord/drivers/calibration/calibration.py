@@ -63,7 +63,7 @@ class Calibration:
 
     **Example**
 
-    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=1, quiet=True)
+    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=5, quiet=True)
     >>> report.ok, list(report.to_dataframe().index)
     (True, ['p', 'lp'])
     """
