@@ -18,7 +18,7 @@ from accord.adaptation import metric as metrics
 from accord.core import keys
 from accord.core.tree import where
 from accord.kernels import NUTS, nuts
-from accord.kernels.base import DRAW
+from accord.kernels.base import DRAW, acceptance_of
 from accord.kernels.integrator import PhasePoint, leapfrog
 from accord.kernels.metric import Metric
 
@@ -31,7 +31,7 @@ class Option:
     """What a run does otherwise than the default.
 
     **Fields**
-    - `balanced_from`: the part of warm-up from which the step size follows `Info.balanced`; 1 is never.
+    - `balanced_from`: the part of warm-up from which the step size follows the balanced statistic; 1 is never.
     - `jitter`: half the width of the uniform factor of each draw's step size; drawn apart from the state.
     - `largest_angle`: with a value, a normal posterior is followed exactly, by rotations of at most this angle: beyond
       it a trajectory is too coarse to show where it turns.
@@ -89,12 +89,19 @@ class OptionNUTS(NUTS):
         u = keys.uniform(key, jnp.uint32(0), jnp.uint32(_JITTER), step.dtype)
         factor = jnp.where(mode == DRAW, 1 + metric.jitter * (2 * u - 1), 1)
         tuning = eqx.tree_at(lambda t: t.step_size, tuning, step * factor)
-        state, info = super().advance(key, target, state, tuning, mode, *rest)
-        acceptance = jnp.where(metric.is_balanced & (mode == DRAW), info.balanced, info.acceptance)
+
+        def statistic(log_weight: Any) -> Any:
+            # 2 min(1, r) / (1 + r) is the same for r and 1 / r: it does not change when start and end are exchanged.
+            plain = acceptance_of(log_weight)
+            balanced = 2 * plain / (1 + jnp.exp(log_weight))
+            return jnp.where(metric.is_balanced & (mode == DRAW), balanced, plain)
+
+        with mock.patch.object(nuts, "acceptance_of", statistic):
+            state, info = super().advance(key, target, state, tuning, mode, *rest)
         # A normal posterior accepts rotations by any angle: they are held at the largest that is of use.
         is_held = metric.is_located & (step > metric.largest_angle)
-        held = jnp.where(mode == DRAW, acceptance * metric.largest_angle / step, 0)
-        return state, eqx.tree_at(lambda i: i.acceptance, info, jnp.where(is_held, held, acceptance))
+        held = jnp.where(mode == DRAW, info.acceptance * metric.largest_angle / step, 0)
+        return state, eqx.tree_at(lambda i: i.acceptance, info, jnp.where(is_held, held, info.acceptance))
 
 
 def two_stages(

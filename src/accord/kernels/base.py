@@ -60,8 +60,6 @@ class Info:
     **Fields**
     - `is_complete`: the draw (or evaluation, or probe) is finished; `state.point` is its result.
     - `acceptance`: mean over the trajectory of min(1, exp(-energy error)); in [0, 1].
-    - `balanced`: the same of 2 min(1, r) / (1 + r) with r = exp(-energy error), which does not change when start and
-      end are exchanged.
     - `energy`: the Hamiltonian at the start of the trajectory.
     - `num_steps`: gradient evaluations of this trajectory.
     - `depth`: doublings of the tree (NUTS), or 0.
@@ -72,7 +70,6 @@ class Info:
 
     is_complete: Bool[Array, ""]
     acceptance: Float[Array, ""]
-    balanced: Float[Array, ""]
     energy: Float[Array, ""]
     num_steps: Int[Array, ""]
     depth: Int[Array, ""]
@@ -173,3 +170,8 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
     log_weight = energy_start - (kinetic - log_density)
     log_weight = jnp.where(is_non_finite | jnp.isnan(log_weight), -jnp.inf, log_weight)
     return log_weight, (log_weight < -DIVERGENCE) & ~is_non_finite, is_non_finite
+
+
+def acceptance_of(log_weight: Array) -> Array:
+    """The statistic that the step size is tuned by: min(1, exp(-energy error))."""
+    return jnp.exp(jnp.minimum(log_weight, 0))

@@ -21,6 +21,7 @@ from .base import (
     Point,
     Rarely,
     Tuning,
+    acceptance_of,
     rarely,
     weight_of_step,
 )
@@ -137,7 +138,7 @@ class ChEES(AbstractKernel):
         end = where(~fresh & state.has_ended, end, moved)
         weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
         has_ended = is_divergent | is_non_finite
-        ratio = jnp.where(has_ended, 0, jnp.exp(jnp.minimum(weight, 0)))
+        ratio = jnp.where(has_ended, 0, acceptance_of(weight))
         is_complete = (mode != DRAW) | (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps))
 
         def accept() -> Array:
@@ -149,7 +150,6 @@ class ChEES(AbstractKernel):
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
-            balanced=2 * ratio / (1 + jnp.exp(weight)),
             energy=energy,
             num_steps=num_steps,
             depth=jnp.zeros((), jnp.int32),

@@ -20,6 +20,7 @@ from .base import (
     Point,
     Rarely,
     Tuning,
+    acceptance_of,
     rarely,
     weight_of_step,
 )
@@ -124,18 +125,16 @@ class HMC(AbstractKernel):
         step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
         end = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
         weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
-        ratio = jnp.exp(jnp.minimum(weight, 0))
+        ratio = acceptance_of(weight)
         is_complete = is_divergent | is_non_finite | (num_steps >= length) | (mode != DRAW)
         u_accept = keys.uniform(key, zero, jnp.uint32(_ACCEPT), dtype)
         is_accepted = is_complete & (mode == DRAW) & ~is_divergent & ~is_non_finite & (u_accept < ratio)
         new = Point(end.position, end.log_density, end.gradient)
         point = where(is_accepted | (mode == EVALUATE), new, point)
         # Only the end is a candidate, so only its energy error says how well the step size fits.
-        balanced = 2 * ratio / (1 + jnp.exp(weight))
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
-            balanced=balanced,
             energy=energy,
             num_steps=num_steps,
             depth=jnp.zeros((), jnp.int32),

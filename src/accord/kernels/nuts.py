@@ -21,6 +21,7 @@ from .base import (
     Point,
     Rarely,
     Tuning,
+    acceptance_of,
     rarely,
     weight_of_step,
 )
@@ -51,7 +52,6 @@ class Tree:
     directions: UInt32[Array, ""]  # one random bit a doubling
     num_steps: Int[Array, ""]
     acceptance: Float[Array, ""]  # summed over steps
-    balanced: Float[Array, ""]
 
 
 @node
@@ -133,7 +133,7 @@ class NUTS(AbstractKernel):
         bits: Any = np.zeros((), np.uint32)
         is_fresh: Any = np.ones((), bool)
         point = Point(position, zero, row)
-        tree = Tree(pair, pair, pair, row, zero, zero, count, bits, count, zero, zero)
+        tree = Tree(pair, pair, pair, row, zero, zero, count, bits, count, zero)
         edges = Checkpoints.empty(self.max_tree_depth, dim, dtype)
         subtree = Subtree(count, point, zero, row, row, row, row, edges)
         return NUTSState(point, is_fresh, tree, subtree)
@@ -159,11 +159,8 @@ class NUTS(AbstractKernel):
         new = leapfrog(target, tuning.metric, jnp.where(mode == EVALUATE, 0, sign), position, momentum, force)
         weight, is_divergent, is_non_finite = weight_of_step(tree.energy, new.momentum, new.log_density)
         is_invalid = is_divergent | is_non_finite
-        ratio = jnp.exp(jnp.minimum(weight, 0))
         num_steps = tree.num_steps + 1
-        acceptance = tree.acceptance + ratio
-        # 2 min(1, r) / (1 + r) is the same for r and 1 / r, hence exp(-|weight|).
-        balanced = tree.balanced + 2 * ratio / (1 + jnp.exp(weight))
+        acceptance = tree.acceptance + acceptance_of(weight)
 
         # Add the leaf to the subtree; within it, every leaf is chosen in proportion to its weight.
         is_first = old.leaf == 0
@@ -213,7 +210,6 @@ class NUTS(AbstractKernel):
             directions=tree.directions,
             num_steps=num_steps,
             acceptance=acceptance,
-            balanced=balanced,
         )
         subtree = Subtree(
             jnp.where(is_full | is_complete, 0, leaf),
@@ -228,7 +224,6 @@ class NUTS(AbstractKernel):
         info = Info(
             is_complete=is_complete,
             acceptance=acceptance / num_steps,
-            balanced=balanced / num_steps,
             energy=tree.energy,
             num_steps=num_steps,
             depth=depth,
@@ -252,7 +247,7 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     zero, count = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
     energy = 0.5 * jnp.sum(momentum * momentum) - point.log_density
     positions, momenta, forces = (jnp.stack([v, v]) for v in (point.position, momentum, force))
-    new = Tree(positions, momenta, forces, momentum, zero, energy, count, key[0], count, zero, zero)
+    new = Tree(positions, momenta, forces, momentum, zero, energy, count, key[0], count, zero)
     return where(is_fresh, new, tree)
 
 
