@@ -34,10 +34,8 @@ from .stopping.watch import Watch
 
 T = TypeVar("T")
 
-_TASK_SECONDS = {
-    True: 0.05,
-    False: 1.0,
-}  # by whether memory is shared: some blocks, or what is worth a journey
+# By whether memory is shared: some blocks, or what is worth a journey.
+_TASK_SECONDS = {True: 0.05, False: 1.0}
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
 
