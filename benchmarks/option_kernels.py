@@ -16,7 +16,7 @@ import numpy as np
 
 from accord.adaptation import metric as metrics
 from accord.core import keys
-from accord.core.tree import where
+from accord.core.tree import node, where
 from accord.kernels import NUTS, nuts
 from accord.kernels.base import DRAW, acceptance_of
 from accord.kernels.integrator import PhasePoint, leapfrog
@@ -54,6 +54,7 @@ class Option:
         return 2 if self.first_kick else 1
 
 
+@node
 class Switches(Metric):
     """A metric with what an option needs to know; all of shape `()` but `location`, shape `(dim,)`.
 
