@@ -1,4 +1,4 @@
-"""Run what `options.py` compares: the default is NUTS itself, and an option changes what it says it does."""
+"""Run what `options.py` compares: the default is NUTS itself, and options change draws, not the posterior."""
 
 import sys
 from pathlib import Path
@@ -43,7 +43,6 @@ def test_without_an_option_it_is_nuts(kernels):
 
 @pytest.mark.parametrize("given", [dict(balanced_from=0.0), dict(jitter=0.3), dict(first_kick=0.2)], ids=str)
 def test_an_option_moves_chains_otherwise(kernels, given):
-    """In balance, the statistic is less than the plain one where the energy falls: steps come out otherwise."""
     option = kernels.Option(**given)
     with kernels.switched(option):
         found = infer.sample(target(), option.kernel, **RUN)

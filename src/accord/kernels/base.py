@@ -173,5 +173,5 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
 
 
 def acceptance_of(log_weight: Array) -> Array:
-    """The statistic that the step size is tuned by: min(1, exp(-energy error))."""
+    """min(1, exp(-energy error)) of a log weight, shape `()`: chance of a move, and what step sizes are tuned by."""
     return jnp.exp(jnp.minimum(log_weight, 0))
