@@ -11,7 +11,9 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.cli import examples
 from accord.cli.source import import_model
+from accord.core.errors import OptionError
 
 FEW = ("--draws", "100", "--warmup", "100", "--chains", "2")
 
@@ -317,6 +319,16 @@ def test_importing_a_file_leaves_nothing_behind(folder, accord):
     assert not [
         name for name in set(sys.modules) - modules if name == "one" or name.startswith("accord_model")
     ]
+
+
+def test_an_example_without_its_data_says_where_they_are(tmp_path):
+    for name in ("large", "small"):
+        (tmp_path / "examples" / name).mkdir(parents=True)
+        (tmp_path / "examples" / name / "model.py").write_text('"""Some model."""\n')
+    (tmp_path / "examples" / "small" / "data.json").write_text("{}")
+    assert [example.name for example in examples.find_all(tmp_path)] == ["small"]
+    with pytest.raises(OptionError, match="'large' are too large for the installed package. Run it in a checkout"):
+        examples.find("large", tmp_path)
 
 
 def test_an_example_that_needs_an_extra_says_which(accord, monkeypatch):

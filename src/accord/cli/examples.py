@@ -17,29 +17,43 @@ class Example:
     data: Path
 
 
-def find_all() -> list[Example]:
-    """Every example, by name: beside the modules in an installed package, `examples/` in a checkout.
+PACKAGE = Path(__file__).parents[1]
+"""Where the modules of accord are."""
 
-    **Raises** `OptionError` when neither is there.
+
+def find_all(package: Path = PACKAGE) -> list[Example]:
+    """Every example whose data are there, by name, of the accord whose modules are in the folder `package`.
+
+    **Raises** `OptionError` when there is none.
     """
-    package = Path(__file__).parents[1]
-    for folder in (package / "examples", package.parents[1] / "examples"):
-        found = [
-            path.parent for path in sorted(folder.glob("*/model.py")) if (path.parent / "data.json").is_file()
-        ]
-        if found:
-            return [_describe(path) for path in sorted(found, key=lambda path: path.name.lower())]
+    found = [folder for folder in _folders(package) if (folder / "data.json").is_file()]
+    if found:
+        return [_describe(folder) for folder in found]
     raise OptionError(
         "the examples are not part of this installation. Install accord from a wheel or a checkout."
     )
 
 
-def find(name: str) -> Example:
-    """The example called `name`. Raises `OptionError` with the nearest name when there is none."""
-    known = {example.name: example for example in find_all()}
+def find(name: str, package: Path = PACKAGE) -> Example:
+    """The example called `name`. Raises `OptionError` when it or its data are not there."""
+    known = {example.name: example for example in find_all(package)}
     if name not in known:
+        if name in {folder.name for folder in _folders(package)}:
+            raise OptionError(
+                f"the data of the example {name!r} are too large for the installed package. Run it in a checkout "
+                "of accord. `accord example --list` shows the examples that are here."
+            )
         raise OptionError(f"there is no example {name!r}.{suggest(name, known)} See `accord example --list`.")
     return known[name]
+
+
+def _folders(package: Path) -> list[Path]:
+    """Folders with a model: beside the modules in an installed package, in `examples/` in a checkout."""
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        found = sorted((path.parent for path in folder.glob("*/model.py")), key=lambda path: path.name.lower())
+        if found:
+            return found
+    return []
 
 
 def _describe(folder: Path) -> Example:
