@@ -31,8 +31,7 @@ def _message(code: str, names: dict[str, Any]) -> str:
     try:
         exec(compile(code, _FILE, "exec"), names)
     except Exception as error:
-        # JAX says in a note of its own that it has shortened the traceback.
-        notes = [note for note in getattr(error, "__notes__", ()) if not note.startswith("---")]
+        notes = getattr(error, "__notes__", ())
         lines = "\n".join([f"{type(error).__name__}: {error}", *notes]).splitlines()
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, 112) for line in lines)
     finally:

@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 
+from ..core.modules import Module
 from .arrays import value_hash
 
 
-class AbstractBijector(eqx.Module):
+class AbstractBijector(Module):
     """A frozen, one-to-one, differentiable map `y = f(x)`: `x` is unconstrained, `y` constrained.
 
     A bijector computes nothing ahead and keeps nothing: parameters are stored as given and may be tracers.

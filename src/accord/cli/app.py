@@ -1,7 +1,7 @@
 """Define the commands: what each takes, in what order it does it, and what it prints.
 
 What can be wrong with the request is found before anything is traced. An error that accord raises on purpose is printed
-as one message and ends with status 2; any other comes from the user's own code, and keeps its traceback.
+as one message and ends with status 2; any other comes from the user's own code, and shows the lines of it.
 """
 
 import sys
@@ -14,6 +14,7 @@ import typer
 from .. import __version__, infer
 from ..core.errors import AccordError
 from ..core.precision import Precision
+from ..core.tracebacks import shorten
 from ..executors.gangs.keeper import keep
 from . import examples
 from .arrays import check_new, write_arrays
@@ -60,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except AccordError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 @app.callback(invoke_without_command=True)

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import OptionError, suggest
+from .tracebacks import leave
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def checks_options(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that arguments it does not have, or lacks, raise `OptionError` with what it takes."""
+    """Decorate a function so that arguments it does not have, or lacks, raise `OptionError` with what it takes.
+
+    It is an entry point, too: see `core.tracebacks`.
+    """
     signature = inspect.signature(function)
     known = signature.parameters
     choices = [name for name in known if name != "self"]
@@ -21,18 +25,22 @@ def checks_options(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
-        for name in options:
-            if name not in known:
-                raise OptionError(
-                    f"{owner} has no option {name!r}.{suggest(name, choices)} It takes {taken}."
-                )
         try:
-            signature.bind(*args, **options)
-        except TypeError as error:
-            by_name = [name for name in choices if known[name].kind is inspect.Parameter.KEYWORD_ONLY]
-            names = f" ({', '.join(by_name)} by name)" if by_name else ""
-            raise OptionError(f"{owner}: {error}. It takes {taken}{names}.") from None
-        return function(*args, **options)
+            for name in options:
+                if name not in known:
+                    raise OptionError(
+                        f"{owner} has no option {name!r}.{suggest(name, choices)} It takes {taken}."
+                    )
+            try:
+                signature.bind(*args, **options)
+            except TypeError as error:
+                by_name = [name for name in choices if known[name].kind is inspect.Parameter.KEYWORD_ONLY]
+                names = f" ({', '.join(by_name)} by name)" if by_name else ""
+                raise OptionError(f"{owner}: {error}. It takes {taken}{names}.") from None
+            return function(*args, **options)
+        except Exception as error:
+            leave(error)
+            raise
 
     return checked
 

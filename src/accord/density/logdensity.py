@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from ..core.errors import DataError, SiteError
 from ..core.notice import Notice
 from ..core.precision import Precision
+from ..core.tracebacks import entry_points
 from ..language import Model
 from .checks import non_finite_message
 from .chunked import in_chunks
@@ -23,6 +24,7 @@ from .layout import Layout
 from .program import AbstractProgram, ModelProgram
 
 
+@entry_points
 class LogDensity(eqx.Module):
     """The log density of the latent sites of a model given its data, at positions of shape `(dim,)`.
 

@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import DataError
+from ..core.tracebacks import entry_point
 from .blocks import devices_in_use, mesh_of, sum_over_blocks
 from .cutting import Cut
 
 
+@entry_point
 def sharded_sum(
     function: Callable[..., Any], data: Any, *parameters: Any, devices: Sequence[Any] | None = None
 ) -> jax.Array:

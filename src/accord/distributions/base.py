@@ -4,13 +4,14 @@ import functools
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..bijectors import float_type, value_hash
 from ..core.errors import DistributionError
+from ..core.modules import Module
+from ..core.tracebacks import entry_points
 from .constraint import Constraint
 from .noise import open_uniform
 from .parameters import check_names, check_parameter, check_shapes, may_be_none
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 Shape = tuple[int, ...]
 
 
-class AbstractDistribution(eqx.Module):
+@entry_points
+class AbstractDistribution(Module):
     """A frozen probability distribution over arrays.
 
     A distribution stores its parameters as they were given, computes nothing ahead and keeps nothing, so one value can

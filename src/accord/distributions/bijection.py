@@ -8,6 +8,7 @@ from ..bijectors import AbstractBijector, is_concrete, is_number
 from ..bijectors.each_step import EachStep as EachStepMap
 from ..core.by_step import made_at_each_step
 from ..core.errors import DistributionError
+from ..core.tracebacks import entry_point
 from . import constraint as c
 from .constraint.each_step import EachStep
 from .constraint.either import Either, chosen
@@ -32,6 +33,7 @@ _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
 )
 
 
+@entry_point
 def biject_to(constraint: c.Constraint) -> AbstractBijector:
     """The bijector whose forward map covers the interior of `constraint`; its bounds may be traced.
 

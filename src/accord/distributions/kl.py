@@ -7,11 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import DistributionError
+from ..core.tracebacks import entry_point
 from . import kl_formulas as formulas
 from .base import AbstractDistribution
 from .kl_formulas import together, zeros
 
 
+@entry_point
 def kl_divergence(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
     """The Kullback-Leibler divergence of `p` from `q`, E_p[log p - log q], in nats.
 

@@ -12,6 +12,7 @@ from ..core.errors import OptionError, suggest
 from ..core.notice import Notice
 from ..core.options import positive_count
 from ..core.series import AbstractSeries
+from ..core.tracebacks import entry_points
 from ..density import LogDensity
 from .stopping.stopping import Stopping
 from .tally import BadEnd
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .predictive.results import AbstractOfDraws
 
 
+@entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class Draws(Mapping[str, np.ndarray]):
     """The draws of a run: a mapping from site to array of shape `(chain, draw, *site)`.

@@ -8,6 +8,7 @@ import numpy as np
 from ..core import precision as precisions
 from ..core.errors import OptionError
 from ..core.options import checks_options
+from ..core.tracebacks import entry_points
 from ..density import LogDensity, blame
 from ..density.blame import Blame
 from ..executors import ThreadPool
@@ -21,6 +22,7 @@ _NUM_SHOWN = 3  # values in a sentence
 _PATIENCE = 10.0  # seconds at the end of a run
 
 
+@entry_points
 @dataclass(frozen=True)
 class Explanation:
     """What `infer.explain` found; printed, a paragraph for each place.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.errors import AccordError
+from ..core.tracebacks import shorten
 from ..executors import AbstractPool, WorkerLostError
 from .group import Group, Item
 from .starting.search import StartFailedError
@@ -163,6 +164,7 @@ class Scheduler:
     def _leave_out(self, chains: tuple[int, ...], task: Task, error: BaseException) -> None:
         begun = task.group.kept if isinstance(task.group, Group) else ()
         draw = min((chain.draw for chain in begun if chain.number in chains), default=0)
+        shorten(error)
         text = "".join(traceback.format_exception(error)).strip()
         self.failures.append(Failure(chains, draw, error, text))
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import numpy as np
 
+from ..core.modules import Module
 from ..core.precision import Precision
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class AbstractPool(abc.ABC):
         """Let go of every worker. Calls that still run are abandoned. Closing twice is harmless."""
 
 
-class AbstractExecutor(eqx.Module):
+class AbstractExecutor(Module):
     """Where chains run."""
 
     @property

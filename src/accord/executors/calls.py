@@ -1,12 +1,12 @@
 """Carry a call to another process and its answer back, as bytes that nothing on the way has to understand."""
 
 import pickle
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from ..core.tracebacks import in_words, shorten
 from .base import Surroundings
 from .surroundings import call_in
 
@@ -39,7 +39,9 @@ def answer(expected: Surroundings, call: Call) -> bytes:
         function, rest = pickle.loads(call.rest)
         return cloudpickle.dumps((call_in(expected, function, (*call.constants, *rest)), None))
     except BaseException as error:  # whatever it is belongs to the caller
-        error.add_note("In the worker process:\n" + "".join(traceback.format_exception(error)).strip())
+        shorten(error)
+        if words := in_words(error):
+            error.add_note(f"In the worker process:\n{words}")
         return _packed_error(error)
 
 
@@ -65,6 +67,6 @@ def _packed_error(error: BaseException) -> bytes:
         pickle.loads(packed)
     except Exception:
         told = RuntimeError(f"{type(error).__name__}: {error}")
-        told.__notes__ = error.__notes__
+        told.__notes__ = getattr(error, "__notes__", [])
         return cloudpickle.dumps((None, told))
     return packed

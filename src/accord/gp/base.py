@@ -3,19 +3,19 @@
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..bijectors import float_type, is_concrete, value_hash
 from ..core.errors import DistributionError
+from ..core.modules import Module
 from ..distributions import constraints
 from ..distributions.constraint import Constraint
 from ..distributions.parameters import check_names, check_parameter
 
 
-class AbstractCovariance(eqx.Module):
+class AbstractCovariance(Module):
     """The covariance of a Gaussian process between any two points.
 
     `covariance(x, z)` is the matrix between points `x`, shape `(n,)` or `(n, d)`, and `z`, shape `(k,)` or `(k, d)`;

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bijectors import float_type, is_concrete, value_hash
 from ..core.errors import DistributionError, OptionError
+from ..core.modules import Module
 from ..core.options import checks_options, positive_count
 from ..distributions import constraints
 from ..distributions.parameters import check_parameter
@@ -20,7 +21,7 @@ from .periodic import Periodic
 _BEYOND = 48
 
 
-class HarmonicBasis(eqx.Module):
+class HarmonicBasis(Module):
     """A constant, and cosines and sines of the first multiples of a frequency.
 
     `basis(x)`, at points of shape `(n,)`, has shape `(n, 2 * size + 1)`; times weights with the standard deviations

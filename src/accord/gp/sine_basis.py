@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bijectors import float_type, is_concrete, value_hash
 from ..core.errors import DistributionError, OptionError
+from ..core.modules import Module
 from ..core.options import checks_options, positive_count
 from .base import AbstractCovariance, as_points, library_of
 from .stationary import AbstractStationary
@@ -17,7 +18,7 @@ from .stationary import AbstractStationary
 _LEAST_WIDTH = 1.2  # half-widths of the interval in half-ranges of the points, whatever the lengthscale
 
 
-class SineBasis(eqx.Module):
+class SineBasis(Module):
     """The functions that vanish at the borders of an interval or box and solve the wave equation there.
 
     `basis(x)`, at points of shape `(n,)` or `(n, d)`, has shape `(n, num_functions)`; times weights with the standard

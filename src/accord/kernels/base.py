@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..core.modules import Module
 from ..core.tree import node
 from .integrator import Target
 from .metric import Metric
@@ -119,7 +120,7 @@ def rarely_in_lanes(axis: str) -> Rarely:
     return rarely
 
 
-class AbstractKernel(eqx.Module):
+class AbstractKernel(Module):
     """A Markov kernel as a resumable state machine.
 
     **Contract**

@@ -10,7 +10,9 @@ import equinox as eqx
 import jax
 
 from ..core.errors import ModelError, OptionError
+from ..core.modules import Module
 from ..core.options import checks_options
+from ..core.tracebacks import entry_point, entry_points
 from .binding import bind
 from .handler import AbstractHandler
 from .interpreter import forget_bound, is_running, remember_bound, run, run_alone
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..report.model_graph import ModelGraph
 
 
+@entry_point
 def model(function: Callable[..., Any]) -> "ModelFunction":
     """Make a function of statements (`ac.sample`, `ac.plate`, ...) into a model; calling it binds its data.
 
@@ -52,6 +55,7 @@ def model(function: Callable[..., Any]) -> "ModelFunction":
     return ModelFunction(function)
 
 
+@entry_points
 @dataclass(frozen=True)
 class ModelFunction:
     """A decorated function: call it with data to get a `Model`. `function` is the plain function."""
@@ -91,7 +95,8 @@ class ModelFunction:
         return ModelFunction, (self.function,)
 
 
-class Model(eqx.Module):
+@entry_points
+class Model(Module):
     """A function of statements with its data bound, and the handlers put on it. Frozen: to change is to build.
 
     **Fields**
@@ -116,6 +121,10 @@ class Model(eqx.Module):
     source: ModelFunction = eqx.field(static=True)
     arguments: dict[str, Any]
     handlers: tuple[AbstractHandler, ...] = ()
+
+    if not TYPE_CHECKING:
+        # Equinox makes pytrees of bound methods, and the frame of their call would be in every traceback.
+        __getattribute__ = object.__getattribute__
 
     @property
     def function(self) -> Callable[..., Any]:

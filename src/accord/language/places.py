@@ -6,32 +6,15 @@ since between the model and the call of the user lie the frames of this package,
 
 import contextlib
 import inspect
-import os
-import sysconfig
 import traceback
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import equinox as eqx
-import jax
-import numpy as np
-
 from ..core.errors import ModelError
+from ..core.tracebacks import PACKAGE, is_library
 from .site import Frame, Site
 from .tracers import way_out
 
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
-
-# Where the frames of a traceback are not the user's. Code that was generated has no file.
-_LIBRARIES = (
-    *{path + os.sep for kind, path in sysconfig.get_paths().items() if kind.endswith("lib")},
-    *(str(Path(str(module.__file__)).parent) + os.sep for module in (jax, eqx, np)),
-    _PACKAGE,
-    "<frozen",
-    "<@",
-    "<attrs",
-)
 _AT_SITE = "At site "
 _INSIDE_OF = "Inside of "
 _IN_THE_MODEL = "In the model "
@@ -42,7 +25,7 @@ _NOT_RUN = "The model "
 def caller() -> str:
     """File and line of the nearest statement that is not this package's own."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
 
@@ -57,16 +40,10 @@ def user_line(error: BaseException) -> str:
     if not own:
         # What comes after this package's last frame that called anything: the model's function.
         calls = [
-            i for i, at in enumerate(frames[:-1]) if at.name == "run" and at.filename.startswith(_PACKAGE)
+            i for i, at in enumerate(frames[:-1]) if at.name == "run" and at.filename.startswith(PACKAGE)
         ]
         own = [frames[calls[-1] + 1]] if calls else []
     return f"{own[-1].filename}:{own[-1].lineno} `{own[-1].line}`" if own else "an unknown place"
-
-
-def is_library(file_name: str, function: str = "") -> bool:
-    """Whether a function of this file is no code of the user's; what is typed into a console is."""
-    is_generated = file_name == "<string>" and function == "__init__"
-    return is_generated or file_name.startswith(_LIBRARIES)
 
 
 def note_site(error: Exception, site: Site, doing: str) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.tracebacks import entry_point
+
 
 @dataclass(frozen=True, eq=False)
 class Static:
@@ -11,6 +13,7 @@ class Static:
     value: Any
 
 
+@entry_point
 def static(value: Any) -> Any:
     """Mark an argument of a model, or a part of one, as a constant of the compiled program.
 

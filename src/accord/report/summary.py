@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.errors import OptionError, suggest
 from ..core.series import as_series
+from ..core.tracebacks import entry_points
 from .arviz import judge
 from .diagnostics import mcse_sd
 from .labels import Coords, Dims, Sites, scalar_labels
@@ -21,6 +22,7 @@ ROWS = 60  # printed unless more are asked for: a screen or two
 _TOGETHER = 2**23  # numbers that are read and judged at a time
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Summary:
     """The marginals of a posterior as a table. Prints itself; `summary["mean"]` is a column.

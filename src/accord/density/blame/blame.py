@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core import precision as precision_scope
+from ...core.tracebacks import entry_point
 from ..collapsed import CollapsedProgram
 from ..layout import Layout
 from ..logdensity import LogDensity
@@ -22,6 +23,7 @@ from .whole import Whole
 _NUM_SHOWN = 3  # entries of a derivative
 
 
+@entry_point
 def blame(log_density: LogDensity, position: Any) -> Blame:
     """What is not finite about a log density at `position`, shape `(dim,)`, and why; for failures, not for loops.
 

@@ -3,15 +3,15 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...bijectors import value_hash
+from ...core.modules import Module
 
 
-class Constraint(eqx.Module):
+class Constraint(Module):
     """A set of values.
 
     **Class variables**

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...bijectors import align, float_type
+from ...core.tracebacks import entry_point
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
@@ -128,6 +129,7 @@ class SizeBiasedSamplingProcess(AbstractStick):
         return self.rpm.stick(), self.surplus
 
 
+@entry_point
 def stickbreak(v: Any) -> jax.Array:
     """Break a stick of length 1: from the share taken of what is left each time to the lengths taken.
 

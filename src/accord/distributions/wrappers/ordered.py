@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.tracebacks import entry_point
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
@@ -64,6 +65,7 @@ class OrderedDistribution(AbstractDistribution):
         return jnp.sort(self.base_dist.sample(key, sample_shape), axis=-1)
 
 
+@entry_point
 def ordered(distribution: AbstractDistribution) -> OrderedDistribution:
     """The distribution of a vector of exchangeable elements given that they are in increasing order."""
     return OrderedDistribution(distribution)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.tracebacks import entry_point
 from .. import constraint as c
 from ..base import AbstractDistribution, Shape
 
@@ -91,6 +92,7 @@ class ProductDistribution(AbstractDistribution):
         return jnp.stack([part.astype(self.dtype) for part in parts], axis=-1)
 
 
+@entry_point
 def product_distribution(distributions: Sequence[AbstractDistribution]) -> ProductDistribution:
     """The distribution of a vector of independent variables, one for each of the univariate distributions given."""
     return ProductDistribution(tuple(distributions))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.errors import AccordError
 from ...core.notice import Notice
+from ...core.tracebacks import entry_points
 from ...density import Layout
 from ...report.labels import scalar_labels
 from ...report.sketch import BLOCKS, terminal_ramp
@@ -41,6 +42,7 @@ class Trial:
     num_divergent: int = 0
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """What `infer.calibrate` found. Prints itself as a table, with a row for each scalar.

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
+from ...core.tracebacks import entry_points
 from ...report.table import lay_out, to_dataframe
 from ..draws import Draws
 from .simulator import Values
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 ROWS = 60  # printed
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """What `infer.simulate_and_recover` found. Prints itself as a table; `recovery["rank"]` is a column.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.tracebacks import entry_points
 from ...language.reparam.base import AbstractReparam
 
 
@@ -34,6 +35,7 @@ class Judged:
         return f"non-centred, but for {num_kept} of {self.share.size}" if is_mixed else "non-centred"
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Proposal(Mapping[str, AbstractReparam]):
     """How the sites of a model are proposed to be reparameterised; prints as a table of the reasons.

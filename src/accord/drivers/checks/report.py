@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from ...core.errors import ModelError
 from ...core.notice import Notice
+from ...core.tracebacks import entry_points
 
 _ORDER = ("error", "warning", "info")
 
 
+@entry_points
 @dataclass(frozen=True)
 class CheckReport:
     """What `infer.check` found; printed, a list with the worst first.

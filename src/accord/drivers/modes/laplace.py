@@ -12,6 +12,7 @@ from ...core.errors import OptionError, SamplingError, suggest
 from ...core.notice import Notice
 from ...core.options import positive_count
 from ...core.precision import float_dtype, scope
+from ...core.tracebacks import entry_points
 from ...core.tree import kept
 from ...density import LogDensity
 from ...executors.pools import one_blas_thread
@@ -26,6 +27,7 @@ _GAIN = 1e-6  # nats
 _FEW = 0.1  # effective draws by draw: with less, the normal is another distribution
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Laplace:
     """Draws from a normal over unconstrained numbers; `laplace["mu"]` are those of a site.

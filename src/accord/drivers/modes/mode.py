@@ -9,6 +9,7 @@ import numpy as np
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
 from ...core.options import checks_options
+from ...core.tracebacks import entry_points
 from ...density import LogDensity
 from ...report.summary import rounded
 from ...report.table import lay_out, to_dataframe
@@ -23,6 +24,7 @@ _TITLES = {"map": "Posterior mode (MAP)", "mle": "Maximum likelihood (MLE)"}
 _HEIGHTS = {"map": "log density", "mle": "log likelihood"}
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Mode:
     """What `infer.find_mode` found. Prints itself as a table of coefficients; `mode["z"]` is a column.

@@ -10,12 +10,14 @@ import numpy as np
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
 from ...core.precision import Precision
+from ...core.tracebacks import entry_points
 from ...report.arviz import Group, groups_to_tree, to_arviz
 
 if TYPE_CHECKING:
     from ...report.summary import Summary
 
 
+@entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class AbstractOfDraws(Mapping[str, np.ndarray]):
     """Arrays by site, each of shape `(chain, draw, ...)`.
@@ -97,6 +99,7 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
         return Group(name, values, self.dims, self.coords, is_drawn, self.chains)
 
 
+@entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class LogLikelihood(AbstractOfDraws):
     """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`.
@@ -136,6 +139,7 @@ class LogLikelihood(AbstractOfDraws):
         return self._listed(self.sites)
 
 
+@entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(AbstractOfDraws):
     """Draws of what a model predicts: a mapping from site to array of shape `(chain, draw, *site)`.

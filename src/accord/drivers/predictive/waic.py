@@ -7,11 +7,13 @@ import numpy as np
 from ...core.errors import DataError, OptionError, suggest
 from ...core.notice import Notice
 from ...core.options import checks_options
+from ...core.tracebacks import entry_points
 from .results import LogLikelihood
 
 _TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAIC is not to be trusted
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Waic:
     """How well a model predicts new data, by WAIC. Prints itself.

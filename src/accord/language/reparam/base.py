@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import equinox as eqx
 
 from ...bijectors import AbstractBijector
+from ...core.modules import Module
 from ...distributions import AbstractDistribution
 from ..handler import AbstractHandler
 
@@ -46,7 +47,7 @@ class AbstractWhole(eqx.Module):
         """What does so, for this model."""
 
 
-class AbstractReparam(eqx.Module):
+class AbstractReparam(Module):
     """A way to sample a site by way of another variable, whose posterior has a better shape.
 
     The site keeps its name, its shape and its law; what is sampled is the site `{name}_base`.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import OptionError
+from ...core.tracebacks import entry_points
 from .dot import as_dot, picture
 from .mermaid import as_mermaid
 from .node import Node, PlateTree
@@ -14,6 +15,7 @@ _PICTURES = (".svg", ".png", ".pdf")
 _REMARKS = {"observed": ", observed", "collapsed": ", integrated out"}
 
 
+@entry_points
 @dataclass(frozen=True, repr=False)
 class ModelGraph:
     """The sites of a model, with an arrow to each from what it is written with; made by `Model.graph`.
