@@ -7,6 +7,7 @@ from . import distributions as distributions
 from . import handlers as handlers
 from . import infer as infer
 from . import reparam as reparam
+from .core.names import refusal as _refusal
 from .density import LogDensity as LogDensity
 from .language import Model as Model
 from .language import cond as cond
@@ -25,3 +26,4 @@ from .language import submodel as submodel
 from .language import subsample as subsample
 
 __version__ = "0.1.0"
+__getattr__ = _refusal(__name__)

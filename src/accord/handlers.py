@@ -1,5 +1,6 @@
 """Offer the handlers of the language under `accord.handlers`."""
 
+from .core.names import refusal as _refusal
 from .language.collapse import collapse
 from .language.handlers import (
     block,
@@ -33,3 +34,5 @@ __all__ = [
     "trace",
     "uncondition",
 ]
+
+__getattr__ = _refusal(__name__)

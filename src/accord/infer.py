@@ -1,5 +1,6 @@
 """Run inference: check models, sample from them, and read what was sampled."""
 
+from .core.names import refusal as _refusal
 from .density.row_files import rows as rows
 from .drivers.calibration.calibrate import calibrate as calibrate
 from .drivers.calibration.recover import simulate_and_recover as simulate_and_recover
@@ -36,3 +37,5 @@ from .kernels import NUTS as NUTS
 from .kernels import ChEES as ChEES
 from .storage import Memory as Memory
 from .storage import RunFolder as RunFolder
+
+__getattr__ = _refusal(__name__)

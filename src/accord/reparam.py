@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .core.errors import suggest
+from .core.names import refusal
+from .core.tracebacks import entry_point
 from .language import reparam as _ways
 
 if TYPE_CHECKING:
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = [*_ways.__all__, "Proposal", "propose"]  # pyright: ignore
 
+_refuse = refusal(__name__)
 
+
+@entry_point
 def __getattr__(name: str) -> Any:
     if name in _ways.__all__:  # pyright: ignore
         return getattr(_ways, name)
@@ -24,8 +28,7 @@ def __getattr__(name: str) -> Any:
         from .drivers.centring.proposal import Proposal
 
         return Proposal
-    # With an object of its own, since Python would repeat the suggestion.
-    raise AttributeError(f"accord.reparam has no {name!r}.{suggest(name, __all__)}", name=name, obj=None)
+    return _refuse(name)
 
 
 def __dir__() -> list[str]:

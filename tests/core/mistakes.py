@@ -117,6 +117,7 @@ twice().sites()
     "a folder that is not there": ("infer.load('nowhere')", ["there is no folder nowhere"]),
     "draws that are none": ("infer.predict(line(y))", ["infer.predict takes draws"]),
     "a name that the package lacks": ("infer.smaple", ["AttributeError", "'smaple'"]),
+    "a distribution that there is not": ("dist.Nrmal", ["AttributeError", "'Normal'"]),
 }
 
 _BLOCK = re.compile(r"^```python( raises)?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)

@@ -1,5 +1,6 @@
 """Map unconstrained vectors to constrained spaces and back, with log determinants."""
 
+from ..core.names import refusal as _refusal
 from .arrays import align, float_type, is_concrete, is_number, value_hash
 from .base import AbstractBijector
 from .bounded import Interval, LowerBounded, UpperBounded
@@ -104,3 +105,5 @@ __all__ = [
     "is_number",
     "value_hash",
 ]
+
+__getattr__ = _refusal(__name__)

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import OptionError, suggest
@@ -22,6 +22,7 @@ def checks_options(function: Callable[P, T]) -> Callable[P, T]:
     choices = [name for name in known if name != "self"]
     taken = ", ".join(choices) or "none"
     owner = function.__qualname__.removesuffix(".__init__")
+    public = f"{_module_of(function.__module__)}.{owner}"
 
     @functools.wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
@@ -29,7 +30,7 @@ def checks_options(function: Callable[P, T]) -> Callable[P, T]:
             for name in options:
                 if name not in known:
                     raise OptionError(
-                        f"{owner} has no option {name!r}.{suggest(name, choices)} It takes {taken}."
+                        f"{owner} has no option {name!r}.{hint(public, name, choices)} It takes {taken}."
                     )
             try:
                 signature.bind(*args, **options)
@@ -49,6 +50,22 @@ def checks_fields(cls: type[T]) -> type[T]:
     """Do the same for the constructor of a class."""
     cls.__init__ = checks_options(cls.__init__)
     return cls
+
+
+def hint(owner: str, name: str, known: Iterable[str]) -> str:
+    """A sentence, with a space before it, on an argument that is unknown to `owner`, such as `infer.sample`.
+
+    It is what another library's word is here, or else the nearest one that there is; empty where neither is.
+    """
+    from .dictionary.hints import for_argument  # where nothing is wrong, nobody needs the words of others
+
+    return for_argument(owner, name, known) or suggest(name, known)
+
+
+def _module_of(module: str) -> str:
+    """As users call the public module that offers a function."""
+    room = module.removeprefix("accord.").split(".")[0]
+    return {"language": "ac", "distributions": "dist"}.get(room, "infer")
 
 
 def positive_count(name: str, value: Any, minimum: int = 1) -> int:

@@ -8,15 +8,16 @@ from typing import Any
 
 import lazy_loader
 
-from ..core.errors import suggest
+from ..core.names import refusal
+from ..core.tracebacks import entry_point
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
+_refuse = refusal(__name__)
 
+
+@entry_point
 def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
         return _load(name)
-    # With an object of its own, since Python would repeat the suggestion.
-    raise AttributeError(
-        f"accord.distributions has no {name!r}.{suggest(name, __all__)}", name=name, obj=None
-    )
+    return _refuse(name)

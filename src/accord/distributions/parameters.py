@@ -8,7 +8,8 @@ import jax
 import numpy as np
 
 from ..bijectors import is_concrete, is_number
-from ..core.errors import DistributionError, suggest
+from ..core.errors import DistributionError
+from ..core.options import hint
 from .constraint import Constraint, Real
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def check_names(cls: type, given: Iterable[str]) -> None:
     for name in given:
         if name not in known:
             raise DistributionError(
-                f"{cls.__name__} has no parameter {name!r}.{suggest(name, known)} It takes {', '.join(known)}."
+                f"{cls.__name__} has no parameter {name!r}.{hint(f'dist.{cls.__name__}', name, known)} It takes "
+                f"{', '.join(known)}."
             )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import OptionError, suggest
+from ..core.names import no_attribute
 from ..core.notice import Notice
 from ..core.options import positive_count
 from ..core.series import AbstractSeries
@@ -114,6 +115,11 @@ class Draws(Mapping[str, np.ndarray]):
                 f"there is no site {name!r} in these draws.{suggest(name, self.sites)} "
                 f"There are: {', '.join(self.sites)}."
             ) from None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute("Draws", name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.sites)

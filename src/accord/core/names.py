@@ -1,0 +1,53 @@
+"""Refuse names that a module does not have, with what was meant: the `__getattr__` of public modules."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from .errors import suggest
+from .tracebacks import entry_point
+
+
+def refusal(module: str) -> Any:
+    """A `__getattr__` for a module, which raises `AttributeError` with the nearest name or the word that is ours.
+
+    Type checkers shall go on to report such names, so that it is no function to them.
+    """
+
+    @entry_point
+    def __getattr__(name: str) -> Any:  # noqa: N807 - the name that Python asks for
+        raise unknown(module, name)
+
+    return __getattr__
+
+
+def unknown(module: str, name: str) -> AttributeError:
+    """What to raise for a name that a module does not have.
+
+    Python asks for a submodule before it imports it, and tools ask for names with an underscore: they read no words.
+    """
+    known = vars(sys.modules[module])
+    hint = ""
+    if not name.startswith("_") and not _is_submodule(known.get("__path__", ()), name):
+        from .dictionary.hints import for_name
+
+        public = known.get("__all__") or [each for each in known if not each.startswith("_")]
+        families = getattr(sys.modules.get("accord.distributions"), "__all__", ())
+        hint = for_name(name, families) or suggest(name, public)
+    # With an object of its own, since Python would repeat the suggestion.
+    return AttributeError(f"{module} has no {name!r}.{hint}", name=name, obj=None)
+
+
+def no_attribute(owner: str, name: str) -> AttributeError:
+    """What to raise for an attribute that what a run returns does not have; Python adds the nearest one that it has."""
+    told = f"{owner!r} object has no attribute {name!r}"
+    if not name.startswith("_"):
+        from .dictionary.hints import for_attribute
+
+        if hint := for_attribute(name):
+            return AttributeError(f"{told}.{hint}", name=name, obj=None)
+    return AttributeError(told)
+
+
+def _is_submodule(folders: Any, name: str) -> bool:
+    return any(Path(folder, name).is_dir() or Path(folder, f"{name}.py").is_file() for folder in folders)
