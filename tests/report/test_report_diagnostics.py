@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from accord.report import diagnostics
+from accord.report.ranks import average_ranks
 
 
 def autoregressive(rho: float, num_chains: int, num_draws: int, seed: int = 0) -> np.ndarray:
@@ -116,11 +118,31 @@ def test_too_little_gives_no_answer_and_no_warning(measure, shape):
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_many_columns_are_worked_in_blocks_with_the_same_result(measure, monkeypatch):
-    draws = noise(4, 60, 23)
-    whole = getattr(diagnostics, measure)(draws)
-    monkeypatch.setattr(diagnostics, "_BLOCK", 4 * 60 * 5)
-    np.testing.assert_array_equal(getattr(diagnostics, measure)(draws), whole)
+def test_a_column_has_the_same_bits_in_whatever_block_it_is_worked(measure):
+    draws = noise(4, 2000, 70)
+    draws[:, :, ::2] = autoregressive(0.7, 4, 2000)[
+        :, :, :1
+    ]  # columns that take other ways beside each other
+    function = getattr(diagnostics, measure)
+    alone = [function(draws[:, :, index : index + 1])[0] for index in range(0, 70, 3)]
+    np.testing.assert_array_equal(function(draws)[::3], alone)
+
+
+@pytest.mark.parametrize("rho", [-0.9, 0.0, 0.3, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("shape", [(4, 333), (2, 2000), (1, 20000)])
+def test_the_ess_does_not_depend_on_where_its_sequence_ends(rho, shape):
+    # After few lags, after an eighth of them and after all: each is worked out another way.
+    draws = autoregressive(rho, *shape)
+    np.testing.assert_allclose(diagnostics.ess_bulk(draws), arviz("ess_bulk", draws), rtol=1e-10)
+
+
+def test_numbers_that_differ_in_their_last_bits_are_ranked():
+    # Their keys are the same, since the place of each number takes its last bits.
+    rows = 1.0 + np.finfo(float).eps * np.random.default_rng(0).permutation(3000).reshape(3, 1000)
+    rows = np.concatenate([rows, -rows, np.zeros((1, 1000)), 1e300 * rows])
+    rows[6, ::2] = -0.0
+    expected = rankdata(rows, axis=1)
+    np.testing.assert_array_equal(average_ranks(rows), expected)
 
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-500, 2.0**500, 2.0**1000])
@@ -157,7 +179,7 @@ def test_chains_that_stay_at_different_places_have_a_boundless_r_hat():
 
 
 def test_ranks_share_ties():
-    ranks = diagnostics.average_ranks(np.array([[3.0, 1.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0]]))
+    ranks = average_ranks(np.array([[3.0, 1.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0]]))
     np.testing.assert_array_equal(ranks, [[3.5, 1.0, 3.5, 2.0], [2.5, 2.5, 2.5, 2.5]])
 
 

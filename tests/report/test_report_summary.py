@@ -7,9 +7,10 @@ import pytest
 
 from accord.core.errors import OptionError
 from accord.report import diagnostics, sketch, summarise
+from accord.report.digits import rounded
 from accord.report.labels import scalar_labels
+from accord.report.selecting import picked_names
 from accord.report.sketch import PLAIN
-from accord.report.summary import rounded
 
 COLUMNS = ["mean", "sd", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"]
 
@@ -78,6 +79,107 @@ def test_the_numbers_are_those_of_arviz(sites):
     }
     for name, values in expected.items():
         np.testing.assert_allclose(table[name], values, rtol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(4, 500, 3), (4, 501, 3), (3, 77, 2), (70, 20, 3), (1, 100, 2), (2, 3, 1)])
+def test_one_pass_finds_what_each_function_finds(shape):
+    draws = np.random.default_rng(1).standard_t(3, size=shape)
+    table = summarise({"x": draws}, prob=0.5)
+    for name in ("ess_bulk", "ess_tail", "mcse_mean", "mcse_sd"):
+        np.testing.assert_allclose(table[name], getattr(diagnostics, name)(draws), rtol=1e-12)
+    r_hat = diagnostics.nested_r_hat if shape[0] >= 64 else diagnostics.r_hat
+    np.testing.assert_allclose(table["r_hat"], r_hat(draws), rtol=1e-12)
+    pooled = draws.reshape(-1, shape[2])
+    np.testing.assert_allclose(table["sd"], pooled.std(axis=0, ddof=1), rtol=1e-12)
+    np.testing.assert_array_equal(
+        [table[name] for name in ("25%", "50%", "75%")], np.quantile(pooled, (0.25, 0.5, 0.75), axis=0)
+    )
+
+
+def test_large_draws_are_summarised_in_threads_to_the_same_bits():
+    draws = np.random.default_rng(2).normal(size=(4, 5000, 220))
+    draws[0, 0, 7], draws[:, :, 9] = np.nan, 1.0
+    table = summarise({"x": draws})
+    some = [0, 7, 9, 100, 219]
+    alone = summarise({"x": draws[:, :, some]})
+    for name in COLUMNS:
+        np.testing.assert_array_equal(table[name][some], alone[name])
+    assert [table.sketches[index] for index in some] == list(alone.sketches)
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.9, 0.94])
+def test_the_shortest_interval_is_that_of_arviz(sites, prob):
+    from arviz_stats.base import array_stats
+
+    table = summarise(sites, only=["theta", "count"], prob=prob, interval="hdi")
+    low, high = [name for name in table.values if name.startswith("hdi")]
+    assert low == f"hdi{100 * prob:g}_low" and high == f"hdi{100 * prob:g}_high"
+    expected = [*array_stats.hdi(sites["theta"], prob=prob, axis=(0, 1))]
+    expected.append(array_stats.hdi(sites["count"], prob=prob, axis=(0, 1)))
+    np.testing.assert_array_equal(np.stack([table[low], table[high]], axis=1), expected)
+
+
+KINDS = {
+    "stats": ["mean", "sd", "5%", "50%", "95%"],
+    "diagnostics": ["ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"],
+    "all": COLUMNS,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_a_part_of_the_columns_with_the_same_numbers(sites, kind):
+    table, whole = summarise(sites, kind=kind), summarise(sites)
+    assert list(table.values) == KINDS[kind]
+    for name in KINDS[kind]:
+        np.testing.assert_array_equal(table[name], whole[name])
+    # Digits are those of the whole table, whatever else is shown.
+    cells, all_cells = str(table).splitlines()[1].split(), str(whole).splitlines()[1].split()
+    start = 1 + COLUMNS.index(KINDS[kind][0])
+    assert cells[1 : 1 + len(KINDS[kind])] == all_cells[start : start + len(KINDS[kind])]
+
+
+INTERVALS = {0.9: ["5%", "95%"], 0.89: ["5.5%", "94.5%"], 0.999: ["0.05%", "99.95%"], 0.5: ["25%", "75%"]}
+
+
+@pytest.mark.parametrize("prob", INTERVALS)
+def test_the_quantiles_are_named_by_what_they_leave_out(sites, prob):
+    names = list(summarise(sites, prob=prob, kind="stats").values)
+    assert [names[2], names[4]] == INTERVALS[prob]
+
+
+PATTERNS = {
+    "a name": ("mu", ["mu"]),
+    "names": (["count", "mu", "count"], ["count", "mu"]),
+    "a pattern": ("*t*", ["theta", "count", "nothing"]),
+    "a pattern and a name": (["o*", "mu"], ["one", "mu"]),
+    "a site called like a pattern": ("x[0]", ["x[0]"]),
+}
+
+
+@pytest.mark.parametrize("kind", PATTERNS)
+def test_sites_are_picked_by_name_or_pattern(sites, kind):
+    wanted, expected = PATTERNS[kind]
+    assert picked_names(wanted, [*sites, "x[0]"]) == expected
+
+
+WRONG = {
+    "a typo": (dict(only=["thetta"]), ["'thetta'", "Did you mean 'theta'", "mu"]),
+    "a pattern of none": (dict(only="z*"), ["no site fits the pattern 'z*'", "mu"]),
+    "no name": (dict(only=[3]), ["names of sites", "3"]),
+    "percents": (dict(prob=90), ["90", "between 0 and 1"]),
+    "no mass": (dict(prob=0.0), ["0.0", "between 0 and 1"]),
+    "a word": (dict(prob="0.9"), ["'0.9'", "between 0 and 1"]),
+    "a kind": (dict(kind="diagnostic"), ["Did you mean 'diagnostics'", "'stats'"]),
+    "an interval": (dict(interval="eti"), ["'eti'", "'quantiles', 'hdi'"]),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_a_summary_cannot_show_is_an_error(sites, kind):
+    options, words = WRONG[kind]
+    with pytest.raises(OptionError) as caught:
+        summarise(sites, **options)
+    assert all(word in str(caught.value) for word in words)
 
 
 def test_a_data_frame_has_every_row_unrounded(sites):

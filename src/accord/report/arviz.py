@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import DataError
-from .diagnostics import ess_bulk, ess_tail, mcse_mean, nested_r_hat
 from .labels import Coords, Dims, Sites
-from .many_chains import MANY
 
 if TYPE_CHECKING:
     from xarray import DataTree, Variable
@@ -112,45 +110,6 @@ def to_arviz(tree: "DataTree") -> Any:
         # Not installed, broken, or older than from_datatree: no ArviZ of the user's can want an
         # InferenceData.
         return tree
-
-
-def judge(draws: np.ndarray, sets: Sequence[int] | None = None) -> dict[str, np.ndarray]:
-    """R-hat, bulk and tail ESS and Monte Carlo error of the mean by `arviz-stats`, which takes a second to import.
-
-    - `draws`: shape `(chain, draw, k)`. Each result has shape `(k,)`; NaN for a column that cannot be judged: constant,
-      not finite, or of fewer than 4 draws.
-
-    Sixty-four chains and more are judged by the spread of their means, and R-hat is the nested one; `sets`: which
-    superchain each chain is of.
-    """
-    if draws.shape[0] >= MANY:
-        return {
-            "ess_bulk": ess_bulk(draws),
-            "ess_tail": ess_tail(draws),
-            "r_hat": nested_r_hat(draws, sets),
-            "mcse_mean": mcse_mean(draws),
-        }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its dependencies, on import
-        stats = importlib.import_module("arviz_stats.base").array_stats
-    can_judge = np.isfinite(ess_bulk(draws))
-    usable = np.asarray(draws, np.float64)[:, :, can_judge]
-    axes = {"chain_axis": 0, "draw_axis": 1}
-
-    def filled(values: Any) -> np.ndarray:
-        result = np.full(draws.shape[2], np.nan)
-        result[can_judge] = values
-        return result
-
-    if not can_judge.any():
-        return {name: filled([]) for name in ("ess_bulk", "ess_tail", "r_hat", "mcse_mean")}
-    has_chains = draws.shape[0] > 1  # R-hat compares chains
-    return {
-        "ess_bulk": filled(stats.ess(usable, method="bulk", **axes)),
-        "ess_tail": filled(stats.ess(usable, method="tail", prob=(0.05, 0.95), **axes)),
-        "r_hat": filled(stats.rhat(usable, **axes)) if has_chains else np.full(draws.shape[2], np.nan),
-        "mcse_mean": filled(stats.mcse(usable, method="mean", **axes)),
-    }
 
 
 def _renamed(stats: Sites) -> dict[str, Any]:

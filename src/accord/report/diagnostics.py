@@ -11,20 +11,32 @@ sections 3 and 4. Geyer (1992), Statistical Science 7(4), 473-483, for the trunc
 (2016), arXiv:1604.00695, for E-BFMI. For 64 chains and more, see `many_chains`.
 """
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from statistics import NormalDist
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from . import many_chains
+from .autocorrelation import Centred, centre, ess, products
 from .many_chains import MANY
+from .ranks import normal_scores
 
 Columns = np.ndarray  # (scalar, chain, draw), float64: sorting and FFTs run along contiguous memory
 
-_MIN_DRAWS = 4
+MIN_DRAWS = 4
+TAILS = (0.05, 0.95)
+"""The probabilities whose quantiles `ess_tail` is of."""
+
+# What is ignored: infinities less each other, and 0/0 in a column that varies only in the draw that splitting drops;
+# both come out as NaN, which is the answer.
+QUIETLY: Mapping[str, Any] = MappingProxyType(
+    {"invalid": "ignore", "divide": "ignore", "over": "ignore", "under": "ignore"}
+)
+
 _ROUNDING = 8  # units in the last place that a constant may wander by
-_BLOCK = 2**18  # elements worked on at once, so that nothing large is copied whole
+_BLOCK = 2**18  # elements worked on at once: enough that calls cost little, few enough for a cache
+_SAFE = 200  # powers of two whose fourth power is a number
 
 
 def r_hat(draws: np.ndarray) -> np.ndarray:
@@ -33,7 +45,7 @@ def r_hat(draws: np.ndarray) -> np.ndarray:
     - `draws`: shape `(chain, draw, k)`. Returns shape `(k,)`; NaN for a column that is constant or not
       finite, for fewer than 2 chains and for fewer than 4 draws.
     """
-    return _by_column(draws, _r_hat, min_chains=2, min_draws=_MIN_DRAWS)
+    return _by_column(draws, _r_hat, min_chains=2, min_draws=MIN_DRAWS)
 
 
 def nested_r_hat(draws: np.ndarray, sets: Sequence[int] | None = None) -> np.ndarray:
@@ -45,8 +57,9 @@ def nested_r_hat(draws: np.ndarray, sets: Sequence[int] | None = None) -> np.nda
     labels = many_chains.sets_of(draws.shape[0]) if sets is None else sets
 
     def statistic(columns: Columns) -> np.ndarray:
-        folded = np.abs(columns - np.median(columns, axis=(1, 2), keepdims=True))
-        both = (many_chains.nested_r_hat(_normal_scores(each), labels) for each in (columns, folded))
+        located = normal_scores(pooled(columns)).reshape(columns.shape)
+        folded = folded_scores(columns, np.median(columns, axis=(1, 2)))
+        both = (many_chains.nested_r_hat(scores, labels) for scores in (located, folded))
         return np.fmax(*both)
 
     if len(np.unique(labels)) < 2:
@@ -66,17 +79,17 @@ def ess_tail(draws: np.ndarray) -> np.ndarray:
 
 def ess_mean(draws: np.ndarray) -> np.ndarray:
     """Effective sample size of the mean; antithetic chains have more than draws. See `r_hat`."""
-    return _by_column(draws, lambda columns: _ess_of_means(_scaled(columns)[0]))
+    return _by_column(draws, lambda columns: ess_of_means(scaled(columns)[0]))
 
 
 def mcse_mean(draws: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the mean, in the unit of the draws. Shapes and NaN as in `r_hat`."""
-    return _by_column(draws, _mcse_mean)
+    return _by_column(draws, lambda columns: errors_of_moments(columns)[1])
 
 
 def mcse_sd(draws: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the standard deviation, in the unit of the draws. See `r_hat`."""
-    return _by_column(draws, _mcse_sd)
+    return _by_column(draws, lambda columns: errors_of_moments(columns)[2])
 
 
 def e_bfmi(energy: np.ndarray) -> np.ndarray:
@@ -96,20 +109,26 @@ def e_bfmi(energy: np.ndarray) -> np.ndarray:
     return result
 
 
-def average_ranks(columns: np.ndarray) -> np.ndarray:
-    """Ranks from 1 along the last axis, tied values sharing their mean rank; shape as given."""
-    order = np.argsort(columns, axis=-1)
-    ordered = np.take_along_axis(columns, order, axis=-1)
-    size = columns.shape[-1]
-    places = np.broadcast_to(np.arange(size), columns.shape)
-    edge = np.ones((*columns.shape[:-1], 1), bool)
-    steps = ordered[..., 1:] != ordered[..., :-1]
-    first = np.maximum.accumulate(np.where(np.concatenate([edge, steps], -1), places, 0), axis=-1)
-    backwards = np.where(np.concatenate([steps, edge], -1), places, size)[..., ::-1]
-    last = np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
-    ranks = np.empty(columns.shape)
-    np.put_along_axis(ranks, order, 0.5 * (first + last) + 1, axis=-1)
-    return ranks
+def blocks_of(draws: np.ndarray) -> list[slice]:
+    """The scalars of draws of shape `(chain, draw, k)` in blocks that are worked on at once."""
+    num_chains, num_draws, num_scalars = draws.shape
+    block = max(1, _BLOCK // max(1, num_chains * num_draws))
+    return [slice(start, min(start + block, num_scalars)) for start in range(0, num_scalars, block)]
+
+
+def columns_at(draws: np.ndarray, some: slice) -> tuple[np.ndarray, Columns]:
+    """Which of some scalars vary and are finite, and the draws of all of them; there is a draw at least."""
+    resolution = np.finfo(draws.dtype).eps if draws.dtype.kind == "f" else 0.0
+    columns = np.ascontiguousarray(np.moveaxis(draws[:, :, some], 2, 0), np.float64)
+    low, high = columns.min(axis=(1, 2)), columns.max(axis=(1, 2))
+    # A quantity that is constant but for rounding, as the diagonal of a correlation, is constant.
+    noise = _ROUNDING * resolution * np.maximum(np.abs(low), np.abs(high))
+    return np.isfinite(low) & np.isfinite(high) & (high - low > noise), columns
+
+
+def least_draws(num_chains: int) -> int:
+    """How many draws a chain needs for an effective sample size."""
+    return 1 if num_chains >= MANY else MIN_DRAWS
 
 
 def _by_column(
@@ -122,133 +141,96 @@ def _by_column(
     draws = np.asarray(draws)
     num_chains, num_draws, num_scalars = draws.shape
     result = np.full(num_scalars, np.nan)
-    if min_draws is None:
-        min_draws = 1 if num_chains >= MANY else _MIN_DRAWS
-    if num_chains < min_chains or num_draws < min_draws:
+    least = least_draws(num_chains) if min_draws is None else min_draws
+    if num_chains < min_chains or num_draws < least:
         return result
-    resolution = np.finfo(draws.dtype).eps if draws.dtype.kind == "f" else 0.0
-    block = max(1, _BLOCK // (num_chains * num_draws))
-    for start in range(0, num_scalars, block):
-        columns = np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + block], 2, 0), np.float64)
-        low, high = columns.min(axis=(1, 2)), columns.max(axis=(1, 2))
-        # What is ignored: infinities less each other, and 0/0 in a column that varies only in the draw that
-        # splitting drops; both come out as NaN, which is the answer.
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
-            # A quantity that is constant but for rounding, as the diagonal of a correlation, is constant.
-            noise = _ROUNDING * resolution * np.maximum(np.abs(low), np.abs(high))
-            valid = np.isfinite(low) & np.isfinite(high) & (high - low > noise)
-            if valid.any():
-                result[start : start + block][valid] = statistic(columns[valid])
+    for some in blocks_of(draws):
+        with np.errstate(**QUIETLY):
+            is_valid, columns = columns_at(draws, some)
+            if is_valid.any():
+                result[some][is_valid] = statistic(columns if is_valid.all() else columns[is_valid])
     return result
 
 
-def _scaled(columns: Columns) -> tuple[Columns, np.ndarray]:
-    """Divide each column by a power of two, which is exact, so that no square overflows."""
-    _, exponent = np.frexp(np.abs(columns).max(axis=(1, 2)))
+def scaled(columns: Columns) -> tuple[Columns, np.ndarray]:
+    """Divide columns by a power of two each, which is exact, where their squares might overflow or vanish."""
+    _, exponent = np.frexp(np.maximum(columns.max(axis=(1, 2)), -columns.min(axis=(1, 2))))
+    exponent = np.where(np.abs(exponent) > _SAFE, exponent, 0)
+    if not exponent.any():
+        return columns, np.ones(len(columns))
     return np.ldexp(columns, -exponent[:, None, None]), np.ldexp(1.0, exponent)
 
 
-def _split(columns: Columns) -> Columns:
+def split(columns: Columns) -> Columns:
     """Make two chains of each, dropping the middle draw of an odd number."""
-    half = columns.shape[2] // 2
+    num_scalars, num_chains, size = columns.shape
+    if size % 2 == 0:
+        return columns.reshape(num_scalars, 2 * num_chains, size // 2)
+    half = size // 2
     return np.concatenate([columns[:, :, :half], columns[:, :, -half:]], axis=1)
 
 
-def _normal_scores(columns: Columns) -> Columns:
-    """Replace draws by normal quantiles of their pooled ranks (Blom 1958)."""
-    pooled = columns.reshape(columns.shape[0], -1)
-    twice = (2 * average_ranks(pooled)).astype(np.int64)
-    return _scores_of_ranks(pooled.shape[1])[twice - 2].reshape(columns.shape)
+def pooled(columns: Columns) -> np.ndarray:
+    """The draws of all chains together; shape `(scalar, chain * draw)`."""
+    return columns.reshape(len(columns), -1)
 
 
-@lru_cache(maxsize=4)
-def _scores_of_ranks(count: int) -> np.ndarray:
-    """The scores of the ranks 1, 1.5, ..., `count`: there are no others.
+def r_hat_of(scores: Centred, folded: Centred) -> np.ndarray:
+    """The larger R-hat of normal scores of halves of chains, and of those of their distance from the median."""
+    # A symmetric two-valued column folds to a constant, whose R-hat is NaN; fmax keeps the other one out of
+    # the way of that, as the comparison in ArviZ does not.
+    return np.fmax(_plain_r_hat(scores), _plain_r_hat(folded))
 
-    Worked out once for all columns, by the standard library: only to import SciPy's function takes a quarter of a
-    second.
-    """
-    quantile = NormalDist().inv_cdf
-    return np.array([quantile((twice / 2 - 0.375) / (count + 0.25)) for twice in range(2, 2 * count + 1)])
+
+def folded_scores(columns: Columns, median: np.ndarray) -> Columns:
+    """Normal scores of the distance of draws from the median, shape `(scalar,)`."""
+    distances = columns - median[:, None, None]
+    np.abs(distances, out=distances)
+    return normal_scores(pooled(distances)).reshape(columns.shape)
+
+
+def ess_of_means(columns: Columns) -> np.ndarray:
+    """Effective sample size of the mean: of halves of chains, or of many chains by the spread of their means."""
+    return many_chains.ess(columns) if columns.shape[1] >= MANY else ess(split(columns))
+
+
+def ess_of_tails(columns: Columns, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The smaller effective sample size of how often draws are at most `low`, and at most `high`; shape `(scalar,)`."""
+    both = (ess_of_means((columns <= bound[:, None, None]).astype(np.float64)) for bound in (low, high))
+    return np.minimum(*both)
+
+
+def errors_of_moments(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Standard deviation of draws, and the Monte Carlo errors of their mean and of it; each of shape `(scalar,)`."""
+    columns, unit = scaled(columns)
+    size = columns.shape[1] * columns.shape[2]
+    squares = columns - pooled(columns).mean(axis=1)[:, None, None]
+    np.square(squares, out=squares)
+    variance = pooled(squares).mean(axis=1)
+    sd = np.sqrt(variance * (size / (size - 1)))
+    spread = products(squares, squares).sum(axis=1) / size - np.square(variance)
+    error_of_sd = np.sqrt(spread / ess_of_means(squares) / variance) / 2
+    return unit * sd, unit * sd / np.sqrt(ess_of_means(columns)), unit * error_of_sd
 
 
 def _r_hat(columns: Columns) -> np.ndarray:
-    halves = _split(columns)
-    folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
-    # A symmetric two-valued column folds to a constant, whose R-hat is NaN; fmax keeps the other one out of
-    # the way of that, as the comparison in ArviZ does not.
-    return np.fmax(_plain_r_hat(_normal_scores(halves)), _plain_r_hat(_normal_scores(folded)))
+    halves = split(columns)
+    scores = normal_scores(pooled(halves)).reshape(halves.shape)
+    folded = folded_scores(halves, np.median(halves, axis=(1, 2)))
+    return r_hat_of(centre(scores), centre(folded))
 
 
-def _plain_r_hat(columns: Columns) -> np.ndarray:
-    size = columns.shape[2]
-    between = columns.mean(axis=2).var(axis=1, ddof=1)
-    within = columns.var(axis=2, ddof=1).mean(axis=1)
-    return np.sqrt(between / within + (size - 1) / size)
-
-
-def _ess_of_means(columns: Columns) -> np.ndarray:
-    """Effective sample size of the mean: of halves of chains, or of many chains by the spread of their means."""
-    return many_chains.ess(columns) if columns.shape[1] >= MANY else _ess(_split(columns))
+def _plain_r_hat(chains: Centred) -> np.ndarray:
+    size = chains.deviations.shape[2]
+    within = chains.squares.mean(axis=1) / (size - 1)
+    return np.sqrt(chains.means.var(axis=1, ddof=1) / within + (size - 1) / size)
 
 
 def _ess_bulk(columns: Columns) -> np.ndarray:
-    if columns.shape[1] >= MANY:
-        return many_chains.ess(_normal_scores(columns))
-    return _ess(_normal_scores(_split(columns)))
-
-
-def _ess(columns: Columns) -> np.ndarray:
-    """Effective sample size of the mean of the chains as they are, by Geyer's initial monotone sequence."""
-    _, num_chains, size = columns.shape
-    total = num_chains * size
-    # n: draws per chain; acov[t]: autocovariance at lag t, averaged over the chains; rho: autocorrelation
-    centred = columns - columns.mean(axis=2, keepdims=True)
-    padded = 1 << (2 * size - 1).bit_length()
-    power = np.square(np.abs(np.fft.rfft(centred, padded, axis=2))).mean(axis=1)
-    acov = np.fft.irfft(power, padded, axis=1)[:, :size] / size
-    within = acov[:, :1] * size / (size - 1)
-    variance = (
-        acov[:, :1] + columns.mean(axis=2).var(axis=1, ddof=1, keepdims=True)
-        if num_chains > 1
-        else acov[:, :1]
-    )
-    rho = 1.0 - (within - acov) / variance
-    rho[:, 0] = 1.0
-    # pairs[k] = rho[2k] + rho[2k + 1] would be positive and decreasing if it were exact: keep the part that
-    # is.
-    num_pairs = max(1, (size - 1) // 2)
-    even = rho[:, : 2 * num_pairs : 2]
-    pairs = even + rho[:, 1 : 2 * num_pairs : 2]
-    ended = pairs <= 0
-    stop = np.where(ended.any(axis=1), ended.argmax(axis=1), num_pairs - 1)
-    kept = np.arange(num_pairs) < stop[:, None]
-    decreasing = np.where(kept, np.minimum.accumulate(pairs, axis=1), 0.0).sum(axis=1)
-    # The last pair counts by its even term only, and only if that is positive or the pair is.
-    last = np.take_along_axis(even, stop[:, None], axis=1)[:, 0]
-    last_pair = np.take_along_axis(pairs, stop[:, None], axis=1)[:, 0]
-    last = np.where((last > 0) | (last_pair >= 0), last, 0.0)
-    time = np.maximum(-1.0 + 2.0 * decreasing + last, 1 / np.log10(total))
-    # Half of the draws may be all alike though the column is not: nothing is then known to depend on
-    # anything.
-    alike = columns.max(axis=(1, 2)) == columns.min(axis=(1, 2))
-    return np.where(alike, float(total), total / time)
+    chains = columns if columns.shape[1] >= MANY else split(columns)
+    scores = normal_scores(pooled(chains)).reshape(chains.shape)
+    return many_chains.ess(scores) if columns.shape[1] >= MANY else ess(scores)
 
 
 def _ess_tail(columns: Columns) -> np.ndarray:
-    pooled = columns.reshape(columns.shape[0], -1)
-    low, high = np.quantile(pooled, (0.05, 0.95), axis=1)[:, :, None, None]
-    return np.minimum(_ess_of_means(1.0 * (columns <= low)), _ess_of_means(1.0 * (columns <= high)))
-
-
-def _mcse_mean(columns: Columns) -> np.ndarray:
-    columns, unit = _scaled(columns)
-    return unit * columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess_of_means(columns))
-
-
-def _mcse_sd(columns: Columns) -> np.ndarray:
-    columns, unit = _scaled(columns)
-    squares = np.square(columns - columns.mean(axis=(1, 2), keepdims=True))
-    variance = squares.mean(axis=(1, 2))
-    error = np.square(squares).mean(axis=(1, 2)) - np.square(variance)
-    return unit * np.sqrt(error / _ess_of_means(squares) / variance) / 2
+    return ess_of_tails(columns, *np.quantile(pooled(columns), TAILS, axis=1))

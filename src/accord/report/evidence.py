@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..core.series import AbstractSeries
-from .diagnostics import average_ranks, nested_r_hat, r_hat
+from .diagnostics import nested_r_hat, r_hat
 from .labels import Coords, Dims, scalar_labels
 from .many_chains import MANY
+from .ranks import average_ranks
 
 Counts = Mapping[str, Mapping[str, np.ndarray]]
 """By kind of bad end and phase, how many draws, shape `(chain,)`."""

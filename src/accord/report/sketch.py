@@ -6,6 +6,7 @@ import numpy as np
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 PLAIN = " .:-=+*#@"  # for terminals that cannot show blocks
+_CENTRAL = (0.01, 0.99)
 
 
 def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
@@ -22,17 +23,27 @@ def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
         values = values[np.isfinite(values)]
     if not values.size:
         return ""
-    low, high = np.quantile(values.astype(np.float64), (0.01, 0.99), method="closest_observation")
-    if low == high:
-        return ramp[-1].center(width)
-    is_count = values.dtype.kind in "biu" and high - low < width
-    edges = np.arange(low - 0.5, high + 1) if is_count else np.linspace(low, high, width + 1)
-    if not np.all(np.diff(edges) > 0):
-        return ramp[-1].center(width)  # the range is finer than numbers of this size can be
-    counts, _ = np.histogram(values.astype(np.float64), edges)
+    ordered = np.sort(values.astype(np.float64))[None, :]
+    return sketches_of(ordered, values.dtype.kind in "biu", width, ramp)[0]
+
+
+def sketches_of(ordered: np.ndarray, is_counted: bool, width: int = 12, ramp: str = BLOCKS) -> list[str]:
+    """Sketch each row of finite numbers that are sorted, shape `(row, n)`; `is_counted`: integers or booleans."""
+    ends = np.quantile(np.arange(ordered.shape[1]), _CENTRAL, method="closest_observation")
+    low, high = ordered[:, ends].T
+    edges = np.linspace(low, high, width + 1, axis=1)
+    has_bins = np.all(np.diff(edges, axis=1) > 0, axis=1)  # not finer than numbers of this size can be
+    edges[:, -1] = np.nextafter(high, np.inf)  # the last bin has both its edges
+    if is_counted:
+        bars = (low[:, None] - 0.5) + np.arange(width + 1)
+        edges = np.where((high - low < width)[:, None], np.minimum(bars, high[:, None] + 0.5), edges)
+        has_bins |= high - low < width
+    below = np.array([np.searchsorted(row, own) for row, own in zip(ordered, edges, strict=True)])
+    counts = np.diff(below, axis=1)
+    counts[(low == high) | ~has_bins] = np.arange(width) == (width - 1) // 2  # one bar for one value
     # Round up, so that a bin with any draw in it shows.
-    heights = np.ceil(counts / counts.max() * (len(ramp) - 1)).astype(int)
-    return "".join(ramp[height] for height in heights).ljust(width)
+    heights = np.ceil(counts / counts.max(axis=1, keepdims=True) * (len(ramp) - 1)).astype(int)
+    return ["".join(ramp[height] for height in row) for row in heights.tolist()]
 
 
 def terminal_ramp() -> str:

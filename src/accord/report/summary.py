@@ -10,15 +10,18 @@ import numpy as np
 from ..core.errors import OptionError, suggest
 from ..core.series import as_series
 from ..core.tracebacks import entry_points
-from .arviz import judge
-from .diagnostics import mcse_sd
+from .digits import formatted
 from .labels import Coords, Dims, Sites, scalar_labels
-from .sketch import BLOCKS, sketch, terminal_ramp
+from .marginals import marginals
+from .selecting import columns_of, picked_names
+from .sketch import BLOCKS, terminal_ramp
+from .table import to_dataframe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROWS = 60  # printed unless more are asked for: a screen or two
+ERRORS = ("mcse_mean", "mcse_sd")
 _TOGETHER = 2**23  # numbers that are read and judged at a time
 
 
@@ -30,9 +33,10 @@ class Summary:
     **Fields**
     - `labels`: of each scalar, such as `theta[Choate]`; length k.
     - `values`: column name to array of shape `(k,)`: mean, sd, 5%, 50%, 95%, ess_bulk, ess_tail, r_hat,
-      mcse_mean, mcse_sd. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of
-      one chain.
+      mcse_mean, mcse_sd, or those that were asked for. `ess_tail` is that of the 5% and 95% quantiles, whichever are
+      shown. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of one chain.
     - `sketches`: one line of text per scalar, the shape of its distribution.
+    - `errors`: Monte Carlo errors, shape `(k,)`, of mean and sd, by which numbers are rounded when they are printed.
 
     **Example**
 
@@ -46,6 +50,7 @@ class Summary:
     labels: tuple[str, ...]
     values: dict[str, np.ndarray]
     sketches: tuple[str, ...]
+    errors: dict[str, np.ndarray]
 
     def __getitem__(self, column: str) -> np.ndarray:
         """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
@@ -58,11 +63,7 @@ class Summary:
 
     def to_dataframe(self) -> "DataFrame":
         """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_dataframe needs pandas. Install it with: pip install pandas") from error
-        return pandas.DataFrame(self.values, index=pandas.Index(self.labels, name="scalar"))
+        return to_dataframe(self.labels, self.values)
 
     def text(self, rows: int | None = ROWS, ramp: str = BLOCKS) -> str:
         """The table as plain text, its first `rows` rows, or all for None; `ramp` draws the sketches."""
@@ -93,7 +94,8 @@ class Summary:
         cells = [["", *self.values, "shape"]]
         for index in range(count):
             row = {name: float(column[index]) for name, column in self.values.items()}
-            cells.append([self.labels[index], *_formatted(row), self.sketches[index]])
+            errors = {name: float(column[index]) for name, column in self.errors.items()}
+            cells.append([self.labels[index], *formatted(row, errors), self.sketches[index]])
         more = len(self) - count
         left_out = (
             f"... and {more} more rows: `.to_dataframe()` has them all, `.text(rows=None)` prints them."
@@ -108,88 +110,49 @@ def summarise(
     *,
     dims: Dims | None = None,
     coords: Coords | None = None,
-    only: Sequence[str] | None = None,
+    only: str | Sequence[str] | None = None,
+    prob: float = 0.9,
+    kind: str = "all",
+    interval: str = "quantiles",
     superchains: Sequence[int] | None = None,
 ) -> Summary:
-    """Tabulate the draws of every site, or of those named in `only`.
+    """Tabulate the draws of every site, or of those that `only` names.
 
     - `sites`: site to draws, shape `(chain, draw, *event)`; reals, integers or booleans.
     - `dims`, `coords`: names of a site's leading event axes, and the labels along a dim.
+    - `only`: names or patterns, as `picked_names` takes them.
+    - `prob`, `kind`, `interval`: which columns, as `columns_of` takes them.
     - `superchains`: that of each chain, where several began at one place.
 
-    Raises `OptionError` for a name in `only` that is no site.
+    Raises `OptionError` for a name in `only` that is no site, and for columns that there are not.
     """
-    for name in only or ():
-        if name not in sites:
-            raise OptionError(f"there is no site {name!r} among the draws.{suggest(name, sites)}")
+    columns = columns_of(prob, kind, interval)
     labels: list[str] = []
     sketches: list[str] = []
     parts: list[dict[str, np.ndarray]] = []
+    errors: list[dict[str, np.ndarray]] = []
     series = as_series(sites)
-    for name in series if only is None else only:
+    for name in picked_names(only, series):
         num_chains, num_draws, *shape = series.shape(name)
         labels.extend(scalar_labels(name, shape, (dims or {}).get(name, ()), coords))
         step = max(_TOGETHER // max(num_chains * num_draws, 1), 1)
         scalars = np.arange(series.width(name))
         for some in np.split(scalars, range(step, len(scalars), step)):
-            draws = series.columns(name, some)
-            sketches.extend(sketch(draws[:, :, index]) for index in range(draws.shape[2]))
-            parts.append(_columns(draws, superchains))
+            found = marginals(
+                series.columns(name, some),
+                columns.probabilities,
+                columns.mass,
+                superchains,
+            )
+            sketches.extend(found.sketches)
+            parts.append(columns.of(found))
+            errors.append({name: found.diagnostics[name] for name in ERRORS})
     empty = np.zeros(0)
-    values = {column: np.concatenate([part[column] for part in parts] or [empty]) for column in _COLUMNS}
-    return Summary(tuple(labels), values, tuple(sketches))
 
+    def joined(parts: list[dict[str, np.ndarray]], names: Sequence[str]) -> dict[str, np.ndarray]:
+        return {name: np.concatenate([part[name] for part in parts] or [empty]) for name in names}
 
-def _columns(draws: np.ndarray, superchains: Sequence[int] | None) -> dict[str, np.ndarray]:
-    """Every column for draws of shape `(chain, draw, k)`."""
-    pooled = draws.reshape(-1, draws.shape[2]) if draws.size else np.zeros((0, draws.shape[2]))
-    pooled = pooled.astype(np.float64)
-    nothing = np.full(draws.shape[2], np.nan)
-    # A draw that is not finite makes its own row so, and a notice tells of it.
-    with np.errstate(invalid="ignore", over="ignore"):
-        mean = pooled.mean(axis=0) if len(pooled) else nothing
-        sd = pooled.std(axis=0, ddof=1) if len(pooled) > 1 else nothing
-        quantiles = np.quantile(pooled, (0.05, 0.5, 0.95), axis=0) if len(pooled) else [nothing] * 3
-    marginals = {"mean": mean, "sd": sd, **dict(zip(("5%", "50%", "95%"), quantiles, strict=True))}
-    # arviz-stats 0.8 takes the error of the sd from the ESS of the draws; ours is that of squared deviations.
-    return marginals | judge(draws, superchains) | {"mcse_sd": mcse_sd(draws)}
-
-
-_COLUMNS = ("mean", "sd", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd")
-
-
-def _formatted(row: dict[str, float]) -> list[str]:
-    """Round each number to the first digit that its Monte Carlo error leaves in doubt."""
-    error_mean, error_sd = row["mcse_mean"], row["mcse_sd"]
-    errors = {"mean": error_mean, "sd": error_sd}
-    # A quantile is known less well than the mean; the larger of the two errors is near enough for a digit.
-    errors.update(dict.fromkeys(("5%", "50%", "95%"), np.fmax(error_mean, error_sd)))
-    cells: list[str] = []
-    for name, value in row.items():
-        if np.isnan(value):
-            cells.append("-")
-        elif name.startswith("ess"):
-            cells.append(f"{value:.0f}")
-        elif name.startswith("mcse"):
-            cells.append(f"{value:.2g}")
-        elif name == "r_hat":
-            cells.append(f"{value:.3f}" if value < 1000 else f"{value:.3g}")
-        else:
-            cells.append(rounded(value, errors[name]))
-    return cells
-
-
-def rounded(value: float, error: float) -> str:
-    """Write a number to the place of the first digit of its error; to three digits without one."""
-    if not np.isfinite(value):
-        return str(value)
-    place = np.floor(np.log10(error)) if np.isfinite(error) and error > 0 else None
-    size = np.floor(np.log10(abs(value))) if value else (place if place is not None else 0.0)
-    if place is None:
-        place = size - 2
-    if size >= 7 or (size < -4 and value):
-        return f"{value:.{int(np.clip(size - place, 0, 9))}e}"
-    return f"{value:.{int(np.clip(-place, 0, 12))}f}"
+    return Summary(tuple(labels), joined(parts, columns.names), tuple(sketches), joined(errors, ERRORS))
 
 
 def _widths(cells: list[list[str]]) -> list[int]:

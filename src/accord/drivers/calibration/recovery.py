@@ -78,7 +78,7 @@ class Recovery:
 
 
 def _cell(column: str, value: float, sd: float) -> str:
-    from ...report.summary import rounded  # ArviZ takes a second to import
+    from ...report.digits import rounded
 
     if np.isnan(value):
         return "-"

@@ -11,7 +11,7 @@ from ...core.notice import Notice
 from ...core.options import checks_options
 from ...core.tracebacks import entry_points
 from ...density import LogDensity
-from ...report.summary import rounded
+from ...report.digits import rounded
 from ...report.table import lay_out, to_dataframe
 from .laplace import Laplace, approximate
 
