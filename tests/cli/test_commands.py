@@ -1,5 +1,6 @@
 """Run the commands as a user would, and read what they print."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -92,6 +93,36 @@ def test_summary_prints_a_stored_run_with_its_notices(folder, accord):
     assert status == 0
     assert "1 chains x 20 draws" in out and "ess_bulk" in out
     assert "20 draws per chain are too few" in out
+
+
+def test_a_summary_is_json_on_request_with_null_for_what_is_unknown(folder, accord):
+    one = ("--draws", "20", "--chains", "1", "--quiet")
+    accord("sample", "one.py", "--data", "data.json", "--out", "run", *one)
+    status, out, _ = accord("summary", "run", "--json")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    found = json.loads(out, parse_constant=refuse)
+    (row,) = found["rows"]
+    table = infer.load("run").summary()
+    assert status == 0 and row["name"] == "b" and row["mean"] == table["mean"][0]
+    assert row["r_hat"] is None  # of one chain
+    assert (found["model"], found["chains"], found["draws"], found["num_rows"]) == ("slope", 1, 20, 1)
+    assert {each["code"] for each in found["notices"]} == {each.code for each in infer.load("run").notices}
+
+
+def test_a_summary_shows_the_sites_rows_and_columns_that_are_asked_for(folder, accord):
+    accord("example", "eight_schools", "--out", "schools", "--quiet", *FEW)
+    some = ("summary", "schools", "--site", "th*", "--site", "mu", "--rows", "2")
+    _, out, _ = accord(*some, "--kind", "stats", "--prob", "0.5")
+    lines = out.splitlines()
+    assert lines[1].split() == ["mean", "sd", "25%", "50%", "75%", "shape"]
+    assert [line.split("[")[0] for line in lines[2:4]] == ["theta", "theta"]
+    assert lines[4].startswith("... and 7 more rows")
+    found = json.loads(accord(*some, "--json", "--interval", "hdi", "--kind", "diagnostics")[1])
+    assert len(found["rows"]) == 2 and found["num_rows"] == 9
+    assert list(found["rows"][0]) == ["name", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"]
 
 
 def test_summary_names_a_damaged_segment(folder, accord):

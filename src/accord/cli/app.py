@@ -16,6 +16,7 @@ from ..core.errors import AccordError
 from ..core.precision import Precision
 from ..core.tracebacks import shorten
 from ..executors.gangs.keeper import keep
+from ..report.sketch import terminal_ramp
 from . import examples
 from .arrays import check_new, write_arrays
 from .executors import executor_named
@@ -38,6 +39,7 @@ from .rules import rule_written
 from .running import FAILED, bind, conclude, sample_into
 from .shares import sharing
 from .source import import_model
+from .tables import summary_as_json
 
 
 def _example(*lines: str) -> str:
@@ -164,14 +166,39 @@ def check_command(
         raise typer.Exit(FAILED)
 
 
-@app.command("summary", no_args_is_help=True, epilog=_example("accord summary run"))
-def summary_command(run: RunFolder) -> None:
+@app.command(
+    "summary",
+    no_args_is_help=True,
+    epilog=_example("accord summary run", "accord summary run --site mu --site 'theta*' --rows 20 --json"),
+)
+def summary_command(
+    run: RunFolder,
+    sites: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--site", help="Only this site, or a pattern such as 'theta*'; may be given several times."
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=0, help="Print so many rows; 60 as text, all as JSON.")
+    ] = None,
+    prob: Annotated[float, typer.Option(help="Mass of the interval, between 0 and 1.")] = 0.9,
+    kind: Annotated[str, typer.Option(help="Columns: all, stats or diagnostics.")] = "all",
+    interval: Annotated[str, typer.Option(help="quantiles, or hdi for the shortest interval.")] = "quantiles",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: rows and notices, null for what is not finite.")
+    ] = False,
+) -> None:
     """Print the summary and the notices of a stored run; its model is not needed."""
     draws = infer.load(run)
-    typer.echo(repr(draws))
-    typer.echo(str(draws.summary()))
-    for notice in draws.notices:
-        typer.echo(str(notice))
+    table = draws.summary(sites or None, prob=prob, kind=kind, interval=interval)
+    if as_json:
+        typer.echo(summary_as_json(draws, table, rows))
+    else:
+        typer.echo(repr(draws))
+        typer.echo(str(table) if rows is None else table.text(rows, terminal_ramp()))
+        for notice in draws.notices:
+            typer.echo(str(notice))
     for problem in draws.problems:
         typer.echo(f"damage: {problem}", err=True)
 

@@ -1,17 +1,18 @@
 """Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import OptionError, suggest
+from ..core.kept import Kept
 from ..core.names import no_attribute
 from ..core.notice import Notice
-from ..core.options import positive_count
+from ..core.options import checks_options, positive_count
 from ..core.series import AbstractSeries
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
@@ -63,6 +64,7 @@ class Draws(Mapping[str, np.ndarray]):
     - `stopping`: how the rule of `until=` ended the run, or did not: `held`, and `looks`, where it was looked at and
       what was found; None where there was no rule.
     - `density`: the log density that was drawn from, while the model is at hand.
+    - `kept`: summaries that were asked for, so that each is worked out once.
 
     **Example**
 
@@ -106,6 +108,7 @@ class Draws(Mapping[str, np.ndarray]):
     requested: int = 0
     stopping: Stopping | None = None
     continuation: Callable[[int], "Draws"] | None = None
+    kept: Kept = field(default_factory=Kept, init=False)
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
@@ -163,11 +166,55 @@ class Draws(Mapping[str, np.ndarray]):
             )
         return self.continuation(self.requested + count)
 
-    def summary(self) -> "Summary":
-        """A table of mean, sd, quantiles, effective sample sizes, R-hat and Monte Carlo errors of every scalar."""
-        from ..report.summary import summarise  # ArviZ takes a second to import
+    @checks_options
+    def summary(
+        self,
+        sites: str | Sequence[str] | None = None,
+        *,
+        prob: float = 0.9,
+        kind: str = "all",
+        interval: str = "quantiles",
+    ) -> "Summary":
+        """A table with a row for each number: mean, sd, interval, effective sample sizes, R-hat, Monte Carlo errors.
 
-        return summarise(self.sites, dims=self.dims, coords=self.coords, superchains=self.superchains)
+        It is worked out once for the same arguments and kept with the draws.
+
+        **Arguments**
+        - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
+        - `prob`: mass of the interval, in (0, 1).
+        - `kind`: `"all"`; `"stats"`, mean, sd and interval; or `"diagnostics"`, the other columns.
+        - `interval`: `"quantiles"` leaves out equal mass on both sides; its columns are the quantiles, such as `5%` and
+          `95%`. `"hdi"` is the shortest interval, between `hdi90_low` and `hdi90_high`.
+
+        **Raises** `OptionError` for a site that is none, a pattern that fits none, and other values of the options.
+
+        **Example**
+
+        >>> list(draws.summary("t*", kind="stats", prob=0.5, interval="hdi").values)
+        ['mean', 'sd', 'hdi50_low', '50%', 'hdi50_high']
+        >>> draws.summary(["mu", "tau"]).labels
+        ('mu', 'tau')
+        >>> draws.summary() is draws.summary()
+        True
+        """
+        from ..report.selecting import columns_of, picked_names
+        from ..report.summary import summarise
+
+        columns_of(prob, kind, interval)  # raises for what cannot be part of a question
+        names = tuple(picked_names(sites, self.sites))
+        return self.kept.get(
+            ("summary", names, float(prob), kind, interval),
+            lambda: summarise(
+                self.sites,
+                dims=self.dims,
+                coords=self.coords,
+                only=names,
+                prob=prob,
+                kind=kind,
+                interval=interval,
+                superchains=self.superchains,
+            ),
+        )
 
     def to_arviz(self, *beside: "AbstractOfDraws") -> Any:
         """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions.

@@ -1,7 +1,7 @@
 """Hold what was computed from draws, by site, with the names of its dims."""
 
 import abc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
+from ...core.options import checks_options
 from ...core.precision import Precision
 from ...core.tracebacks import entry_points
 from ...report.arviz import Group, groups_to_tree, to_arviz
@@ -77,11 +78,30 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
         """Draws of each chain."""
         return next((array.shape[1] for array in self.sites.values()), 0)
 
-    def summary(self) -> "Summary":
-        """A table of mean, sd and quantiles of every scalar, and how well the draws know them."""
-        from ...report.summary import summarise  # ArviZ takes a second to import
+    @checks_options
+    def summary(
+        self,
+        sites: str | Sequence[str] | None = None,
+        *,
+        prob: float = 0.9,
+        kind: str = "all",
+        interval: str = "quantiles",
+    ) -> "Summary":
+        """A table of mean, sd and interval of every number, and how well the draws know them.
 
-        return summarise(self.sites, dims=self.dims, coords=self.coords)
+        Arguments and errors are those of `Draws.summary`.
+        """
+        from ...report.summary import summarise
+
+        return summarise(
+            self.sites,
+            dims=self.dims,
+            coords=self.coords,
+            only=sites,
+            prob=prob,
+            kind=kind,
+            interval=interval,
+        )
 
     def to_arviz(self) -> Any:
         """These alone as ArviZ's `DataTree`; `draws.to_arviz(these)` has them beside the posterior."""

@@ -1,0 +1,44 @@
+"""Write tables as JSON that every reader takes: no NaN and no infinity."""
+
+import json
+import math
+
+from ..drivers.draws import Draws
+from ..report.summary import Summary
+
+
+def summary_as_json(draws: Draws, table: Summary, rows: int | None = None) -> str:
+    """A run's summary and notices as one JSON object.
+
+    - `rows`: at most so many; `num_rows` says how many there are.
+    """
+    count = len(table) if rows is None else min(rows, len(table))
+    columns = {name: column[:count].tolist() for name, column in table.values.items()}
+    named = [
+        {"name": table.labels[index], **{name: _finite(column[index]) for name, column in columns.items()}}
+        for index in range(count)
+    ]
+    whole = {
+        "model": draws.manifest["model"],
+        "chains": len(draws.chains),
+        "draws": draws.num_draws,
+        "complete": draws.complete,
+        "num_rows": len(table),
+        "rows": named,
+        "notices": [
+            {
+                "severity": each.severity,
+                "code": each.code,
+                "message": each.message,
+                "remedy": each.remedy,
+                "sites": list(each.sites),
+            }
+            for each in draws.notices
+        ],
+        "problems": list(draws.problems),
+    }
+    return json.dumps(whole, indent=2, allow_nan=False)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,33 @@
+"""Keep what was worked out from a frozen value beside it, so that it is worked out once."""
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_MOST = 16  # results: those of the oldest question make room
+
+
+class Kept:
+    """Results by what was asked for. It belongs to one value, and is no part of it: a copy or a pickle has none yet.
+
+    Safe in threads: a second one that asks the same waits for the first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._results: dict[Hashable, Any] = {}
+
+    def get(self, question: Hashable, work: Callable[[], T]) -> T:
+        """What `work` returned when this was first asked, or returns now. What it raises is not kept."""
+        with self._lock:
+            if question not in self._results:
+                found = work()
+                while len(self._results) >= _MOST:
+                    del self._results[next(iter(self._results))]
+                self._results[question] = found
+            return self._results[question]
+
+    def __reduce__(self) -> tuple[type["Kept"], tuple[()]]:
+        return (Kept, ())
