@@ -3,12 +3,14 @@
 Examples in docstrings begin with the lines at the head of docs/reference/index.md: imports, two models, and draws.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import distributions as distributions
 from . import handlers as handlers
 from . import infer as infer
 from . import reparam as reparam
-from .core.names import refusal as _refusal
-from .density import LogDensity as LogDensity
+from .core.names import unknown as _unknown
+from .core.tracebacks import entry_point as _entry_point
 from .language import Model as Model
 from .language import cond as cond
 from .language import deterministic as deterministic
@@ -25,5 +27,22 @@ from .language import static as static
 from .language import submodel as submodel
 from .language import subsample as subsample
 
+if TYPE_CHECKING:
+    from .density import LogDensity as LogDensity
+
 __version__ = "0.1.0"
-__getattr__ = _refusal(__name__)
+
+
+@_entry_point
+def __getattr__(name: str) -> Any:
+    # What a model is made into is loaded when it is first asked for.
+    if name == "LogDensity":
+        from .density import LogDensity
+
+        globals()[name] = LogDensity
+        return LogDensity
+    raise _unknown(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "LogDensity"})

@@ -433,7 +433,7 @@ def test_a_mistake_is_told_with_its_place_and_its_remedy(case):
 
 STATEMENTS = [ac.sample, ac.deterministic, ac.factor, ac.plate]
 HANDLERS = [getattr(handlers, name) for name in handlers.__all__]
-RUNNING = [value for name, value in vars(infer).items() if callable(value) and not name.startswith("_")]
+RUNNING = [getattr(infer, name) for name in infer.__all__ if callable(getattr(infer, name))]
 
 
 NAMES = [

@@ -48,6 +48,40 @@ def test_importing_imports_nothing_that_can_wait():
     assert set(run(listed).split()) & set(LATE) == set()
 
 
+# Rooms that only a run needs: a program that writes models, or looks at one, does without.
+ROOMS_OF_RUNS = {"adaptation", "cli", "density", "drivers", "executors", "kernels", "report", "storage"}
+
+
+def test_importing_loads_no_room_that_only_a_run_needs():
+    listed = "import sys; import accord; from accord import infer; print(*(n for n in sys.modules if 'accord.' in n))"
+    assert {name.split(".")[1] for name in run(listed).split()} & ROOMS_OF_RUNS == set()
+
+
+def test_every_public_name_of_running_is_found_when_it_is_asked_for():
+    listed = """
+import accord
+from accord import infer
+assert accord.LogDensity.__name__ == "LogDensity" and "LogDensity" in dir(accord)
+assert {"sample", "NUTS", "waic"} <= set(infer.__all__) == set(dir(infer))
+print(*(name for name in infer.__all__ if not callable(getattr(infer, name))))
+"""
+    assert run(listed).split() == []
+
+
+def test_the_first_summary_imports_nothing_but_accord():
+    listed = """
+import sys
+import numpy as np
+from accord import infer
+infer.load
+from accord.report.summary import summarise
+before = set(sys.modules)
+str(summarise({"x": np.random.default_rng(0).normal(size=(4, 100, 3))}))
+print(*(name for name in set(sys.modules) - before))
+"""
+    assert {name.split(".")[0] for name in run(listed).split()} & {*LATE, "scipy"} == set()
+
+
 def test_importing_changes_no_setting_of_jax():
     run(SETTINGS)
 
