@@ -31,7 +31,8 @@ def unknown(module: str, name: str) -> AttributeError:
     if not name.startswith("_") and not _is_submodule(known.get("__path__", ()), name):
         from .dictionary.hints import for_name
 
-        public = known.get("__all__") or [each for each in known if not each.startswith("_")]
+        names = known.get("__all__") or dir(sys.modules[module])
+        public = [each for each in names if not each.startswith("_")]
         families = getattr(sys.modules.get("accord.distributions"), "__all__", ())
         hint = for_name(name, families) or suggest(name, public)
     # With an object of its own, since Python would repeat the suggestion.
