@@ -1,9 +1,12 @@
 """Check reparameterised sites among other rules, in predictions and starts, and the messages of what cannot be."""
 
+import contextlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from laws import compiled, each
 
 import accord.distributions as dist
 from accord import bijectors, handlers, infer
@@ -386,3 +389,45 @@ def test_from_outside_of_a_scan_a_reparameterisation_is_refused():
     model = ac.model(autoregression(lambda step: step))()
     with pytest.raises(SiteError, match=r"site 'h' .* inside of a scan .*ac\.scan\(handlers\.reparam\(step"):
         handlers.reparam(model, {"h": LocScale()}).log_density()
+
+
+def _in_a_scan(way, weight):
+    def step(previous, x):
+        with weight["inside"]():
+            return ac.sample("x", dist.Normal(previous, 2.0)), None
+
+    stepped = step if way is None else handlers.reparam(step, {"x": way})
+    with weight["outside"]():
+        ac.scan(stepped, 0.5, length=2)
+
+
+def _in_a_branch(way, weight):
+    def side():
+        with weight["inside"]():
+            return ac.sample("x", dist.Normal(0.5, 2.0).expand((2,)))
+
+    side = side if way is None else handlers.reparam(side, {"x": way})
+    with weight["outside"]():
+        ac.cond(ac.sample("z", dist.Normal(0.0, 1.0)) > 0, side, side)
+
+
+@each({"scan": lambda: (_in_a_scan, 0), "branch": lambda: (_in_a_branch, 1)})
+@pytest.mark.parametrize("place", ["inside", "outside"])
+@pytest.mark.parametrize(
+    "weight", [lambda: handlers.scale(scale=3.0), lambda: handlers.mask(mask=False)], ids=["scale", "mask"]
+)
+def test_weights_in_and_around_a_loop_leave_alone_the_jacobian_of_what_is_reparameterised_in_it(
+    case, place, weight
+):
+    write, num_before = case
+    weights = {"inside": contextlib.nullcontext, "outside": contextlib.nullcontext, place: weight}
+    with jax.enable_x64(True):
+        plain, easier = (
+            ac.model(lambda way=way: write(way, weights))().log_density() for way in (None, LocScale())
+        )
+        z = np.array([0.3] * num_before + [0.4, -1.1])
+        values = compiled(easier.constrain)(z)
+        x = np.concatenate([z[:num_before], values["x"]])
+        # dx/dz is 2 for both elements, however the density of x is weighed.
+        found = compiled(easier)(z) - compiled(plain)(x)
+    np.testing.assert_allclose(found, 2 * np.log(2.0), rtol=1e-12)

@@ -112,7 +112,8 @@ class Trace:
         **Raises** `ModelError` for a site that the first trace had not.
         """
         steps = tuple(replace(frame, within=len(site.plates)) for frame in self.steps)
-        asked = replace(site, mask=None, scale=None, steps=(*steps, *site.steps))
+        # A map is made of arrays of this trace, and its Jacobian is taken inside.
+        asked = replace(site, mask=None, scale=None, volume=None, steps=(*steps, *site.steps))
         if self.given is None:
             self.asked[site.name] = asked
             answer = Answer(asked, self.outside.ask(asked))
@@ -151,6 +152,9 @@ class Boundary(AbstractHandler):
             reparam=site.reparam if outer.reparam is answer.asked.reparam else outer.reparam,
             bijector=outer.bijector,
             is_collapsed=outer.is_collapsed,
+            is_weighted_outside=outer.is_weighted_outside
+            or outer.mask is not None
+            or outer.scale is not None,
             obs_mask=site.obs_mask if outer.obs_mask is not None else None,
             plates=outer.plates,
             dims=outer.dims,

@@ -53,6 +53,7 @@ class Site:
     - `dims`: names of the axes that no plate or scan has, from left to right, each with its labels or None.
     - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
+    - `is_weighted_outside`: handlers around the scan or branch that it is in weigh or mask it.
     - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
     - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
     - `reparam`: how a site that is latent in the end is to be sampled by way of another one, its auxiliary.
@@ -86,6 +87,7 @@ class Site:
     dims: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     mask: Array | np.ndarray | bool | None = None
     scale: Array | np.ndarray | float | None = None
+    is_weighted_outside: bool = False
     choose: "AbstractChoice | None" = None
     log_det: Array | None = None
     reparam: "AbstractReparam | None" = None

@@ -35,7 +35,12 @@ def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
             f"site {site.name!r} (at {site.where}) is reparameterised, and has a bijector by `handlers.infer_config`. "
             f"What is sampled is {origin.name + SUFFIX!r}: name that."
         )
-    is_weighted = site.mask is not None or site.scale is not None or is_masked(site.distribution)
+    is_weighted = (
+        site.is_weighted_outside
+        or site.mask is not None
+        or site.scale is not None
+        or is_masked(site.distribution)
+    )
     auxiliary = replace(
         origin,
         name=origin.name + SUFFIX,
@@ -61,7 +66,7 @@ def weighted_by_volume(site: Site) -> Site:
         return site
     volume = site.volume.forward_and_log_det(site.value)[1]
     log_det = volume if site.log_det is None else jnp.sum(volume) + jnp.sum(site.log_det)
-    return replace(site, log_det=log_det, mask=False, scale=None)
+    return replace(site, log_det=log_det, mask=False, scale=None, volume=None)
 
 
 def _parts_of(site: Site) -> Parts | None:
