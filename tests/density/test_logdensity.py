@@ -498,3 +498,12 @@ def test_a_model_whose_sites_change_between_evaluations_is_an_error():
 
     with pytest.raises(ModelError, match=r"'x2'.*must not change"):
         model().log_density()(np.zeros(1))
+
+
+def test_a_model_of_which_a_mask_leaves_nothing_has_a_log_density_of_zero():
+    @ac.model
+    def hidden():
+        with handlers.mask(mask=False):
+            ac.sample("x", dist.Normal(0.0, 1.0))
+
+    assert float(hidden().log_density()(np.ones(1))) == 0.0

@@ -49,9 +49,9 @@ class AbstractProgram(abc.ABC):
         """What each site adds to the log density, shape `()`."""
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
-        """The sum of all terms, shape `()`."""
-        first, *others = self.terms(position, data).values()
-        return sum(others, start=first)
+        """The sum of all terms, shape `()`; zero where masks leave none."""
+        terms = [*self.terms(position, data).values()]
+        return sum(terms[1:], start=terms[0]) if terms else jnp.zeros((), position.dtype)
 
     @property
     def whole(self) -> "ModelProgram | None":
