@@ -507,3 +507,15 @@ def test_a_model_of_which_a_mask_leaves_nothing_has_a_log_density_of_zero():
             ac.sample("x", dist.Normal(0.0, 1.0))
 
     assert float(hidden().log_density()(np.ones(1))) == 0.0
+
+
+def test_a_scale_and_a_mask_weigh_the_entries_of_a_factor():
+    @ac.model
+    def weighed():
+        x = ac.sample("x", dist.Normal(0.0, 1.0))
+        weights, mask = np.array([2.0, 3.0, 5.0]), np.array([True, False, True])
+        with ac.plate("row", 3), handlers.scale(scale=weights), handlers.mask(mask=mask):
+            ac.factor("f", x * np.array([1.0, 10.0, 100.0]))
+
+    terms = weighed().log_density().site_terms(np.array([0.5]))
+    assert float(terms["f"]) == 0.5 * (2.0 * 1.0 + 5.0 * 100.0)

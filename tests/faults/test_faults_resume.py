@@ -21,6 +21,7 @@ RUNS = {
     "thinned": dict(thinning=3, draws=250),
     "lanes": dict(lanes=2, chains=3, draws=300),
     "short": dict(draws=1, warmup=0),
+    "long warm-up": dict(draws=1, warmup=1200),
 }
 """Ways to run; each is compiled once for the module."""
 
@@ -29,6 +30,7 @@ DEATHS = {
     "with one chain begun": {0: 1, 1: 0, 2: 0},
     "in warm-up": {0: 1, 1: 1, 2: 1},
     "at the end of warm-up": {0: 2, 1: 2, 2: 2},
+    "after many segments": {0: 3, 1: 4, 2: 3},
     "chains apart": {0: 1, 1: 3, 2: 2},
     "with one chain done": {0: 99, 1: 2, 2: 0},
     "after the last draw": {0: 99, 1: 99, 2: 99},
@@ -40,6 +42,7 @@ FAST = {
     *(("thinned", death) for death in ("chains apart", "after the last draw")),
     *(("lanes", death) for death in ("with one chain begun", "chains apart", "with one chain done")),
     ("short", "before anything"),
+    ("long warm-up", "after many segments"),
 }
 
 

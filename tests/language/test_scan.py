@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import compiled, each
+from scipy import stats
 
 import accord.distributions as dist
 from accord import handlers
@@ -507,3 +508,25 @@ def test_a_step_returns_a_pair_and_a_scan_stands_in_a_model():
         ac.scan(lambda carry, x: (carry, x), 0.0, Y)
     with pytest.raises(OptionError, match="step must be a function"):
         handlers.seed(lambda: ac.scan(Y, 0.0), 0)()
+
+
+@pytest.mark.parametrize("outer", [np.array([True, True, False]), True])
+def test_a_mask_in_a_step_holds_under_one_around_the_scan(outer):
+    y = np.array([1.0, np.nan, 2.0])
+
+    @ac.model
+    def masked():
+        mean = ac.sample("mean", dist.Normal(0.0, 1.0))
+
+        def step(carry, inputs):
+            value, is_seen = inputs
+            with handlers.mask(mask=is_seen):
+                ac.sample("y", dist.Normal(mean, 1.0), obs=value)
+            return carry, None
+
+        with handlers.mask(mask=outer), handlers.mask(mask=np.ones(3, bool)):
+            ac.scan(step, 0.0, (y, ~np.isnan(y)))
+
+    seen = y[~np.isnan(y) & outer]
+    found = compiled(masked().log_density().site_terms)(np.array([0.5]))["y"]
+    np.testing.assert_allclose(found, stats.norm.logpdf(seen, 0.5).sum(), rtol=1e-12)

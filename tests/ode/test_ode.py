@@ -1,6 +1,7 @@
 """Test solutions of differential equations against closed forms, and what is left where there is none."""
 
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -98,6 +99,16 @@ def test_derivatives_by_all_that_a_solution_depends_on_are_those_of_the_closed_f
     with scope("float64"), no_leaks():
         found, wanted = (compiled(jax.grad(lambda x, i=i: after(x)[i]))(numbers) for i in (0, 1))
         assert_close(found, wanted, rtol=1e-5)
+
+
+def test_what_begins_later_has_moved_less() -> None:
+    def left(start: Any) -> Any:
+        return ode.solve(lambda t, y, args: -0.7 * y, 2.0, start, TIMES + 1)
+
+    with scope("float64"):
+        states, slopes = compiled(lambda start: jax.jvp(left, (start,), (1.0,)))(0.3)
+    assert_close(states, 2.0 * np.exp(-0.7 * (TIMES + 0.7)), rtol=1e-5)
+    assert_close(slopes, 1.4 * np.exp(-0.7 * (TIMES + 0.7)), rtol=1e-5)
 
 
 @pytest.mark.slow

@@ -42,6 +42,19 @@ def test_waic_of_a_normal_model_is_its_closed_form():
     assert found.se == pytest.approx(2 * np.std(density - variances, ddof=1), rel=2e-3)
 
 
+def test_variances_over_draws_and_the_error_over_observations_are_those_of_a_sample():
+    # With few draws, to divide by their number less one makes a difference.
+    found = infer.waic(likelihood(Y, num_draws=3))
+    mu = MEAN + np.sqrt(VARIANCE) * stats.norm.ppf((np.arange(3) + 0.5) / 3)
+    each = stats.norm.logpdf(Y, mu[:, None], 1)
+    variances = ((each - each.mean(axis=0)) ** 2).sum(axis=0) / 2
+    pointwise = np.log(np.exp(each).mean(axis=0)) - variances
+    np.testing.assert_allclose(found.variances, variances, rtol=1e-12)
+    np.testing.assert_allclose(found.pointwise, pointwise, rtol=1e-12)
+    error = np.sqrt(4 * ((pointwise - pointwise.mean()) ** 2).sum() / 3)
+    assert found.se == pytest.approx(error, rel=1e-12)
+
+
 def test_an_observation_that_varies_too_much_is_warned_of_with_the_number():
     assert not infer.waic(likelihood(Y[[0, 3]], num_draws=100)).notices
     (notice,) = infer.waic(likelihood(Y, num_draws=100)).notices
