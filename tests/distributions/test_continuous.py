@@ -113,6 +113,13 @@ REFUSED = {
     "empty interval": (lambda: dist.LogUniform(2, 1), ["LogUniform", "low=2"]),
     "exponent of a whole tail": (lambda: dist.LowerTruncatedPowerLaw(-0.5, 1), ["alpha", "below -1"]),
     "mean of a share": (lambda: dist.BetaProportion(1.5, 2), ["BetaProportion", "mean", "1.5"]),
+    "flat on the line": (lambda: dist.Uniform(-np.inf, np.inf), ["zero everywhere", "`dist.Flat()`"]),
+    "flat above a bound": (lambda: dist.Uniform(2.0, np.inf), ["zero everywhere", "`dist.FlatPos(2.0)`"]),
+    "flat below a bound": (
+        lambda: dist.Uniform(-np.inf, 3.0),
+        ["zero everywhere", "`dist.ImproperUniform(constraints.less_than(3.0), (), ())`"],
+    ),
+    "flat in a row": (lambda: dist.Uniform(np.zeros(2), np.array([1.0, np.inf])), ["zero everywhere"]),
     "both probs and logits": (lambda: dist.RelaxedBernoulli(1, 0.5, 0.0), ["exactly one"]),
 }
 

@@ -4,8 +4,9 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ...bijectors import align
+from ...bijectors import align, is_concrete
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
@@ -134,6 +135,17 @@ class Uniform(AbstractSymmetricOnInterval):
     high: Any = 1.0
     parameters: ClassVar[dict[str, Constraint]] = {"low": constraints.real, "high": constraints.real}
 
+    def __check_init__(self) -> None:
+        is_open = [
+            is_concrete(end) and bool(np.isinf(np.asarray(end)).any()) for end in (self.low, self.high)
+        ]
+        if any(is_open):
+            raise self.refuse(
+                f"low={self.low} and high={self.high}: on an infinite range its density is zero everywhere",
+                "A flat prior there is no distribution; where the data make the posterior proper, write "
+                f"{_flat_prior(self.low, self.high, *is_open)}. Better is a prior that has a scale.",
+            )
+
     @property
     def variance(self) -> jax.Array:
         low, high = self._arrays("low", "high")
@@ -180,6 +192,15 @@ class Uniform(AbstractSymmetricOnInterval):
             jnp.where(is_low, 0.0, jnp.where(is_high, 1.0, below)),
             jnp.where(is_low, 1.0, jnp.where(is_high, 0.0, above)),
         )
+
+
+def _flat_prior(low: Any, high: Any, is_open_below: bool, is_open_above: bool) -> str:
+    """How an improper prior on an infinite range is written."""
+    if is_open_below and is_open_above:
+        return "`dist.Flat()`"
+    if is_open_above:
+        return f"`dist.FlatPos({low})`"
+    return f"`dist.ImproperUniform(constraints.less_than({high}), (), ())`"
 
 
 def is_one(concentration: Any) -> bool:
