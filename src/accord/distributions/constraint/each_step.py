@@ -5,9 +5,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...core.by_step import Flags, at_each_step
 from .base import Constraint
+from .combine import Cat, Independent
+from .either import Either
 
 
 class EachStep(Constraint):
@@ -31,6 +34,8 @@ class EachStep(Constraint):
         return self.base.event_dim
 
     def __call__(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and (aligned := self.aligned(value.ndim)) is not None:
+            return aligned(value)
         return at_each_step(
             lambda base, value: jnp.asarray(base(value)), self.base, self.by_step, jnp.asarray(value)
         )
@@ -42,3 +47,24 @@ class EachStep(Constraint):
 
     def describe(self) -> str:
         return self.base.describe()
+
+    def aligned(self, ndim: int) -> Constraint | None:
+        """The set for series of NumPy with so many axes, whose bounds have an axis for each of these; or None.
+
+        NumPy has no `vmap`, and that of JAX would compile a program. Bounds must be NumPy's, and of one set alone.
+        """
+        inner = self.base
+        while isinstance(inner, Independent):
+            inner = inner.base
+        if isinstance(inner, Cat | Either | EachStep):
+            return None
+        leaves, structure = jax.tree.flatten(self.base)
+        num_axes = ndim - inner.event_dim
+        bounds = []
+        for leaf, is_own in zip(leaves, self.by_step, strict=True):
+            if is_own and isinstance(leaf, np.ndarray):
+                leaf = leaf.reshape(leaf.shape[0], *(1,) * (num_axes - leaf.ndim), *leaf.shape[1:])
+            elif is_own:
+                return None
+            bounds.append(leaf)
+        return jax.tree.unflatten(structure, bounds)

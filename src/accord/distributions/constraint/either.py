@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .base import Constraint
 
@@ -29,7 +30,8 @@ class Either(Constraint):
         return max(self.first.event_dim, self.second.event_dim)
 
     def __call__(self, value: Any) -> Any:
-        return jnp.where(self.condition, self.first(value), self.second(value))
+        where: Any = jnp.where if isinstance(value, jax.Array) else np.where
+        return where(self.condition, self.first(value), self.second(value))
 
     def feasible_like(self, value: Any) -> jax.Array:
         return jnp.where(self.condition, self.first.feasible_like(value), self.second.feasible_like(value))

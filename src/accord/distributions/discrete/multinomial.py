@@ -11,28 +11,11 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..constraint import Independent as IndependentConstraint
+from ..constraint import Multinomial as CountsWithSum
 from ..parameters import exactly_one
 from ..special import excess, log_factorial_remainder, log_of, log_sum_exp
 from ..special.gamma_ratio import remainder_rise
 from .counts import polya_urn
-
-
-class CountsOf(Constraint):
-    """Vectors of whole numbers of at least 0 that sum to `total_count`."""
-
-    total_count: Any
-    is_discrete: ClassVar[bool] = True
-    event_dim: ClassVar[int] = 1
-
-    def __call__(self, value: Any) -> Any:
-        (total, count) = align(jnp.asarray(value).sum(axis=-1), self.total_count)
-        return ((value >= 0) & (value % 1 == 0)).all(-1) & (total == count)
-
-    def feasible_like(self, value: Any) -> jax.Array:
-        value = jnp.asarray(value)
-        total = jnp.broadcast_to(jnp.asarray(self.total_count).astype(value.dtype), value.shape[:-1])
-        rest = jnp.zeros((*value.shape[:-1], value.shape[-1] - 1), value.dtype)
-        return jax.lax.stop_gradient(jnp.concatenate([jnp.expand_dims(total, -1), rest], axis=-1))
 
 
 class Multinomial(AbstractDistribution):
@@ -66,7 +49,7 @@ class Multinomial(AbstractDistribution):
 
     @property
     def support(self) -> Constraint:
-        return CountsOf(self.total_count)
+        return CountsWithSum(self.total_count)
 
     @property
     def mean(self) -> jax.Array:
@@ -135,7 +118,7 @@ class DirichletMultinomial(AbstractDistribution):
 
     @property
     def support(self) -> Constraint:
-        return CountsOf(self.total_count)
+        return CountsWithSum(self.total_count)
 
     @property
     def mean(self) -> jax.Array:

@@ -154,6 +154,8 @@ class OneOf(Constraint):
     words: ClassVar[str] = "one of {outcomes}"
 
     def __call__(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic) and is_concrete(self.outcomes):
+            return np.isin(value, np.asarray(self.outcomes, float_type(value, self.outcomes)))
         dtype = float_type(value, self.outcomes)
         x, numbers = jnp.asarray(value, dtype), jnp.asarray(self.outcomes, dtype)
         return (x[..., None] == numbers.reshape((1,) * x.ndim + (-1,))).any(axis=-1)

@@ -247,7 +247,8 @@ class IncreasingWithin(Constraint):
     words: ClassVar[str] = "increasing along the last axis, with elements in {base}"
 
     def __call__(self, value: Any) -> Any:
-        elements = self.base(jnp.moveaxis(jnp.asarray(value), -1, 0)).all(axis=0)
+        move: Any = jnp.moveaxis if isinstance(value, jax.Array) else np.moveaxis
+        elements = self.base(move(value, -1, 0)).all(axis=0)
         return constraints.ordered_vector(value) & elements
 
     def feasible_like(self, value: Any) -> jax.Array:
