@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 def model(function: Callable[..., Any]) -> "ModelFunction":
     """Make a function of statements (`ac.sample`, `ac.plate`, ...) into a model; calling it binds its data.
 
+    Within a class it makes a method a model: `study.measured(y)` has `study` as `self`. What `self` holds is fixed, as
+    are other things that a function closes over; arrays in it may change from one instance to the next without a new
+    program.
+
     **Raises** `OptionError` for what is not a function.
 
     **Example**
@@ -48,6 +53,9 @@ def model(function: Callable[..., Any]) -> "ModelFunction":
     """
     if isinstance(function, (Model, ModelFunction)):
         raise OptionError(f"ac.model: {function.name!r} is a model already. Write `@ac.model` once.")
+    if isinstance(function, (classmethod, staticmethod)):  # written below it in place of above
+        method: Any = type(function)(model(function.__func__))
+        return method
     if not callable(function):
         raise OptionError(
             f"ac.model takes a function of statements, got {function!r}. Write `@ac.model` above `def`."
@@ -86,10 +94,19 @@ class ModelFunction:
         remember_bound(self, caller())
         return Model(self, arguments)
 
+    def __get__(self, instance: Any, owner: type | None = None) -> "ModelFunction":
+        """A method of a class with its instance; a model that was only put there, as an attribute, stays as it is."""
+        function = self.function
+        if instance is None or not _is_written_in(function, type(instance) if owner is None else owner):
+            return self
+        return ModelFunction(MethodType(function, instance))
+
     def __reduce__(self) -> tuple[Any, ...]:
+        if isinstance(self.function, MethodType):
+            return _bound_to, (ModelFunction(self.function.__func__), self.function.__self__)
         # By name where the module holds it, since pickle would find this object in place of the plain function.
         module, name = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
-        is_held = getattr(sys.modules.get(module), name, None) is self
+        is_held = _held(module, name) == self
         if is_held and module != "__main__" and not _travels_by_value(module):
             return _find, (module, name)
         return ModelFunction, (self.function,)
@@ -259,4 +276,25 @@ def _travels_by_value(module: str) -> bool:
 
 
 def _find(module: str, name: str) -> ModelFunction:
-    return getattr(__import__(module, fromlist=[name]), name)
+    __import__(module)
+    return _held(module, name)
+
+
+def _held(module: str, name: str) -> Any:
+    """What a module holds under a name, which may be that of a method (`Study.measured`); None where it does not."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if isinstance(found, ModelFunction) and isinstance(found.function, MethodType):  # of a class
+        return ModelFunction(found.function.__func__)
+    return found.__func__ if isinstance(found, MethodType) else found
+
+
+def _bound_to(method: ModelFunction, instance: Any) -> ModelFunction:
+    return ModelFunction(MethodType(method.function, instance))
+
+
+def _is_written_in(function: Callable[..., Any], owner: type) -> bool:
+    """Whether a function was defined in the body of a class, or of one that it inherits from."""
+    place = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return any(place == each.__qualname__ for each in owner.__mro__)
