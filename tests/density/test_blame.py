@@ -271,10 +271,6 @@ TRAPS = {
     "an infinite bound by hand": lambda: Trap(
         factor(by_hand), [0.5], "infinite-bound", ["f"], [], "(high - x)", ["truncate"]
     ),
-    "an observation outside of the support": lambda: Trap(
-        observed(lambda x: dist.Gamma(2.0, jnp.exp(x)).expand((3,)).to_event(), -Y), [0.5],
-        "observation-outside-support", ["y"], [], "", ["support"],
-    ),
     "a support with bounds that are unknowns": lambda: Trap(
         observed(lambda x: dist.Uniform(0.0, jnp.exp(x)), 3.0), [0.0], "observation-outside-support", ["y"], [], "",
         ["between 0.0 and 1.0"],

@@ -179,9 +179,12 @@ FAULTS = {
         lambda: branch(Y, True),
         (
             "error",
-            "nowhere-finite",
+            "observed-outside-support",
             ("y",),
-            ("site 'y' has log density -inf", "-1.2 at index 1", "-0.2 at index 4"),
+            (
+                "2 of 5 observed values are outside of the support of Exponential",
+                "-1.2 at index 1 of argument 'y'",
+            ),
         ),
     ),
     "a NaN observation": (

@@ -125,31 +125,29 @@ DATA = {
         line, "InitializationError", ("'y'", "loc", "nan", "data"), dict(x=with_entry(X, 3, np.nan), y=Y)
     ),
     "an observation outside of the support": Case(
-        waiting_times, "InitializationError", ("'y'", "-2", "support"), dict(y=np.array([1.0, -2.0, 3.0]))
+        waiting_times, "SiteError", ("'y'", "-2", "support"), dict(y=np.array([1.0, -2.0, 3.0]))
     ),
     "a count of minus one": Case(
-        counts, "InitializationError", ("'y'", "-1", "support"), dict(y=with_entry(COUNTS, 1, -1))
+        counts, "SiteError", ("'y'", "-1", "support"), dict(y=with_entry(COUNTS, 1, -1))
     ),
     "a count of a half": Case(
         counts,
-        "InitializationError",
+        "SiteError",
         ("'y'", "2.5", "support"),
         dict(y=with_entry(COUNTS.astype(float), 0, 2.5)),
     ),
-    "a coin that shows two": Case(
-        coin, "InitializationError", ("'y'", "2", "support"), dict(y=np.array([0, 1, 2]))
-    ),
+    "a coin that shows two": Case(coin, "SiteError", ("'y'", "2", "support"), dict(y=np.array([0, 1, 2]))),
     "more successes than trials": Case(
         successes,
-        "InitializationError",
+        "SiteError",
         ("'y'", "7", "support"),
         dict(total=np.array([10, 5, 8]), y=np.array([3, 7, 2])),
     ),
     "a category that there is not": Case(
-        categories, "InitializationError", ("'y'", "3", "support"), dict(y=np.array([0, 1, 3, 2]))
+        categories, "SiteError", ("'y'", "3", "support"), dict(y=np.array([0, 1, 3, 2]))
     ),
     "shares that do not add up": Case(
-        shares, "InitializationError", ("'y'", "support"), dict(y=np.array([0.5, 0.4, 0.3]))
+        shares, "SiteError", ("'y'", "support"), dict(y=np.array([0.5, 0.4, 0.3]))
     ),
     "a share of zero": Case(
         shares, "InitializationError", ("'y'", "0", "support"), dict(y=np.array([0.5, 0.5, 0.0]))

@@ -108,7 +108,12 @@ REFUSED = {
     "a site defined twice": (twice(), None, "site-error", "'b' is defined twice"),
     "an argument left out": (line(X, Y), infer.Devices(shard={"x": 0}), "model-error", "named in shard"),
     "an unknown argument": (line(X, Y), infer.Devices(shard={"X": 0}), "option-error", "no data 'X'"),
-    "data outside of the support": (nowhere(-1.0), None, "nowhere-finite", "site 'y' has log density -inf"),
+    "data outside of the support": (
+        nowhere(-1.0),
+        None,
+        "observed-outside-support",
+        "1 of 1 observed values is outside of",
+    ),
 }
 
 

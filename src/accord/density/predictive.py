@@ -5,7 +5,7 @@ This is what is asked of a model after sampling: what it predicts, and how likel
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -22,6 +22,7 @@ from .data import Template
 from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
+from .observed import Claims
 from .reduction import log_prob_of, pointwise
 from .row_files import in_memory
 from .simulate import DrawOrSay
@@ -39,7 +40,7 @@ class Predictive:
     **Fields**
     - `data`: the traced arrays among its arguments, by name. `constants`: those whose values shaped the trace.
     - `layout`: its sites. `given`: those unknowns whose values come from outside.
-    - `precision`, `template`, `notices`: as of a `LogDensity`.
+    - `precision`, `template`, `notices`: as of a `LogDensity`. `claims`: which values its sites may observe.
     """
 
     template: Template
@@ -49,6 +50,7 @@ class Predictive:
     given: tuple[str, ...]
     precision: Precision
     notices: tuple[Notice, ...] = ()
+    claims: Claims = field(default_factory=Claims)
 
     @staticmethod
     def of(model: Model, values: Shapes, precision: Precision, *, draws_others: bool) -> "Predictive":
@@ -80,7 +82,12 @@ class Predictive:
             tuple(name for name in latents if name in values),
             precision,
             found.notices,
+            found.claims,
         )
+
+    def check_observed(self) -> None:
+        """Raise `SiteError` for what is observed outside of a site's support; drawing anew needs no such values."""
+        self.claims.check({**self.data, **self.constants})
 
     def with_data(self, data: Mapping[str, Any]) -> "Predictive":
         """The same with other arrays of the same shapes."""

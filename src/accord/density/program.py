@@ -20,6 +20,7 @@ from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
 from .latent import bijector_of, concrete, sites_of
 from .layout import Entry, Layout
+from .observed import Claims
 from .reduction import log_jacobian_of, log_prob_of, num_non_finite, term
 from .row_files import pieces_in_memory
 from .tracing import discover
@@ -89,7 +90,7 @@ class AbstractProgram(abc.ABC):
         return {}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Raise `SiteError` where data that a site observes unchanged is NaN or infinite."""
+        """Raise `SiteError` where data that a site observes are NaN or infinite, or outside of its support."""
         del data
 
     def rebuilt(
@@ -109,6 +110,7 @@ class ModelProgram(AbstractProgram):
     - `layout`: its sites.
     - `precision`: in which it was traced.
     - `constants`: arguments whose values shaped the trace.
+    - `claims`: which values its sites may observe.
     """
 
     name: str
@@ -116,6 +118,7 @@ class ModelProgram(AbstractProgram):
     layout: Layout
     precision: Precision
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    claims: Claims = field(default_factory=Claims)
 
     @staticmethod
     def from_model(
@@ -128,7 +131,9 @@ class ModelProgram(AbstractProgram):
                 f"the model {model.name!r} has no latent site, so there is nothing to infer: every `ac.sample` is "
                 "observed. Leave out `obs=` or the condition of what you want to know."
             )
-        program = ModelProgram(model.name, found.template, found.layout, precision, found.constants)
+        program = ModelProgram(
+            model.name, found.template, found.layout, precision, found.constants, found.claims
+        )
         program.check({**found.data, **found.constants})
         return program, found.data, found.notices
 
@@ -201,6 +206,7 @@ class ModelProgram(AbstractProgram):
             if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
                 continue
             check_finite(entry, pieces_in_memory(value))
+        self.claims.check(data)
 
     def rebuilt(
         self, data: Mapping[str, Any]

@@ -18,6 +18,7 @@ from ..core import precision as precision_scope
 from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
+from ..core.tree import shapes as abstracted
 from ..distributions.wrappers.family import family
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, Chosen
@@ -30,19 +31,25 @@ from .data import Template, split
 from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Entry, Layout, SiteTable, chunked_plate
 from .naming import check_dims, dims_of, labels_of
+from .observed import Claim, Claims, arrays_of, claims_of
+from .row_files import FileRows
 
 StandIn = Callable[[Site, Any], AbstractChoice]
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout."""
+    """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout.
+
+    `claims` says which values its sites may observe.
+    """
 
     template: Template
     data: dict[str, Any]
     constants: dict[str, Any]
     layout: Layout
     notices: tuple[Notice, ...]
+    claims: Claims
 
 
 def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
@@ -56,10 +63,10 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
     """
     template, data, notices = split(model, precision)
     with precision_scope.scope(precision):
-        layout, constants = _with_fewest_constants(template, data, precision, stand_in)
+        (layout, claims), constants = _with_fewest_constants(template, data, precision, stand_in)
     notices += tuple(_constant_notice(name) for name in constants if name not in template.fixed)
     traced = {name: value for name, value in data.items() if name not in constants}
-    return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices)
+    return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices, claims)
 
 
 def describe(model: Model) -> SiteTable:
@@ -69,8 +76,8 @@ def describe(model: Model) -> SiteTable:
 
 def _with_fewest_constants(
     template: Template, data: Mapping[str, Any], precision: Precision, stand_in: StandIn | None
-) -> tuple[Layout, tuple[str, ...]]:
-    """The layout, and the arguments that must be constants for the model to be traced at all."""
+) -> tuple[tuple[Layout, Claims], tuple[str, ...]]:
+    """Layout and claims, and the arguments that must be constants for the model to be traced at all."""
     fixed = template.fixed
     try:
         return _trace(template, data, fixed, precision, [], stand_in=stand_in), fixed
@@ -78,12 +85,12 @@ def _with_fewest_constants(
         if not needs_value(error):
             raise
     for name in data:
-        layout = _attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
-        if layout is not None:
-            return layout, (*fixed, name)
+        found = _attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
+        if found is not None:
+            return found, (*fixed, name)
     constants = tuple(data)
     try:
-        layout = _trace(template, data, constants, precision, [], stand_in=stand_in)
+        found = _trace(template, data, constants, precision, [], stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
@@ -92,8 +99,8 @@ def _with_fewest_constants(
         fewer = tuple(other for other in constants if other != name)
         smaller = _attempt(template, data, fewer, precision, stand_in=stand_in)
         if smaller is not None:
-            layout, constants = smaller, fewer
-    return layout, constants
+            found, constants = smaller, fewer
+    return found, constants
 
 
 def _attempt(
@@ -104,8 +111,8 @@ def _attempt(
     seen: list[str] | None = None,
     known: str = "",
     stand_in: StandIn | None = None,
-) -> Layout | None:
-    """The layout, or `None` where Python still needs the number behind a traced value."""
+) -> tuple[Layout, Claims] | None:
+    """Layout and claims, or `None` where Python still needs the number behind a traced value."""
     try:
         return _trace(template, data, constants, precision, [] if seen is None else seen, known, stand_in)
     except Exception as error:
@@ -122,16 +129,16 @@ def _trace(
     seen: list[str],
     known: str = "",
     stand_in: StandIn | None = None,
-) -> Layout:
+) -> tuple[Layout, Claims]:
     """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
 
     The names of latent sites are appended to `seen` as they are visited, some more than once, for when the model does
     not come to its end.
     """
-    found: list[Layout] = []
+    found: list[tuple[Layout, list[Claim]]] = []
     dtype = precision_scope.float_dtype(precision)
 
-    def look(origin: jax.Array, traced: dict[str, Any]) -> None:
+    def look(origin: jax.Array, traced: dict[str, Any]) -> list[Any]:
         fixed = {name: jnp.asarray(data[name]) for name in constants}
         shapes: dict[str, tuple[int, ...]] = {}  # at one step, where there are any
 
@@ -153,12 +160,19 @@ def _trace(
             check_proper(sites.values())
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
-        found.append(_layout(list(sites.values()), shapes, names))
+        claims = claims_of(sites.values())
+        found.append((_layout(list(sites.values()), shapes, names), claims))
+        return arrays_of(claims)
 
-    abstract = {name: value for name, value in data.items() if name not in constants}
+    abstract = {
+        name: abstracted(value) if isinstance(value, FileRows) else value
+        for name, value in data.items()
+        if name not in constants
+    }
     with jax.ensure_compile_time_eval() if constants or known else contextlib.nullcontext():
-        jax.eval_shape(look, jax.ShapeDtypeStruct((), dtype), abstract)
-    return found[0]
+        traced = jax.make_jaxpr(look)(jax.ShapeDtypeStruct((), dtype), abstract)
+    layout, claims = found[0]
+    return layout, Claims.of(claims, sorted(abstract), traced)
 
 
 def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:

@@ -82,7 +82,7 @@ def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
 
 
 def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
-    """Name the entries of observed data that are NaN or infinite."""
+    """Name the entries of observed data that are NaN or infinite, and those outside of the supports of their sites."""
     try:
         found = discover(model, precision)
     except AccordError:
@@ -102,6 +102,8 @@ def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
             f"Leave them out by {remedies[0]} around the site, or drop them from the data.",
             tuple(bad),
         )
+    for claim, fault in found.claims.faults(data):
+        yield Notice("error", "observed-outside-support", f"Site {claim.name!r}: {fault}", "", (claim.name,))
 
 
 def _entries(value: np.ndarray) -> str:

@@ -50,6 +50,7 @@ def log_likelihood(
             f"the model {source.model.name!r} observes nothing by `ac.sample`, so that there is no likelihood of "
             "single observations. Call it with its data; a likelihood that is a factor is in `infer.log_joint`."
         )
+    target.check_observed()
     found = over_draws(
         "log_likelihood",
         target,
