@@ -56,14 +56,16 @@ def sources(jaxpr: Any, given: Sequence[Sources]) -> list[Sources]:
         return set() if isinstance(variable, Literal) else known.get(variable, set())
 
     for equation in jaxpr.eqns:
-        known.update(zip(equation.outvars, _through(equation, [*map(of, equation.invars)]), strict=True))
+        known.update(zip(equation.outvars, through(equation, [*map(of, equation.invars)]), strict=True))
     return [of(variable) for variable in jaxpr.outvars]
 
 
-def _through(equation: Any, given: list[Sources]) -> list[Sources]:
-    """Of the results of one operation; where nothing more is known of it, all of its arguments."""
+def through(equation: Any, given: list[Sources]) -> list[Sources]:
+    """What each result of one operation may depend on; where nothing more is known of it, all of its arguments."""
     if equation.primitive.name == "scan":
         return _through_scan(equation, given)
+    if equation.primitive.name == "while":
+        return _through_while(equation, given)
     if equation.primitive.name == "cond":
         which, *operands = given
         branches = [sources(branch.jaxpr, operands) for branch in equation.params["branches"]]
@@ -84,4 +86,17 @@ def _through_scan(equation: Any, given: list[Sources]) -> list[Sources]:
         more = [before | after for before, after in zip(carry, found[:num_carry], strict=True)]
         if more == carry:
             return [*carry, *found[num_carry:]]
+        carry = more
+
+
+def _through_while(equation: Any, given: list[Sources]) -> list[Sources]:
+    num_tests, num_consts = equation.params["cond_nconsts"], equation.params["body_nconsts"]
+    tests, consts = given[:num_tests], given[num_tests : num_tests + num_consts]
+    carry = given[num_tests + num_consts :]
+    while True:  # how often the loop turns is seen by all that it carries
+        goes_on = sources(equation.params["cond_jaxpr"].jaxpr, [*tests, *carry])[0]
+        found = sources(equation.params["body_jaxpr"].jaxpr, [*consts, *carry])
+        more = [before | after | goes_on for before, after in zip(carry, found, strict=True)]
+        if more == carry:
+            return carry
         carry = more
