@@ -7,8 +7,8 @@ import pytest
 
 import accord.distributions as dist
 from accord import language as ac
-from accord.density import LogDensity, blame, sharded
-from accord.density.blame import flat, origin, record
+from accord.density import LogDensity, blame, flat, sharded
+from accord.density.blame import origin, record
 from accord.density.blocks import mesh_of
 
 ROWS = np.arange(40.0)

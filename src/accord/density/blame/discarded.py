@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jax.extend import core
 
-from .flat import Flat
+from ..flat import Flat
 from .record import Record, fetch
 from .way import origins_of
 

@@ -7,9 +7,9 @@ import numpy as np
 from jax.extend import core
 
 from ...language.places import is_library
-from .flat import Step
+from ..flat import Step
+from ..lines import function_of, is_accords, line_of
 from .origin import Origin
-from .places import function_of, is_accords, line_of
 from .record import holds_bad
 from .result import Operation
 

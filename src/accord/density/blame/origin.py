@@ -8,9 +8,9 @@ import numpy as np
 from jax.extend import core
 
 from ...core.versions import parts_of_scan
+from ..flat import Flat, Step, flatten
 from ..quick import quickly
 from .discarded import meets_a_discarded_zero
-from .flat import Flat, Step, flatten
 from .record import fetch, holds_bad, record, value_of
 from .way import origins_of, way_back
 

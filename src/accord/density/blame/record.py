@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
-from .flat import Atom, Flat, Step
+from ..flat import Atom, Flat, Step
 
 # A program with fewer steps and numbers is compiled as a whole; of others each operation is, once for each shape. The
 # first takes 20 ms for each step, since nothing is fused, and the second 30 ms for each kind of operation.

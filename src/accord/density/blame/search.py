@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from .flat import MAX_STEPS, TooLongError
+from ..flat import MAX_STEPS, TooLongError
 from .operation import CONSTANT, operation_of, written_names
 from .origin import origin_of
 from .result import OWN, Operation

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jax.extend import core
 
-from .flat import Flat
+from ..flat import Flat
 from .record import Record
 
 _WITH_INSIDE = ("cond", "scan", "while")

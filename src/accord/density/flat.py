@@ -10,10 +10,10 @@ from typing import Any
 from jax.extend import core
 
 MAX_STEPS = 20_000
-"""Of more than these a program is not looked at: to compile what records them would take a minute."""
+"""Of more than these a program is not compiled to record them: that would take a minute."""
 
 # Operations that only call a function, with the name under which they hold it.
-_CALLS = {
+CALLS = {
     "jit": "jaxpr",
     "pjit": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -71,6 +71,11 @@ class Step:
         return any("transpose" in str(frame.eqn.source_info.name_stack) for frame in self.frames)
 
 
+def aval_of(variable: Any) -> Any:
+    """Shape and dtype of an input or result of an operation."""
+    return variable.aval
+
+
 @dataclass(frozen=True)
 class Flat:
     """Steps in the order of evaluation, over numbers that are named by their places.
@@ -87,11 +92,14 @@ class Flat:
     producers: Mapping[int, int]
 
 
-def flatten(closed: core.ClosedJaxpr) -> Flat:
-    """The flat program of a jaxpr. Raises `TooLongError` for one that is too long."""
-    builder = _Builder([], {}, 0)
+def flatten(closed: core.ClosedJaxpr, around: tuple[Frame, ...] = (), *, is_bounded: bool = True) -> Flat:
+    """The flat program of a jaxpr, with the calls and loops that are `around` it.
+
+    **Raises** `TooLongError` for one of more than `MAX_STEPS`, if `is_bounded`.
+    """
+    builder = _Builder([], {}, 0, MAX_STEPS if is_bounded else None)
     inputs = [builder.place() for _ in closed.jaxpr.invars]
-    outputs = builder.call(closed, inputs, ())
+    outputs = builder.call(closed, inputs, around)
     producers = {place: number for number, step in enumerate(builder.steps) for place in step.outputs}
     return Flat(tuple(inputs), tuple(outputs), builder.constants, tuple(builder.steps), producers)
 
@@ -101,6 +109,7 @@ class _Builder:
     steps: list[Step]
     constants: dict[int, Any]
     count: int
+    max_steps: int | None
 
     def place(self) -> int:
         self.count += 1
@@ -119,7 +128,7 @@ class _Builder:
         for eqn in jaxpr.eqns:
             frames = (*around, Frame(eqn, jaxpr.debug_info))
             given = [atom(variable) for variable in eqn.invars]
-            called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+            called = eqn.params.get(CALLS.get(eqn.primitive.name, ""))
             if called is not None:
                 inner = called if isinstance(called, core.ClosedJaxpr) else core.ClosedJaxpr(called, ())
                 places.update(zip(eqn.outvars, self.call(inner, given, frames), strict=True))
@@ -127,6 +136,6 @@ class _Builder:
             outputs = tuple(self.place() for _ in eqn.outvars)
             places.update(zip(eqn.outvars, outputs, strict=True))
             self.steps.append(Step(tuple(given), outputs, frames))
-            if len(self.steps) > MAX_STEPS:
+            if self.max_steps is not None and len(self.steps) > self.max_steps:
                 raise TooLongError
         return [atom(variable) for variable in jaxpr.outvars]
