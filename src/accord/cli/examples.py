@@ -50,7 +50,9 @@ def find(name: str, package: Path = PACKAGE) -> Example:
 def _folders(package: Path) -> list[Path]:
     """Folders with a model: beside the modules in an installed package, in `examples/` in a checkout."""
     for folder in (package / "examples", package.parents[1] / "examples"):
-        found = sorted((path.parent for path in folder.glob("*/model.py")), key=lambda path: path.name.lower())
+        found = sorted(
+            (path.parent for path in folder.glob("*/model.py")), key=lambda path: path.name.lower()
+        )
         if found:
             return found
     return []

@@ -36,9 +36,9 @@ Value = Known | None
 """None is an array of which nothing is known."""
 
 
-def sliced(jaxpr: Any) -> tuple[Any, ...]:
-    """The operations of a traced function that its results need, in order."""
-    needed = {variable for variable in jaxpr.outvars if not isinstance(variable, Literal)}
+def sliced(jaxpr: Any, results: Sequence[Any]) -> tuple[Any, ...]:
+    """The operations of a traced function that some of its variables need, in order."""
+    needed = {variable for variable in results if not isinstance(variable, Literal)}
     kept: list[Any] = []
     for equation in reversed(jaxpr.eqns):
         if any(variable in needed for variable in equation.outvars):
@@ -48,11 +48,15 @@ def sliced(jaxpr: Any) -> tuple[Any, ...]:
 
 
 def computed(
-    jaxpr: Any, consts: Sequence[Any], given: Sequence[Value], equations: Sequence[Any] | None = None
+    jaxpr: Any,
+    consts: Sequence[Any],
+    given: Sequence[Value],
+    results: Sequence[Any],
+    equations: Sequence[Any],
 ) -> list[Value]:
-    """The results of a traced function for arguments some of which are known.
+    """The values of variables of a traced function, for arguments some of which are known.
 
-    **Arguments**: `equations`, those that `sliced` found, or None for all.
+    **Arguments**: `results`, the variables; `equations`, the operations that `sliced` found for them.
     """
     known: dict[Any, Value] = dict(zip(jaxpr.invars, given, strict=True))
     for variable, const in zip(jaxpr.constvars, consts, strict=True):
@@ -64,10 +68,10 @@ def computed(
             return None if _is_key(aval) else Known(np.asarray(atom.val, aval.dtype))
         return known.get(atom)
 
-    for equation in jaxpr.eqns if equations is None else equations:
+    for equation in equations:
         found = _results(equation, [of(atom) for atom in equation.invars])
         known.update(zip(equation.outvars, found, strict=True))
-    return [of(atom) for atom in jaxpr.outvars]
+    return [of(atom) for atom in results]
 
 
 def _results(equation: Any, given: list[Value]) -> list[Value]:
@@ -80,7 +84,7 @@ def _results(equation: Any, given: list[Value]) -> list[Value]:
         consts = getattr(called, "consts", ())
         if len(inner.invars) != len(given):
             return nothing
-        return computed(inner, consts, given, sliced(inner))
+        return computed(inner, consts, given, inner.outvars, sliced(inner, inner.outvars))
     if len(equation.outvars) != 1 or _is_key(equation.outvars[0].aval):
         return nothing
     aval = equation.outvars[0].aval

@@ -43,7 +43,8 @@ def function_of(step: Step) -> str:
 def calls_of(step: Step, own_file: str) -> list[str]:
     """The functions of libraries that the user's code calls at this step, outermost first.
 
-    There are several where one that is compiled by itself calls another. What runs functions, of JAX's and of accord's, does not count.
+    There are several where one that is compiled by itself calls another. What runs a user's functions does
+    not count.
 
     **Arguments**
     - `own_file`: of the model, which is the user's wherever it is installed.

@@ -54,24 +54,30 @@ class Claims:
 
     **Fields**
     - `claims`: the sites. `names`: of the data.
-    - `jaxpr`, `consts`, `equations`: from one number and the data to the arrays of all sites' parts, what it closes
-      over, and the operations that it needs.
+    - `jaxpr`, `consts`: a function of one number and the data, and what it closes over. `results`: those of its variables
+      that are the arrays of all sites' parts. `equations`: the operations that these need.
     """
 
     claims: tuple[Claim, ...] = ()
     names: tuple[str, ...] = ()
     jaxpr: Any = None
     consts: tuple[Any, ...] = ()
+    results: tuple[Any, ...] = ()
     equations: tuple[Any, ...] = ()
 
     @staticmethod
-    def of(claims: Iterable[Claim], names: Iterable[str], traced: Any) -> "Claims":
-        """Those of a trace whose results are the arrays in `claims`; its arguments are one number, and `names`."""
+    def of(claims: Iterable[Claim], names: Iterable[str], traced: Any, num_before: int = 0) -> "Claims":
+        """Those of a trace whose arguments are one number and `names`.
+
+        Its results are the arrays in `claims`, after as many others as `num_before`.
+        """
         jaxpr = traced.jaxpr
+        results = tuple(jaxpr.outvars[num_before:])
         without = (
             replace(claim, parts=eqx.filter(claim.parts, eqx.is_array, inverse=True)) for claim in claims
         )
-        return Claims(tuple(without), tuple(names), jaxpr, tuple(traced.consts), sliced(jaxpr))
+        equations = sliced(jaxpr, results)
+        return Claims(tuple(without), tuple(names), jaxpr, tuple(traced.consts), results, equations)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Claims, ()
@@ -90,9 +96,9 @@ class Claims:
             return
         files = {name: value for name, value in data.items() if isinstance(value, FileRows)}
         given = [_known(data.get(name)) for name in self.names]
-        found = computed(self.jaxpr, self.consts, [None, *given], self.equations)
+        found = computed(self.jaxpr, self.consts, [None, *given], self.results, self.equations)
         sources = dict(zip(self.jaxpr.invars[1:], self.names, strict=True))
-        atoms = iter(zip(self.jaxpr.outvars, found, strict=True))
+        atoms = iter(zip(self.results, found, strict=True))
         for claim in self.claims:
             mine = [next(atoms) for _ in range(_num_arrays(claim))]
             source = "" if isinstance(mine[0][0], Literal) else sources.get(mine[0][0], "")

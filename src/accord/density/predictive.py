@@ -19,6 +19,7 @@ from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries
 from ..language.values import Replay
 from .data import Template
+from .indices import check_indices, notices_of_indices
 from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
@@ -73,6 +74,8 @@ class Predictive:
             return _drawing(jax.random.wrap_key_data(words, impl="threefry2x32"))
 
         found = discover(model, precision, stand_in)
+        data = {**found.data, **found.constants}
+        check_indices(found.uses, data, precision)
         latents = [entry.name for entry in found.layout.entries]
         return Predictive(
             found.template,
@@ -81,7 +84,7 @@ class Predictive:
             found.layout,
             tuple(name for name in latents if name in values),
             precision,
-            found.notices,
+            (*found.notices, *notices_of_indices(found.uses, data, precision)),
             found.claims,
         )
 

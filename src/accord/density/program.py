@@ -18,6 +18,7 @@ from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries
 from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
+from .indices import Uses, check_indices, notices_of_indices
 from .latent import bijector_of, concrete, sites_of
 from .layout import Entry, Layout
 from .observed import Claims
@@ -90,7 +91,10 @@ class AbstractProgram(abc.ABC):
         return {}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Raise `SiteError` where data that a site observes are NaN or infinite, or outside of its support."""
+        """Raise an error where data cannot be.
+
+        `SiteError` for what a site observes that is NaN, infinite or outside of its support, `DataError` for a bad index.
+        """
         del data
 
     def rebuilt(
@@ -111,6 +115,7 @@ class ModelProgram(AbstractProgram):
     - `precision`: in which it was traced.
     - `constants`: arguments whose values shaped the trace.
     - `claims`: which values its sites may observe.
+    - `uses`: the places where data index an axis.
     """
 
     name: str
@@ -119,6 +124,7 @@ class ModelProgram(AbstractProgram):
     precision: Precision
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     claims: Claims = field(default_factory=Claims)
+    uses: Uses = field(default_factory=Uses)
 
     @staticmethod
     def from_model(
@@ -132,10 +138,17 @@ class ModelProgram(AbstractProgram):
                 "observed. Leave out `obs=` or the condition of what you want to know."
             )
         program = ModelProgram(
-            model.name, found.template, found.layout, precision, found.constants, found.claims
+            model.name,
+            found.template,
+            found.layout,
+            precision,
+            found.constants,
+            found.claims,
+            found.uses,
         )
-        program.check({**found.data, **found.constants})
-        return program, found.data, found.notices
+        data = {**found.data, **found.constants}
+        program.check(data)
+        return program, found.data, (*found.notices, *notices_of_indices(found.uses, data, precision))
 
     @property
     def whole(self) -> "ModelProgram":
@@ -200,7 +213,8 @@ class ModelProgram(AbstractProgram):
             return {name: num_non_finite(sites[name]) for name in names}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Look at observed arrays on the host; those being traced by JAX are left to the program."""
+        """Look at indices and observed arrays on the host; those being traced by JAX are left to the program."""
+        check_indices(self.uses, {**data, **self.constants}, self.precision)
         for entry in self.layout.observed:
             value = data[entry.source] if entry.source else None
             if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":

@@ -5,6 +5,7 @@ The model runs once on abstract values. Where it needs the number behind an argu
 """
 
 import contextlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,12 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr
 
 from ..core import precision as precision_scope
+from ..core import tree
 from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
-from ..core.tree import shapes as abstracted
 from ..distributions.wrappers.family import family
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, Chosen
@@ -28,11 +30,11 @@ from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
 from .checks import check_maps, check_proper, may_be_hidden
 from .data import Template, split
+from .indices import Asked, Axes, Uses, closed_over, find
 from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Entry, Layout, SiteTable, chunked_plate
 from .naming import check_dims, dims_of, labels_of
 from .observed import Claim, Claims, arrays_of, claims_of
-from .row_files import FileRows
 
 StandIn = Callable[[Site, Any], AbstractChoice]
 
@@ -41,7 +43,7 @@ StandIn = Callable[[Site, Any], AbstractChoice]
 class Discovery:
     """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout.
 
-    `claims` says which values its sites may observe.
+    `claims` says which values its sites may observe; `uses` are the places where data index an axis.
     """
 
     template: Template
@@ -50,6 +52,20 @@ class Discovery:
     layout: Layout
     notices: tuple[Notice, ...]
     claims: Claims
+    uses: Uses
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A model that was traced: its layout, and what it says of its observations.
+
+    The first results of `closed` are the values of sites, whose axes are `axes`; the others belong to `claims`.
+    """
+
+    layout: Layout
+    claims: Claims
+    closed: ClosedJaxpr
+    axes: tuple[Axes, ...]
 
 
 def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
@@ -63,10 +79,12 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
     """
     template, data, notices = split(model, precision)
     with precision_scope.scope(precision):
-        (layout, claims), constants = _with_fewest_constants(template, data, precision, stand_in)
+        traced_model, constants = _with_fewest_constants(template, data, precision, stand_in)
+        uses = _uses(template, data, constants, traced_model)
     notices += tuple(_constant_notice(name) for name in constants if name not in template.fixed)
     traced = {name: value for name, value in data.items() if name not in constants}
-    return Discovery(template, traced, {name: data[name] for name in constants}, layout, notices, claims)
+    fixed = {name: data[name] for name in constants}
+    return Discovery(template, traced, fixed, traced_model.layout, notices, traced_model.claims, uses)
 
 
 def describe(model: Model) -> SiteTable:
@@ -76,8 +94,8 @@ def describe(model: Model) -> SiteTable:
 
 def _with_fewest_constants(
     template: Template, data: Mapping[str, Any], precision: Precision, stand_in: StandIn | None
-) -> tuple[tuple[Layout, Claims], tuple[str, ...]]:
-    """Layout and claims, and the arguments that must be constants for the model to be traced at all."""
+) -> tuple[_Traced, tuple[str, ...]]:
+    """The traced model, and the arguments that must be constants for the model to be traced at all."""
     fixed = template.fixed
     try:
         return _trace(template, data, fixed, precision, [], stand_in=stand_in), fixed
@@ -111,8 +129,8 @@ def _attempt(
     seen: list[str] | None = None,
     known: str = "",
     stand_in: StandIn | None = None,
-) -> tuple[Layout, Claims] | None:
-    """Layout and claims, or `None` where Python still needs the number behind a traced value."""
+) -> _Traced | None:
+    """The traced model, or `None` where Python still needs the number behind a traced value."""
     try:
         return _trace(template, data, constants, precision, [] if seen is None else seen, known, stand_in)
     except Exception as error:
@@ -129,13 +147,13 @@ def _trace(
     seen: list[str],
     known: str = "",
     stand_in: StandIn | None = None,
-) -> tuple[Layout, Claims]:
+) -> _Traced:
     """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
 
     The names of latent sites are appended to `seen` as they are visited, some more than once, for when the model does
     not come to its end.
     """
-    found: list[tuple[Layout, list[Claim]]] = []
+    found: list[tuple[Layout, list[Claim], tuple[Axes, ...]]] = []
     dtype = precision_scope.float_dtype(precision)
 
     def look(origin: jax.Array, traced: dict[str, Any]) -> list[Any]:
@@ -160,19 +178,30 @@ def _trace(
             check_proper(sites.values())
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
+        layout = _layout(list(sites.values()), shapes, names)
         claims = claims_of(sites.values())
-        found.append((_layout(list(sites.values()), shapes, names), claims))
-        return arrays_of(claims)
+        values = {name: site.value for name, site in sites.items() if isinstance(site.value, Tracer)}
+        plates = frozenset(frame.name for site in sites.values() for frame in site.plates)
+        dims = {entry.name: entry.dims for entry in layout.sites}
+        found.append((layout, claims, tuple(Axes(name, dims[name], plates) for name in values)))
+        return [*values.values(), *arrays_of(claims)]
 
-    abstract = {
-        name: abstracted(value) if isinstance(value, FileRows) else value
-        for name, value in data.items()
-        if name not in constants
-    }
+    abstract = {name: value for name, value in data.items() if name not in constants}
     with jax.ensure_compile_time_eval() if constants or known else contextlib.nullcontext():
-        traced = jax.make_jaxpr(look)(jax.ShapeDtypeStruct((), dtype), abstract)
-    layout, claims = found[0]
-    return layout, Claims.of(claims, sorted(abstract), traced)
+        closed = jax.make_jaxpr(look)(jax.ShapeDtypeStruct((), dtype), tree.shapes(abstract))
+    layout, claims, axes = found[0]
+    return _Traced(layout, Claims.of(claims, sorted(abstract), closed, len(axes)), closed, axes)
+
+
+def _uses(template: Template, data: Mapping[str, Any], constants: tuple[str, ...], traced: _Traced) -> Uses:
+    """Where data index an axis."""
+    fixed = {name: np.asarray(data[name]) for name in constants if not isinstance(data[name], Tracer)}
+    integers = {name: array for name, array in fixed.items() if array.dtype.kind in "iu"}
+    names = sorted(name for name in data if name not in constants)
+    function = template.model.function
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    own_file = code.co_filename if code is not None else ""
+    return find(Asked(traced.closed, names, traced.axes, own_file, integers, lambda: closed_over(function)))
 
 
 def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:

@@ -1,0 +1,8 @@
+"""Compare every integer of the data that indexes an axis with that axis, on the host."""
+
+from .axes import Axes
+from .closed_over import closed_over
+from .find import Asked, Uses, find
+from .judge import check_indices, notices_of_indices
+
+__all__ = ["Asked", "Axes", "Uses", "check_indices", "closed_over", "find", "notices_of_indices"]

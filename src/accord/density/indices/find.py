@@ -1,0 +1,283 @@
+"""Find where a traced model indexes by integers of the data: by which numbers, which axis, and at which line.
+
+What is compared are the numbers that the user wrote, before JAX turns negative ones into places from the end.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jax.extend import core
+
+from ...core.versions import parts_of_scan
+from ..flat import Atom, Flat, Frame, Step, aval_of, flatten
+from ..lines import calls_of
+from ..provenance import through
+from .axes import Axes
+from .evaluate import has_rule
+from .nodes import Counter, Given, Held, Node, Turn, Unknown, made_of
+from .uses import Condition, Use, of_step
+
+# What users call to index, and to transform functions that do.
+_INDEXES = re.compile(
+    r"$|.*getitem|_forward_|_?take$|take_along_axis|_?IndexUpdateRef|gather|scatter|dynamic_|segment_|_scatter|"
+    r"index_|vmap|_?map$|scan$|fori_loop|while_loop|cond$|switch|jit"
+)
+_KEPT = (  # operations with an entry for each entry, so that the axes of a result are those of an argument
+    "add", "sub", "mul", "div", "neg", "exp", "log", "tanh", "logistic", "integer_pow", "pow", "sqrt", "max", "min",
+    "select_n", "convert_element_type", "copy", "copy_p", "sign", "abs", "square", "log1p", "expm1", "pvary",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What there is to look through: a traced model, the names of its data, its sites.
+
+    **Fields**
+    - `closed`: its arguments are a number that stands for all unknowns, and the data in the order of `names`; its
+      first results are the values of sites, whose axes are `axes`.
+    - `own_file`: of the model's code.
+    - `constants`: integer arguments whose values the trace holds. `closed_over`: finds others that it may hold.
+    """
+
+    closed: core.ClosedJaxpr
+    names: Sequence[str]
+    axes: Sequence[Axes]
+    own_file: str
+    constants: Mapping[str, np.ndarray]
+    closed_over: Callable[[], Mapping[str, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """The places where a model indexes by data; of a copy in another process, none, since its data have been judged."""
+
+    all: tuple[Use, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Uses, ()
+
+
+def find(asked: Asked) -> Uses:
+    """Look through the traced model, with its loops and branches, in the order of its statements."""
+    finder = _Finder(asked)
+    flat = flatten(asked.closed, is_bounded=False)
+    for place, axes in zip(flat.outputs, asked.axes, strict=False):
+        if not isinstance(place, core.Literal):
+            finder.labels.setdefault((flat_id(flat), place), axes)
+    inputs = [Unknown(is_latent=True), *(Given(name) for name in asked.names)]
+    finder.walk(flat, inputs, [None, *(Axes(name, (), is_data=True) for name in asked.names)], (), ())
+    return Uses(tuple(finder.uses))
+
+
+def flat_id(flat: Flat) -> int:
+    """By what a program is known while it is looked through."""
+    return id(flat)
+
+
+class _Finder:
+    """Walk through a program and collect what indexes."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.uses: list[Use] = []
+        self.labels: dict[tuple[int, int], Axes] = {}
+        self._own_file = asked.own_file
+        self._constants = asked.constants
+        self._closed_over = asked.closed_over
+        self._outside: Mapping[str, np.ndarray] | None = None
+        self._num_loops = 0
+
+    def walk(
+        self,
+        flat: Flat,
+        inputs: Sequence[Node],
+        axes: Sequence[Axes | None],
+        around: tuple[Frame, ...],
+        conditions: tuple[Condition, ...],
+    ) -> list[Node]:
+        """Go through one program with nodes for its inputs; the nodes of its results."""
+        known: dict[int, Node] = {place: self._held(value) for place, value in flat.constants.items()}
+        known.update(zip(flat.inputs, inputs, strict=True))
+        of: dict[int, Axes] = {p: each for p, each in zip(flat.inputs, axes, strict=True) if each is not None}
+
+        def node(atom: Atom) -> Node:
+            return Held(atom.val) if isinstance(atom, core.Literal) else known[atom]
+
+        for step in flat.steps:
+            given = tuple(node(atom) for atom in step.inputs)
+            named = [None if isinstance(atom, core.Literal) else of.get(atom) for atom in step.inputs]
+            found = [*of_step(step, given, named, conditions, self._resolved)]
+            if found and self._is_users(step):
+                self.uses += found
+            self._look_inside(step, given, named, conditions)
+            for number, place in enumerate(step.outputs):
+                label = self.labels.get((flat_id(flat), place)) or _kept_axes(step, named, number)
+                if label is not None:
+                    of[place] = label
+            known.update(zip(step.outputs, _results(step, given), strict=True))
+        return [node(atom) for atom in flat.outputs]
+
+    def _look_inside(
+        self,
+        step: Step,
+        given: Sequence[Node],
+        axes: Sequence[Axes | None],
+        conditions: tuple[Condition, ...],
+    ) -> None:
+        """Go through the body of a loop, the sides of a branch, or a function that an operation calls."""
+        params, frames = step.eqn.params, step.frames
+        if step.name == "scan":
+            num_consts, num_carry = parts_of_scan(params)
+            body = flatten(params["jaxpr"], frames, is_bounded=False)
+            inner = self._turns(step, body, given, num_consts, num_carry)
+            self.walk(body, inner, _first(axes, num_consts, len(inner)), frames, conditions)
+        elif step.name == "while":
+            num_tests, num_consts = params["cond_nconsts"], params["body_nconsts"]
+            carry = [_hidden(node) for node in _outputs(step, given)]
+            for closed, consts in (
+                (params["cond_jaxpr"], slice(0, num_tests)),
+                (params["body_jaxpr"], slice(num_tests, num_tests + num_consts)),
+            ):
+                inner = [*given[consts], *carry]
+                labels = _first(axes[consts], len(given[consts]), len(inner))
+                self.walk(flatten(closed, frames, is_bounded=False), inner, labels, frames, conditions)
+        elif step.name == "cond":
+            which, *operands = given
+            for number, branch in enumerate(params["branches"]):
+                more = (
+                    () if isinstance(which, Unknown) else (Condition(which, number, len(params["branches"])),)
+                )
+                self.walk(
+                    flatten(branch, frames, is_bounded=False),
+                    operands,
+                    axes[1:],
+                    frames,
+                    (*conditions, *more),
+                )
+        else:
+            inner = _called(step)
+            if inner is not None:
+                self.walk(flatten(inner, frames, is_bounded=False), given, axes, frames, conditions)
+
+    def _turns(
+        self, step: Step, body: Flat, given: Sequence[Node], num_consts: int, num_carry: int
+    ) -> list[Node]:
+        """What the body of a scan is given: constants, what is carried, and rows."""
+        self._num_loops += 1
+        loop, params = self._num_loops, step.eqn.params
+        end = num_consts + num_carry
+        carried: list[Node] = []
+        for number, after in enumerate(_outputs(step, given)[:num_carry]):
+            start = given[num_consts + number]
+            is_counter = not isinstance(start, Unknown) and _adds_one(
+                body, body.inputs[num_consts + number], number
+            )
+            if is_counter and not isinstance(start, Unknown):
+                carried.append(Counter(start, loop, params["length"], params["reverse"]))
+            else:
+                carried.append(_hidden(after))
+        rows = [node if isinstance(node, Unknown) else Turn(node, loop) for node in given[end:]]
+        return [*given[:num_consts], *carried, *rows]
+
+    def _is_users(self, step: Step) -> bool:
+        """Whether the user indexes there, and not a function of a library, which may count on what JAX does beyond."""
+        return all(_INDEXES.match(name) for name in calls_of(step, self._own_file))
+
+    def _held(self, value: Any) -> Node:
+        """An array of the trace, with the name of the variable that held it before the model ran."""
+        shape, dtype = np.shape(value), getattr(value, "dtype", None)
+        if (
+            not shape
+            or np.dtype("O" if dtype is None or not isinstance(dtype, np.dtype) else dtype).kind not in "iu"
+        ):
+            return Held(value)
+        return self._resolved(Held(value), None)
+
+    def _resolved(self, node: Held, size: int | None) -> Held:
+        """The array outside of the trace that one in it is, as it is or with negative numbers counted from the end."""
+        numbers = np.asarray(node.value).ravel()
+        for name, array in self._arrays().items():
+            if array.size == numbers.size and numbers.size:
+                flat = array.ravel()
+                if np.array_equal(flat, numbers):
+                    return Held(node.value, name)
+                if size is not None and np.array_equal(np.where(flat < 0, flat + size, flat), numbers):
+                    return Held(array, name)
+        return node
+
+    def _arrays(self) -> Mapping[str, np.ndarray]:
+        if self._outside is None:
+            self._outside = {**self._constants, **self._closed_over()}
+        return self._outside
+
+
+def _results(step: Step, given: tuple[Node, ...]) -> list[Node]:
+    """The nodes of the results of an operation."""
+    if not any(isinstance(node, Unknown) for node in given) and has_rule(step):
+        return [made_of(step, given, number) for number in range(len(step.outputs))]
+    return _outputs(step, given)
+
+
+def _outputs(step: Step, given: Sequence[Node]) -> list[Node]:
+    """What its results may depend on."""
+    found: list[Node] = []
+    for seen in through(step.eqn, [{number} for number in range(len(given))]):
+        nodes = [given[number] for number in seen]
+        unknown = [node for node in nodes if isinstance(node, Unknown)]
+        is_latent = any(node.is_latent for node in unknown)
+        names = frozenset[str]().union(*(node.names for node in nodes))
+        by = next((node.by for node in unknown if node.by), "") or ("" if unknown else step.name)
+        parts = tuple(given) if step.name == "concatenate" else ()
+        found.append(Unknown(is_latent, names, by, parts))
+    return found
+
+
+def _hidden(node: Node) -> Unknown:
+    return node if isinstance(node, Unknown) else Unknown(False, node.names, "scan")
+
+
+def _adds_one(body: Flat, place: int, number: int) -> bool:
+    """Whether a loop carries a number on by adding one to it."""
+    after = body.outputs[number]
+    if isinstance(after, core.Literal) or after not in body.producers:
+        return False
+    step = body.steps[body.producers[after]]
+    ones = [
+        atom
+        for atom in step.inputs
+        if isinstance(atom, core.Literal) and np.ndim(atom.val) == 0 and atom.val == 1
+    ]
+    return (
+        step.name == "add"
+        and place in [a for a in step.inputs if not isinstance(a, core.Literal)]
+        and len(ones) == 1
+    )
+
+
+def _called(step: Step) -> core.ClosedJaxpr | None:
+    """A function that an operation calls with just its own arguments, such as a part of a sum over devices."""
+    for value in step.eqn.params.values():
+        inner = getattr(value, "jaxpr", value)
+        if (
+            hasattr(inner, "eqns")
+            and len(inner.invars) == len(step.inputs)
+            and len(inner.outvars) == len(step.outputs)
+        ):
+            return value if isinstance(value, core.ClosedJaxpr) else core.ClosedJaxpr(inner, ())
+    return None
+
+
+def _first(axes: Sequence[Axes | None], count: int, length: int) -> list[Axes | None]:
+    return [*axes[:count], *[None] * (length - count)]
+
+
+def _kept_axes(step: Step, named: Sequence[Axes | None], number: int) -> Axes | None:
+    """The axes of a result that has an entry for each entry of an argument."""
+    if step.name not in _KEPT:
+        return None
+    shape = aval_of(step.eqn.outvars[number]).shape
+    pairs = zip(step.eqn.invars, named, strict=True)
+    found = [axes for variable, axes in pairs if axes is not None and aval_of(variable).shape == shape]
+    return next((axes for axes in found if not axes.is_data), None)

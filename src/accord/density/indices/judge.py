@@ -1,0 +1,174 @@
+"""Compare the numbers by which a model indexes with the axes, and raise where one does not fit."""
+
+import ast
+import contextlib
+import linecache
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jax.core import Tracer
+
+from ...core.errors import DataError
+from ...core.notice import Notice
+from ...core.precision import Precision, scope
+from ..lines import line_of
+from ..row_files import pieces_in_memory
+from .evaluate import Evaluator, UnevaluableError
+from .find import Uses
+from .nodes import Given, Held, Known, Unknown, leaves
+from .uses import Condition, Use
+from .words import Wrong, message
+
+
+def check_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> None:
+    """Raise `DataError` for the first index that is not inside of its axis.
+
+    Of data that JAX is tracing nothing is said: who is around has looked at them, or will.
+
+    **Arguments**
+    - `data`: all arguments of the model by name.
+    """
+    with scope(precision):
+        evaluate = Evaluator(_OnDemand(data))
+        for use in uses.all:
+            if isinstance(use.index, Unknown) or _is_traced(use, data):
+                continue
+            with contextlib.suppress(UnevaluableError):  # told by a notice
+                wrong = _first_wrong(use, use.index, evaluate, data)
+                if wrong is not None:
+                    raise DataError(message(wrong))
+
+
+def notices_of_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> tuple[Notice, ...]:
+    """A notice for each line where an index is computed from data in a way that cannot be followed on the host."""
+    found: dict[Notice, None] = {}
+    with scope(precision):
+        evaluate = Evaluator(_OnDemand(data))
+        for use in uses.all:
+            if not _is_traced(use, data) and not _can_follow(use, evaluate):
+                found[_notice(use)] = None
+    return tuple(found)
+
+
+def _is_traced(use: Use, data: Mapping[str, Any]) -> bool:
+    return any(isinstance(data.get(name), Tracer) for name in use.index.names)
+
+
+def _can_follow(use: Use, evaluate: Evaluator) -> bool:
+    if isinstance(use.index, Unknown):
+        return use.index.is_latent
+    try:
+        evaluate(use.index)
+    except UnevaluableError:
+        return False
+    return True
+
+
+class _OnDemand(Mapping[str, Any]):
+    """Data in memory, those in files when they are asked for."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    def __getitem__(self, name: str) -> Any:
+        pieces = [*pieces_in_memory(self._data[name])]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def __iter__(self) -> Any:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str, Any]) -> Wrong | None:
+    """The first number that is not inside of its axis, with what there is to say about all of them."""
+    numbers = evaluate(index)
+    if numbers.dtype.kind not in "iu" or not numbers.size:
+        return None
+    last = use.size - use.length
+    if numbers.min() >= 0 and numbers.max() <= last:
+        return None
+    is_negative, is_beyond = numbers < 0, numbers > last
+    if use.excuse == "said" or (use.excuse == "perhaps" and _says_mode(use)):
+        # What happens beyond an axis has been said. JAX counts negative numbers from the end before that.
+        is_negative, is_beyond = is_negative & use.is_wrapped, np.zeros_like(is_beyond)
+    is_wrong = (is_negative | is_beyond) & _is_reached(use, index, evaluate, numbers.ndim)
+    if not is_wrong.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(is_wrong)[0])
+    sources = leaves(index)
+    value_of_source = None
+    if len(sources) == 1 and sources[0] is not index:
+        values = evaluate(sources[0])
+        value_of_source = values[place] if values.shape == numbers.shape else None
+    return Wrong(
+        sources=tuple((each.name, _is_argument(each, data)) for each in sources),
+        is_computed=not (
+            len(sources) == 1 and np.array_equal(evaluate(sources[0]).squeeze(), numbers.squeeze())
+        ),
+        place=place,
+        value=int(numbers[place]),
+        value_of_source=None if value_of_source is None else value_of_source.item(),
+        num_wrong=int(is_wrong.sum()),
+        numbers=numbers,
+        last=last,
+        use=use,
+        where=line_of(use.step),
+    )
+
+
+def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int) -> np.ndarray:
+    """Where the branches are taken in which an index stands, with one entry for each of its turns."""
+    is_reached = np.ones([1] * rank, bool)
+    for condition in use.conditions:
+        taken, loops = _is_taken(condition, evaluate), list(condition.which.loops)
+        for loop in [loop for loop in loops if loop not in index.loops]:
+            taken = np.logical_or.reduce(taken, axis=loops.index(loop))
+            loops.remove(loop)
+        shape = [1] * rank
+        for size, loop in zip(taken.shape, loops, strict=True):
+            shape[index.loops.index(loop)] = size
+        is_reached = is_reached & taken.reshape(shape)
+    return is_reached
+
+
+def _is_taken(condition: Condition, evaluate: Evaluator) -> np.ndarray:
+    try:
+        which = evaluate(condition.which)
+    except UnevaluableError:
+        return np.ones([1] * len(condition.which.loops), bool)
+    return np.clip(which.astype(int), 0, condition.count - 1) == condition.number
+
+
+def _is_argument(source: Given | Held, data: Mapping[str, Any]) -> bool:
+    return isinstance(source, Given) or source.name in data
+
+
+def _says_mode(use: Use) -> bool:
+    """Whether the user's line has a call with `mode=`; the trace cannot tell that from JAX's default."""
+    file, _, number = line_of(use.step)[0].rpartition(":")
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return False
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.lineno <= int(number or 0) <= (node.end_lineno or 0)
+    ]
+    return any(keyword.arg == "mode" for call in calls for keyword in call.keywords)
+
+
+def _notice(use: Use) -> Notice:
+    by = f", by `{use.index.by}`," if isinstance(use.index, Unknown) and use.index.by else ""
+    axis = use.axes.describe(use.axis, use.size) if use.axes else f"an axis of size {use.size}"
+    names = ", ".join(map(repr, sorted(use.index.names)))
+    return Notice(
+        "info",
+        "index-not-checked",
+        f"The index of {axis} at {line_of(use.step)[0]} is computed from {names}{by} in a way that is not followed "
+        "before the run, so whether it is inside of the axis is not known.",
+        "Compute the index outside of the model and pass it, and it is checked.",
+    )

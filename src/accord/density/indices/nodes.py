@@ -1,0 +1,172 @@
+"""Say how an integer array follows from the data: a small expression over what a trace was given.
+
+An array inside of a loop has the loop's turns for leading axes, one for each loop by which it changes.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..flat import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """An argument of the model, by name."""
+
+    name: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Its own."""
+        return frozenset({self.name})
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An array or a number that the trace holds; `name` is that of a variable which held it before the model ran."""
+
+    value: Any
+    name: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Its own, if it is data."""
+        return frozenset({self.name} if self.name else ())
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Result number `output` of an operation on other nodes."""
+
+    step: Step
+    inputs: "tuple[Known, ...]"
+    output: int
+    names: frozenset[str]
+    loops: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """Row t of another node, in turn t of a loop."""
+
+    of: "Known"
+    loop: int
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Those of the array."""
+        return self.of.names
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """Those of the array, and its rows."""
+        return (*self.of.loops, self.loop)
+
+
+@dataclass(frozen=True, eq=False)
+class Counter:
+    """A number that a loop carries and adds one to."""
+
+    start: "Known"
+    loop: int
+    length: int
+    is_reversed: bool
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Those of its start."""
+        return self.start.names
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """Those of its start, and its own."""
+        return (*self.start.loops, self.loop)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One of the numbers that an array has side by side along its last axis."""
+
+    of: "Known"
+    number: int
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Those of the array."""
+        return self.of.names
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """Those of the array."""
+        return self.of.loops
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """What cannot be computed from data on the host.
+
+    **Fields**
+    - `is_latent`: whether it depends on an unknown of the model.
+    - `names`: of the data that it depends on.
+    - `by`: the operation on data that has no rule in NumPy.
+    - `parts`: what it is put together from, where it is a concatenation.
+    """
+
+    is_latent: bool
+    names: frozenset[str] = frozenset()
+    by: str = ""
+    parts: "tuple[Node, ...]" = field(default=())
+
+
+Known = Given | Held | Made | Turn | Counter | Column
+Node = Known | Unknown
+
+
+def made_of(step: Step, inputs: tuple[Node, ...], output: int) -> Made:
+    """The node of an operation whose inputs are all known."""
+    known = tuple(node for node in inputs if not isinstance(node, Unknown))
+    names = frozenset[str]().union(*(node.names for node in known))
+    loops = tuple(sorted({loop for node in known for loop in node.loops}))
+    return Made(step, known, output, names, loops)
+
+
+def leaves(node: Known) -> list[Given | Held]:
+    """The data that a node is computed from, each once."""
+    found: list[Given | Held] = []
+    front, seen = [node], set[int]()
+    while front:
+        each = front.pop()
+        if id(each) in seen or not each.names:
+            continue
+        seen.add(id(each))
+        match each:
+            case Given() | Held():
+                found.append(each)
+            case Made():
+                front.extend(reversed(each.inputs))
+            case Counter():
+                front.append(each.start)
+            case _:
+                front.append(each.of)
+    return list({each.name: each for each in found}.values())
+
+
+def is_equal(node: Node, number: int) -> bool:
+    """Whether a node is this one number."""
+    if isinstance(node, Made) and node.step.name in ("convert_element_type", "broadcast_in_dim"):
+        return is_equal(node.inputs[0], number)
+    return (
+        isinstance(node, Held) and np.size(node.value) == 1 and bool(np.all(np.asarray(node.value) == number))
+    )

@@ -1,0 +1,200 @@
+"""Compute in NumPy what JAX's operations on integers compute, one by one.
+
+Of floats, only what is rounded in one way: a `floor` of a quotient is the same there and here, a logarithm is not.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .windows import Parameters, Rule, gather, scatter
+
+
+def _elementwise(function: Callable[..., Any]) -> Rule:
+    return lambda _, *arrays: function(*arrays)
+
+
+def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rounded towards zero, as C does; JAX's `//` is written with it."""
+    if x.dtype.kind not in "iu":
+        return x / y
+    quotient = np.floor_divide(x, np.where(y == 0, 1, y))
+    exact = quotient * y == x
+    return np.where(y == 0, -1, quotient + ((quotient < 0) & ~exact))
+
+
+def _select(which: np.ndarray, *cases: Any) -> np.ndarray:
+    if len(cases) == 2:
+        first, second = cases
+        return np.where(which, second, first)
+    return np.choose(which.astype(int), cases)
+
+
+def _integer_power(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+    return x ** parameters["y"] if parameters["y"] >= 0 or x.dtype.kind == "f" else 1 // x ** -parameters["y"]
+
+
+def _round(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+    if int(parameters["rounding_method"]) == 1:
+        return np.rint(x)
+    return np.trunc(x) + np.where(np.abs(x - np.trunc(x)) >= 0.5, np.sign(x), 0)
+
+
+def _broadcast(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+    shape = [1] * len(parameters["shape"])
+    for axis, size in zip(parameters["broadcast_dimensions"], x.shape, strict=True):
+        shape[axis] = size
+    return np.broadcast_to(x.reshape(shape), parameters["shape"])
+
+
+def _slice(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+    strides = parameters["strides"] or [1] * x.ndim
+    bounds = zip(parameters["start_indices"], parameters["limit_indices"], strides, strict=True)
+    return x[tuple(slice(*each) for each in bounds)]
+
+
+def _pad(parameters: Parameters, x: np.ndarray, value: np.ndarray) -> np.ndarray:
+    config = parameters["padding_config"]
+    spread = [n + max(n - 1, 0) * inner for n, (_, _, inner) in zip(x.shape, config, strict=True)]
+    wide = np.full(spread, value, x.dtype)
+    wide[tuple(slice(None, None, inner + 1) for _, _, inner in config)] = x
+    wide = np.pad(wide, [(max(low, 0), max(high, 0)) for low, high, _ in config], constant_values=value)
+    return wide[
+        tuple(
+            slice(max(-low, 0), n - max(-high, 0))
+            for n, (low, high, _) in zip(wide.shape, config, strict=True)
+        )
+    ]
+
+
+def _iota(parameters: Parameters) -> np.ndarray:
+    shape, axis = parameters["shape"], parameters["dimension"]
+    count = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    return np.broadcast_to(count, shape)
+
+
+def _split(parameters: Parameters, x: np.ndarray) -> list[np.ndarray]:
+    return np.split(x, np.cumsum(parameters["sizes"])[:-1], axis=parameters["axis"])
+
+
+def _reduce(function: Callable[..., Any]) -> Rule:
+    return lambda parameters, x: function(x, axis=tuple(parameters["axes"]))
+
+
+def _arg(function: Callable[..., Any]) -> Rule:
+    return lambda parameters, x: function(x, axis=parameters["axes"][0])
+
+
+def _cumulative(function: Callable[..., Any]) -> Rule:
+    def rule(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+        axis = parameters["axis"]
+        if not parameters["reverse"]:
+            return function(x, axis=axis)
+        return np.flip(function(np.flip(x, axis), axis=axis), axis)
+
+    return rule
+
+
+def _sort(parameters: Parameters, *arrays: np.ndarray) -> list[np.ndarray]:
+    axis = parameters["dimension"]
+    order = np.lexsort(arrays[parameters["num_keys"] - 1 :: -1], axis=axis)
+    return [np.take_along_axis(array, order, axis) for array in arrays]
+
+
+def _dot(parameters: Parameters, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    (x_axes, y_axes), (x_batch, y_batch) = parameters["dimension_numbers"]
+    of_x = list(range(x.ndim))
+    of_y = [x.ndim + axis for axis in range(y.ndim)]
+    for mine, theirs in (*zip(x_axes, y_axes, strict=True), *zip(x_batch, y_batch, strict=True)):
+        of_y[theirs] = of_x[mine]
+    rest_x = [of_x[a] for a in range(x.ndim) if a not in (*x_axes, *x_batch)]
+    rest_y = [of_y[a] for a in range(y.ndim) if a not in (*y_axes, *y_batch)]
+    return np.einsum(x, of_x, y, of_y, [*(of_x[a] for a in x_batch), *rest_x, *rest_y])
+
+
+def _within(starts: Any, shape: Any, sizes: Any) -> list[int]:
+    bounds = zip(starts, shape, sizes, strict=True)
+    return [int(np.clip(start, 0, n - size)) for start, n, size in bounds]
+
+
+def _dynamic_slice(parameters: Parameters, x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    sizes = parameters["slice_sizes"]
+    begins = _within(starts, x.shape, sizes)
+    return x[tuple(slice(begin, begin + size) for begin, size in zip(begins, sizes, strict=True))]
+
+
+def _dynamic_update_slice(
+    _: Parameters, x: np.ndarray, update: np.ndarray, *starts: np.ndarray
+) -> np.ndarray:
+    begins = _within(starts, x.shape, update.shape)
+    changed = np.array(x)
+    changed[tuple(slice(begin, begin + n) for begin, n in zip(begins, update.shape, strict=True))] = update
+    return changed
+
+
+ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
+    {
+        **{name: _elementwise(function) for name, function in {
+            "add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "div": _divide,
+            "rem": np.fmod, "neg": np.negative, "sign": np.sign, "abs": np.abs, "max": np.maximum,
+            "min": np.minimum, "floor": np.floor, "ceil": np.ceil, "eq": np.equal, "ne": np.not_equal,
+            "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+            "lt_to": np.less, "le_to": np.less_equal, "eq_to": np.equal,
+            "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
+            "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift, "is_finite": np.isfinite,
+            "square": np.square, "sqrt": np.sqrt, "select_n": _select,
+            "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
+        }.items()},
+        **{name: _elementwise(lambda x: x) for name in (
+            "convert_element_type", "copy", "copy_p", "pvary", "device_put", "sharding_constraint",
+            "optimization_barrier",
+        )},
+        "integer_pow": _integer_power,
+        "round": _round,
+    }
+)  # fmt: skip
+"""Rules that do with each entry what they do with one; axes in front are no matter."""
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        **ELEMENTWISE,
+        "broadcast_in_dim": _broadcast,
+        "reshape": lambda parameters, x: x.reshape(parameters["new_sizes"]),
+        "squeeze": lambda parameters, x: x.squeeze(tuple(parameters["dimensions"])),
+        "expand_dims": lambda parameters, x: np.expand_dims(x, tuple(parameters["dimensions"])),
+        "transpose": lambda parameters, x: x.transpose(parameters["permutation"]),
+        "rev": lambda parameters, x: np.flip(x, parameters["dimensions"]),
+        "concatenate": lambda parameters, *arrays: np.concatenate(arrays, parameters["dimension"]),
+        "slice": _slice,
+        "split": _split,
+        "pad": _pad,
+        "iota": _iota,
+        "reduce_sum": _reduce(np.sum),
+        "reduce_prod": _reduce(np.prod),
+        "reduce_max": _reduce(np.max),
+        "reduce_min": _reduce(np.min),
+        "reduce_and": _reduce(np.all),
+        "reduce_or": _reduce(np.any),
+        "argmax": _arg(np.argmax),
+        "argmin": _arg(np.argmin),
+        "cumsum": _cumulative(np.cumsum),
+        "cumprod": _cumulative(np.cumprod),
+        "cummax": _cumulative(np.maximum.accumulate),
+        "cummin": _cumulative(np.minimum.accumulate),
+        "sort": _sort,
+        "dot_general": _dot,
+        "dynamic_slice": _dynamic_slice,
+        "dynamic_update_slice": _dynamic_update_slice,
+        "gather": gather,
+        "scatter": scatter(None),
+        "scatter-add": scatter(np.add),
+        "scatter-mul": scatter(np.multiply),
+        "scatter-min": scatter(np.minimum),
+        "scatter-max": scatter(np.maximum),
+        "stack": lambda parameters, *arrays: np.stack(arrays, parameters["axis"]),
+        "tile": lambda parameters, x: np.tile(x, parameters["reps"]),
+    }
+)
+"""By operation, the rule: from its parameters and arrays to its result, or a list of them."""

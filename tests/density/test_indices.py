@@ -1,0 +1,332 @@
+"""Check that every integer of the data that indexes an axis is compared with it, before anything is compiled."""
+
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import accord.distributions as dist
+from accord import handlers
+from accord import language as ac
+from accord.core.errors import DataError
+from accord.density import LogDensity
+
+SIZE = 4
+FROM_ONE = np.array([1, 2, 3, 4, 2])
+MISSING = np.array([0, 3, -1, 2, 1])
+GOOD = np.array([0, 3, 2, 1, 1])
+HELD_FROM_ONE, HELD_MISSING = FROM_ONE.copy(), MISSING.copy()
+HELD = {"codes": FROM_ONE[::-1].copy()}
+
+
+@pytest.fixture(autouse=True)
+def _float64():
+    with jax.enable_x64(True):
+        yield
+
+
+def grouped(expression):
+    """A model with effects `a` of a plate "group", and a factor that is an expression of them and of the data `g`."""
+
+    @ac.model
+    def model(g):
+        mean = ac.sample("mean", dist.Normal(0.0, 1.0))
+        with ac.plate("group", SIZE):
+            a = ac.sample("a", dist.Normal(mean, 1.0))
+        ac.factor("f", jnp.sum(expression(a, g)))
+
+    return model
+
+
+def add_up(a, g):
+    """Go through the rows in a loop that counts them."""
+    return jax.lax.fori_loop(0, len(g), lambda i, total: total + a[g[i]], 0.0)
+
+
+@jax.custom_vjp
+def looked_up(a, g):
+    """Index, with a derivative of its own."""
+    return a[g]
+
+
+looked_up.defvjp(lambda a, g: (a[g], None), lambda _, d: (jnp.zeros(SIZE) + jnp.sum(d), None))
+
+# expressions that index by g as it is
+DIRECT = {
+    "brackets": lambda a, g: a[g],
+    "what follows from the site": lambda a, g: (1.0 + 2.0 * jnp.exp(a))[g],
+    "take": lambda a, g: jnp.take(a, g),
+    "take of the array": lambda a, g: a.take(g),
+    "take_along_axis": lambda a, g: jnp.take_along_axis(a, g, 0),
+    "at get": lambda a, g: a.at[g].get(),
+    "in jit": lambda a, g: jax.jit(lambda a, g: a[g])(a, g),
+    "in vmap": lambda a, g: jax.vmap(lambda i: a[i])(g),
+    "in checkpoint": lambda a, g: jax.checkpoint(lambda a: a[g])(a),
+    "in a derivative": lambda a, g: jax.grad(lambda a: a[g].sum())(a),
+    "in custom_vjp": looked_up,
+    "in scan": lambda a, g: jax.lax.scan(lambda c, i: (c, a[i]), 0.0, g)[1],
+    "in scan, by a counter": add_up,
+    "in map": lambda a, g: jax.lax.map(lambda i: a[i], g),
+    "in while": lambda a, g: jax.lax.while_loop(lambda c: c < 9.0, lambda c: c + 10.0 + a[g].sum(), 0.0),
+    "in cond": lambda a, g: jax.lax.cond(a[0] > 0, lambda: a[g].sum(), lambda: 0.0),
+    "in ac.cond": lambda a, g: ac.cond(a[0] > 0, lambda: a[g].sum(), lambda: 0.0),
+    "in ac.scan": lambda a, g: ac.scan(lambda c, i: (c, a[i]), 0.0, g)[1],
+    "in two axes": lambda a, g: jnp.stack([a, a])[0, g],
+    "with an index that depends on a site": lambda a, g: jnp.stack([a, a])[(a[g] > 0).astype(int), g],
+    "reshaped": lambda a, g: a[g[:, None].astype("int32")],
+    "in a mask": lambda a, g: jnp.where(g >= 0, a[g], 0.0),
+}
+# expressions that write by g, or whose array has no plate
+WRITTEN = {
+    "segment_sum": lambda a, g: jax.ops.segment_sum(a[0] * jnp.ones(5), g, num_segments=SIZE),
+    "at add": lambda a, g: jnp.zeros(SIZE).at[g].add(a[0]),
+    "at set": lambda a, g: jnp.zeros(SIZE).at[g].set(a[0]),
+    "at max": lambda a, g: jnp.zeros(SIZE).at[g].max(a[0]),
+    "dynamic_update_slice": lambda a, g: jax.lax.dynamic_update_slice(
+        jnp.zeros(SIZE), a[:1], (jnp.where(jnp.any(g < 0), -1, jnp.max(g)),)
+    ),
+}
+BAD = {
+    "from one": (FROM_ONE, ("row 3 is 4", "Subtract 1, as in `g - 1`")),
+    "missing": (MISSING, ("row 2 is -1",)),
+}
+
+
+@pytest.mark.parametrize("case", DIRECT)
+def test_an_index_of_the_data_that_does_not_fit_its_axis_is_an_error(case):
+    density = LogDensity.from_model(grouped(DIRECT[case])(GOOD))
+    assert not density.notices
+    for values, words in BAD.values():
+        with pytest.raises(DataError) as caught:
+            density.with_data({"g": values})
+        for word in ("argument 'g'", *words, "of size 4", "from 0 to 3", "test_indices.py:"):
+            assert word in str(caught.value)
+        assert "axes" in case or "depends" in case or "plate 'group'" in str(caught.value)
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_an_index_that_is_written_to_is_compared_too(case):
+    density = LogDensity.from_model(grouped(WRITTEN[case])(GOOD))
+    assert not density.notices
+    for values, _ in BAD.values():
+        with pytest.raises(DataError, match=r"argument 'g'.*must be from 0 to 3"):
+            density.with_data({"g": values})
+
+
+# name: expression, data, words
+WORDED = {
+    "a missing code": (lambda a, g: a[g], MISSING, ("pandas.factorize", "`jnp.where(g < 0, 0, g)`", "mask=g >= 0")),
+    "a missing code, taken": (lambda a, g: jnp.take(a, g), MISSING, ("count from the end and take entry 3",)),
+    "beyond": (lambda a, g: a[g], np.array([0, 9]), ("row 1 is 9", "np.unique(labels, return_inverse=True)")),
+    "beyond, taken": (lambda a, g: jnp.take(a, g), np.array([0, 9]), ("JAX would put NaN there",)),
+    "beyond, added": (lambda a, g: jnp.zeros(SIZE).at[g].add(a[0]), np.array([0, 9]), ("JAX would leave it out",)),
+    "once too often": (lambda a, g: a[g - 1], GOOD, ("row 0 is 0, from which the model computes -1", "from 0 as they")),
+    "one number": (lambda a, g: a[g[1]], np.array([0, 4]), ("the value is 4", "Subtract 1 from the index")),
+    "a matrix": (lambda a, g: a[g], np.array([[0, 1], [9, 1]]), ("entry (1, 0) is 9", "1 of 4 are not")),
+    "a slice": (
+        lambda a, g: jax.lax.dynamic_slice(a, (g[0],), (3,)),
+        np.array([2]),
+        ("is 2", "from 0 to 1, since 3 entries are taken"),
+    ),
+    "a list of arrays": (lambda a, g: a[g[0]], [FROM_ONE, np.zeros(3)], ("argument 'g/0'", "as in `g[0] - 1`")),
+    "a dict": (lambda a, g: a[g["c"]["d"]], {"c": {"d": FROM_ONE}}, ("argument 'g/c/d'", "as in `d - 1`")),
+    "data that are indexed": (
+        lambda a, g: g["x"][g["i"]] * a[0],
+        {"x": np.ones(3), "i": np.array([3])},
+        ("axis 0, of size 3, of argument 'g/x'",),
+    ),
+    "an index of indices": (
+        lambda a, g: a[g["of"][g["row"]]],
+        {"of": FROM_ONE, "row": np.array([0, 3])},
+        ("arguments 'g/of' and 'g/row'", "row 1 is 4"),
+    ),
+    "the indices of an index": (
+        lambda a, g: a[g["of"][g["row"]]],
+        {"of": GOOD, "row": np.array([0, 5])},
+        ("argument 'g/row': row 1 is 5", "axis 0, of size 5, of argument 'g/of'"),
+    ),
+    "a branch that is taken": (
+        lambda a, g: jax.lax.cond(g[0] > 0, lambda: a[g].sum(), lambda: 0.0),
+        FROM_ONE,
+        ("row 3 is 4",),
+    ),
+    "negative in spite of mode": (
+        lambda a, g: a.at[g].get(mode="fill", fill_value=0.0),
+        MISSING,
+        ("row 2 is -1", "JAX would count from the end"),
+    ),
+    "held by the module": (lambda a, g: a[HELD_FROM_ONE], GOOD, ("'HELD_FROM_ONE', which the model's code holds",)),
+    "held, missing": (lambda a, g: a[HELD_MISSING], GOOD, ("array 'HELD_MISSING'", "row 2 is -1")),
+    "held in a dict": (lambda a, g: a[jnp.asarray(HELD["codes"])], GOOD, ("\"HELD['codes']\"",)),
+    "a constant of the program": (lambda a, g: a[g] * int(np.max(g)), MISSING, ("argument 'g': row 2 is -1",)),
+    "static": (lambda a, g: a[g], ac.static(MISSING), ("argument 'g': row 2 is -1",)),
+    "small integers": (lambda a, g: a[g], FROM_ONE.astype("uint8"), ("row 3 is 4",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WORDED)
+def test_the_error_says_what_is_wrong_and_what_to_do(case):
+    expression, values, words = WORDED[case]
+    with pytest.raises(DataError) as caught:
+        LogDensity.from_model(grouped(expression)(values))
+    for word in words:
+        assert word in str(caught.value)
+
+
+# expressions that are right, with their data
+PASSES = {
+    "codes from one, less one": (lambda a, g: a[g - 1], FROM_ONE),
+    "a hidden missing code": (lambda a, g: jnp.where(g < 0, 0.0, a[jnp.where(g < 0, 0, g)]), MISSING),
+    "clipped": (lambda a, g: a[jnp.clip(g, 0, SIZE - 1)], MISSING),
+    "a remainder": (lambda a, g: a[g % SIZE], MISSING),
+    "counted from the end on purpose": (lambda a, g: a[jnp.where(g < 0, g + SIZE, g)], MISSING),
+    "a bin of floats": (lambda a, g: a[jnp.floor(g / 2.5).astype(int)], np.linspace(0.0, 9.9, 7)),
+    "a place among edges": (lambda a, g: a[jnp.searchsorted(jnp.array([1.0, 2.0, 3.0]), g)], np.linspace(0.0, 9.0, 5)),
+    "sorted": (lambda a, g: a[jnp.sort(g)[jnp.argsort(g)]], GOOD),
+    "a constant": (lambda a, g: a[-1] + a[jnp.array([0, -1])].sum() + a[np.array([-2])].sum(), GOOD),
+    "clip, said": (lambda a, g: jnp.take(a, g, mode="clip"), np.array([-3, 9])),
+    "fill, said": (lambda a, g: jnp.take(a, g, mode="fill", fill_value=0.0), np.array([0, 9])),
+    "fill, said of at": (lambda a, g: a.at[g].get(mode="fill", fill_value=0.0), np.array([0, 9])),
+    "drop, said": (lambda a, g: jnp.zeros(SIZE).at[g].add(a[0], mode="drop"), np.array([0, 9])),
+    "drop, said of segments": (
+        lambda a, g: jax.ops.segment_sum(a[0] * jnp.ones(2), g, num_segments=3, mode="drop"),
+        np.array([0, 9]),
+    ),
+    "a branch that is not taken": (lambda a, g: jax.lax.cond(g[0] < 0, lambda: a[g].sum(), lambda: 0.0), FROM_ONE),
+    "turns of a loop that are left out": (
+        lambda a, g: jax.lax.map(lambda i: jax.lax.cond(i < 0, lambda: 0.0, lambda: a[i]), g),
+        MISSING,
+    ),
+    "by a site": (lambda a, g: a[(a > 0).astype(int)] + g[0], FROM_ONE),
+    "repeated, by JAX's own indices": (lambda a, g: jnp.repeat(a, g, total_repeat_length=10), np.array([0, 1, 0, 9])),
+    "counted, by JAX's own indices": (lambda a, g: jnp.bincount(g, length=3) * a[0], FROM_ONE),
+    "rolled": (lambda a, g: jnp.roll(a, g[0]), np.array([-7])),
+    "one hot": (lambda a, g: jax.nn.one_hot(g, SIZE) @ a, MISSING),
+    "no rows": (lambda a, g: a[g], np.zeros(0, int)),
+    "not an index": (lambda a, g: a[0] * g, np.array([-5, 77])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PASSES)
+def test_an_index_that_fits_and_what_only_looks_like_one_pass(case):
+    expression, values = PASSES[case]
+    density = LogDensity.from_model(grouped(expression)(values))
+    assert not [notice for notice in density.notices if notice.code == "index-not-checked"]
+
+
+# expressions in the namespace of NumPy or JAX
+PROGRAMS = {
+    "a[i]": lambda xp, a, i, j: a[i],
+    "a[i, j]": lambda xp, a, i, j: a[i, j],
+    "a[:, j]": lambda xp, a, i, j: a[:, j],
+    "a[i[:, None], j]": lambda xp, a, i, j: a[i[:, None], j],
+    "a[i][..., j]": lambda xp, a, i, j: a[i][..., j],
+    "a[i + 1]": lambda xp, a, i, j: a[i + 1],
+    "a[i // 2]": lambda xp, a, i, j: a[i // 2],
+    "a[2 - i]": lambda xp, a, i, j: a[2 - i],
+    "a[abs(i)]": lambda xp, a, i, j: a[xp.abs(i)],
+    "a[i * i]": lambda xp, a, i, j: a[i * i],
+    "a[maximum]": lambda xp, a, i, j: a[xp.maximum(i, j)],
+    "a[where]": lambda xp, a, i, j: a[xp.where(i > j, i, j)],
+    "a[concatenate]": lambda xp, a, i, j: a[xp.concatenate([i, j])],
+    "a[stack]": lambda xp, a, i, j: a[xp.stack([i, j], 1)],
+    "a[cumsum]": lambda xp, a, i, j: a[xp.cumsum(i)],
+    "a[diff]": lambda xp, a, i, j: a[i[1:] - i[:-1]],
+    "a[sort]": lambda xp, a, i, j: a[xp.sort(i)[::-1][:2]],
+    "a[sum]": lambda xp, a, i, j: a[xp.sum(i)],
+    "a[outer]": lambda xp, a, i, j: a[i[:, None] * j, xp.max(j)],
+    "a[transpose]": lambda xp, a, i, j: a[xp.stack([i, j]).T[:, 1]],
+    "a[tile]": lambda xp, a, i, j: a[xp.tile(i, 2)],
+    "a[dot]": lambda xp, a, i, j: a[xp.dot(xp.stack([i, j], 1), np.array([2, 1]))],
+    "a[argmax]": lambda xp, a, i, j: a[xp.argmax(i) + j[0]],
+    "a[astype]": lambda xp, a, i, j: a[(i / 2).astype("int64")],
+    "a[bool]": lambda xp, a, i, j: a[(i > j).astype("int64") + i],
+    "take": lambda xp, a, i, j: xp.take(a, i, axis=0),
+    "take_along_axis": lambda xp, a, i, j: xp.take_along_axis(a, xp.tile(i[:, None], (1, 4)), axis=0),
+}
+
+
+def numpy_refuses(program, a, i, j):
+    """Whether NumPy raises, or would count a number of the data from the end."""
+
+    class Watched(np.ndarray):
+        """An array that takes no negative index."""
+
+        def __getitem__(self, index):
+            for each in index if isinstance(index, tuple) else (index,):
+                if isinstance(each, np.ndarray | np.integer) and np.any(np.asarray(each) < 0):
+                    raise IndexError
+            return super().__getitem__(index)
+
+        def take(self, indices, axis=None, out=None, mode="raise"):
+            if np.any(np.asarray(indices) < 0):
+                raise IndexError
+            return np.asarray(self).take(indices, axis)
+
+    try:
+        program(np, a.view(Watched), i, j)
+    except IndexError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_an_index_is_refused_where_numpy_refuses_it_or_counts_from_the_end(case):
+    program, random = PROGRAMS[case], np.random.default_rng(len(case))
+    a = np.ones((3, 4))
+
+    @ac.model
+    def model(i, j):
+        x = ac.sample("x", dist.Normal(jnp.zeros((3, 4)), 1.0))
+        ac.factor("f", jnp.sum(program(jnp, x, i, j)))
+
+    density = LogDensity.from_model(model(np.zeros(3, int), np.zeros(3, int)))
+    seen = set()
+    for low, high in [(0, 2), (0, 3), (0, 4), (-1, 3), (-3, 2), (0, 2), (0, 3), (0, 1)] * 3:
+        data = {"i": random.integers(low, high, 3), "j": random.integers(0, 5, 3)}
+        expected = numpy_refuses(program, a, **data)
+        seen.add(expected)
+        try:
+            density.with_data(data)
+            is_refused = False
+        except DataError:
+            is_refused = True
+        assert is_refused == expected, data
+    assert len(seen) == 2  # both have been tried
+
+
+def test_an_index_that_is_not_followed_is_told_by_a_notice():
+    density = LogDensity.from_model(grouped(lambda a, g: a[jnp.log(g).astype(int)])(np.array([1.0, 2.0])))
+    (notice,) = density.notices
+    assert notice.code == "index-not-checked" and notice.severity == "info"
+    for word in ("plate 'group' of size 4", "'g'", "`log`", "test_indices.py:"):
+        assert word in notice.message
+
+
+def test_data_that_jax_is_tracing_are_not_looked_at():
+    model = grouped(lambda a, g: a[g])
+    trace = jax.make_jaxpr(lambda g: LogDensity.from_model(model(g))(jnp.zeros(SIZE + 1)))
+    assert trace(jnp.asarray(FROM_ONE)).out_avals[0].shape == ()
+
+
+def test_a_density_that_has_travelled_evaluates_and_keeps_no_trace():
+    density = LogDensity.from_model(line_of_groups(GOOD))
+    assert density.program.uses.all
+    copy = pickle.loads(pickle.dumps(density.program.uses))
+    assert copy.all == ()
+
+
+@ac.model
+def line_of_groups(g, y=None):
+    """Rows of groups, some of which have no group."""
+    with ac.plate("group", SIZE):
+        a = ac.sample("a", dist.Normal(0.0, 1.0))
+    with ac.plate("row", len(g)), handlers.mask(mask=g >= 0):
+        ac.sample("y", dist.Normal(a[jnp.where(g < 0, 0, g)], 1.0), obs=y)
+
+
+def test_a_row_without_a_group_is_hidden_by_a_mask_and_another_index():
+    density = LogDensity.from_model(line_of_groups(MISSING, np.zeros(5)))
+    assert not density.notices
