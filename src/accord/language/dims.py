@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core.errors import SiteError
+from .labels import read_labels
 
 Dims = str | Sequence[str] | Mapping[str, Sequence[Any] | None]
 
@@ -13,7 +12,7 @@ Dims = str | Sequence[str] | Mapping[str, Sequence[Any] | None]
 def read_dims(statement: str, name: str, dims: Dims | None) -> tuple[tuple[str, tuple[Any, ...] | None], ...]:
     """Each name with its labels, or None.
 
-    **Raises** `SiteError` for what are not names.
+    **Raises** `SiteError` for what are not names; `OptionError` for labels that cannot be.
     """
     if dims is None:
         return ()
@@ -26,6 +25,9 @@ def read_dims(statement: str, name: str, dims: Dims | None) -> tuple[tuple[str, 
                 f'`dims={{"row": labels}}`; got {dims!r}.'
             )
     labels = {
-        each: None if value is None else tuple(np.asarray(value).tolist()) for each, value in given.items()
+        each: None
+        if value is None
+        else read_labels(f"{statement} {name!r}: the labels of dim {each!r}", value)
+        for each, value in given.items()
     }
     return tuple((each, labels.get(each)) for each in names)

@@ -56,7 +56,9 @@ def visit_partly(site: Site, obs_mask: Any) -> Site:
             "sample",
             f"{site.name}_unobserved",
             law,
-            plates=(Frame(f"{site.name}_missing", len(index), -1, _labels(index, mask.shape)),),
+            plates=(
+                Frame(f"{site.name}_missing", len(index), -1, _labels(index, mask.shape, len(batch), plates)),
+            ),
             where=site.where,
         )
     ).value
@@ -105,9 +107,20 @@ def _checked(site: Site, obs_mask: Any) -> np.ndarray:
     return mask
 
 
-def _labels(index: np.ndarray, batch: tuple[int, ...]) -> tuple[Any, ...]:
-    """The places of entries as labels: their number along the one axis, `"row,column"` where there are several."""
-    if len(batch) == 1:
-        return tuple(index.tolist())
-    places = zip(*(axis.tolist() for axis in np.unravel_index(index, batch)), strict=True)
-    return tuple(",".join(map(str, place)) for place in places)
+def _labels(
+    index: np.ndarray, shape: tuple[int, ...], num_batch: int, plates: tuple[Frame, ...]
+) -> tuple[Any, ...]:
+    """The places of entries as labels: those that plates give along an axis, else numbers.
+
+    They are as they stand along the one axis, and `"row,column"` where there are several.
+    """
+    coords = {frame.dim: frame.coords for frame in plates if frame.coords is not None}
+    places = [
+        [labels[place] for place in axis.tolist()]
+        if (labels := coords.get(number - num_batch))
+        else axis.tolist()
+        for number, axis in enumerate(np.unravel_index(index, shape))
+    ]
+    if len(places) == 1:
+        return tuple(places[0])
+    return tuple(",".join(map(str, place)) for place in zip(*places, strict=True))

@@ -15,6 +15,7 @@ from ..core.options import checks_options, positive_count
 from ..distributions.wrappers.entries import AbstractEntries
 from .handler import AbstractHandler
 from .interpreter import enter, handlers_around, leave, visit
+from .labels import read_labels
 from .places import caller, note_plates
 from .scope import Scope
 from .site import Frame, Site
@@ -42,7 +43,8 @@ def plate(
     - `subsample_size`: take so many of the copies at random, without replacement, and weigh log densities by
       size / subsample_size; `with` gives their indices, and `ac.subsample` their data. For models that are drawn from
       by `handlers.seed`; a log density has all copies. None, or `size`, is all.
-    - `coords`: `size` labels for the results; by default 0, 1, ...
+    - `coords`: `size` different labels: strings, numbers or dates; by default 0, 1, ... The results have them, and draws
+      are matched by them with new data, whose labels may be in another order.
     - `chunk`: evaluate at most so many copies at a time, >= 1, which needs less memory; None is all at once. What has
       an entry for each copy must then be an argument of the model, with exactly one axis of this size.
 
@@ -76,7 +78,7 @@ def plate(
         raise OptionError(f"plate {name!r}: the size must be at least 0, got {size}.")
     if dim is not None and (not isinstance(dim, int) or dim >= 0):
         raise OptionError(f"plate {name!r}: dim counts from the right, -1, -2, ...; got {dim!r}.")
-    labels = None if coords is None else tuple(np.asarray(coords).tolist())
+    labels = None if coords is None else read_labels(f"plate {name!r}: coords", coords)
     if labels is not None and len(labels) != size:
         raise OptionError(
             f"plate {name!r}: coords has {len(labels)} labels for size {size}. Give one for each entry."

@@ -14,6 +14,7 @@ from ..core.options import checks_options, positive_count
 from .boundary import Answer, Source, Trace
 from .choice import key_for_steps
 from .interpreter import Outside, inside, is_running
+from .labels import read_labels
 from .loop import block_size, loop
 from .places import caller
 from .site import Frame, Site
@@ -181,7 +182,7 @@ def _checked_name(name: str | None) -> str:
 def _labels(name: str | None, coords: Sequence[Any] | None, length: int) -> tuple[Any, ...] | None:
     if coords is None:
         return None
-    labels = tuple(np.asarray(coords).tolist())
+    labels = read_labels("ac.scan: coords", coords)
     if name is None or len(labels) != length:
         raise OptionError(
             f"ac.scan: coords has {len(labels)} labels for {length} steps{' and no name' if name is None else ''}. "
