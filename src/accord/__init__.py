@@ -9,7 +9,7 @@ from . import distributions as distributions
 from . import handlers as handlers
 from . import infer as infer
 from . import reparam as reparam
-from .core.names import unknown as _unknown
+from .core.names import refusal as _refusal
 from .core.tracebacks import entry_point as _entry_point
 from .language import Model as Model
 from .language import cond as cond
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_refuse = _refusal(__name__)
+
 
 @_entry_point
 def __getattr__(name: str) -> Any:
@@ -41,7 +43,7 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = LogDensity
         return LogDensity
-    raise _unknown(__name__, name)
+    return _refuse(name)
 
 
 def __dir__() -> list[str]:

@@ -51,13 +51,16 @@ def computed(
     jaxpr: Any,
     consts: Sequence[Any],
     given: Sequence[Value],
-    results: Sequence[Any],
-    equations: Sequence[Any],
+    results: Sequence[Any] | None = None,
+    equations: Sequence[Any] | None = None,
 ) -> list[Value]:
     """The values of variables of a traced function, for arguments some of which are known.
 
-    **Arguments**: `results`, the variables; `equations`, the operations that `sliced` found for them.
+    **Arguments**: `results`, the variables, or None for what it returns; `equations`, the operations that `sliced`
+    found for them, or None to find these.
     """
+    results = jaxpr.outvars if results is None else results
+    equations = sliced(jaxpr, results) if equations is None else equations
     known: dict[Any, Value] = dict(zip(jaxpr.invars, given, strict=True))
     for variable, const in zip(jaxpr.constvars, consts, strict=True):
         known[variable] = None if _is_key(variable.aval) else Known(np.asarray(const))
@@ -84,7 +87,7 @@ def _results(equation: Any, given: list[Value]) -> list[Value]:
         consts = getattr(called, "consts", ())
         if len(inner.invars) != len(given):
             return nothing
-        return computed(inner, consts, given, inner.outvars, sliced(inner, inner.outvars))
+        return computed(inner, consts, given)
     if len(equation.outvars) != 1 or _is_key(equation.outvars[0].aval):
         return nothing
     aval = equation.outvars[0].aval

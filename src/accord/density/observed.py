@@ -54,8 +54,9 @@ class Claims:
 
     **Fields**
     - `claims`: the sites. `names`: of the data.
-    - `jaxpr`, `consts`: a function of one number and the data, and what it closes over. `results`: those of its variables
-      that are the arrays of all sites' parts. `equations`: the operations that these need.
+    - `jaxpr`, `consts`: a function of one number and the data, and what it closes over.
+    - `results`: those of its variables that are the arrays of all sites' parts. `equations`: the operations that these
+      need.
     """
 
     claims: tuple[Claim, ...] = ()

@@ -91,10 +91,7 @@ class AbstractProgram(abc.ABC):
         return {}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Raise an error where data cannot be.
-
-        `SiteError` for what a site observes that is NaN, infinite or outside of its support, `DataError` for a bad index.
-        """
+        """Raise `SiteError` for a bad observation (not finite, not in the support), `DataError` for a bad index."""
         del data
 
     def rebuilt(
