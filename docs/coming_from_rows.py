@@ -1,0 +1,296 @@
+"""List idioms of other libraries beside what accord writes for them. A test runs the right side of every row."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Idiom:
+    """One row of a page. `ours` is code for a model's body if `is_statement`, else for a script."""
+
+    theirs: str
+    ours: str
+    note: str = ""
+    is_statement: bool = False
+
+
+def _in_model(theirs: str, ours: str, note: str = "") -> Idiom:
+    return Idiom(theirs, ours, note, is_statement=True)
+
+
+NUMPYRO = (
+    Idiom(
+        "def model(x, y=None): ...",
+        "model(x, y)",
+        "Decorate it with `@ac.model`; calling it binds data.",
+    ),
+    _in_model('numpyro.sample("a", dist.Normal(0, 1))', 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        'numpyro.sample("y", d, obs=y)',
+        'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
+        "A scalar distribution with vector data needs a plate: accord broadcasts nothing into a log density.",
+    ),
+    _in_model('with numpyro.plate("p", 3, dim=-2): ...', 'with ac.plate("p", 3, dim=-2): ...'),
+    _in_model('numpyro.deterministic("m", v)', 'ac.deterministic("m", 2.0)'),
+    _in_model('numpyro.factor("f", v)', 'ac.factor("f", -1.0)'),
+    _in_model(
+        'numpyro.param("p", 1.0, constraint=...)', 'ac.param("p", 1.0, constraint=constraints.positive)'
+    ),
+    _in_model(
+        "scan(f, init, xs)  # numpyro.contrib.control_flow",
+        "ac.scan(step, 0.0, x)",
+        "A step may hold any statement.",
+    ),
+    _in_model('flax_module("net", net, ...)', "ac.module", "See [neural networks](modules.md)."),
+    Idiom(
+        "MCMC(NUTS(model), num_warmup=w, num_samples=n, num_chains=c).run(key, x, y=y)",
+        "infer.sample(model(x, y=y), draws=n, warmup=w, chains=c, seed=0)",
+        "Leave `warmup` out: it lasts as long as a chain needs.",
+    ),
+    Idiom("mcmc.get_samples(group_by_chain=True)", 'draws["slope"]', "Always (chain, draw, *site)."),
+    Idiom("mcmc.get_samples()", 'draws["slope"].reshape(-1)', "Chains one after the other."),
+    Idiom("mcmc.print_summary()", "print(draws.summary())"),
+    Idiom('mcmc.get_extra_fields()["diverging"]', 'draws.stats["diverging"]'),
+    Idiom("NUTS(model, target_accept_prob=0.9)", "infer.NUTS(target_accept=0.9)"),
+    Idiom(
+        "NUTS(model, dense_mass=True)",
+        'infer.NUTS(metric="dense")',
+        "The default chooses the form by itself.",
+    ),
+    Idiom("NUTS(model, max_tree_depth=12)", "infer.NUTS(max_tree_depth=12)"),
+    Idiom(
+        "init_strategy=init_to_median",
+        "infer.sample(model(x, y), init=infer.from_median(), draws=n, warmup=w)",
+    ),
+    Idiom(
+        "init_strategy=init_to_value(values=v)",
+        'infer.sample(model(x, y), init=infer.from_values({"slope": 0.5}), draws=n, warmup=w)',
+    ),
+    Idiom("Predictive(model, samples)(key, x_new)", "infer.predict(draws, model(x_new))"),
+    Idiom("Predictive(model, num_samples=500)(key, x)", "model(x).prior(draws=500)"),
+    Idiom("log_likelihood(model, samples, x, y=y)", "infer.log_likelihood(draws)"),
+    Idiom('handlers.condition(model, data={"slope": 1.0})', 'model(x, y).condition({"slope": 1.0})'),
+    Idiom('handlers.do(model, data={"slope": 1.0})', 'model(x, y).do({"slope": 1.0})'),
+    Idiom("handlers.seed(model, rng_seed=0)(x)", "handlers.seed(model(x), key=0)()"),
+    Idiom("handlers.trace(f).get_trace()", "handlers.trace(handlers.seed(model(x), key=0)).get_trace()"),
+    Idiom(
+        'handlers.reparam(model, config={"effect": LocScaleReparam(0)})',
+        'handlers.reparam(groups(g, y), {"effect": reparam.LocScale()})',
+        "`reparam.propose` says which sites gain by it.",
+    ),
+    Idiom(
+        "initialize_model(...)",
+        "model(x, y).log_density()",
+        "A function of a vector of unconstrained numbers.",
+    ),
+    Idiom(
+        "numpyro.enable_x64()",
+        "infer.sample(model(x, y), draws=n, warmup=w)",
+        "Nothing: float64 is the run's own.",
+    ),
+    Idiom(
+        "numpyro.set_host_device_count(4)",
+        "infer.sample(model(x, y), draws=n, warmup=w, chains=4)",
+        "Nothing: chains run in threads.",
+    ),
+    Idiom(
+        'chain_method="vectorized"',
+        "infer.sample(model(x, y), draws=n, warmup=w, chains=4, lanes=4)",
+        "On accelerators it is the default.",
+    ),
+    Idiom("arviz.from_numpyro(mcmc)", "draws.to_arviz()", "With dims and coords from the plates."),
+)
+
+PYMC = (
+    Idiom(
+        "with pm.Model() as m: ...",
+        "model(x, y)",
+        "A function under `@ac.model`; calling it binds data.",
+    ),
+    _in_model('pm.Normal("a", mu=0, sigma=1)', 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        'pm.Normal("y", mu, sigma, observed=y)',
+        'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
+    ),
+    _in_model(
+        'coords={"g": names}, dims="g"',
+        'with ac.plate("g", 3, coords=["n", "e", "s"]): ac.sample("b", dist.Normal(0, 1))',
+        "Plates name the dimensions of draws.",
+    ),
+    _in_model(
+        'pm.Normal("b", 0, 1, shape=3)',
+        'ac.sample("b", dist.Normal(0, 1).expand((3,)).to_event(1))',
+        "Or a plate.",
+    ),
+    _in_model('pm.Deterministic("m", v)', 'ac.deterministic("m", 2.0)'),
+    _in_model('pm.Potential("f", v)', 'ac.factor("f", -1.0)'),
+    Idiom('pm.Data("x", x), pm.set_data({"x": x_new})', "model(x_new)", "Data are arguments of the model."),
+    _in_model("pm.math.exp(v), pt.exp(v)", "jnp.exp(1.0)", "Models compute with `jax.numpy`."),
+    _in_model("pm.Truncated.dist(d, lower=0)", "dist.Normal(0, 1).truncate(low=0)"),
+    _in_model("pm.Censored.dist(d, None, 3)", "dist.Normal(0, 1).censor(high=3)"),
+    _in_model(
+        "pm.Mixture.dist(w, comp_dists)",
+        "dist.MixtureSameFamily(dist.Categorical(probs=np.array([0.3, 0.7])), dist.Normal(np.array([0.0, 2.0]), 1))",
+    ),
+    _in_model("pm.MvNormal.dist(mu, cov)", "dist.MultivariateNormal(np.zeros(2), np.eye(2))"),
+    _in_model(
+        "pm.LKJCholeskyCov(...)",
+        "dist.LKJCholesky(3, 2.0)",
+        "Multiply by scales: `sigma[:, None] * L`.",
+    ),
+    _in_model("pm.Gamma.dist(alpha, beta)", "dist.Gamma(2.0, 1.0)", "Concentration and rate."),
+    _in_model("pm.StudentT.dist(nu, mu, sigma)", "dist.StudentT(4, 0, 1)"),
+    _in_model(
+        "pm.NegativeBinomial.dist(mu, alpha)", "dist.NegativeBinomial2(3.0, 2.0)", "Mean and concentration."
+    ),
+    _in_model("pm.gp.cov.ExpQuad, pm.gp.HSGP", "gp.SineBasis", "See [processes](processes.md)."),
+    Idiom(
+        "pm.sample(1000, tune=1000, chains=4, random_seed=0)",
+        "infer.sample(model(x, y), draws=n, warmup=w, chains=4, seed=0)",
+        "Leave `warmup` out: it lasts as long as a chain needs.",
+    ),
+    Idiom("target_accept=0.9", "infer.sample(model(x, y), infer.NUTS(target_accept=0.9), draws=n, warmup=w)"),
+    Idiom(
+        "cores=4",
+        "infer.sample(model(x, y), executor=infer.Threads(4), draws=n, warmup=w)",
+        "Changes no number.",
+    ),
+    Idiom("progressbar=False", "infer.sample(model(x, y), draws=n, warmup=w, progress=False)"),
+    Idiom("initvals={...}", 'infer.sample(model(x, y), init={"slope": 0.5}, draws=n, warmup=w)'),
+    Idiom(
+        'idata.posterior["slope"]',
+        'draws["slope"]',
+        '`draws.to_arviz()["posterior"]` is the same as in ArviZ.',
+    ),
+    Idiom("az.summary(idata)", "draws.summary()"),
+    Idiom("pm.sample_prior_predictive()", "model(x).prior(draws=500)"),
+    Idiom("pm.sample_posterior_predictive(idata)", "infer.predict(draws)"),
+    Idiom(
+        "pm.set_data(...), predictions=True", "infer.predict(draws, model(x_new))", "Shapes may be others."
+    ),
+    Idiom("pm.compute_log_likelihood(idata)", "infer.log_likelihood(draws)"),
+    Idiom("pm.find_MAP()", "infer.find_mode(model(x, y))", "With standard errors."),
+    Idiom('pm.do(m, {"slope": 1.0})', 'model(x, y).do({"slope": 1.0})'),
+    Idiom('pm.observe(m, {"slope": 1.0})', 'model(x, y).condition({"slope": 1.0})'),
+    Idiom("pm.model_to_graphviz(m)", "model(x, y).graph()"),
+)
+
+STAN = (
+    Idiom(
+        "data { vector[N] x; }",
+        "model(x, y)",
+        "Data are arguments of the model, and sizes are found from them.",
+    ),
+    _in_model("parameters { real a; } model { a ~ normal(0, 1); }", 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        "y ~ normal(mu, sigma);",
+        'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
+        "With all constants: `lp` differs from Stan's by a number.",
+    ),
+    _in_model(
+        "real<lower=0> s;  // without a prior",
+        'ac.sample("s", dist.ImproperUniform(constraints.positive, (), ()))',
+        "With a prior, the support is that of the distribution.",
+    ),
+    _in_model("real a;  // without a prior", 'ac.sample("a", dist.Flat())'),
+    _in_model("vector[3] b;", 'with ac.plate("b_plate", 3): ac.sample("b", dist.Normal(0, 1))'),
+    _in_model("simplex[3] p;", 'ac.sample("p", dist.Dirichlet(np.ones(3)))'),
+    _in_model("ordered[3] k;", 'ac.sample("k", dist.ordered(dist.Normal(0, 1).expand((3,)).to_event(1)))'),
+    _in_model("cholesky_factor_corr[3] L;", 'ac.sample("L", dist.LKJCholesky(3, 2.0))'),
+    _in_model(
+        "transformed parameters { real m = ...; }",
+        'ac.deterministic("m", 2.0)',
+        "Or a line of Python.",
+    ),
+    _in_model("target += f;", 'ac.factor("f", -1.0)'),
+    _in_model("y ~ normal(0, 1) T[0, 5];", "dist.Normal(0, 1).truncate(0, 5)"),
+    _in_model("normal_lpdf(y | 0, 1)", "dist.Normal(0, 1).log_prob(y)"),
+    _in_model("gamma(2, 1)", "dist.Gamma(2.0, 1.0)", "Shape and rate, as in Stan."),
+    _in_model("neg_binomial_2(mu, phi)", "dist.NegativeBinomial2(3.0, 2.0)"),
+    _in_model("bernoulli_logit(eta)", "dist.Bernoulli(logits=0.3)"),
+    _in_model("poisson_log(eta)", "dist.Poisson(jnp.exp(0.3))"),
+    _in_model("multi_normal_cholesky(mu, L)", "dist.MultivariateNormal(np.zeros(2), scale_tril=np.eye(2))"),
+    Idiom(
+        "real<offset=mu, multiplier=tau> theta;",
+        'handlers.reparam(groups(g, y), {"effect": reparam.LocScale()})',
+        "The model stays as it is written.",
+    ),
+    Idiom(
+        "a[g[i]]  // g from 1", "groups(g, y)", "Indices begin at 0: subtract 1 from codes that begin at 1."
+    ),
+    _in_model("for (t in 2:T) ...", "ac.scan(step, 0.0, x)", "Independent repetitions are a plate."),
+    _in_model("ode_rk45(f, y0, t0, ts, k)", "ode.solve(decay, jnp.ones(1), 0.0, np.array([1.0, 2.0]), 0.5)"),
+    Idiom("generated quantities { y_rep = normal_rng(...); }", "infer.predict(draws)"),
+    Idiom("generated quantities { log_lik[i] = ...; }", "infer.log_likelihood(draws)"),
+    Idiom(
+        "sample num_samples=1000 num_warmup=1000",
+        "infer.sample(model(x, y), draws=n, warmup=w, chains=4, seed=0)",
+        "Leave `warmup` out: it lasts as long as a chain needs.",
+    ),
+    Idiom("adapt delta=0.95", "infer.NUTS(target_accept=0.95)"),
+    Idiom("max_depth=12, max_treedepth=12", "infer.NUTS(max_tree_depth=12)"),
+    Idiom("metric=dense_e", 'infer.NUTS(metric="dense")', "The default chooses the form by itself."),
+    Idiom("init=0.5", "infer.sample(model(x, y), init=infer.from_uniform(0.5), draws=n, warmup=w)"),
+    Idiom("fit.summary(), fit.diagnose()", "print(draws.summary()); draws.notices"),
+    Idiom("optimize", 'infer.find_mode(model(x, y), "mle")', "With standard errors."),
+    Idiom(
+        "reduce_sum, map_rect",
+        "infer.Devices(shard={'x': 0, 'y': 0})",
+        "See [parallel likelihoods](parallel.md).",
+    ),
+)
+
+TURING = (
+    Idiom("@model function f(x, y) ... end", "model(x, y)", "A Python function under `@ac.model`."),
+    _in_model("a ~ Normal(0, 1)", 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        "y .~ Normal(m, s)",
+        'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
+        "What is observed is said by `obs=`.",
+    ),
+    _in_model("m := e", 'ac.deterministic("m", 2.0)'),
+    _in_model("@addlogprob! f", 'ac.factor("f", -1.0)'),
+    _in_model("b ~ filldist(Normal(), 3)", 'with ac.plate("b_plate", 3): ac.sample("b", dist.Normal(0, 1))'),
+    _in_model("b ~ arraydist(Normal.(m, 1))", 'with ac.plate("k", 8): ac.sample("b", dist.Normal(x, 1))'),
+    _in_model("a ~ to_submodel(part())", 'ac.submodel(part(), prefix="part")'),
+    _in_model("truncated(Normal(), 0, 5)", "dist.Normal(0, 1).truncate(0, 5)"),
+    _in_model("censored(Normal(), nothing, 3)", "dist.Normal(0, 1).censor(high=3)"),
+    _in_model("MvNormal(zeros(2), I)", "dist.MultivariateNormal(np.zeros(2), np.eye(2))"),
+    _in_model(
+        "Gamma(shape, scale)",
+        "dist.Gamma(2.0, 1 / 0.5)",
+        "A rate: one over Julia's scale.",
+    ),
+    _in_model("Exponential(scale)", "dist.Exponential(1 / 2.0)", "A rate, too."),
+    _in_model(
+        "y has missing values",
+        'with ac.plate("row", 8): ac.sample("y", dist.Normal(0, 1), obs=y, obs_mask=np.isfinite(y))',
+        "See [missing observations](models.md#missing-observations).",
+    ),
+    Idiom("f(x, y) | (slope = 1.0,)", 'model(x, y) | {"slope": 1.0}'),
+    Idiom("condition, decondition", 'model(x, y).condition({"slope": 1.0}).uncondition(["slope"])'),
+    Idiom("fix, unfix", 'model(x, y).do({"slope": 1.0}).undo()'),
+    Idiom(
+        "sample(m, NUTS(), MCMCThreads(), 1000, 4)",
+        "infer.sample(model(x, y), draws=n, warmup=w, chains=4)",
+        "Threads are the default.",
+    ),
+    Idiom("NUTS(1000, 0.9)", "infer.NUTS(target_accept=0.9)", "`warmup=` belongs to `infer.sample`."),
+    Idiom("HMC(0.1, 10)", "infer.HMC(trajectory_length=1.0)", "The step size is learnt."),
+    Idiom("initial_params = ...", 'infer.sample(model(x, y), init={"slope": 0.5}, draws=n, warmup=w)'),
+    Idiom("progress = false", "infer.sample(model(x, y), draws=n, warmup=w, progress=False)"),
+    Idiom("chain[:slope]", 'draws["slope"]'),
+    Idiom("describe(chain)", "print(draws.summary())"),
+    Idiom("predict(f(x_new), chain)", "infer.predict(draws, model(x_new))"),
+    Idiom("sample(f(x), Prior(), 500)", "model(x).prior(draws=500)"),
+    Idiom("returned(f(x, y), chain)", "infer.returned(draws)"),
+    Idiom("pointwise_loglikelihoods(f(x, y), chain)", "infer.log_likelihood(draws)"),
+    Idiom("logjoint(f(x, y), values)", "infer.log_joint(draws)"),
+    Idiom("maximum_a_posteriori(f(x, y))", "infer.find_mode(model(x, y))"),
+    Idiom("maximum_likelihood(f(x, y))", 'infer.find_mode(model(x, y), "mle")'),
+    Idiom("LogDensityFunction(f(x, y))", "model(x, y).log_density()"),
+    Idiom(
+        "save_state, resume_from",
+        'infer.RunFolder("run")',
+        "See [running](running.md#going-on).",
+    ),
+)
