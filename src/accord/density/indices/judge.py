@@ -47,7 +47,7 @@ def notices_of_indices(uses: Uses, data: Mapping[str, Any], precision: Precision
         evaluate = Evaluator(_OnDemand(data))
         for use in uses.all:
             if not _is_traced(use, data) and not _can_follow(use, evaluate):
-                found[_notice(use)] = None
+                found[_not_checked(use)] = None
     return tuple(found)
 
 
@@ -161,7 +161,7 @@ def _says_mode(use: Use) -> bool:
     return any(keyword.arg == "mode" for call in calls for keyword in call.keywords)
 
 
-def _notice(use: Use) -> Notice:
+def _not_checked(use: Use) -> Notice:
     by = f", by `{use.index.by}`," if isinstance(use.index, Unknown) and use.index.by else ""
     axis = use.axes.describe(use.axis, use.size) if use.axes else f"an axis of size {use.size}"
     names = ", ".join(map(repr, sorted(use.index.names)))
