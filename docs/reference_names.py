@@ -13,7 +13,7 @@ from accord.drivers.calibration import calibration, recovery
 from accord.drivers.centring import proposal
 from accord.drivers.checks import report
 from accord.drivers.modes import laplace, mode
-from accord.drivers.predictive import results, waic
+from accord.drivers.predictive import comparison, loo, results, waic
 from accord.drivers.stopping import stopping
 from accord.language import site
 from accord.report import model_graph, summary
@@ -26,6 +26,8 @@ RESULTS = (
     stopping.Stopping,
     results.Predictions,
     results.LogLikelihood,
+    loo.Loo,
+    comparison.Comparison,
     waic.Waic,
     report.CheckReport,
     explain.Explanation,

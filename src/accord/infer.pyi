@@ -7,10 +7,12 @@ from .drivers.check import check as check
 from .drivers.explain import explain as explain
 from .drivers.load import load as load
 from .drivers.modes.find import find_mode as find_mode
+from .drivers.predictive.comparison import compare as compare
 from .drivers.predictive.evaluate import log_joint as log_joint
 from .drivers.predictive.evaluate import log_likelihood as log_likelihood
 from .drivers.predictive.evaluate import log_prior as log_prior
 from .drivers.predictive.evaluate import returned as returned
+from .drivers.predictive.loo import loo as loo
 from .drivers.predictive.predict import predict as predict
 from .drivers.predictive.prior import prior_predictive as prior_predictive
 from .drivers.predictive.waic import waic as waic

@@ -14,6 +14,7 @@ from ..core.errors import DataError
 from .labels import Coords, Dims, Sites
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from xarray import DataTree, Variable
 
 _SAMPLE_DIMS = ("chain", "draw")
@@ -110,6 +111,53 @@ def to_arviz(tree: "DataTree") -> Any:
         # Not installed, broken, or older than from_datatree: no ArviZ of the user's can want an
         # InferenceData.
         return tree
+
+
+def leave_one_out(values: np.ndarray, relative_ess: float) -> dict[str, Any]:
+    """Leave-one-out of `arviz-stats`, for log likelihoods of shape `(chain, draw, *batch)`.
+
+    Returns `elpd`, `se`, `p`, `good_k`, and by observation `elpd_i` and `pareto_k`, shape `batch`.
+    """
+    from xarray import DataArray, Dataset, DataTree
+
+    axes = (*_SAMPLE_DIMS, *(f"axis_{axis}" for axis in range(values.ndim - 2)))
+    tree = DataTree.from_dict({"log_likelihood": Dataset({"y": DataArray(values, dims=axes)})})
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of its dependencies, on import, and of k, of which we tell ourselves
+        found = importlib.import_module("arviz_stats").loo(tree, pointwise=True, reff=relative_ess)
+    names = ("elpd", "se", "p", "good_k")
+    numbers = {name: float(getattr(found, name)) for name in names}
+    return numbers | {name: np.asarray(getattr(found, name)) for name in ("elpd_i", "pareto_k")}
+
+
+def stack(pointwise: Mapping[str, np.ndarray], num_samples: int) -> "DataFrame":
+    """The table of `arviz_stats.compare`, best first, for models with these predictive densities by observation."""
+    from xarray import DataArray
+
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of its dependencies, on import, and of pandas, on the way that it sorts
+        arviz_stats = importlib.import_module("arviz_stats")
+        kind = importlib.import_module("arviz_stats.utils").ELPDData
+        each = {
+            name: kind(
+                kind="loo",
+                elpd=float(values.sum()),
+                se=float(np.sqrt(values.size * values.var())),
+                p=float("nan"),
+                n_samples=num_samples,
+                n_data_points=values.size,
+                scale="log",
+                warning=False,
+                good_k=0.7,
+                elpd_i=DataArray(values.ravel(), dims="entry"),
+            )
+            for name, values in pointwise.items()
+        }
+        return arviz_stats.compare(each, method="stacking")
 
 
 def _renamed(stats: Sites) -> dict[str, Any]:

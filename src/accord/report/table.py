@@ -25,10 +25,15 @@ def lay_out(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> st
     )
 
 
-def to_dataframe(labels: Sequence[str], columns: Mapping[str, np.ndarray]) -> "DataFrame":
-    """A pandas data frame with a row for each scalar, numbers unrounded. Raises `ImportError` without pandas."""
+def to_dataframe(
+    labels: Sequence[str], columns: Mapping[str, np.ndarray], name: str = "scalar"
+) -> "DataFrame":
+    """A pandas data frame with a row for each label, numbers unrounded; `name` is that of its index.
+
+    Raises `ImportError` without pandas.
+    """
     try:
         import pandas
     except ImportError as error:
         raise ImportError("to_dataframe needs pandas. Install it with: pip install pandas") from error
-    return pandas.DataFrame(dict(columns), index=pandas.Index(labels, name="scalar"))
+    return pandas.DataFrame(dict(columns), index=pandas.Index(labels, name=name))

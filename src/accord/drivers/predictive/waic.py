@@ -57,7 +57,7 @@ class Waic:
 def waic(likelihood: LogLikelihood, site: str | None = None) -> Waic:
     """The widely applicable information criterion, as an estimate of how well a model predicts new data.
 
-    Leave-one-out (`arviz_stats.loo`) estimates the same, is right more often and says better when it is not; this is
+    Leave-one-out (`infer.loo`) estimates the same, is right more often and says better when it is not; this is
     for those who need the criterion itself. Compare models on the same observations only.
 
     **Arguments**
@@ -124,7 +124,7 @@ def _doubts(site: str, variances: np.ndarray) -> tuple[Notice, ...]:
             "waic_variance",
             f"The log likelihood of {num_varied} of {variances.size} observations of {site!r} has a variance above "
             f"{_TOO_VARIED} (up to {variances.max():.2g}), where WAIC may be far off.",
-            "Use arviz_stats.loo, which tells of each observation whether it can be trusted.",
+            "Use infer.loo, which tells of each observation whether it can be trusted.",
             (site,),
         ),
     )
