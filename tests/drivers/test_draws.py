@@ -76,3 +76,23 @@ def test_a_warm_up_too_short_to_learn_a_metric_says_so():
     draws = infer.sample(model(X, Y), **{**RUN, "warmup": 5})
     assert list(draws.tuning["metric"]) == ["initial"] * 2
     assert all("too short" in reason for reason in draws.tuning["metric_reason"])
+
+
+def test_a_summary_is_worked_out_once_and_again_for_more_draws():
+    draws = infer.sample(model(X, Y), **RUN)
+    table = draws.summary()
+    assert draws.summary() is table and draws.summary(prob=0.9, kind="all") is table
+    assert draws.summary(["slope", "base", "mean"]) is table
+    assert draws.summary("m*").labels == ("mean[a]", "mean[b]", "mean[c]")
+    assert draws.summary(prob=0.5) is not table
+    longer = draws.extend(20)
+    assert longer.summary()["mean"][0] == np.mean(longer["slope"])
+    assert draws.summary() is table
+
+
+def test_draws_become_a_wide_data_frame():
+    draws = infer.sample(model(X, Y), **RUN)
+    frame = draws.to_dataframe("mean", stats=True)
+    assert list(frame)[:3] == ["mean[a]", "mean[b]", "mean[c]"] and "lp" in frame
+    assert frame.loc[(7, 3), "mean[b]"] == draws["mean"][1, 3, 1]
+    assert frame.index.tolist()[20] == (7, 0) and len(frame) == 40

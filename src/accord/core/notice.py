@@ -1,10 +1,14 @@
 """State one thing a user should know about a model or a run."""
 
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, get_args
 
 Severity = Literal["error", "warning", "info"]
+
+_COLOURS = MappingProxyType({"error": "#d33", "warning": "#e90", "info": "#48c"})
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,17 @@ class Notice:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.message} {self.remedy}".rstrip()
+
+    def as_html(self) -> str:
+        """The same for a notebook: on pages that are light or dark."""
+        colour = _COLOURS[self.severity]
+        return (
+            f"<p style='margin:0.3em 0;padding-left:0.6em;border-left:0.25em solid {colour}'>"
+            f"<b>{self.severity}</b> <code>{html.escape(self.code)}</code> {html.escape(self.message)} "
+            f"{html.escape(self.remedy)}</p>"
+        )
+
+    _repr_html_ = as_html
 
 
 def by_severity(notices: Iterable[Notice]) -> list[Notice]:

@@ -20,6 +20,8 @@ from .stopping.stopping import Stopping
 from .tally import BadEnd
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from ..report.summary import Summary
     from .predictive.results import AbstractOfDraws
 
@@ -151,6 +153,22 @@ class Draws(Mapping[str, np.ndarray]):
         size = f"{len(self.chains)} chains x {self.num_draws} draws{state}"
         return f"<Draws of {self.manifest['model']}: {size}; {shapes}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: notices and the first rows of the summary."""
+        from ..report.page import run_as_html
+
+        return self.kept.get(
+            "html",
+            lambda: run_as_html(
+                repr(self)[1:-1],
+                self.sites,
+                self.notices,
+                dims=self.dims,
+                coords=self.coords,
+                superchains=self.superchains,
+            ),
+        )
+
     def extend(self, draws: int) -> "Draws":
         """Go on for `draws` more per chain; what was drawn stays, and all are as one longer run would have made them.
 
@@ -214,6 +232,39 @@ class Draws(Mapping[str, np.ndarray]):
                 interval=interval,
                 superchains=self.superchains,
             ),
+        )
+
+    @checks_options
+    def to_dataframe(self, sites: str | Sequence[str] | None = None, *, stats: bool = False) -> "DataFrame":
+        """The draws as a wide pandas data frame: a row for each chain and draw, a column for each number.
+
+        Rows are indexed by `chain` and `draw`, which `.reset_index()` makes columns. Columns are labelled as rows of
+        the summary are, such as `theta[Choate]`. All that is asked for is held in memory.
+
+        **Arguments**
+        - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
+        - `stats`: whether `draws.stats` are columns too.
+
+        **Raises** `ImportError` without pandas; `OptionError` for a site that is none, and for one that has the name of
+        a statistic.
+
+        **Example**
+
+        >>> frame = draws.to_dataframe(["mu", "z"])
+        >>> frame.shape, list(frame.index.names), list(frame)[:2]
+        ((400, 9), ['chain', 'draw'], ['mu', 'z[0]'])
+        """
+        from ..report.frame import wide_frame
+        from ..report.selecting import picked_names
+
+        return wide_frame(
+            self.sites,
+            picked_names(sites, self.sites),
+            chains=self.chains,
+            num_draws=self.num_draws,
+            dims=self.dims,
+            coords=self.coords,
+            stats=self.stats if stats else None,
         )
 
     def to_arviz(self, *beside: "AbstractOfDraws") -> Any:

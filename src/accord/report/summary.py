@@ -1,6 +1,5 @@
 """Tabulate a posterior: one row per scalar, no more digits than the draws support."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from ..core.tracebacks import entry_points
 from .digits import formatted
 from .labels import Coords, Dims, Sites, scalar_labels
 from .marginals import marginals
+from .markup import table_as_html
 from .selecting import columns_of, picked_names
 from .sketch import BLOCKS, terminal_ramp
 from .table import to_dataframe
@@ -81,12 +81,11 @@ class Summary:
     def _repr_html_(self) -> str:
         """The table for notebooks."""
         cells, left_out = self._cells(ROWS)
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in cells[0])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[1:]
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"{table}<p>{html.escape(left_out)}</p>"
+        return table_as_html(cells, left_out)
+
+    def cells(self, rows: int) -> list[list[str]]:
+        """The head and the first rows as text, of the columns' names and labels too."""
+        return self._cells(rows)[0]
 
     def _cells(self, rows: int | None) -> tuple[list[list[str]], str]:
         """The head and the rows as text, and a sentence on the rows that are not among them."""
@@ -115,6 +114,7 @@ def summarise(
     kind: str = "all",
     interval: str = "quantiles",
     superchains: Sequence[int] | None = None,
+    most: int | None = None,
 ) -> Summary:
     """Tabulate the draws of every site, or of those that `only` names.
 
@@ -123,6 +123,7 @@ def summarise(
     - `only`: names or patterns, as `picked_names` takes them.
     - `prob`, `kind`, `interval`: which columns, as `columns_of` takes them.
     - `superchains`: that of each chain, where several began at one place.
+    - `most`: how many rows to make, the first ones; None is all.
 
     Raises `OptionError` for a name in `only` that is no site, and for columns that there are not.
     """
@@ -134,9 +135,10 @@ def summarise(
     series = as_series(sites)
     for name in picked_names(only, series):
         num_chains, num_draws, *shape = series.shape(name)
-        labels.extend(scalar_labels(name, shape, (dims or {}).get(name, ()), coords))
+        count = series.width(name) if most is None else min(series.width(name), most - len(labels))
+        labels.extend(scalar_labels(name, shape, (dims or {}).get(name, ()), coords)[:count])
         step = max(_TOGETHER // max(num_chains * num_draws, 1), 1)
-        scalars = np.arange(series.width(name))
+        scalars = np.arange(count)
         for some in np.split(scalars, range(step, len(scalars), step)):
             found = marginals(
                 series.columns(name, some),

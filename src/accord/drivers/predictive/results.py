@@ -11,6 +11,7 @@ from ...core.errors import OptionError, suggest
 from ...core.notice import Notice
 from ...core.options import checks_options
 from ...core.precision import Precision
+from ...core.series import as_series
 from ...core.tracebacks import entry_points
 from ...report.arviz import Group, groups_to_tree, to_arviz
 
@@ -106,6 +107,13 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     def to_arviz(self) -> Any:
         """These alone as ArviZ's `DataTree`; `draws.to_arviz(these)` has them beside the posterior."""
         return to_arviz(groups_to_tree(self.groups, {"model": self.model}))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: notices and the first rows of the summary."""
+        from ...report.page import run_as_html
+
+        head = repr(self).splitlines()[0][1:-1]
+        return run_as_html(head, as_series(self.sites), self.notices, dims=self.dims, coords=self.coords)
 
     def __repr__(self) -> str:
         size = f"{len(self.chains)} chain{'s' * (len(self.chains) != 1)} x {self.num_draws} draws"
