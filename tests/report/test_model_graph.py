@@ -1,15 +1,19 @@
 """Hold what a graph of a model prints, and what it is written as."""
 
+import itertools
 import re
 import stat
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import accord as ac
 from accord.core.errors import OptionError
 from accord.report.model_graph import ModelGraph, Node
 
+SVG = "{http://www.w3.org/2000/svg}"
 SCHOOL = (("school", 8),)
 GRAPH = ModelGraph(
     "schools",
@@ -103,14 +107,14 @@ def test_text_is_saved_without_graphviz(tmp_path, without_graphviz):
         assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 
-def test_a_picture_takes_graphviz(tmp_path, without_graphviz):
-    with pytest.raises(OptionError, match=r"'.*g\.svg' takes the program `dot` .*Install.*g\.mmd'"):
-        GRAPH.save(tmp_path / "g.svg")
-    with pytest.raises(OptionError, match=r"must end in one of \.svg, \.png, \.pdf, \.dot, \.mmd"):
+def test_a_picture_of_pixels_takes_graphviz(tmp_path, without_graphviz):
+    with pytest.raises(OptionError, match=r"'.*g\.png' takes the program `dot` .*Install.*g\.svg'"):
+        GRAPH.save(tmp_path / "g.png")
+    with pytest.raises(OptionError, match=r"must end in one of \.svg, \.dot, \.mmd, \.png, \.pdf"):
         GRAPH.save(tmp_path / "g.jpeg")
 
 
-@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_graphviz_draws_a_picture(tmp_path, with_graphviz, kind):
     GRAPH.save(tmp_path / f"g.{kind}")
     assert (tmp_path / f"g.{kind}").read_text(encoding="utf-8") == f"-T{kind}\n{DOT}"
@@ -119,18 +123,118 @@ def test_graphviz_draws_a_picture(tmp_path, with_graphviz, kind):
 def test_what_graphviz_says_is_told(tmp_path, with_graphviz):
     (tmp_path / "programs" / "dot").write_text("#!/bin/sh\necho no such format >&2\nexit 1\n")
     with pytest.raises(
-        OptionError, match=r"could not draw the graph as pdf: no such format\. Save it as \.mmd"
+        OptionError, match=r"could not draw the graph as pdf: no such format\. Save it as \.svg"
     ):
         GRAPH.save(tmp_path / "g.pdf")
-    assert "text/markdown" in GRAPH._repr_mimebundle_()
 
 
-def test_a_notebook_gets_a_picture_or_what_it_draws_itself(monkeypatch, with_graphviz):
-    shown = GRAPH._repr_mimebundle_()
-    assert shown["image/svg+xml"] == f"-Tsvg\n{DOT}" and shown["text/plain"] == LIST
-    monkeypatch.setenv("PATH", "")
-    shown = GRAPH._repr_mimebundle_()
-    assert shown["text/markdown"] == f"```mermaid\n{MERMAID}```\n" and shown["text/plain"] == LIST
+def parsed(graph):
+    return ElementTree.fromstring(graph.svg)
+
+
+def texts(graph):
+    return [each.text for each in parsed(graph).iter(SVG + "text")]
+
+
+def test_a_drawing_takes_no_program_and_no_network(tmp_path, without_graphviz):
+    GRAPH.save(tmp_path / "g.svg")
+    assert (tmp_path / "g.svg").read_text(encoding="utf-8") == GRAPH.svg == GRAPH._repr_svg_()
+    links = re.findall(r"https?://[^'\"]*|href|url\(|<script", GRAPH.svg + GRAPH._repr_html_())
+    assert set(links) == {"http://www.w3.org/2000/svg"}  # the name of the format
+    assert "currentColor" in GRAPH._repr_html_() and "#fff" not in GRAPH._repr_html_()
+
+
+def test_a_drawing_has_each_site_plate_and_arrow_once():
+    for graph in (GRAPH, ODD):
+        found = texts(graph)
+        for node in graph.nodes:
+            assert node.name in found
+        picture = parsed(graph)
+        between = [edge for edge in graph.edges if edge[0] != edge[1]]
+        assert len(list(picture.iter(SVG + "polyline"))) == len(between)
+        assert len(list(picture.iter(SVG + "path"))) == len(graph.edges) - len(between)
+
+
+LAYERED = ModelGraph(
+    "layers",
+    (
+        Node("mu", "latent", "Normal", ()),
+        Node("sd", "latent", "HalfNormal", ()),
+        Node("effect", "latent", "Normal", (("group", 3),)),
+        Node("inner", "latent", "Normal", (("group", 3), ("floor", 2))),
+        Node("mean", "deterministic", "", (("row", 9),)),
+        Node("y", "observed", "Normal", (("row", 9),)),
+        Node("step", "latent", "Normal", (("", 4),)),
+    ),
+    (
+        ("mu", "effect"),
+        ("sd", "inner"),
+        ("effect", "mean"),
+        ("inner", "mean"),
+        ("mean", "y"),
+        ("sd", "y"),
+        ("mu", "y"),
+        ("step", "step"),
+    ),
+)
+
+
+def boxes(graph):
+    """By site, left, top, right and bottom of its shape, in the order of the model."""
+    found = []
+    for each in parsed(graph).find(SVG + "g"):
+        at = {name: float(value) for name, value in each.attrib.items() if name in WHERE}
+        if each.tag == SVG + "ellipse":
+            found.append((at["cx"] - at["rx"], at["cy"] - at["ry"], at["cx"] + at["rx"], at["cy"] + at["ry"]))
+        elif each.tag == SVG + "rect" and "rx" not in at:
+            found.append((at["x"], at["y"], at["x"] + at["width"], at["y"] + at["height"]))
+    return dict(zip((node.name for node in graph.nodes), found, strict=True))
+
+
+WHERE = ("cx", "cy", "rx", "ry", "x", "y", "width", "height")
+
+
+def apart(one, other):
+    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_sites_lie_apart_and_arrows_point_downward():
+    found = boxes(LAYERED)
+    for one, other in itertools.combinations(found.values(), 2):
+        assert apart(one, other)
+    for one, other in LAYERED.edges:
+        assert one == other or found[one][3] <= found[other][1]
+
+
+def test_arrows_pass_no_site_on_their_way():
+    found = boxes(LAYERED)
+    lines = [
+        [tuple(map(float, point.split(","))) for point in each.attrib["points"].split()]
+        for each in parsed(LAYERED).iter(SVG + "polyline")
+    ]
+    for (one, other), points in zip(
+        [edge for edge in LAYERED.edges if edge[0] != edge[1]], lines, strict=True
+    ):
+        for (x, y), (u, v) in itertools.pairwise(points):
+            for part in np.linspace(0, 1, 50):
+                a, b = x + part * (u - x), y + part * (v - y)
+                crossed = [
+                    name
+                    for name, (left, top, right, bottom) in found.items()
+                    if left < a < right and top < b < bottom
+                ]
+                assert set(crossed) <= {one, other}
+
+
+def test_a_graph_without_sites_is_drawn():
+    assert parsed(ModelGraph("nothing", (), ())).tag == SVG + "svg"
+
+
+def test_what_is_named_in_a_drawing_is_text_and_no_markup():
+    evil = "<script>&'\""
+    graph = ModelGraph(evil, (Node(evil, "latent", "Normal", ((evil, 2),)),), ())
+    assert texts(graph) == [f"{evil} (2)", evil, "Normal"]
+    assert "<script" not in graph._repr_html_()
 
 
 def test_the_drawing_on_the_page_is_that_of_its_code(tmp_path, monkeypatch):

@@ -41,7 +41,7 @@ def as_dot(name: str, nodes: Sequence[Node], edges: Sequence[tuple[str, str]], i
 
 
 def picture(dot: str, kind: str) -> bytes | None:
-    """A picture of a graph, as `"svg"` or the like; None where Graphviz is not installed.
+    """A picture of a graph, as `"png"` or the like; None where Graphviz is not installed.
 
     **Raises** `OptionError` where it fails, or takes longer than a minute.
     """
@@ -55,11 +55,11 @@ def picture(dot: str, kind: str) -> bytes | None:
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip()
         raise OptionError(
-            f"Graphviz could not draw the graph as {kind}: {said}. Save it as .mmd or .dot."
+            f"Graphviz could not draw the graph as {kind}: {said}. Save it as .svg or .dot."
         ) from error
     except subprocess.TimeoutExpired as error:
         raise OptionError(
-            f"Graphviz has not drawn the graph in {_PATIENCE} s. Save it as .mmd or .dot."
+            f"Graphviz has not drawn the graph in {_PATIENCE} s. Save it as .svg or .dot."
         ) from error
     return done.stdout
 

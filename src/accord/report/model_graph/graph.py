@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...core.errors import OptionError
 from ...core.tracebacks import entry_points
 from .dot import as_dot, picture
 from .mermaid import as_mermaid
 from .node import Node, PlateTree
+from .svg import as_svg
 
-_PICTURES = (".svg", ".png", ".pdf")
+_PICTURES = (".png", ".pdf")
 _REMARKS = {"observed": ", observed", "collapsed": ", integrated out"}
 
 
@@ -56,26 +56,37 @@ class ModelGraph:
         """The graph in the language of Mermaid, which GitHub, GitLab and JupyterLab draw."""
         return as_mermaid(self.nodes, self.edges, self._ids())
 
-    def save(self, path: str | Path) -> None:
-        """Write a file, as its ending says: `.dot` or `.mmd` for text, `.svg`, `.png` or `.pdf` for a picture.
+    @property
+    def svg(self) -> str:
+        """The graph as a picture, drawn without any program and without a network."""
+        return as_svg(self.name, self.nodes, self.edges)
 
-        **Raises** `OptionError` for another ending, and for a picture where Graphviz is not installed or fails.
+    def save(self, path: str | Path) -> None:
+        """Write a file, as its ending says: `.svg` for a picture, `.dot` or `.mmd` for text.
+
+        `.png` and `.pdf` take Graphviz, which also draws `.dot` with other options.
+
+        **Raises** `OptionError` for another ending, and for `.png` and `.pdf` where Graphviz is not installed or fails.
         """
         path = Path(path)
-        texts: dict[str, Callable[[], str]] = {".dot": lambda: self.dot, ".mmd": lambda: self.mermaid}
+        texts: dict[str, Callable[[], str]] = {
+            ".svg": lambda: self.svg,
+            ".dot": lambda: self.dot,
+            ".mmd": lambda: self.mermaid,
+        }
         if path.suffix in texts:
             path.write_text(texts[path.suffix](), encoding="utf-8")
             return
         if path.suffix not in _PICTURES:
             raise OptionError(
-                f"ModelGraph.save: {str(path)!r} must end in one of {', '.join([*_PICTURES, *texts])}."
+                f"ModelGraph.save: {str(path)!r} must end in one of {', '.join([*texts, *_PICTURES])}."
             )
         drawn = picture(self.dot, path.suffix[1:])
         if drawn is None:
             raise OptionError(
                 f"ModelGraph.save: {str(path)!r} takes the program `dot` of Graphviz, which is not installed. Install "
-                "it (`apt install graphviz`, `brew install graphviz`), or save text for Mermaid, which takes nothing: "
-                f"{str(path.with_suffix('.mmd'))!r}."
+                "it (`apt install graphviz`, `brew install graphviz`), or save a picture that takes nothing: "
+                f"{str(path.with_suffix('.svg'))!r}."
             )
         path.write_bytes(drawn)
 
@@ -93,15 +104,14 @@ class ModelGraph:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What a notebook shows: a picture where Graphviz is installed, else text that JupyterLab draws."""
-        try:
-            drawn = picture(self.dot, "svg")
-        except OptionError:  # a notebook can do without
-            drawn = None
-        if drawn is not None:
-            return {"image/svg+xml": drawn.decode(), "text/plain": str(self)}
-        return {"text/markdown": f"```mermaid\n{self.mermaid}```\n", "text/plain": str(self)}
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture, in the colours of the page."""
+        drawn = as_svg(self.name, self.nodes, self.edges, is_inline=True)
+        return f"<div style='overflow-x:auto'>{drawn}</div>"
+
+    def _repr_svg_(self) -> str:
+        """The picture for what shows no HTML."""
+        return self.svg
 
     def _ids(self) -> dict[str, str]:
         return {node.name: f"site{number}" for number, node in enumerate(self.nodes)}
