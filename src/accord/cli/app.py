@@ -36,7 +36,7 @@ from .options import (
     sampler_named,
 )
 from .rules import rule_written
-from .running import FAILED, bind, conclude, sample_into
+from .running import FAILED, bind, conclude, refuse_unusable, sample_into
 from .shares import sharing
 from .source import import_model
 from .tables import summary_as_json
@@ -189,7 +189,7 @@ def summary_command(
         bool, typer.Option("--json", help="Print JSON: rows and notices, null for what is not finite.")
     ] = False,
 ) -> None:
-    """Print the summary and the notices of a stored run; its model is not needed."""
+    """Print the summary and the notices of a stored run, without its model; status 1 where it must not be used."""
     draws = infer.load(run)
     table = draws.summary(sites or None, prob=prob, kind=kind, interval=interval)
     if as_json:
@@ -201,6 +201,7 @@ def summary_command(
             typer.echo(str(notice))
     for problem in draws.problems:
         typer.echo(f"damage: {problem}", err=True)
+    refuse_unusable(draws)
 
 
 @app.command(

@@ -15,7 +15,7 @@ from ..language import Model, ModelFunction
 from .data import read_data
 
 FAILED = 1
-"""Status of a command of which some chain could not go on, or that has found an error."""
+"""Status of a command of which some chain could not go on, or that has found an error: the draws must not be used."""
 
 _INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
@@ -68,7 +68,16 @@ def conclude(found: Draws, folder: Path) -> None:
     if found.num_draws < found.requested:
         typer.echo(f"It is not complete. To go on: accord resume {folder} FILE --data D, as it was begun.")
         raise typer.Exit(_INTERRUPTED)
+    refuse_unusable(found)
     if not found.complete:
+        raise typer.Exit(FAILED)
+
+
+def refuse_unusable(found: Draws) -> None:
+    """End with a status of its own where a notice says that the draws must not be used, and say which."""
+    errors = [notice for notice in found.notices if notice.severity == "error"]
+    if errors:
+        typer.echo(f"error: do not use these draws ({errors[0].code}): {errors[0].message}", err=True)
         raise typer.Exit(FAILED)
 
 
