@@ -1,8 +1,9 @@
 """Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..core.kept import Kept
 from ..core.names import no_attribute
 from ..core.notice import Notice
 from ..core.options import checks_options, positive_count
-from ..core.series import AbstractSeries
+from ..core.series import AbstractSeries, InMemory
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
 from .stopping.stopping import Stopping
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
     from .predictive.results import AbstractOfDraws
 
 
+_LONG = ("layout", "particulars")  # of a manifest, what is no attribute of an exported run
+
+
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class Draws(Mapping[str, np.ndarray]):
     """The draws of a run: a mapping from site to array of shape `(chain, draw, *site)`.
 
     Those of a run on disk that take more than 256 MiB are read when they are asked for, one site at a time, so that a
-    run may be larger than memory; its folder must stay where it is.
+    run may be larger than memory; its folder must stay where it is. Pickled, all are written, without the model.
 
     **Fields**
     - `sites`: latent and deterministic sites in the model's order.
@@ -135,6 +139,20 @@ class Draws(Mapping[str, np.ndarray]):
     def __contains__(self, name: object) -> bool:
         return name in self.sites
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all arrays, also those on disk, and no model, which may be a function of no module."""
+        series = {name: InMemory(dict(getattr(self, name))) for name in ("sites", "stats", "warmup")}
+        return {**vars(self), **series, "density": None, "continuation": None}
+
+    def __copy__(self) -> "Draws":
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Draws":
+        frozen = ("density", "continuation")
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        copied = {name: copy.deepcopy(value, memo) for name, value in own.items() if name not in frozen}
+        return replace(self, **copied)
+
     @property
     def num_draws(self) -> int:
         """Kept draws per chain."""
@@ -174,9 +192,14 @@ class Draws(Mapping[str, np.ndarray]):
 
         Where the rule of `until=` has not held, these are the most that are drawn, and it may end the run before.
 
-        **Raises** `OptionError` where the model is not attached, as after `infer.load`.
+        **Raises** `OptionError` where the model is not attached, as after `infer.load` and in draws that were pickled.
         """
         count = positive_count("draws", draws)
+        if self.continuation is None and self.location is None:
+            raise OptionError(
+                "these draws are a copy without their model, of a run in memory, which cannot go on. Sample again with "
+                "more draws or with `store=infer.RunFolder(path)`, from where `infer.resume(path, model(...))` goes on."
+            )
         if self.continuation is None:
             raise OptionError(
                 "these draws were loaded without their model. Attach it first: "
@@ -313,6 +336,6 @@ class Draws(Mapping[str, np.ndarray]):
             constant_data={name: value for name, value in self.data.items() if name not in sources},
             dims=self.dims,
             coords=self.coords,
-            attrs={name: self.manifest[name] for name in self.manifest if name != "layout"},
+            attrs={name: self.manifest[name] for name in self.manifest if name not in _LONG},
             beside=groups,
         )

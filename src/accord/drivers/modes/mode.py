@@ -1,8 +1,9 @@
 """Hold a mode: its values, how well they are determined, and how it was found."""
 
+import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Mode:
     - `heights`: by start, shape `(starts,)`, the log density that it reached; NaN if it could not begin.
     - `num_reached`: how many starts reached this mode.
     - `notices`: what to know before using it.
-    - `density`: of the model with its data.
+    - `density`: of the model with its data; None in a mode that was pickled.
 
     **Example**
 
@@ -74,7 +75,17 @@ class Mode:
     heights: np.ndarray
     num_reached: int
     notices: tuple[Notice, ...]
-    density: LogDensity
+    density: LogDensity | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "density": None}  # which may be of a function of no module
+
+    def __copy__(self) -> "Mode":
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Mode":
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "density"}
+        return replace(self, **copy.deepcopy(own, memo))
 
     @property
     def standard_errors(self) -> dict[str, np.ndarray]:
@@ -94,7 +105,8 @@ class Mode:
 
         **Arguments**: `draws`, >= 1; `seed`, in [0, 2**64).
 
-        **Raises** `OptionError` for a maximum of a likelihood, which is no posterior; `SamplingError` where there is no
+        **Raises** `OptionError` for a maximum of a likelihood, which is no posterior, and for a mode that was pickled,
+        which has no model; `SamplingError` where there is no
         such maximum, or directions along which the density does not fall.
 
         **Source**: Tierney & Kadane (1986), J. Am. Stat. Assoc. 81, 82-86.
@@ -102,6 +114,10 @@ class Mode:
         if self.estimator != "map":
             raise OptionError(
                 'laplace approximates a posterior, and this is the maximum of a likelihood: find_mode(model, "map").'
+            )
+        if self.density is None:
+            raise OptionError(
+                "this mode was pickled, without its model. Call `infer.find_mode(model)` again."
             )
         return approximate(self.density, self.position, draws, seed)
 
