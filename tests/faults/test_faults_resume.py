@@ -201,9 +201,18 @@ SIGMA, Y = np.array([1.0, 2.0]), np.array([0.5, 1.5])
 
 OTHERS = {
     "another model": (lambda: another(SIGMA, y=Y), ["model: "]),
-    "other data": (lambda: school(SIGMA, y=Y + 1), ["data_hashes: "]),
-    "data of another length": (lambda: school(np.ones(3), y=np.ones(3)), ["data_hashes: ", "layout: "]),
-    "other sites": (lambda: wider(SIGMA, y=Y), ["model: ", "layout: ", "target: "]),
+    "other data": (
+        lambda: school(SIGMA, y=Y + 1),
+        ["argument 'y' has other values: 2 of 2 differ, the first at index 0"],
+    ),
+    "data of another length": (
+        lambda: school(np.ones(3), y=np.ones(3)),
+        [
+            "argument 'y' was of shape (2,) and dtype float64 and is of shape (3,)",
+            "shape of site 'y' was (2,)",
+        ],
+    ),
+    "other sites": (lambda: wider(SIGMA, y=Y), ["model: ", "site 'tau' was not there"]),
 }
 
 
@@ -237,7 +246,7 @@ def test_another_width_of_the_pool_is_refused_by_name(stored, monkeypatch):
 
 def test_every_difference_is_named_at_once(stored, monkeypatch):
     monkeypatch.setenv("NPROC", "7")
-    with pytest.raises(StorageError, match=r"data_hashes: .*; layout: .*; model: .*; nproc: .*; target: "):
+    with pytest.raises(StorageError, match=r"argument 'sigma' .*; site .*; model: .*; nproc: "):
         infer.resume(stored[0], wider(SIGMA + 1, y=Y), **QUIET)
 
 

@@ -15,6 +15,7 @@ from ..density.row_files import pieces_in_memory
 from ..executors import available_cores
 from ..kernels import AbstractKernel
 from ..storage import Manifest
+from .particulars import FIELD, particulars
 from .plan import Plan
 from .starting.base import AbstractStart
 from .stopping.looks import FIRST
@@ -67,6 +68,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
                 "coords": {name: values.tolist() for name, values in layout.coords.items()},
             },
             "data_hashes": {name: _digest(array) for name, array in density.data.items()},
+            FIELD: particulars(density),
             "platform": jax.default_backend(),
             "nproc": int(os.environ.get("NPROC") or available_cores()),
         }

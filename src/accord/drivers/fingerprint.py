@@ -7,7 +7,9 @@ import numpy as np
 
 from ..core.errors import ModelError, StorageError
 from ..core.precision import Precision
+from ..density import LogDensity
 from ..storage import AbstractRun
+from .particulars import of_code
 
 _RECORD = "target"
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
@@ -31,7 +33,9 @@ def has_fingerprint(run: AbstractRun) -> bool:
     return run.records.get(_RECORD) is not None
 
 
-def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision, *, is_of_now: bool) -> None:
+def check_fingerprint(
+    run: AbstractRun, found: Fingerprint, density: LogDensity, precision: Precision, *, is_of_now: bool
+) -> None:
     """Keep the first fingerprint of a run, and compare others with it.
 
     `is_of_now` says that the first one was taken since the run was last taken up, of this very target.
@@ -59,5 +63,6 @@ def check_fingerprint(run: AbstractRun, found: Fingerprint, precision: Precision
             )
         raise StorageError(
             f"the model is not the one that this run was begun with: at a fixed point its log density was {was}. "
-            "Nothing was drawn. Give the model and the data of the stored run, or sample anew into another folder."
+            f"Nothing was drawn.{of_code(run.manifest, density)} Give the model and the data of the stored run, or "
+            "sample anew into another folder."
         )

@@ -142,7 +142,7 @@ class Ledger:
 
     def _compare(self, found: Fingerprint) -> None:
         self._is_known = self._is_known or not has_fingerprint(self.run)
-        check_fingerprint(self.run, found, self.plan.precision, is_of_now=self._is_known)
+        check_fingerprint(self.run, found, self.density, self.plan.precision, is_of_now=self._is_known)
         if self.plan.shard and not self._is_complete:
             check_complete(self.density, self.plan, found)
             self._is_complete = True

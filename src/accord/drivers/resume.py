@@ -30,6 +30,7 @@ from .ending import (
 )
 from .interrupts import Interrupts
 from .nonfinite import held_back, refuse
+from .particulars import differences
 from .plan import Plan
 from .record import read
 from .requests import check_kinds, default_executor, density_of, display
@@ -106,7 +107,7 @@ def resume(
                 first_look=stored_first_look(stored["settings"]),
             )
             here = describe(density, plan, stored.chains, start)
-            _check_same(path, stored.differences(here))
+            _check_same(path, differences(stored, here))
             changed = {
                 name: here[name]
                 for name in STAMPED
@@ -134,10 +135,10 @@ def attach(order: Order, interrupts: Interrupts) -> Draws:
     return replace(carry_out(order, interrupts), continuation=_continuation(order))
 
 
-def _check_same(path: str | Path, differences: list[str]) -> None:
-    if differences:
+def _check_same(path: str | Path, changed: list[str]) -> None:
+    if changed:
         raise StorageError(
-            f"the run in {path} cannot go on, since it was begun otherwise: {'; '.join(differences)}. Give what was "
+            f"the run in {path} cannot go on, since it was begun otherwise: {'; '.join(changed)}. Give what was "
             "given then (nproc is set by the environment variable NPROC), or sample anew into another folder."
         )
 

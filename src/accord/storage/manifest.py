@@ -26,7 +26,7 @@ REQUIRED = (
     "warmup",
     "thinning",
 )
-OPTIONAL = ("layout", "data_hashes", "platform", "nproc", "settings")
+OPTIONAL = ("layout", "data_hashes", "platform", "nproc", "settings", "particulars")
 STAMPED = ("format", "run_id", "created", "versions", "machine")
 
 
@@ -42,7 +42,7 @@ class Manifest(Mapping[str, Any]):
       `warmup`, `thinning`: counts.
     - `layout`: sites with names, shapes, dims, coords and kind; `data_hashes`: argument to sha256;
       `platform`: device kind; `nproc`: width of XLA's pool; `settings`: anything else that changes numbers, or
-      when the run ends.
+      when the run ends; `particulars`: what tells in words how another target differs, and decides nothing.
     - `format`, `run_id`, `created` (ISO 8601, UTC), `versions`, `machine`: stamped by `Manifest.new`.
     """
 
