@@ -25,6 +25,9 @@ class Entry:
     - `distribution`: name of the distribution's class, or empty.
     - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
     - `auxiliary`: of a site that is reparameterised, the latent site from which its value follows, or empty.
+    - `num_steps`, `num_event`: how many of the first axes are steps of scans, and of the last ones belong to an event.
+    - `taken`: which entries of an event are values of an event too: `"any"` of them, `"all"` in another order,
+      `"alike"` of rows and columns, or `"none"`, since the order is part of the value; those of a batch always are.
 
     **Example**
 
@@ -43,6 +46,9 @@ class Entry:
     distribution: str = ""
     source: str = ""
     auxiliary: str = ""
+    num_steps: int = 0
+    num_event: int = 0
+    taken: str = "any"
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,12 @@ class Layout:
                 start += size
             sites.append(entry)
         return replace(self, sites=tuple(sites), to_collapse=())
+
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The dims to which the model gave labels, of those of the draws and of the observed sites."""
+        there = {dim for entry in (*self.drawn, *self.observed) for dim in entry.dims}
+        return tuple(dim for dim, _ in self.labels if dim in there)
 
     @property
     def coords(self) -> "dict[str, NDArray[Any]]":

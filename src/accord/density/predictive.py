@@ -4,10 +4,11 @@ This is what is asked of a model after sampling: what it predicts, and how likel
 `LogDensity` it needs no unknown, takes discrete ones, and knows no unconstrained space.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,20 +17,23 @@ from ..core.errors import DataError, ModelError, SiteError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
-from ..language.choice import AbstractChoice, AbstractSeries
+from ..language.choice import AbstractChoice
 from ..language.values import Replay
+from .alignment import Held, Taking
+from .by_label import DrawNew
 from .data import Template
 from .indices import check_indices, notices_of_indices
 from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
+from .matching import mark_of, match_draws
 from .observed import Claims
 from .reduction import log_prob_of, pointwise
 from .row_files import in_memory
 from .simulate import DrawOrSay
 from .tracing import discover
 
-Shapes = Mapping[str, jax.ShapeDtypeStruct]
+_ELSEWHERE = "Take draws that hold values of it, give it one by `.do`"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +43,10 @@ class Predictive:
     All methods can be used under `jit`, in the scope of its precision.
 
     **Fields**
-    - `data`: the traced arrays among its arguments, by name. `constants`: those whose values shaped the trace.
-    - `layout`: its sites. `given`: those unknowns whose values come from outside.
+    - `data`: the traced arrays among its arguments, by name, and `marks`, by which new entries are drawn. `constants`:
+      arguments whose values shaped the trace.
+    - `layout`: its sites. `given`: those unknowns whose values come from outside; `kept`: those of which some entries
+      do, and the others are drawn; `takings`: by name, which entries of the draws these are.
     - `precision`, `template`, `notices`: as of a `LogDensity`. `claims`: which values its sites may observe.
     """
 
@@ -52,23 +58,42 @@ class Predictive:
     precision: Precision
     notices: tuple[Notice, ...] = ()
     claims: Claims = field(default_factory=Claims)
+    kept: tuple[str, ...] = ()
+    takings: Mapping[str, Taking] = field(default_factory=dict)
+    marks: tuple[str, ...] = ()
 
     @staticmethod
-    def of(model: Model, values: Shapes, precision: Precision, *, draws_others: bool) -> "Predictive":
+    def of(
+        model: Model,
+        held: Mapping[str, Held],
+        dtypes: Mapping[str, np.dtype],
+        precision: Precision,
+        *,
+        draws_others: bool,
+        redraw: Mapping[str, str] | None = None,
+    ) -> "Predictive":
         """Trace a model with values of some unknowns; it may draw the others from their priors, given the rest.
 
-        **Raises** `SiteError` for a value that does not have its site's shape, for an unknown that has none and is not
-        to be drawn or cannot be; `ModelError` and `DataError` as `LogDensity.from_model`.
+        **Arguments**
+        - `held`: what draws have of sites, `dtypes`: of those that the model may take from them.
+        - `redraw`: by unknown to draw though there are draws, `"new"`, the entries of new labels where there are any
+          labels, or `"all"`.
+
+        **Raises** `SiteError` for draws that do not have their site's shape or lack its labels, for an unknown that has
+        none and is not to be drawn or cannot be; `OptionError` for names in `redraw` that are no unknowns; `ModelError`
+        and `DataError` as `LogDensity.from_model`.
         """
+        found_sites: dict[str, Site] = {}
 
         def stand_in(site: Site, origin: Any) -> AbstractChoice:
-            if site.name in values:
-                found = values[site.name]
-                return _OfDraws(jnp.broadcast_to(origin, found.shape).astype(found.dtype))
+            if site.name in dtypes:
+                return _LikeDraws(
+                    origin, dtypes[site.name], lambda each: found_sites.setdefault(each.name, each)
+                )
             if not draws_others:
                 raise SiteError(
                     f"site {site.name!r} (at {site.where}): the draws hold no values of it, which its log density "
-                    f"needs.{suggest(site.name, values)} If it is data, call the model with it."
+                    f"needs.{suggest(site.name, dtypes)} If it is data, call the model with it."
                 )
             words = jnp.broadcast_to(jnp.asarray(origin), (2,)).astype(jnp.uint32)
             return _drawing(jax.random.wrap_key_data(words, impl="threefry2x32"))
@@ -76,21 +101,29 @@ class Predictive:
         found = discover(model, precision, stand_in)
         data = {**found.data, **found.constants}
         check_indices(found.uses, data, precision)
-        latents = [entry.name for entry in found.layout.entries]
+        match = match_draws(found.layout, found_sites, held, redraw or {}, draws_others=draws_others)
         return Predictive(
             found.template,
-            found.data,
+            {**found.data, **match.marks},
             found.constants,
             found.layout,
-            tuple(name for name in latents if name in values),
+            match.given,
             precision,
-            (*found.notices, *notices_of_indices(found.uses, data, precision)),
+            (*found.notices, *match.notices, *notices_of_indices(found.uses, data, precision)),
             found.claims,
+            match.kept,
+            match.takings,
+            tuple(match.marks),
         )
 
     def check_observed(self) -> None:
         """Raise `SiteError` for what is observed outside of a site's support; drawing anew needs no such values."""
         self.claims.check({**self.data, **self.constants})
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The sites that are read from the draws."""
+        return (*self.given, *self.kept)
 
     def with_data(self, data: Mapping[str, Any]) -> "Predictive":
         """The same with other arrays of the same shapes."""
@@ -98,7 +131,7 @@ class Predictive:
 
     def draw(self, values: Mapping[str, Any], key: jax.Array) -> dict[str, jax.Array]:
         """Draw what is observed, and the unknowns that are not given; with them the deterministic sites."""
-        _, sites = self._run(values, _Draw(key))
+        _, sites = self._run(values, _Draw(key, {name: self._new(name, values, key) for name in self.kept}))
         names = [entry.name for entry in self.layout.sites if entry.kind != "factor"]
         return {name: jnp.asarray(sites[name].value) for name in names if name not in self.given}
 
@@ -132,6 +165,19 @@ class Predictive:
                 )
         return jax.tree.map(jnp.asarray, value)
 
+    def _new(self, name: str, values: Mapping[str, Any], key: jax.Array) -> DrawNew:
+        """How the entries of a site are drawn that have new labels."""
+        first_event = len(self.layout[name].shape) - self.layout[name].num_event
+        words = {
+            axis: self.data[mark_of(name, axis)] for axis in range(-first_event, 0) if self._has(name, axis)
+        }
+        words = {axis: jnp.asarray(each) for axis, each in words.items()}
+        known = jnp.asarray(self.data[mark_of(name, "known")])
+        return DrawNew(key, values[name], known, words, _ELSEWHERE)
+
+    def _has(self, name: str, axis: int) -> bool:
+        return mark_of(name, axis) in self.marks
+
     def _run(self, values: Mapping[str, Any], *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         arrays = {**in_memory(self.data), **self.constants}
         with concrete(self.constants):
@@ -158,40 +204,35 @@ class _Draw(AbstractHandler):
     """Draw what nobody gave, and what is observed, whatever seeds there are inside."""
 
     key: Any
+    new: dict[str, DrawNew]
 
     def process(self, site: Site) -> Site:
         """Say how to draw the site."""
         if not (site.is_latent or site.is_observed):
             return site
-        return replace(site, value=None, choose=_drawing(self.key))
+        return replace(site, value=None, choose=self.new.get(site.name) or _drawing(self.key))
 
 
 def _drawing(key: jax.Array) -> DrawOrSay:
     """Choose a value from the site's distribution, which depends on the key and its name alone."""
-    return DrawOrSay(key, "Take draws that hold values of it, give it one by `.do`")
+    return DrawOrSay(key, _ELSEWHERE)
 
 
-class _OfDraws(AbstractSeries):
-    """A value of the shape that the draws have, which must be the site's."""
+class _LikeDraws(AbstractChoice):
+    """A value of the shape that the site needs and the dtype that the draws have; `seen` is told of the site."""
 
-    value: Any
+    origin: Any
+    dtype: np.dtype = eqx.field(static=True)
+    seen: Callable[[Site], Any] = eqx.field(static=True)
 
     def __call__(self, site: Site) -> Site:
-        _check_shape(site, tuple(self.value.shape))
-        return replace(site, value=self.value)
+        self.seen(site)
+        event = () if site.distribution is None else tuple(site.distribution.event_shape)
+        value = jnp.broadcast_to(self.origin, (*site.batch_shape, *event)).astype(self.dtype)
+        return replace(site, value=value)
 
-
-def _check_shape(site: Site, found: tuple[int, ...]) -> None:
-    event = () if site.distribution is None else tuple(site.distribution.event_shape)
-    needed = (*site.batch_shape, *event)
-    if found == needed:
-        return
-    plates = "".join(f" The plate {each.name!r} has size {each.size} here." for each in site.plates)
-    raise SiteError(
-        f"site {site.name!r} (at {site.where}): the draws have shape {tuple(found)}, and the model as it is called now "
-        f"needs {needed}.{plates} Call it with as many entries as it was sampled with, or, to draw the site anew from "
-        f"its prior given the rest, as for groups that were not among the data, add redraw=[{site.name!r}]."
-    )
+    def for_steps(self, length: int) -> "_LikeDraws":
+        return _LikeDraws(jnp.broadcast_to(self.origin, (length,)), self.dtype, self.seen)
 
 
 def _entries(site: Site) -> jax.Array:

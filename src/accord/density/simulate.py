@@ -3,6 +3,7 @@
 A site's draw depends on the key and its name alone, as under `handlers.seed`.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -84,16 +85,24 @@ class DrawOrSay(AbstractChoice):
     elsewhere: str = eqx.field(static=True)
 
     def __call__(self, site: Site) -> Site:
-        try:
-            return Draw(self.key)(site)
-        except (DistributionError, NotImplementedError) as error:
-            remedy = f"{self.elsewhere}, or give it a distribution with `sample`."
-            raise SiteError(
-                f"site {site.name!r} (at {site.where}): {family(site.distribution)} gives no draws ({error}). {remedy}"
-            ) from error
+        return draw_or_say(site, Draw(self.key), self.elsewhere)
 
     def for_steps(self, length: int) -> "DrawOrSay":
         return DrawOrSay(key_for_steps(self.key, length), self.elsewhere)
+
+
+def draw_or_say(site: Site, draw: Callable[[Site], Any], elsewhere: str) -> Any:
+    """What `draw(site)` returns.
+
+    **Raises** `SiteError` where the site's distribution gives no draws, which says what to do `elsewhere`.
+    """
+    try:
+        return draw(site)
+    except (DistributionError, NotImplementedError) as error:
+        remedy = f"{elsewhere}, or give it a distribution with `sample`."
+        raise SiteError(
+            f"site {site.name!r} (at {site.where}): {family(site.distribution)} gives no draws ({error}). {remedy}"
+        ) from error
 
 
 def _sites(density: LogDensity, key: jax.Array, *, has_data: bool) -> dict[str, Site]:

@@ -28,6 +28,7 @@ from ..language.missing import OF_STEPS
 from ..language.places import user_line
 from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
+from .alignment import taken_of
 from .checks import check_maps, check_proper, may_be_hidden
 from .data import Template, split
 from .indices import Asked, Axes, Uses, closed_over, find
@@ -235,6 +236,9 @@ def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Map
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
                 auxiliary=site.auxiliary,
+                num_steps=len(site.steps),
+                num_event=0 if site.distribution is None else len(site.distribution.event_shape),
+                taken=taken_of(site) if is_latent else "any",
             )
         )
         start = stop

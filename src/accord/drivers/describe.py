@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -30,6 +30,8 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     if plan.until is not None and plan.first_look != FIRST:
         until |= {"first_look": plan.first_look}
     raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
+    # Labels that are not those of default can only have been given; of the others it has to be said.
+    counted = [dim for dim in layout.labelled if _is_default(layout.coords[dim].tolist())]
     sites = [
         {
             "name": entry.name,
@@ -66,6 +68,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
                 "dim": density.dim,
                 "sites": sites,
                 "coords": {name: values.tolist() for name, values in layout.coords.items()},
+                **({"labelled": counted} if counted else {}),
             },
             "data_hashes": {name: _digest(array) for name, array in density.data.items()},
             FIELD: particulars(density),
@@ -75,9 +78,19 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     )
 
 
+def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
+    """The dims of a manifest's layout whose labels the model gave, rather than 0, 1, ... by default."""
+    given = layout.get("labelled", ())
+    return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not _is_default(labels))
+
+
 def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
     """The options of a sampler by name."""
     return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
+
+
+def _is_default(labels: Sequence[Any]) -> bool:
+    return [*labels] == [*range(len(labels))]
 
 
 def _digest(array: Any) -> str:

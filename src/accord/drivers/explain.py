@@ -14,6 +14,7 @@ from ..density.blame import Blame
 from ..executors import ThreadPool
 from ..language import Model
 from ..report.evidence import Blamed
+from .describe import labelled_in
 from .draws import Draws
 from .requests import density_of
 from .tally import KINDS, BadEnd
@@ -56,7 +57,7 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     - `draws`: of `infer.sample`, `infer.resume` or `infer.load`.
     - `target`: the model with its data, for draws that were loaded; None is the one that they were drawn from.
 
-    **Raises** `OptionError` where the model is not attached and not given, or has another dimension.
+    **Raises** `OptionError` where the model is not attached and not given, or has another dimension or other labels.
 
     **Example**
 
@@ -78,6 +79,13 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
             f"explain: the model has {density.dim} unknowns, and these draws {draws.manifest['layout']['dim']}: it is "
             "not the one that they were drawn from."
         )
+    recorded, given = draws.manifest["layout"], dict(density.layout.labels)
+    for dim in labelled_in(recorded):
+        if dim in given and list(given[dim]) != recorded["coords"][dim]:
+            raise OptionError(
+                f"explain: the labels of {dim!r} are others here, or in another order, than when the draws were made. "
+                "Give the model with the data that it was sampled with."
+            )
     return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
 
 

@@ -32,7 +32,7 @@ class Seed(AbstractHandler):
     def process(self, site: Site) -> Site:
         """Say how to draw the site, unless a seed further inside has."""
         if site.kind in ("key", "subsample") and site.value is None:
-            return replace(site, value=_key_of(self._key(), site.name))
+            return replace(site, value=key_of_site(self._key(), site.name))
         return replace(site, choose=Draw(self._key())) if site.is_latent and site.choose is None else site
 
     def _key(self) -> jax.Array:
@@ -52,14 +52,15 @@ class Draw(AbstractChoice):
             shape = (*site.batch_shape, *distribution.event_shape)
             return replace(site, value=jnp.broadcast_to(jnp.asarray(site.init, distribution.dtype), shape))
         batch, own = site.batch_shape, distribution.batch_shape
-        key = _key_of(self.key, site.name)
+        key = key_of_site(self.key, site.name)
         return replace(site, value=distribution.sample(key, batch[: len(batch) - len(own)]))
 
     def for_steps(self, length: int) -> "Draw":
         return Draw(key_for_steps(self.key, length))
 
 
-def _key_of(key: Any, name: str) -> jax.Array:
+def key_of_site(key: Any, name: str) -> jax.Array:
+    """The key of a site."""
     return jax.random.fold_in(key, zlib.crc32(name.encode()))
 
 

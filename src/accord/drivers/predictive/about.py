@@ -15,7 +15,9 @@ def about(
 ) -> dict[str, Any]:
     """The fields that all that is computed from draws has in common."""
     layout = target.layout
-    every = {**target.data, **target.constants}
+    every = {
+        name: value for name, value in target.data.items() if name not in target.marks
+    } | target.constants
     # What lies in files stays there, and keys are no numbers that can be shown.
     data = {name: value for name, value in every.items() if isinstance(value, np.ndarray)}
     observed = {entry.name: data[entry.source] for entry in layout.observed if entry.source in data}
@@ -25,6 +27,7 @@ def about(
         "chains": source.chains,
         "dims": {entry.name: entry.dims for entry in layout.sites},
         "coords": layout.coords,
+        "labelled": layout.labelled,
         "model": source.model.name,
         "precision": source.precision,
         "notices": tuple(notices),

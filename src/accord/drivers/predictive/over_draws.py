@@ -44,7 +44,7 @@ def over_draws(
     count = source.num_draws if num_draws is None else num_draws
     num_chains = len(source.chains)
     key_words = [keys.words(keys.chain_key(seed, chain), keys.USE_PREDICT, count) for chain in source.chains]
-    like = {name: _one(source.series, name, target) for name in target.given}
+    like = {name: _one(source.series, name, target) for name in target.read}
     job = Job.of(target, evaluate, like, _MAX_ROWS)
     leaves, structure = jax.tree.flatten(job.result)
     if not leaves:
@@ -53,7 +53,7 @@ def over_draws(
     found = [np.empty((num_chains, count, *leaf.shape), leaf.dtype) for leaf in leaves]
 
     def cut(rows: int) -> Iterator[Block]:
-        readers = {name: _Reader(source.series.pieces(name)) for name in target.given}
+        readers = {name: _Reader(source.series.pieces(name)) for name in target.read}
         for place in range(num_chains):
             for start in range(0, count, rows):
                 num = min(rows, count - start)
@@ -62,7 +62,10 @@ def over_draws(
                     place,
                     start,
                     key_words[place][start : start + num],
-                    {name: float_values(values[name], target.precision) for name in values},
+                    {
+                        name: target.takings[name](float_values(values[name], target.precision))
+                        for name in values
+                    },
                 )
 
     def keep(block: Block, some: list[np.ndarray]) -> None:
@@ -93,7 +96,7 @@ class _Reader:
 def _one(series: AbstractSeries, name: str, target: Predictive) -> jax.ShapeDtypeStruct:
     piece = next(series.pieces(name))
     dtype = float_values(piece[:0], target.precision).dtype
-    return jax.ShapeDtypeStruct(series.shape(name)[2:], dtype)
+    return jax.ShapeDtypeStruct(target.layout[name].shape, dtype)
 
 
 def _check_memory(needed: int) -> None:

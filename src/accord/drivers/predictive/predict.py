@@ -27,7 +27,7 @@ def predict(
     model: Model | None = None,
     *,
     sites: Sequence[str] | None = None,
-    redraw: Sequence[str] = (),
+    redraw: Sequence[str] | Mapping[str, str] = (),
     seed: int = 0,
     executor: AbstractExecutor | None = None,
     quiet: bool = False,
@@ -35,24 +35,28 @@ def predict(
     """Draw observations from the posterior predictive distribution: one of each for every draw of the unknowns.
 
     What the model observes, or would observe (`y=None`), is drawn; deterministic sites are computed anew. The unknowns
-    have the values of the draws. One that the draws lack is drawn from its prior given the rest, with a notice.
+    have the values of the draws: entry by entry by their labels where plates, scans or dims of the run and of the model
+    have any (`coords=`), in whatever order, else by place. One that the draws lack is drawn from its prior given the
+    rest, with a notice.
 
     Bits are a function of (seed, chain, draw); a draw is counted among those that are kept. The work is done block by
     block, so that draws in a folder need not fit into memory; the result has to.
 
     **Arguments**
-    - `draws`: of a run, or a mapping from site to array of shape `(chain, draw, *site)`, which then needs a model.
+    - `draws`: of a run, or a mapping from site to array of shape `(chain, draw, *site)`, which then needs a model, and
+      has no labels.
     - `model`: called with the data to predict for, such as `model(x_new)`; None is the model of the run with its data.
       What is no data of a plate's size must have the sizes that it was sampled with.
     - `sites`: names of those to return; None is all that are predicted, drawn or computed.
-    - `redraw`: unknowns to draw from their priors given the rest, though the draws hold values of them: those of groups
-      that were not among the data.
+    - `redraw`: unknowns to draw from their priors given the rest, though the draws hold values of them: the entries of
+      labels that the draws do not know, such as groups that were not among the data; without labels, all entries.
+      `{"effect": "all"}` draws all entries of a site that has labels.
     - `seed`: an integer in [0, 2**64). `quiet`: print no notices.
     - `executor`: where it is computed, which changes no number: `infer.Threads()`, which is None, `Serial()`,
       `Processes()`, `Dask()` or `Ray()`.
 
-    **Raises** `SiteError` for a site whose size is not that of its draws, and for one without draws; `OptionError` for
-    names that are no sites, and where there is no model.
+    **Raises** `SiteError` for a site whose size is not that of its draws, for one that has labels which the draws do
+    not know, and for one without draws; `OptionError` for names that are no sites, and where there is no model.
 
     **Example**
 
@@ -62,18 +66,13 @@ def predict(
     """
     keys.chain_key(seed, 0)
     source = Source.of("predict", draws, model)
-    anew = _names("redraw", redraw)
+    anew = _redraw(redraw)
     target = source.trace("predict", anew, draws_others=True)
     latents = [entry.name for entry in target.layout.entries]
-    for name in anew:
-        if name not in latents:
-            raise OptionError(
-                f"infer.predict: redraw takes unknowns of the model, and {name!r} is none.{suggest(name, latents)} "
-                f"They are: {', '.join(latents) or 'none'}."
-            )
     seen = tuple(entry.name for entry in target.layout.observed)
     if source.observed is None:  # who gives draws by name leaves out what is to be predicted
-        ahead = [name for name in latents if name not in (*target.given, *anew)]
+        redrawn = [target.layout.settable.get(name) for name in anew]
+        ahead = [name for name in latents if name not in (*target.read, *redrawn)]
     else:
         ahead = [name for name in latents if name in source.observed or name in left_out(source, target)]
     seen += tuple(ahead)
@@ -136,17 +135,34 @@ def _names(option: str, given: Any) -> tuple[str, ...]:
     return tuple(map(str, given))
 
 
+def _redraw(given: Any) -> dict[str, str]:
+    """By name of a site, which entries of it are to be drawn."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(_names("redraw", given), "new")
+    for name, which in given.items():
+        if which not in ("new", "all"):
+            raise OptionError(
+                f'redraw: {name!r} is to be drawn {which!r}; give "new", for the entries of labels that the draws do '
+                'not know, or "all".'
+            )
+    return {str(name): which for name, which in given.items()}
+
+
 def _drawn_anew(anew: tuple[str, ...], target: Predictive) -> list[Notice]:
     if not anew:
         return []
     factors = [entry.name for entry in target.layout.sites if entry.kind == "factor"]
+    partly = ", ".join(repr(name) for name in anew if name in target.kept)
+    kept = (
+        f" In {partly} that holds for the entries of new labels; the draws have the others." if partly else ""
+    )
     without = f" Factors have no say in that: {', '.join(map(repr, factors))}." if factors else ""
     return [
         Notice(
             "warning" if factors else "info",
             "drawn_from_prior",
             f"{', '.join(map(repr, anew))} {'come' if len(anew) > 1 else 'comes'} from the prior given the rest, not "
-            f"from the draws.{without}",
+            f"from the draws.{kept}{without}",
             "That is right for groups that were not among the data; otherwise take draws that hold them.",
             anew,
         )

@@ -51,7 +51,7 @@ def prior_predictive(
     keys.chain_key(seed, 0)
     check_precision(precision)
     source = Source(InMemory({}), (0,), check_model("prior_predictive", model), precision)
-    target = Predictive.of(model, {}, precision, draws_others=True)
+    target = Predictive.of(model, {}, {}, precision, draws_others=True)
     for entry in target.layout.sites:
         if entry.kind == "factor":
             raise SiteError(

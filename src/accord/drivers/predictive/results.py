@@ -26,7 +26,8 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
 
     **Fields**
     - `sites`: the arrays, in the model's order. `chains`: the number of each chain.
-    - `dims`, `coords`: names of the dimensions of each site, and labels along them.
+    - `dims`, `coords`: names of the dimensions of each site, and labels along them; `labelled`: dims whose labels the
+      model gave, rather than 0, 1, ....
     - `model`: its name. `precision`: in which it was computed. `notices`: what to know before use.
     - `observed`: what was observed, by site, where that is an argument of the model unchanged; `constants`, the other
       arguments that are arrays.
@@ -36,6 +37,7 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     chains: tuple[int, ...]
     dims: dict[str, tuple[str, ...]]
     coords: dict[str, np.ndarray]
+    labelled: tuple[str, ...]
     model: str
     precision: Precision
     notices: tuple[Notice, ...]

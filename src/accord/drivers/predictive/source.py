@@ -1,7 +1,7 @@
 """Find the draws, the model and the precision that something is to be computed with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -11,8 +11,10 @@ from jax.core import Tracer
 from ...core.errors import DataError, ModelError, OptionError, suggest
 from ...core.precision import Precision
 from ...core.series import AbstractSeries, InMemory
+from ...density.alignment import Held
 from ...density.predictive import Predictive, model_of
 from ...language import Model
+from ..describe import labelled_in
 from ..draws import Draws
 from .results import LogLikelihood, Predictions
 
@@ -24,6 +26,7 @@ class Source:
     **Fields**
     - `series`: by site, shape `(chain, draw, *site)`. `chains`: the number of each chain.
     - `model`, `precision`; `is_own`: the model is the one of the run.
+    - `held`: by site, shape, dims and labels of what the draws have of it.
     - `unknowns`: the latent and collapsed sites of the run, and `observed`, those that it observed; None where that is
       not known.
     """
@@ -32,6 +35,7 @@ class Source:
     chains: tuple[int, ...]
     model: Model
     precision: Precision
+    held: Mapping[str, Held] = field(default_factory=dict)
     is_own: bool = False
     unknowns: tuple[str, ...] | None = None
     observed: tuple[str, ...] | None = None
@@ -56,30 +60,39 @@ class Source:
             raise OptionError(
                 f"infer.{function}: these draws have no model. Give one: {function}(draws, model(...))."
             )
-        chains, precision = None, "float64"
+        chains, precision, dims, labels = None, "float64", {}, {}
         arrays = {str(name): np.asarray(value) for name, value in draws.items()}
         if isinstance(draws, Predictions):  # what it predicted or computed are no unknowns
-            chains, precision = draws.chains, draws.precision
+            chains, precision, dims = draws.chains, draws.precision, draws.dims
+            labels = {dim: draws.coords[dim].tolist() for dim in draws.labelled}
             arrays = {name: arrays[name] for name in arrays if name in draws.anew}
         num_chains = _check_arrays(function, arrays)[0]
-        return Source(InMemory(arrays), chains or tuple(range(num_chains)), model, precision)
+        of_sites = draws.sites if isinstance(draws, Predictions) else arrays
+        held = {
+            name: Held.of(array.shape[2:], dims.get(name, ()), labels) for name, array in of_sites.items()
+        }
+        return Source(InMemory(arrays), chains or tuple(range(num_chains)), model, precision, held)
 
     @property
     def num_draws(self) -> int:
         """Draws of each chain."""
         return next((self.series.shape(name)[1] for name in self.series), 0)
 
-    def trace(self, function: str, redraw: tuple[str, ...] = (), *, draws_others: bool) -> Predictive:
+    def trace(
+        self, function: str, redraw: Mapping[str, str] | None = None, *, draws_others: bool
+    ) -> Predictive:
         """Trace the model with those of its unknowns given that are among the draws.
 
         **Raises** `OptionError` for draws that have nothing to do with the model; as `Predictive.of`.
         """
-        names = [name for name in (self.unknowns or self.series) if name not in redraw]
+        names = [*(self.unknowns or self.series)]
         found = Predictive.of(
             self.model,
-            {name: _abstract(self.series, name, self.precision) for name in names},
+            self.held,
+            {name: _dtype_of(self.series, name, self.precision) for name in names},
             self.precision,
             draws_others=draws_others,
+            redraw=redraw,
         )
         sites = {entry.name: entry for entry in found.layout.sites}
         for name in names:
@@ -93,7 +106,7 @@ class Source:
                     f"infer.{function}: the model has no site {name!r}.{suggest(name, sites)} "
                     f"It has: {', '.join(sites)}."
                 )
-        if names and not found.given:
+        if names and not any(name in sites for name in names):
             raise OptionError(
                 f"infer.{function}: the model {self.model.name!r} has none of the unknowns of these draws "
                 f"({', '.join(names)}). Is it another model?"
@@ -107,7 +120,7 @@ def left_out(source: Source, target: Predictive) -> tuple[str, ...]:
     return tuple(
         entry.name
         for entry in target.layout.entries
-        if entry.name in arguments and arguments[entry.name] is None and entry.name not in target.given
+        if entry.name in arguments and arguments[entry.name] is None and entry.name not in target.read
     )
 
 
@@ -131,9 +144,8 @@ def float_values(array: np.ndarray, precision: Precision) -> np.ndarray:
     return array.astype(_dtype(array.dtype, precision), copy=False)
 
 
-def _abstract(series: AbstractSeries, name: str, precision: Precision) -> Any:
-    dtype = next((piece.dtype for piece in series.pieces(name)), np.dtype(float))
-    return jax.ShapeDtypeStruct(series.shape(name)[2:], _dtype(dtype, precision))
+def _dtype_of(series: AbstractSeries, name: str, precision: Precision) -> np.dtype:
+    return _dtype(next((piece.dtype for piece in series.pieces(name)), np.dtype(float)), precision)
 
 
 def _dtype(dtype: np.dtype, precision: Precision) -> np.dtype:
@@ -156,7 +168,13 @@ def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
         for kinds in (("latent", "collapsed"), ("observed",))
     )
     precision: Any = draws.manifest["precision"]
-    return Source(draws.sites, draws.chains, own, precision, model is None, unknowns, observed)
+    labels = {dim: layout["coords"][dim] for dim in labelled_in(layout)}
+    held = {
+        site["name"]: Held.of(site["shape"], site["dims"], labels)
+        for site in layout["sites"]
+        if site["name"] in draws.sites
+    }
+    return Source(draws.sites, draws.chains, own, precision, held, model is None, unknowns, observed)
 
 
 def _check_arrays(function: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Make a start of what a user gives as `init=`, or of what a store has kept."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...core.errors import OptionError, StorageError
@@ -8,10 +9,10 @@ from ..draws import Draws
 from ..modes.mode import Mode
 from .base import AbstractStart
 from .earlier import FromDraws, from_draws
-from .given import as_values
+from .given import as_values, stored_labels
 from .prior import from_median, from_prior
 from .uniform import from_uniform
-from .values import from_values
+from .values import from_mode, from_values
 
 KEPT = "init"
 """Of what a store keeps of a start, the name."""
@@ -29,7 +30,7 @@ def start_of(init: Any) -> AbstractStart:
     if isinstance(init, Draws):
         return from_draws(init)
     if isinstance(init, Mode):
-        return from_values(init.values)
+        return from_mode(init)
     if isinstance(init, Mapping | list | tuple):
         return from_values(init)
     hint = " Call it: `infer.from_prior()`." if callable(init) else ""
@@ -62,10 +63,10 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
                 "drawn: sample anew into another folder."
             )
         case "from_values":
-            return from_values(kept["values"])
+            return replace(from_values(kept["values"]), held=stored_labels(kept))
         case "from_draws":
             chains = tuple(kept["chains"])
             values = tuple(as_values(each, "init") for each in kept["values"])
-            return FromDraws(chains, values)
+            return FromDraws(chains, values, stored_labels(kept))
         case kind:
             raise StorageError(f"the run begins at {kind!r}, which this accord does not have.")

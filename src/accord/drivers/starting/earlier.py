@@ -1,6 +1,7 @@
 """Begin where the chains of an earlier run ended."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,16 +9,22 @@ import numpy as np
 from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
+from ...density.alignment import Held
+from ..describe import labelled_in
 from ..draws import Draws
-from .given import AbstractGiven, Values, as_values
+from .given import AbstractGiven, Values, aligned, as_values, kept_labels
 
 
 @dataclass(frozen=True, eq=False)
 class FromDraws(AbstractGiven):
-    """The last draw of each chain of a run: `chains`, their numbers, and `of_chains`, latent sites by chain."""
+    """The last draw of each chain of a run: `chains`, their numbers, and `of_chains`, latent sites by chain.
+
+    `held` says how the entries of sites are labelled, of those that have labels.
+    """
 
     chains: tuple[int, ...]
     of_chains: tuple[Values, ...]
+    held: Mapping[str, Held] = field(default_factory=dict)
     kind: ClassVar[str] = "from_draws"
     origin: ClassVar[str] = "where the run given by `init=` ended"
 
@@ -35,12 +42,12 @@ class FromDraws(AbstractGiven):
                 f"{where}: no latent site of this model is among its sites, {', '.join(map(repr, values))}. Give the "
                 "draws of a model that has some sites in common."
             )
-        return common, where
+        return aligned(common, self.held, density, where), where
 
     def kept(self) -> dict[str, Any]:
         """All values; JSON holds every digit of them."""
         values = [{name: value.tolist() for name, value in each.items()} for each in self.of_chains]
-        return {"chains": list(self.chains), "values": values}
+        return {"chains": list(self.chains), "values": values, **kept_labels(self.held)}
 
 
 @checks_options
@@ -60,4 +67,7 @@ def from_draws(draws: Draws) -> FromDraws:
         as_values({name: array[row] for name, array in last.items()}, f"init: the last draw of chain {chain}")
         for row, chain in enumerate(draws.chains)
     )
-    return FromDraws(draws.chains, of_chains)
+    layout = draws.manifest["layout"]
+    labels = {dim: layout["coords"][dim] for dim in labelled_in(layout)}
+    held = {site["name"]: Held.of(site["shape"], site["dims"], labels) for site in sites}
+    return FromDraws(draws.chains, of_chains, {name: each for name, each in held.items() if any(each.labels)})

@@ -13,6 +13,7 @@ from ...core.errors import DataError, suggest
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
+from ...density.alignment import Held, check_follows, taking_of, unknown_labels
 from ...density.given import position_with, support_in_words
 from ..alone import compile_alone
 from .base import AT_ONCE, AbstractStart, num_tries_ahead
@@ -79,6 +80,11 @@ def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
         )
     found = {}
     for name, value in values.items():
+        if np.iscomplexobj(value):
+            raise DataError(
+                f"{where}: site {name!r} is to begin at complex numbers, and sites have real ones. Give the real part, "
+                "`value.real`, if the imaginary part is 0."
+            )
         try:
             array = np.array(value, float)
         except (TypeError, ValueError):
@@ -93,6 +99,40 @@ def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
         array.setflags(write=False)
         found[str(name)] = array
     return found
+
+
+def aligned(
+    values: Values, held: Mapping[str, Held], density: LogDensity, where: str
+) -> dict[str, np.ndarray]:
+    """Values in the order of the model's labels, where both sides have labels.
+
+    **Raises** `DataError` for labels that have no value; `SiteError` for values that cannot be put into another order.
+    """
+    layout, found = density.layout, dict(values)
+    entries = {entry.name: entry for entry in layout.sites}
+    for name in values:
+        if name not in held or name not in entries:
+            continue
+        taking = taking_of(entries[name], layout, held[name])
+        if taking.is_new:
+            raise DataError(
+                f"{where}: site {name!r}: {unknown_labels(entries[name], layout, held[name], taking)} A chain has no "
+                f"place for them to begin at: give values of the other sites alone, by infer.from_values."
+            )
+        found[name] = taking(values[name])
+        found[name].setflags(write=False)
+    check_follows(layout, held, found)
+    return found
+
+
+def kept_labels(held: Mapping[str, Held]) -> dict[str, Any]:
+    """What is stored of the labels of values; nothing where there are none."""
+    return {"labels": {name: each.described() for name, each in held.items()}} if held else {}
+
+
+def stored_labels(kept: Mapping[str, Any]) -> dict[str, Held]:
+    """What `kept_labels` has stored."""
+    return {name: Held.stored(each) for name, each in kept.get("labels", {}).items()}
 
 
 def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, ...]:

@@ -1,29 +1,34 @@
 """Begin at values that the user gives: one mapping for all chains, or one for each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
-from .given import AbstractGiven, Values, as_values
+from ...density.alignment import Held
+from ..modes.mode import Mode
+from .given import AbstractGiven, Values, aligned, as_values, kept_labels
 
 
 @dataclass(frozen=True, eq=False)
 class FromValues(AbstractGiven):
-    """See `from_values`. `of_chains` holds one mapping for each chain by its number; one for all if `is_common`."""
+    """See `from_values`. `of_chains` holds one mapping for each chain by its number; one for all if `is_common`.
+
+    `held` says how the entries of sites are labelled, where that is known.
+    """
 
     of_chains: tuple[Values, ...]
     is_common: bool
+    held: Mapping[str, Held] = field(default_factory=dict)
     kind: ClassVar[str] = "from_values"
     origin: ClassVar[str] = "with the values given by `init=`"
 
     def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
         """By the chain's number, so that it begins at the same place without the others."""
-        del density
         if self.is_common:
-            return self.of_chains[0], "init"
+            return aligned(self.of_chains[0], self.held, density, "init"), "init"
         if chain >= len(self.of_chains):
             raise DataError(
                 f"init: there are values for {len(self.of_chains)} chains, and none for chain {chain}. Give a list "
@@ -34,7 +39,18 @@ class FromValues(AbstractGiven):
     def kept(self) -> dict[str, Any]:
         """All values; JSON holds every digit of them."""
         plain = [{name: value.tolist() for name, value in values.items()} for values in self.of_chains]
-        return {"values": plain[0] if self.is_common else plain}
+        return {"values": plain[0] if self.is_common else plain, **kept_labels(self.held)}
+
+
+def from_mode(mode: Mode) -> FromValues:
+    """Begin all chains at a mode, whose entries are labelled as those of its model."""
+    layout = mode.density.layout
+    labels = dict(layout.labels)
+    held = {entry.name: Held.of(entry.shape, entry.dims, labels) for entry in layout.sites}
+    values = as_values(mode.values, "init")
+    return FromValues(
+        (values,), is_common=True, held={name: each for name, each in held.items() if any(each.labels)}
+    )
 
 
 @checks_options
