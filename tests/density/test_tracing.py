@@ -46,7 +46,6 @@ ARGUMENTS = {
     "ints": (np.zeros(3, np.int8), {"value": "int64"}),
     "bools": (np.zeros(3, bool), {"value": "bool"}),
     "half": (jnp.zeros(3, jnp.bfloat16), {"value": "float64"}),
-    "complex": (np.zeros(3, np.complex64), {"value": "complex128"}),
     "series": (Series(), {"value": "float64"}),
     "list": ([1, 2], {"value": "int64"}),
     "rows": ([[1.0, 2.0], (3.0, 4.0)], {"value": "float64"}),

@@ -68,7 +68,7 @@ def split(model: Model, precision: Precision) -> tuple[Template, dict[str, Any],
     def take(path: tuple[Any, ...], leaf: Any) -> Any:
         name = _unique(_name(model, path), data)
         is_static, leaf = isinstance(leaf, Static), unmarked(leaf)
-        if not _is_array(leaf, name) or (is_static and isinstance(leaf, (float, complex))):
+        if not _is_array(leaf, name) or (is_static and isinstance(leaf, float)):
             return leaf.item() if isinstance(leaf, (np.integer, np.bool_)) else leaf
         data[name] = convert(name, leaf, precision)
         notices.extend(_loss_of_precision(name, leaf, data[name], precision))
@@ -83,8 +83,10 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
 
     A value that is being traced by JAX stays as it is: its trace has settled the dtype.
 
-    **Raises** `DataError` for strings, objects and dates, and for ints that do not fit.
+    **Raises** `DataError` for strings, objects and dates, for complex numbers, and for ints that do not fit.
     """
+    if isinstance(value, Tracer) and jnp.issubdtype(value.dtype, jnp.complexfloating):
+        raise _is_complex(name, value.dtype)
     if isinstance(value, Tracer) or _is_key(value):
         return value
     if isinstance(value, FileRows):
@@ -108,10 +110,18 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
         return np.array(array, float_dtype(precision))
     if array.dtype.kind == "c":
-        return np.array(array, f"complex{2 * width}")
+        raise _is_complex(name, array.dtype)
     raise DataError(
         f"argument {name!r}: found {type(value).__name__} of dtype {array.dtype}, which is not numbers. Convert it "
         "first, for instance by `np.asarray(x, float)`; labels for `coords=` can be a list of strings."
+    )
+
+
+def _is_complex(name: str, dtype: Any) -> DataError:
+    return DataError(
+        f"argument {name!r}: the numbers are complex ({dtype}), and sites are real, so that the imaginary part would "
+        "be lost. Pass the real and imaginary parts as two arrays of real numbers, `z.real` and `z.imag`. (A model may "
+        "compute complex numbers, such as `jnp.fft.rfft(x)`.)"
     )
 
 

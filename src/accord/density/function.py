@@ -45,7 +45,10 @@ class FunctionProgram(AbstractProgram):
             )
             shape = np.shape(leaf)
             if np.asarray(leaf).dtype.kind not in "fiu":
-                raise DataError(f"from_function: leaf {name!r} of the example is {leaf!r}, not real numbers.")
+                raise DataError(
+                    f"from_function: leaf {name!r} of the example is {leaf!r}, not real numbers. Of complex "
+                    "ones give the real and imaginary parts as two leaves."
+                )
             start = entries[-1].stop if entries else 0
             dims = tuple(f"{name}_dim_{axis}" for axis in range(len(shape)))
             entries.append(
@@ -63,6 +66,11 @@ class FunctionProgram(AbstractProgram):
         if getattr(result, "shape", None) != ():
             raise DataError(
                 f"from_function: the function must return one number, shape (); it returned {result}."
+            )
+        if jnp.issubdtype(result.dtype, jnp.complexfloating):
+            raise DataError(
+                f"from_function: the function returned a complex number ({result.dtype}), and a log density is real. "
+                "Return its real part, `value.real`, if the imaginary part is 0."
             )
         name = getattr(function, "__name__", type(function).__name__)
         return FunctionProgram(name, function, structure, Layout(tuple(entries)), precision)

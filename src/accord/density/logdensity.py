@@ -15,6 +15,7 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
 from ..language import Model
+from ..language.shapes import check_real
 from .checks import non_finite_message
 from .chunked import in_chunks
 from .collapsed import collapsed
@@ -129,6 +130,7 @@ class LogDensity(eqx.Module):
             by, shape = given[name], self.layout[given[name]].shape
             if np.shape(values[by]) != shape:
                 raise DataError(f"unconstrain: site {by!r} has shape {shape}, got {np.shape(values[by])}.")
+            check_real(f"unconstrain: the value of site {by!r}", values[by])
         pieces = self.program.positions(values, self.data)
         for name, piece in pieces.items():
             if not isinstance(piece, Tracer) and not np.all(np.isfinite(piece)):

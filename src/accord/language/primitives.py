@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import jax.tree_util as jtu
+
 from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options
 from ..distributions import AbstractDistribution
@@ -10,7 +12,7 @@ from .interpreter import visit
 from .missing import visit_partly
 from .model import Model, ModelFunction
 from .places import caller
-from .shapes import as_array
+from .shapes import as_array, check_real
 from .site import Site
 
 
@@ -72,6 +74,11 @@ def sample(
         raise SiteError(
             f"site {name!r} (at {where}): expected a distribution of accord, got {_describe(distribution)}. "
             f"{_right_statement(name, distribution, obs)}"
+        )
+    for path, parameter in jtu.tree_flatten_with_path(distribution)[0]:
+        word = jtu.keystr(path).removeprefix(".")
+        check_real(
+            f"site {name!r} (at {where}): the parameter {word!r} of {type(distribution).__name__}", parameter
         )
     value = None if obs is None else as_array(obs, name)
     site = Site(
@@ -146,6 +153,7 @@ def _check_name(statement: str, name: Any) -> None:
 
 def _check_numbers(statement: str, name: str, value: Any) -> None:
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "dtype"):
+        check_real(f"ac.{statement} (at {caller()}): the value of site {name!r}", value)
         return
     match value:
         case Model() | ModelFunction():

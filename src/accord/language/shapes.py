@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import DataError, SiteError
@@ -59,9 +60,12 @@ def shape_of(value: Any) -> tuple[int, ...]:
 def as_array(value: Any, name: str) -> Any:
     """An observed value as given, or as a NumPy array if it is a list of numbers.
 
-    **Raises** `DataError` for anything that is not numbers.
+    **Raises** `DataError` for anything that is not numbers, and for complex ones.
     """
-    if isinstance(value, (jax.Array, bool, int, float)):
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, jax.Array):
+        check_real(f"site {name!r}: the value given", value)
         return value
     try:
         array = np.asarray(value)
@@ -75,7 +79,22 @@ def as_array(value: Any, name: str) -> Any:
             f"site {name!r}: the value given is {type(value).__name__} of dtype {array.dtype}, not numbers. "
             "Convert it first, for instance with `np.asarray(value, float)`."
         )
+    check_real(f"site {name!r}: the value given", array)
     return array
+
+
+def check_real(what: str, value: Any) -> None:
+    """Refuse complex numbers, of which a log density would take the real part alone.
+
+    **Raises** `DataError`.
+    """
+    dtype = getattr(value, "dtype", None)
+    is_complex = isinstance(value, complex) if dtype is None else jnp.issubdtype(dtype, jnp.complexfloating)
+    if is_complex:
+        raise DataError(
+            f"{what} is complex ({dtype or 'complex'}), and sites have real numbers, so that the imaginary part would "
+            "be lost. Give the real and imaginary parts, `z.real` and `z.imag`, each a site or an axis of its own."
+        )
 
 
 def fitted(site: Site) -> Site:
@@ -118,6 +137,7 @@ def _check_value(site: Site) -> None:
     distribution = site.distribution
     if distribution is None:
         return
+    check_real(f"site {site.name!r} (at {site.where}): the value", site.value)
     batch, event = site.batch_shape, tuple(distribution.event_shape)
     found = shape_of(site.value)
     if found == (*batch, *event):
