@@ -59,3 +59,41 @@ def test_predict_takes_sites_and_unknowns_to_redraw(stored, accord):
 def test_predict_refuses_by_name(stored, accord, options, words):
     status, _, err = accord("predict", *stored, *options)
     assert status == 2 and words in err
+
+
+LABELLED = """
+import accord as ac
+import accord.distributions as dist
+
+
+@ac.model
+def regions(names, group, y=None):
+    with ac.plate("region", len(names), coords=names):
+        effect = ac.sample("effect", dist.Normal(0, 5))
+    with ac.plate("row", len(group)):
+        ac.deterministic("mean", effect[group])
+        ac.sample("y", dist.Normal(effect[group], 1.0), obs=y)
+"""
+
+
+def test_predict_matches_regions_by_their_names(folder, accord):
+    (folder / "regions.py").write_text(LABELLED)
+    data = {"names": ["north", "south"], "group": [0, 1, 1], "y": [1.0, 2.0, 4.0]}
+    for name, changes in {"old": {}, "new": {"names": ["west", "south", "north"], "y": None}}.items():
+        (folder / f"{name}.json").write_text(json.dumps(data | changes))
+    sample = ("sample", "regions.py", "--data", "old.json", "--out", "run", "--quiet")
+    assert accord(*sample, "--draws", "20", "--warmup", "50", "--chains", "1")[0] == 0
+    predict = ("predict", "run", "regions.py", "--data", "new.json", "--quiet")
+    status, _, err = accord(*predict)
+    assert status == 2 and "labels that" not in err and "'west'" in err and "redraw=['effect']" in err
+    assert accord(*predict, "--redraw", "effect", "--out", "ahead.npz")[0] == 0
+    with np.load("ahead.npz") as found:
+        np.testing.assert_array_equal(found["mean"][..., 1], infer.load("run")["effect"][..., 1])
+        np.testing.assert_array_equal(found["effect"][..., 2], infer.load("run")["effect"][..., 0])
+
+
+def test_complex_numbers_in_a_file_are_refused_by_name(folder, accord):
+    np.savez(folder / "waves.npz", x=np.array([1 + 1j, 2.0]), y=np.zeros(2))
+    (folder / "plated.py").write_text(MODEL)
+    status, _, err = accord("sample", "plated.py", "--data", "waves.npz", "--out", "run")
+    assert status == 2 and "argument 'x'" in err and "complex" in err and "`z.imag`" in err

@@ -98,6 +98,16 @@ def values_of(shape):
     ac.sample("v", laws[law](), dims=dims)
 
 
+@ac.model
+def families(shift, coords):
+    """Families whose parameters differ between labels."""
+    with ac.plate("region", len(coords), coords=coords):
+        ac.sample("normal", dist.Normal(shift, 1.0))
+        ac.sample("masked", dist.LogNormal(shift, 1.0).mask(True))
+        ac.sample("binary", dist.Bernoulli(logits=shift))
+        ac.sample("vector", dist.MultivariateNormal(jnp.zeros(2), jnp.eye(2)))
+
+
 def reordered(coords, group, y=None, **options):
     """The same data with the regions in another order."""
     places = np.array([coords.index(each) for each in KNOWN])
@@ -234,6 +244,22 @@ def test_a_new_entry_does_not_depend_on_the_labels_beside_it(draws):
         assert not np.any(some[name]["west"] == some[name]["up"])
 
 
+def test_an_entry_is_drawn_by_its_label_whatever_the_family():
+    names = ["normal", "masked", "binary", "vector"]
+    known = infer.prior_predictive(families(np.zeros(1), ["south"]), draws=5, quiet=True)
+
+    def found(coords, shift):
+        return infer.predict(known, families(np.array(shift), coords), redraw=names, quiet=True)
+
+    one, other = (
+        found(["up", "south", "down"], [1.0, 0.0, 5.0]),
+        found(["down", "west", "up"], [5.0, 3.0, 1.0]),
+    )
+    for name in names:
+        np.testing.assert_array_equal(one[name][:, :, 1], known[name][:, :, 0])
+        np.testing.assert_allclose(one[name][:, :, [0, 2]], other[name][:, :, [2, 0]], rtol=1e-12)
+
+
 def test_new_entries_follow_their_distribution_given_the_rest():
     ahead = made(regions(KNOWN, GROUP), draws=4000)
     new = regions(["west", "south", "up"], np.array([0]), shift=np.array([10.0, 0.0, 0.0]))
@@ -242,6 +268,17 @@ def test_new_entries_follow_their_distribution_given_the_rest():
     for each in (noise[..., 0], noise[..., 2], found["z"][..., 0]):
         assert abs(each.mean()) < 4.9 / np.sqrt(4000)  # standard errors
         assert abs((each**2).mean() - 1) < 4.9 * np.sqrt(2 / 4000)
+
+
+def test_sites_of_submodels_are_matched_and_drawn_like_others():
+    @ac.model
+    def outer(coords):
+        ac.submodel(plain(coords, np.array([0])), prefix="part")
+
+    ahead = made(outer(KNOWN))
+    found = infer.predict(ahead, outer(["west", "south"]), redraw=["part/effect", "part/y"], quiet=True)
+    np.testing.assert_array_equal(found["part/effect"][..., 1], ahead["part/effect"][..., 2])
+    assert len(np.unique(found["part/effect"][..., 0])) == 6
 
 
 def test_all_entries_are_drawn_where_that_is_said(draws):

@@ -87,6 +87,27 @@ def test_what_may_change_compiles_nothing():
     assert compiled == []
 
 
+def test_other_labels_compile_nothing():
+    import accord as ac
+    import accord.distributions as dist
+
+    @ac.model
+    def model(names):
+        m = ac.sample("m", dist.Normal(0.625, 3.25))
+        with ac.plate("region", len(names), coords=names):
+            ac.sample("effect", dist.Normal(m, 1.0))
+
+    known = infer.prior_predictive(model(["a", "b"]), draws=5, quiet=True)
+    with counting() as compiled:
+        for names in (["b", "new"], ["newer", "a"], ["a", "newest"]):
+            infer.predict(known, model(names), redraw=["effect"], quiet=True)
+    assert len(compiled) == 1, compiled
+    with counting() as compiled:
+        for names in (["b", "a"], ["a", "b"]):
+            infer.log_prior(known, model(names))
+    assert len(compiled) == 1, compiled
+
+
 def test_predictions_compile_one_program_and_new_data_none():
     model, rng = fresh_model(0.625), np.random.default_rng(0)
     with counting() as compiled:

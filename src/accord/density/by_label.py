@@ -1,8 +1,8 @@
 """Draw the entries of a site by their labels: some of them, or all.
 
 The random numbers of an entry are a function of the key, the site's name and the entry's labels. So they are the same
-in whatever order the labels stand, and whatever other labels are there. (In a distribution of vectors whose parameters
-differ between labels they are a function of the entry's place.)
+in whatever order the labels stand, and whatever other labels are there. (Where parameters differ between labels and
+have axes of their own, as in vectors and mixtures, they are a function of the entry's place.)
 """
 
 from collections.abc import Mapping

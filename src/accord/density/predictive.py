@@ -87,9 +87,8 @@ class Predictive:
 
         def stand_in(site: Site, origin: Any) -> AbstractChoice:
             if site.name in dtypes:
-                return _LikeDraws(
-                    origin, dtypes[site.name], lambda each: found_sites.setdefault(each.name, each)
-                )
+                name = site.name  # as it is known outside of all prefixes
+                return _LikeDraws(origin, dtypes[name], lambda each: found_sites.update({name: each}))
             if not draws_others:
                 raise SiteError(
                     f"site {site.name!r} (at {site.where}): the draws hold no values of it, which its log density "
@@ -167,16 +166,12 @@ class Predictive:
 
     def _new(self, name: str, values: Mapping[str, Any], key: jax.Array) -> DrawNew:
         """How the entries of a site are drawn that have new labels."""
-        first_event = len(self.layout[name].shape) - self.layout[name].num_event
+        axes = range(-len(self.layout[name].shape), 0)
         words = {
-            axis: self.data[mark_of(name, axis)] for axis in range(-first_event, 0) if self._has(name, axis)
+            axis: jnp.asarray(self.data[mark]) for axis in axes if (mark := mark_of(name, axis)) in self.marks
         }
-        words = {axis: jnp.asarray(each) for axis, each in words.items()}
         known = jnp.asarray(self.data[mark_of(name, "known")])
         return DrawNew(key, values[name], known, words, _ELSEWHERE)
-
-    def _has(self, name: str, axis: int) -> bool:
-        return mark_of(name, axis) in self.marks
 
     def _run(self, values: Mapping[str, Any], *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         arrays = {**in_memory(self.data), **self.constants}
