@@ -11,10 +11,12 @@ from . import infer as infer
 from . import reparam as reparam
 from .core.names import refusal as _refusal
 from .core.tracebacks import entry_point as _entry_point
+from .language import Levels as Levels
 from .language import Model as Model
 from .language import cond as cond
 from .language import deterministic as deterministic
 from .language import factor as factor
+from .language import levels as levels
 from .language import model as model
 from .language import module as module
 from .language import param as param

@@ -131,6 +131,26 @@ def test_new_observations_by_condition_compile_nothing():
     assert compiled == []
 
 
+def test_new_codes_of_the_same_levels_compile_nothing():
+    import accord as ac
+    import accord.distributions as dist
+
+    @ac.model
+    def groups(group, y):
+        with ac.plate("group", group.num_levels, coords=group.levels):
+            mean = ac.sample("mean", dist.Normal(0, 4.125))
+        with ac.plate("row", len(y)):
+            ac.sample("y", dist.Normal(mean[group.codes], 1), obs=y)
+
+    draws, levels = {"mean": np.zeros((1, 5, 2))}, ("a", "b")
+    with counting() as compiled:
+        infer.log_likelihood(draws, groups(ac.levels(["a", "b", "a"]), np.arange(3.0)))
+    assert len(compiled) == 1, compiled
+    with counting() as compiled:
+        infer.log_likelihood(draws, groups(ac.levels(["b", "b", "b"], levels=levels), np.ones(3)))
+    assert not compiled, compiled
+
+
 def test_models_that_differ_only_in_names_share_a_program():
     import accord as ac
     import accord.distributions as dist

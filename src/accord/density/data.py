@@ -14,6 +14,7 @@ from ..core.errors import DataError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision, float_dtype
 from ..language import Model
+from ..language.columns import as_numbers, is_table, refuse_levels
 from ..language.static import Static, unmarked
 from ..language.values import AbstractValues
 from .row_files import FileRows
@@ -91,6 +92,8 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
         return value
     if isinstance(value, FileRows):
         return value.astype(_dtype_of_rows(value.stored, precision))
+    refuse_levels(value, f"argument {name!r}")
+    value = as_numbers(value, f"argument {name!r}")
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -149,10 +152,10 @@ def check_names(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
 def _is_array(leaf: Any, name: str) -> bool:
     if isinstance(leaf, (np.bool_, np.integer, type)):
         return False
-    if hasattr(leaf, "columns") and hasattr(leaf, "__array__"):
+    if is_table(leaf):
         raise DataError(
-            f"argument {name!r}: a table ({type(leaf).__name__}) is not one array. Pass its columns, for instance "
-            "`{c: table[c].to_numpy() for c in table}`."
+            f"argument {name!r}: a table ({type(leaf).__name__}) is not one array. Write `model.bind(table)`: its "
+            "columns go to the arguments of their names."
         )
     return isinstance(leaf, (float, complex)) or hasattr(leaf, "__array__") or _is_list_of_numbers(leaf)
 

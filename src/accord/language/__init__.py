@@ -1,6 +1,7 @@
 """Write a model as a Python function of statements, and change what the statements mean."""
 
 from . import handlers
+from .columns import Levels, levels
 from .cond import cond
 from .handler import AbstractHandler
 from .model import Model, ModelFunction, model
@@ -16,6 +17,7 @@ from .submodel import submodel
 
 __all__ = [
     "AbstractHandler",
+    "Levels",
     "Model",
     "ModelFunction",
     "Site",
@@ -23,6 +25,7 @@ __all__ = [
     "deterministic",
     "factor",
     "handlers",
+    "levels",
     "model",
     "module",
     "param",

@@ -1,18 +1,20 @@
 """Bind what a model is called with to the arguments of its function."""
 
+import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.errors import DataError, suggest
+from .columns import columns_of, is_table, value_of, with_numbers
 
 
 def bind(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a function by name, defaults included.
+    """The arguments of a function by name, defaults included; columns of data frames as NumPy arrays.
 
-    **Raises** `DataError` for missing and unknown ones.
+    **Raises** `DataError` for missing and unknown ones, for columns that are not numbers, and for a whole data frame.
     """
     signature = inspect.signature(function)
     try:
@@ -20,7 +22,97 @@ def bind(
     except TypeError as error:
         raise DataError(_why_not_bound(name, signature, args, kwargs, error)) from None
     bound.apply_defaults()
-    return dict(bound.arguments)
+    return {key: _read(name, key, value) for key, value in bound.arguments.items()}
+
+
+def gather(name: str, function: Callable[..., Any], sources: Sequence[Any]) -> dict[str, Any]:
+    """The arguments that a function takes from data frames and mappings, by name.
+
+    Columns that are no argument are passed over; a key of a mapping that is none is an error.
+
+    **Raises** `DataError` for a missing or unknown argument, for one that two sources have, for a column passed over
+    whose name is near that of an argument that nothing gives, and for columns that cannot be read.
+    """
+    where = f"model {name!r}: bind"
+    found: dict[str, Any] = {}
+    passed: list[str] = []
+    for source in sources:
+        offered = columns_of(source, where)
+        taken, others = choose(function, offered)
+        if isinstance(source, Mapping) and others:
+            free = [key for key in inspect.signature(function).parameters if key not in offered]
+            words = " ".join(f"unknown argument {key!r}.{suggest(key, free)}" for key in others)
+            raise DataError(f"model {name!r}: {words} It takes {inspect.signature(function)}.")
+        for key in taken:
+            if key in found:
+                raise DataError(f"{where}: {key!r} comes twice. Leave it out of all sources but one.")
+            found[key] = value_of(offered[key], f"model {name!r}: argument {key!r}")
+        passed += others
+    check_given(name, function, found, passed)
+    _check_misspelt(name, function, found, passed)
+    return found
+
+
+def choose(function: Callable[..., Any], offered: Collection[str]) -> tuple[list[str], list[str]]:
+    """Which of the names offered are arguments of a function, and which are not."""
+    parameters = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return list(offered), []
+    taken = [p.name for p in parameters.values() if p.name in offered and p.kind is not p.VAR_POSITIONAL]
+    return taken, [name for name in offered if name not in taken]
+
+
+def near(function: Callable[..., Any], found: Collection[str], passed: Collection[str]) -> dict[str, str]:
+    """By argument that nothing gives the name passed over that is likely meant, where one is near."""
+    parameters = inspect.signature(function).parameters.values()
+    free = [
+        p.name for p in parameters if p.name not in found and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    folded = {name.casefold(): name for name in passed}
+    likely: dict[str, str] = {}
+    for name in free:
+        same = folded.get(name.casefold())
+        close = difflib.get_close_matches(name, list(passed), n=1, cutoff=0.75)
+        if same is not None or close:
+            likely[name] = same if same is not None else close[0]
+    return likely
+
+
+def check_given(
+    name: str, function: Callable[..., Any], found: Collection[str], passed: Collection[str]
+) -> None:
+    """Raise `DataError` for arguments that nothing gives and that have no default."""
+    signature = inspect.signature(function)
+    likely = near(function, found, passed)
+    missing = [
+        f"missing argument {p.name!r}." + (f" Did you mean {likely[p.name]!r}?" if p.name in likely else "")
+        for p in signature.parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in found
+    ]
+    if missing:
+        others = f" Columns passed over: {', '.join(map(repr, passed))}." if passed else ""
+        raise DataError(f"model {name!r}: {' '.join(missing)} It takes {signature}.{others}")
+
+
+def _check_misspelt(
+    name: str, function: Callable[..., Any], found: Collection[str], passed: Collection[str]
+) -> None:
+    """Raise `DataError` for a column whose name is near that of an argument that only has its default."""
+    for key, column in near(function, found, passed).items():
+        raise DataError(
+            f"model {name!r}: the column {column!r} is passed over, and nothing gives the argument {key!r}. Rename the "
+            f"column if it is meant; if not, drop it, or bind `{{{key!r}: ...}}` beside the data frame."
+        )
+
+
+def _read(name: str, key: str, value: Any) -> Any:
+    where = f"model {name!r}: argument {key!r}"
+    if is_table(value):
+        raise DataError(
+            f"{where}: a table ({type(value).__name__}) is not one array. Write `{name}.bind(table)`: its columns "
+            "go to the arguments of their names."
+        )
+    return with_numbers(value, where)
 
 
 def _why_not_bound(

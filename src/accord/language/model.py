@@ -14,7 +14,7 @@ from ..core.errors import ModelError, OptionError
 from ..core.modules import Module
 from ..core.options import checks_options
 from ..core.tracebacks import entry_point, entry_points
-from .binding import bind
+from .binding import bind, gather
 from .handler import AbstractHandler
 from .interpreter import forget_bound, is_running, remember_bound, run, run_alone
 from .places import caller
@@ -101,6 +101,40 @@ class ModelFunction:
             return self
         return ModelFunction(MethodType(function, instance))
 
+    @checks_options
+    def bind(self, *sources: Any) -> "Model":
+        """Bind columns of data frames to the arguments of their names: `line.bind(df, {"degree": 2})`.
+
+        Columns of words, and categorical ones, become levels, as by `ac.levels`; the others arrays of numbers. An index
+        of rows is passed over, and so are columns that the model does not take. A key of a mapping that it does not
+        take is an error.
+
+        **Arguments**: `sources`, data frames of pandas, polars or Arrow, structured arrays, and mappings from names to
+        columns or other values; each argument is in one of them.
+
+        **Raises** `DataError` for an argument that nothing gives, or two sources do; for a column that is passed over
+        though its name is near that of an argument that nothing gives; for columns that are not numbers, such as dates,
+        and for whole numbers and words of which some are missing.
+
+        **Example**
+
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"x": [0.0, 1.0], "y": [0.1, 0.9], "remark": ["", "wet"]})
+        >>> @ac.model
+        ... def line(x, y=None):
+        ...     slope = ac.sample("slope", dist.Normal(0, 1))
+        ...     with ac.plate("row", len(x)):
+        ...         ac.sample("y", dist.Normal(slope * x, 0.5), obs=y)
+        >>> print(line.bind(df).sites())
+        site   kind      shape  dims  distribution
+        slope  latent    ()           Normal
+        y      observed  (2,)   row   Normal
+        """
+        found = gather(self.name, self.function, sources)
+        arguments = bind(self.name, self.function, (), found)
+        remember_bound(self, caller())
+        return Model(self, arguments)
+
     def __reduce__(self) -> tuple[Any, ...]:
         if isinstance(self.function, MethodType):
             return _bound_to, (ModelFunction(self.function.__func__), self.function.__self__)
@@ -118,7 +152,7 @@ class Model(Module):
 
     **Fields**
     - `source`: the decorated function.
-    - `arguments`: mapping from argument name to the value as given.
+    - `arguments`: mapping from argument name to the value as given; columns of data frames are NumPy arrays.
     - `handlers`: innermost first.
 
     **Example**

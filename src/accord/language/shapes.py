@@ -13,6 +13,7 @@ import numpy as np
 from ..core.errors import DataError, SiteError
 from ..distributions import AbstractDistribution
 from ..distributions.wrappers.family import family
+from .columns import as_numbers, refuse_levels
 from .diagram import diagram, differing, plates_row, shape_row
 from .remedies import for_factor, for_parameters, for_value
 from .site import Site
@@ -58,7 +59,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def as_array(value: Any, name: str) -> Any:
-    """An observed value as given, or as a NumPy array if it is a list of numbers.
+    """An observed value as given, or as a NumPy array if it is a list of numbers or a column of a data frame.
 
     **Raises** `DataError` for anything that is not numbers, and for complex ones.
     """
@@ -67,6 +68,8 @@ def as_array(value: Any, name: str) -> Any:
     if isinstance(value, jax.Array):
         check_real(f"site {name!r}: the value given", value)
         return value
+    refuse_levels(value, f"site {name!r}")
+    value = as_numbers(value, f"site {name!r}: the value given")
     try:
         array = np.asarray(value)
     except ValueError as error:

@@ -1,0 +1,66 @@
+"""Make plain labels of whatever a user has: an index, a column, dates."""
+
+import datetime
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import DataError, OptionError
+from .base import rows_in_words
+from .reading import read_column
+
+_UNITS = ("D", "s", "ms", "us", "ns")
+
+
+def labels_of(coords: Any, where: str) -> tuple[Any, ...]:
+    """Labels as words, numbers, truth values and NumPy's dates, from a list, an array, or a column of a data frame.
+
+    **Raises** `OptionError` for levels as a whole; `DataError` for a column with missing entries.
+    """
+    if hasattr(coords, "levels") and hasattr(coords, "codes") and not hasattr(coords, "to_numpy"):
+        raise OptionError(
+            f"{where}: got levels as a whole, which have a label for each level and a code for each row. Write "
+            "`.levels` behind them for one label for each level."
+        )
+    column = None if isinstance(coords, np.ndarray) else read_column(coords)
+    if column is None:
+        return plain_labels(np.asarray(coords) if not isinstance(coords, (list, tuple)) else coords)
+    if column.num_missing and column.missing is not None:
+        raise DataError(
+            f"{where}: {column.num_missing} of {len(column.missing)} labels are missing "
+            f"({rows_in_words(column.missing)}). Fill them."
+        )
+    return plain_labels(column.values)
+
+
+def plain_labels(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Labels that have a hash and an order: Python's numbers and words, and NumPy's dates in their coarsest unit.
+
+    Objects of other kinds, such as the intervals of `pandas.cut`, are labelled by what they print.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return _dates(values)
+    given: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    found = [each.item() if isinstance(each, np.generic) and not _is_date(each) else each for each in given]
+    if found and all(_is_date(each) for each in found):
+        return _dates(np.array([_without_zone(each) for each in found], "datetime64[ns]"))
+    return tuple(each if isinstance(each, (str, bool, int, float)) else str(each) for each in found)
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, (datetime.date, np.datetime64))
+
+
+def _without_zone(value: Any) -> Any:
+    zone = getattr(value, "tzinfo", None)
+    return value if zone is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def _dates(values: np.ndarray) -> tuple[Any, ...]:
+    """Dates in the coarsest unit that says them all: days print as days."""
+    for unit in _UNITS:
+        coarse = values.astype(f"datetime64[{unit}]")
+        if (coarse.astype(values.dtype) == values).all():
+            return tuple(coarse)
+    return tuple(values)
