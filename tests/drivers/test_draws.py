@@ -1,6 +1,7 @@
 """Check what a run returns: which sites, in which order, with which names and dims."""
 
 import numpy as np
+import pandas as pd
 
 import accord as ac
 import accord.distributions as dist
@@ -45,6 +46,28 @@ def test_arviz_gets_dims_and_coords_from_the_plates():
     assert list(posterior["chain"].values) == [4, 7]
     assert tree["observed_data"]["y"].dims == ("row",)
     assert list(tree["constant_data"].data_vars) == ["x"]
+
+
+def test_dates_that_label_a_plate_stay_dates(tmp_path):
+    days = pd.date_range("2020-01-01", periods=3)
+
+    @ac.model
+    def dated(x, y):
+        slope = ac.sample("slope", dist.Normal(0, 1))
+        ac.factor("penalty", -(slope**2))
+        base = ac.sample("base", dist.Normal(0, 1))
+        with ac.plate("row", 3, coords=days):
+            mean = ac.deterministic("mean", base + slope * x)
+            ac.sample("y", dist.Normal(mean, 1.0), obs=y)
+
+    draws = infer.sample(dated(X, Y), store=infer.RunFolder(tmp_path / "run"), **RUN)
+    for each in (draws, infer.load(tmp_path / "run")):
+        assert each.coords["row"].dtype.kind == "M"
+        np.testing.assert_array_equal(each.coords["row"], days.to_numpy())
+        assert "mean[2020-01-02]" in str(each.summary())
+        labels = each.to_arviz()["posterior"]["row"]
+        assert labels.dtype.kind == "M"
+        np.testing.assert_array_equal(labels.values, days.to_numpy())
 
 
 def test_work_counts_every_gradient():

@@ -14,6 +14,7 @@ import numpy as np
 from ..core.errors import DistributionError, SiteError, suggest
 from ..distributions import constraint as c
 from ..language import Site
+from ..report.labels import as_labels, written
 from .layout import Entry, Layout
 
 Labels = tuple[Any, ...]
@@ -29,12 +30,10 @@ class Held:
     labels: tuple[Labels | None, ...]
 
     @staticmethod
-    def of(
-        shape: Iterable[int], dims: Iterable[str] = (), labels: Mapping[str, Iterable[Any]] | None = None
-    ) -> "Held":
-        """Of a site with the names of its axes; `labels` by dim, of those that have any."""
+    def of(shape: Iterable[int], dims: Iterable[str] = (), labels: Mapping[str, Any] | None = None) -> "Held":
+        """Of a site with the names of its axes; `labels` by dim, of those with any, as draws or a manifest have them."""
         shape, dims = tuple(shape), tuple(dims)
-        found = {dim: tuple(each) for dim, each in (labels or {}).items() if dim in dims}
+        found = {dim: as_labels(each) for dim, each in (labels or {}).items() if dim in dims}
         of_axes = tuple(found.get(dim) for dim in dims) if dims else (None,) * len(shape)
         return Held(shape, dims or ("",) * len(shape), of_axes)
 
@@ -43,13 +42,13 @@ class Held:
         return {
             "shape": list(self.shape),
             "dims": list(self.dims),
-            "labels": [None if each is None else list(each) for each in self.labels],
+            "labels": [None if each is None else written(np.asarray(each)) for each in self.labels],
         }
 
     @staticmethod
     def stored(described: Mapping[str, Any]) -> "Held":
         """What `described` has made."""
-        labels = tuple(None if each is None else tuple(each) for each in described["labels"])
+        labels = tuple(None if each is None else as_labels(each) for each in described["labels"])
         return Held(tuple(described["shape"]), tuple(described["dims"]), labels)
 
 
@@ -226,9 +225,12 @@ def _canonical(label: Any) -> str:
     """Equal labels have one text."""
     if isinstance(label, str):
         return repr(label)
+    if isinstance(label, np.datetime64):
+        return str(label.astype("datetime64[us]"))
     return repr(int(label)) if float(label).is_integer() else repr(float(label))
 
 
 def _listed(labels: Iterable[Any]) -> str:
     every = [*labels]
-    return ", ".join(map(repr, every[:_SHOWN])) + (", ..." if len(every) > _SHOWN else "")
+    shown = [str(each) if isinstance(each, np.datetime64) else repr(each) for each in every[:_SHOWN]]
+    return ", ".join(shown) + (", ..." if len(every) > _SHOWN else "")

@@ -14,6 +14,7 @@ from ..density.cutting import NUM_BLOCKS
 from ..density.row_files import pieces_in_memory
 from ..executors import available_cores
 from ..kernels import AbstractKernel
+from ..report.labels import written
 from ..storage import Manifest
 from .particulars import FIELD, particulars
 from .plan import Plan
@@ -67,7 +68,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
             "layout": {
                 "dim": density.dim,
                 "sites": sites,
-                "coords": {name: values.tolist() for name, values in layout.coords.items()},
+                "coords": {name: written(values) for name, values in layout.coords.items()},
                 **({"labelled": counted} if counted else {}),
             },
             "data_hashes": {name: _digest(array) for name, array in density.data.items()},

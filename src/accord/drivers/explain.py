@@ -14,6 +14,7 @@ from ..density.blame import Blame
 from ..executors import ThreadPool
 from ..language import Model
 from ..report.evidence import Blamed
+from ..report.labels import as_labels
 from .describe import labelled_in
 from .draws import Draws
 from .requests import density_of
@@ -81,7 +82,7 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
         )
     recorded, given = draws.manifest["layout"], dict(density.layout.labels)
     for dim in labelled_in(recorded):
-        if dim in given and list(given[dim]) != recorded["coords"][dim]:
+        if dim in given and given[dim] != as_labels(recorded["coords"][dim]):
             raise OptionError(
                 f"explain: the labels of {dim!r} are others here, or in another order, than when the draws were made. "
                 "Give the model with the data that it was sampled with."

@@ -11,6 +11,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import AbstractSeries, InMemory
 from ..report import examine
 from ..report.evidence import Blamed, Forms
+from ..report.labels import read_written
 from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from .block import PART_DTYPES, STAT_DTYPES
 from .draws import Draws
@@ -82,7 +83,7 @@ def assemble(
         complete=complete and not is_ruled(run),
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
-        coords={name: np.asarray(values) for name, values in layout["coords"].items()},
+        coords={name: read_written(labels) for name, labels in layout["coords"].items()},
         data=dict(data or {}),
         observed={site["name"]: site["source"] for site in layout["sites"] if site["kind"] == "observed"},
         manifest=manifest,

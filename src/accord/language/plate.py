@@ -43,8 +43,9 @@ def plate(
     - `subsample_size`: take so many of the copies at random, without replacement, and weigh log densities by
       size / subsample_size; `with` gives their indices, and `ac.subsample` their data. For models that are drawn from
       by `handlers.seed`; a log density has all copies. None, or `size`, is all.
-    - `coords`: `size` different labels: strings, numbers or dates; by default 0, 1, ... The results have them, and
-      draws are matched by them with new data, whose labels may be in another order.
+    - `coords`: `size` different labels: strings, numbers or dates; by default 0, 1, ... A list, an array, an index or a
+      column of a data frame. The results have them, and draws are matched by them with new data, whose labels may be
+      in another order.
     - `chunk`: evaluate at most so many copies at a time, >= 1, which needs less memory; None is all at once. What has
       an entry for each copy must then be an argument of the model, with exactly one axis of this size.
 

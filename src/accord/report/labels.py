@@ -10,6 +10,26 @@ Dims = Mapping[str, Sequence[str]]
 Coords = Mapping[str, Sequence[object] | np.ndarray]
 
 
+def written(labels: np.ndarray) -> list[object] | dict[str, object]:
+    """Labels of a dim as JSON can hold them; dates with the unit that they are in."""
+    if labels.dtype.kind != "M":
+        return labels.tolist()
+    return {"unit": np.datetime_data(labels.dtype)[0], "dates": np.datetime_as_string(labels).tolist()}
+
+
+def read_written(labels: Sequence[object] | Mapping[str, Sequence[object]]) -> np.ndarray:
+    """The labels that `written` has written."""
+    if isinstance(labels, Mapping):
+        return np.array(labels["dates"], f"datetime64[{labels['unit']}]")
+    return np.asarray(labels)
+
+
+def as_labels(labels: Sequence[object] | Mapping[str, Sequence[object]] | np.ndarray) -> tuple[object, ...]:
+    """Labels of a dim as they are compared, Python's and dates of NumPy; from an array, or as they were written."""
+    array = labels if isinstance(labels, np.ndarray) else read_written(labels)
+    return tuple(array) if array.dtype.kind == "M" else tuple(array.tolist())
+
+
 def scalar_labels(
     name: str, shape: Sequence[int], dims: Sequence[str] = (), coords: Coords | None = None
 ) -> list[str]:

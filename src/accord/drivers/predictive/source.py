@@ -64,7 +64,7 @@ class Source:
         arrays = {str(name): np.asarray(value) for name, value in draws.items()}
         if isinstance(draws, Predictions):  # what it predicted or computed are no unknowns
             chains, precision, dims = draws.chains, draws.precision, draws.dims
-            labels = {dim: draws.coords[dim].tolist() for dim in draws.labelled}
+            labels = {dim: draws.coords[dim] for dim in draws.labelled}
             arrays = {name: arrays[name] for name in arrays if name in draws.anew}
         num_chains = _check_arrays(function, arrays)[0]
         of_sites = draws.sites if isinstance(draws, Predictions) else arrays

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...report.evidence import quotas
-from ...report.labels import scalar_labels
+from ...report.labels import read_written, scalar_labels
 from ...storage import AbstractRun, Joined, Segment
 from ..tally import MAX_UNMOVED
 from .base import AbstractLeaf, AbstractRule, Finding, Sight
@@ -92,9 +92,10 @@ def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: f
     layout = run.manifest["layout"]
     draws = Joined(list(chains.values()), "sample", drawn_sites(run.manifest))
     dims = {site["name"]: tuple(site["dims"]) for site in layout["sites"]}
+    coords = {name: read_written(labels) for name, labels in layout["coords"].items()}
 
     def label(name: str, scalar: int) -> str:
-        return scalar_labels(name, draws.shape(name)[2:], dims[name], layout["coords"])[scalar]
+        return scalar_labels(name, draws.shape(name)[2:], dims[name], coords)[scalar]
 
     return Sight(draws, seconds, None, False, label, superchains_of(run.manifest, list(chains)))
 
