@@ -30,6 +30,20 @@ def test_check_ends_with_status_one_where_something_is_wrong(folder, accord, opt
     assert status == expected and words in out
 
 
+def test_columns_that_the_model_does_not_take_are_named_and_passed_over(folder, accord):
+    (folder / "wide.csv").write_text(
+        "x,y,day,Scale\n1,2.1,2020-01-01,1\n2,3.9,2020-01-02,\n3,6.2,2020-01-03,2\n"
+    )
+    (folder / "plated.py").write_text(PLATED)
+    status, out, err = accord("check", "plated.py", "--data", "wide.csv")
+    assert status == 0 and "slope: nothing wrong was found" in out
+    assert "note: wide.csv: the model 'slope' takes no 'day', 'Scale'" in err
+    _, _, err = accord("check", "one.py", "--data", "wide.csv")  # whose `scale` has a default
+    assert "Is 'Scale' meant to be 'scale'?" in err
+    _, _, err = accord("check", "plated.py", "--data", "data.json")
+    assert "note:" not in err
+
+
 DOUBTFUL = """
 import accord as ac
 import accord.distributions as dist

@@ -285,10 +285,10 @@ ERRORS = {
     "no data": (("sample", "one.py"), ["missing argument 'x'", "missing argument 'y'"]),
     "wrong names": (
         ("sample", "one.py", "--data", "wrong.json"),
-        ["missing argument 'x'", "unknown argument 'X'"],
+        ["missing argument 'x'. Did you mean 'X'", "passed over: 'X'"],
     ),
     "no data file": (("sample", "one.py", "--data", "no.json"), ["no file 'no.json'"]),
-    "unknown kind": (("sample", "one.py", "--data", "data.xlsx"), [".json, .csv, .npz, .parquet"]),
+    "unknown kind": (("sample", "one.py", "--data", "data.xlsx"), [".json, .csv, .tsv, .npz, .parquet"]),
     "sampler": (("sample", "one.py", "--sampler", "nut"), ["nuts or hmc", "Did you mean 'nuts'"]),
     "option of the other": (
         ("sample", "one.py", "--sampler", "hmc", "--max-tree-depth", "3"),

@@ -12,7 +12,8 @@ from ..drivers.stopping.base import AbstractRule
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
-from .data import read_data
+from ..language.binding import check_given, choose, near
+from .data import open_data
 
 FAILED = 1
 """Status of a command of which some chain could not go on, or that has found an error: the draws must not be used."""
@@ -21,8 +22,23 @@ _INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
 
 def bind(function: ModelFunction, path: Path | None) -> Model:
-    """Match data to the model's arguments by name; `DataError` lists what is missing and what is unknown."""
-    return function(**({} if path is None else read_data(path)))
+    """Match data to the model's arguments by name; what the model does not take is named on stderr and passed over.
+
+    **Raises** `DataError` for arguments that are missing, and for data that cannot be read.
+    """
+    if path is None:
+        return function()
+    offered = open_data(path)
+    taken, passed = choose(function.function, offered)
+    check_given(function.name, function.function, taken, passed)
+    if passed:
+        likely = near(function.function, taken, passed)
+        hints = "".join(f" Is {column!r} meant to be {name!r}?" for name, column in likely.items())
+        typer.echo(
+            f"note: {path}: the model {function.name!r} takes no {', '.join(map(repr, passed))}: passed over.{hints}",
+            err=True,
+        )
+    return function(**{name: offered[name]() for name in taken})
 
 
 def sample_into(

@@ -1,0 +1,121 @@
+"""Make an argument of a column of a file: numbers, truth values, or levels of words; or say which cell is wrong."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import DataError
+from ..language.columns import Column, levels_of, objects
+
+MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+"""What stands in a cell that is missing."""
+
+Place = Callable[[int], str]
+"""Where a row of the column is, in words: file, line and column."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|Inf|INF|infinity|Infinity)"
+)
+_WITH_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9.,]+(?:[eE][+-]?[0-9]+)?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.+Z-]*)?")
+_TRUTH = {"true": True, "false": False}
+
+
+def from_words(words: Sequence[str], name: str, place: Place) -> Any:
+    """A column of text: whole numbers if all cells are, else numbers, else truth values, else levels.
+
+    Missing numbers and truth values are NaN, so that the column is of floats.
+
+    **Raises** as `from_values`.
+    """
+    return from_values([_value(word) for word in words], name, place)
+
+
+def from_values(values: Sequence[Any], name: str, place: Place) -> Any:
+    """A column of numbers, truth values and words, None where one is missing: an array or levels.
+
+    **Raises** `DataError` for a column of several kinds, numbers with a comma, dates, a missing word, and a whole
+    number that does not fit int64.
+    """
+    kinds = [_kind(value) for value in values]
+    found = {kind for kind in kinds if kind}
+    if not found:
+        return np.full(len(values), np.nan)
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            _check_word(value, place(row), is_alone=found == {"w"})
+    if found == {"w"}:
+        return _levels(values, name, place)
+    if found == {"b"} or found <= {"i", "f"}:
+        return _array(values, None in values, found, place)
+    is_number = bool(found & {"i", "f"})
+    row = next(
+        i for i, kind in enumerate(kinds) if kind and (kind not in ("i", "f") if is_number else kind == "w")
+    )
+    num_others = sum(kind in ("i", "f") if is_number else kind == "b" for kind in kinds)
+    what = "number" if is_number else "truth value"
+    raise DataError(
+        f"{place(row)}: {values[row]!r} is no {what}, and {num_others} of the {len(values)} cells of the column are. "
+        "Correct it, or write NA if it is missing. Labels of categories must all be words, such as 'g1' for 1."
+    )
+
+
+def _array(values: Sequence[Any], has_missing: bool, found: set[str], place: Place) -> np.ndarray:
+    if has_missing or "f" in found:
+        return np.array([np.nan if value is None else value for value in values], float)
+    if found == {"b"}:
+        return np.array(values, bool)
+    for row, value in enumerate(values):
+        if not -(2**63) <= value < 2**63:
+            raise DataError(f"{place(row)}: {value} does not fit int64. Scale it, or write it with a point.")
+    return np.array(values, np.int64)
+
+
+def _levels(values: Sequence[Any], name: str, place: Place) -> Any:
+    missing = np.array([value is None for value in values])
+    if missing.any():
+        raise DataError(
+            f"{place(int(missing.argmax()))}: the cell is missing, in a column of words ({int(missing.sum())} of "
+            f"{len(values)} are). Leave these rows out, or write a label of their own, such as 'unknown'."
+        )
+    return levels_of(Column(objects(values), missing, "numpy", name, "words", "U"), place(0))
+
+
+def _value(word: str) -> Any:
+    if word in MISSING:
+        return None
+    if _WHOLE.fullmatch(word):
+        return int(word)
+    if _NUMBER.fullmatch(word):
+        return float(word)
+    return _TRUTH.get(word.lower(), word)
+
+
+def _kind(value: Any) -> str:
+    """i, f, b or w; empty for a missing one."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "b"
+    return "i" if isinstance(value, int) else "f" if isinstance(value, float) else "w"
+
+
+def _check_word(word: str, place: str, is_alone: bool) -> None:
+    """Raise `DataError` for a word that was meant to be a number."""
+    if word == ".":
+        raise DataError(
+            f"{place}: '.' is no number. If it stands for a missing cell, as in SAS and Stata, leave the cell empty or "
+            "write NA."
+        )
+    if _WITH_COMMA.fullmatch(word):
+        raise DataError(
+            f"{place}: {word!r} has a comma. Write decimals with a point, and thousands without a mark: in R "
+            "`write.csv` rather than `write.csv2`, in pandas `read_csv(decimal=',')` first."
+        )
+    if is_alone and _DATE.fullmatch(word):
+        raise DataError(
+            f"{place}: {word!r} is a date, which is not a number. Write numbers, such as days since the first."
+        )
