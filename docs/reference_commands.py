@@ -23,7 +23,9 @@ def command_page() -> str:
     """The page, without its first line."""
     parts = [
         "# The command line",
-        "A model is a Python file, and its data a JSON, CSV, NPZ or Parquet file with arguments by name.",
+        "A model is a Python file, and its data a JSON, CSV, NPZ or Parquet file with arguments by name. "
+        "Columns that the model does not take are named and passed over; columns of words become "
+        "levels. [Preparing data](../data.md#files-for-the-command-line) says how files are read.",
     ]
     for name, command in commands().items():
         usage = ["accord", name, *(_metavar(each) for each in command.params if not _is_option(each))]
