@@ -9,6 +9,7 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord.core.errors import OptionError, SiteError
+from accord.report.labels import as_labels
 
 
 def labels_of(coords):
@@ -19,19 +20,20 @@ def labels_of(coords):
         with ac.plate("group", len(coords), coords=coords):
             ac.sample("t", dist.Normal(0, 1))
 
-    return model().log_density().layout.coords["group"].tolist()
+    return [*as_labels(model().log_density().layout.coords["group"])]
 
 
 DAYS = ["2020-01-01", "2020-01-02"]
+DATES = [np.datetime64(day) for day in DAYS]
 READ = {
     "words": (["a", "b"], ["a", "b"]),
     "numbers of any array": (np.arange(2), [0, 1]),
     "numbers of jax": (jnp.arange(2), [0, 1]),
     "numbers and words": (["a", 1], ["a", "1"]),
-    "days of numpy": (np.array(DAYS, "datetime64[D]"), DAYS),
-    "the same in nanoseconds": (np.array(DAYS, "datetime64[ns]"), DAYS),
-    "days of Python": ([datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 2)], DAYS),
-    "hours": ([datetime.datetime(2020, 1, 1, 5)], ["2020-01-01T05:00"]),
+    "days of numpy": (np.array(DAYS, "datetime64[D]"), DATES),
+    "the same in nanoseconds": (np.array(DAYS, "datetime64[ns]"), DATES),
+    "days of Python": ([datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 2)], DATES),
+    "hours": ([datetime.datetime(2020, 1, 1, 5)], [np.datetime64("2020-01-01T05", "s")]),
     "truth values": ([False, True], [False, True]),
 }
 

@@ -31,7 +31,7 @@ class Held:
 
     @staticmethod
     def of(shape: Iterable[int], dims: Iterable[str] = (), labels: Mapping[str, Any] | None = None) -> "Held":
-        """Of a site with the names of its axes; `labels` by dim, of those with any, as draws or a manifest have them."""
+        """Of a site with the names of its axes; `labels` by dim, of those with any, in memory or as written."""
         shape, dims = tuple(shape), tuple(dims)
         found = {dim: as_labels(each) for dim, each in (labels or {}).items() if dim in dims}
         of_axes = tuple(found.get(dim) for dim in dims) if dims else (None,) * len(shape)

@@ -52,7 +52,7 @@ def _check_each(what: str, values: list[Any] | np.ndarray, given: Any) -> None:
                 f"{what}: label {number} is missing ({label!r}). Nothing could be found by it: give each entry a name, "
                 "or leave out the data that have none."
             )
-        if callable(label) or isinstance(label, complex):
+        if callable(label) or isinstance(label, complex) or type(label).__repr__ is object.__repr__:
             raise OptionError(
                 f"{what}: label {number} is a {type(label).__name__} ({_short(label)}). Give strings, numbers or dates."
             )
