@@ -175,6 +175,17 @@ def test_codes_are_data_of_a_model_and_labels_are_part_of_the_program():
     np.testing.assert_array_equal(moved.data["group/codes"], other.log_density().data["group/codes"])
 
 
+def test_a_label_is_compared_with_that_of_each_row():
+    found = ac.levels(["b", "a", None], missing="keep")
+    np.testing.assert_array_equal(found == "b", [True, False, False])
+    np.testing.assert_array_equal(found != "b", [False, True, True])
+    for day in (DAY, DAYS[1], pd.Timestamp(DAYS[1])):
+        np.testing.assert_array_equal(ac.levels(DAYS) == day, [False, True])
+    assert found == found and found != ac.levels(["b"]) and found != None  # noqa: E711
+    with pytest.raises(DataError, match=r"'Coook' is none of the levels. Did you mean 'Cook'"):
+        ac.levels(["Cook", "Anoka"]) == "Coook"  # noqa: B015
+
+
 def test_levels_travel():
     found = pickle.loads(pickle.dumps(ac.levels(DAYS)))
     np.testing.assert_array_equal(found.codes, [1, 0])

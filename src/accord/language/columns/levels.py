@@ -32,6 +32,8 @@ class Levels:
     - `codes`: int64, shape `(row,)`: for each row the place of its label in `levels`, from 0; -1 where it is missing.
     - `levels`: the labels, one for each code, each once.
 
+    `county == "Cook"` says which rows have the label.
+
     **Example**
 
     >>> county = ac.levels(["Cook", "Anoka", "Cook"])
@@ -51,6 +53,26 @@ class Levels:
     def missing(self) -> Any:
         """Which rows are missing; bool, shape `(row,)`. None is, unless `missing="keep"` was asked for."""
         return self.codes < 0
+
+    def __eq__(self, label: object) -> Any:
+        """Which rows have this label, as of a column; bool, shape `(row,)`.
+
+        **Raises** `DataError` for a label that is none of the levels.
+        """
+        return self.codes == self._place(label) if _is_label(label) else NotImplemented
+
+    def __ne__(self, label: object) -> Any:
+        """Which rows have another label, as of a column."""
+        return self.codes != self._place(label) if _is_label(label) else NotImplemented
+
+    __hash__ = object.__hash__
+
+    def _place(self, label: Any) -> int:
+        label = plain_labels([label])[0]
+        if label not in self.levels:
+            hint = suggest(str(label), [each for each in self.levels if isinstance(each, str)])
+            raise DataError(f"{label!r} is none of the levels.{hint} They are {_listed(self.levels)}.")
+        return self.levels.index(label)
 
 
 @checks_options
@@ -195,6 +217,10 @@ def _sorted(labels: Sequence[Any], rows: np.ndarray, where: str) -> tuple[Any, .
             int(label) for label in found
         )  # what pandas makes of whole numbers when some are missing
     return tuple(found)
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, (str, numbers.Real, datetime.date, np.generic))
 
 
 def _kind(label: Any) -> str:
