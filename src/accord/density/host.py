@@ -59,8 +59,8 @@ def computed(
     **Arguments**: `results`, the variables, or None for what it returns; `equations`, the operations that `sliced`
     found for them, or None to find these.
     """
-    results = jaxpr.outvars if results is None else results
-    equations = sliced(jaxpr, results) if equations is None else equations
+    wanted: Sequence[Any] = jaxpr.outvars if results is None else results
+    needed: Sequence[Any] = sliced(jaxpr, wanted) if equations is None else equations
     known: dict[Any, Value] = dict(zip(jaxpr.invars, given, strict=True))
     for variable, const in zip(jaxpr.constvars, consts, strict=True):
         known[variable] = None if _is_key(variable.aval) else Known(np.asarray(const))
@@ -71,10 +71,10 @@ def computed(
             return None if _is_key(aval) else Known(np.asarray(atom.val, aval.dtype))
         return known.get(atom)
 
-    for equation in equations:
+    for equation in needed:
         found = _results(equation, [of(atom) for atom in equation.invars])
         known.update(zip(equation.outvars, found, strict=True))
-    return [of(atom) for atom in results]
+    return [of(atom) for atom in wanted]
 
 
 def _results(equation: Any, given: list[Value]) -> list[Value]:

@@ -43,14 +43,13 @@ class FromValues(AbstractGiven):
 
 
 def from_mode(mode: Mode) -> FromValues:
-    """Begin all chains at a mode, whose entries are labelled as those of its model."""
-    layout = mode.density.layout
-    labels = dict(layout.labels)
-    held = {entry.name: Held.of(entry.shape, entry.dims, labels) for entry in layout.sites}
-    values = as_values(mode.values, "init")
-    return FromValues(
-        (values,), is_common=True, held={name: each for name, each in held.items() if any(each.labels)}
-    )
+    """Begin all chains at a mode, whose entries are labelled as those of its model; of a pickled one, by place."""
+    held: dict[str, Held] = {}
+    if mode.density is not None:
+        labels = dict(mode.density.layout.labels)
+        of_sites = {e.name: Held.of(e.shape, e.dims, labels) for e in mode.density.layout.sites}
+        held = {name: each for name, each in of_sites.items() if any(each.labels)}
+    return FromValues((as_values(mode.values, "init"),), is_common=True, held=held)
 
 
 @checks_options
