@@ -120,7 +120,11 @@ def pages() -> dict[str, Page]:
 
 def public(module: Any) -> dict[str, Any]:
     """What a module offers, by name, but for results; `LogDensity` is on the page of the package alone."""
-    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    there = {
+        **vars(module),
+        **dict.fromkeys(dir(module)),
+    }  # in the module's order, then what is loaded when asked for
+    names = getattr(module, "__all__", None) or [name for name in there if not name.startswith("_")]
     found = {name: getattr(module, name) for name in names if name not in BETWEEN_ROOMS}
     elsewhere = {"LogDensity"} if module is density else set[str]()
     return {

@@ -3,7 +3,7 @@
 Examples in docstrings begin with the lines at the head of docs/reference/index.md: imports, two models, and draws.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from . import distributions as distributions
 from . import handlers as handlers
@@ -29,7 +29,7 @@ from .language import static as static
 from .language import submodel as submodel
 from .language import subsample as subsample
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from .density import LogDensity as LogDensity
 
 __version__ = "0.1.0"
@@ -38,7 +38,7 @@ _refuse = _refusal(__name__)
 
 
 @_entry_point
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # What a model is made into is loaded when it is first asked for.
     if name == "LogDensity":
         from .density import LogDensity
@@ -49,4 +49,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "LogDensity"})
+    return [*(name for name in globals() if name != "LogDensity"), "LogDensity"]

@@ -13,15 +13,15 @@ from .core.names import refusal
 from .core.tracebacks import entry_point
 
 
-def _files() -> dict[str, str]:
-    """By name, the file that it is in: from each line `from .file import name as name` of the stub."""
+def _read_stub() -> tuple[dict[str, str], list[str]]:
+    """By name, the file that it is in, and all names: from each line `from .file import name as name` of the stub."""
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-    return {name.name: f".{line.module}" for line in imports for name in line.names}
+    files = {name.name: f".{line.module}" for line in imports for name in line.names}
+    return files, sorted(files)
 
 
-_FILES = _files()  # read once, and not changed
-__all__ = sorted(_FILES)
+_FILES, __all__ = _read_stub()  # once, and not changed
 
 _refuse = refusal(__name__)
 

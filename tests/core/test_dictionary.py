@@ -84,6 +84,11 @@ CALLS = {
     ),
     "an option with a value": (lambda: infer.NUTS(dense_mass=True), OptionError, '`metric="dense"`'),
     "data": (lambda: ac.sample("x", dist.Normal(0, 1), observed=1.0), OptionError, "`obs`"),
+    "a word that may be a slip": (
+        lambda: infer.find_mode(plain(), start=3),
+        OptionError,
+        "Did you mean 'starts'? PyMC's `start` is `init` here",
+    ),
     "a misspelt option": (lambda: infer.sample(plain(), drwas=5), OptionError, "Did you mean 'draws'?"),
     "a parameter": (lambda: dist.Normal(mu=0, sigma=1), DistributionError, "PyMC's `mu` is `loc` here"),
     "a parameter of one that is a function": (lambda: dist.ZeroInflatedPoisson(mu=1), OptionError, "`rate`"),

@@ -11,7 +11,7 @@ import accord.distributions as dist
 from accord import handlers
 from accord import language as ac
 from accord.core.errors import DataError
-from accord.density import LogDensity
+from accord.density import LogDensity, sharded_sum
 
 SIZE = 4
 FROM_ONE = np.array([1, 2, 3, 4, 2])
@@ -19,6 +19,16 @@ MISSING = np.array([0, 3, -1, 2, 1])
 GOOD = np.array([0, 3, 2, 1, 1])
 HELD_FROM_ONE, HELD_MISSING = FROM_ONE.copy(), MISSING.copy()
 HELD = {"codes": FROM_ONE[::-1].copy()}
+
+
+class Codes:
+    """Hold codes, and index by them when it is called."""
+
+    def __init__(self, codes):
+        self.codes = codes
+
+    def __call__(self, a, g):
+        return a[self.codes]
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +53,11 @@ def grouped(expression):
 def add_up(a, g):
     """Go through the rows in a loop that counts them."""
     return jax.lax.fori_loop(0, len(g), lambda i, total: total + a[g[i]], 0.0)
+
+
+def go_through(a, g):
+    """Go through the rows in a loop whose length the trace does not know."""
+    return jax.lax.fori_loop(0, jnp.asarray(len(g)), lambda i, total: total + a[g[i]], 0.0)
 
 
 @jax.custom_vjp
@@ -73,6 +88,8 @@ DIRECT = {
     "in cond": lambda a, g: jax.lax.cond(a[0] > 0, lambda: a[g].sum(), lambda: 0.0),
     "in ac.cond": lambda a, g: ac.cond(a[0] > 0, lambda: a[g].sum(), lambda: 0.0),
     "in ac.scan": lambda a, g: ac.scan(lambda c, i: (c, a[i]), 0.0, g)[1],
+    "in a sum over devices": lambda a, g: sharded_sum(lambda i, a: a[i], g, a),
+    "in a loop of unknown length": go_through,
     "in two axes": lambda a, g: jnp.stack([a, a])[0, g],
     "with an index that depends on a site": lambda a, g: jnp.stack([a, a])[(a[g] > 0).astype(int), g],
     "reshaped": lambda a, g: a[g[:, None].astype("int32")],
@@ -124,6 +141,11 @@ WORDED = {
     "beyond, added": (lambda a, g: jnp.zeros(SIZE).at[g].add(a[0]), np.array([0, 9]), ("JAX would leave it out",)),
     "once too often": (lambda a, g: a[g - 1], GOOD, ("row 0 is 0, from which the model computes -1", "from 0 as they")),
     "one number": (lambda a, g: a[g[1]], np.array([0, 4]), ("the value is 4", "Subtract 1 from the index")),
+    "one more row": (
+        lambda a, g: a[jnp.concatenate([g, g[:1] - 1])],
+        GOOD,
+        ("computes an index from it, of which row 5 is -1",),
+    ),
     "a matrix": (lambda a, g: a[g], np.array([[0, 1], [9, 1]]), ("entry (1, 0) is 9", "1 of 4 are not")),
     "a slice": (
         lambda a, g: jax.lax.dynamic_slice(a, (g[0],), (3,)),
@@ -160,6 +182,13 @@ WORDED = {
     "held by the module": (lambda a, g: a[HELD_FROM_ONE], GOOD, ("'HELD_FROM_ONE', which the model's code holds",)),
     "held, missing": (lambda a, g: a[HELD_MISSING], GOOD, ("array 'HELD_MISSING'", "row 2 is -1")),
     "held in a dict": (lambda a, g: a[jnp.asarray(HELD["codes"])], GOOD, ("\"HELD['codes']\"",)),
+    "held by an object": (Codes(FROM_ONE * 1), GOOD, ("array 'expression.codes'",)),
+    "held by a closure": ((lambda codes: lambda a, g: a[codes])(FROM_ONE * 1), GOOD, ("array 'codes'",)),
+    "with a condition in each turn": (
+        lambda a, g: jax.lax.map(lambda i: a[jnp.where(i > 3, i, jnp.stack([i - 1, i - 1, i - 1, i - 1]))], g),
+        FROM_ONE,
+        ("(3, 0) is 4",),
+    ),
     "a constant of the program": (lambda a, g: a[g] * int(np.max(g)), MISSING, ("argument 'g': row 2 is -1",)),
     "static": (lambda a, g: a[g], ac.static(MISSING), ("argument 'g': row 2 is -1",)),
     "small integers": (lambda a, g: a[g], FROM_ONE.astype("uint8"), ("row 3 is 4",)),

@@ -169,7 +169,7 @@ def check_command(
 @app.command(
     "summary",
     no_args_is_help=True,
-    epilog=_example("accord summary run", "accord summary run --site mu --site 'theta*' --rows 20 --json"),
+    epilog=_example("accord summary run", "accord summary run --site p --rows 20 --json"),
 )
 def summary_command(
     run: RunFolder,

@@ -169,7 +169,7 @@ class StorageError(AccordError):
     """
 
 
-def suggest(name: str, candidates: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the nearest candidate, or an empty string when none is near."""
-    near = difflib.get_close_matches(name, list(candidates), n=1)
+def suggest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str:
+    """Return " Did you mean 'x'?" for the nearest candidate, or an empty string when none is so alike, in [0, 1]."""
+    near = difflib.get_close_matches(name, list(candidates), n=1, cutoff=likeness)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -8,6 +8,8 @@ from typing import Any, ParamSpec, TypeVar
 from .errors import OptionError, suggest
 from .tracebacks import leave
 
+_A_SLIP = 0.85  # likeness of two words that differ by a letter
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -55,11 +57,13 @@ def checks_fields(cls: type[T]) -> type[T]:
 def hint(owner: str, name: str, known: Iterable[str]) -> str:
     """A sentence, with a space before it, on an argument that is unknown to `owner`, such as `infer.sample`.
 
-    It is what another library's word is here, or else the nearest one that there is; empty where neither is.
+    It is what another library's word is here, or else the nearest one that there is, and both where one letter may be
+    wrong: `start` is PyMC's, or `starts`. Empty where neither is.
     """
     from .dictionary.hints import for_argument  # where nothing is wrong, nobody needs the words of others
 
-    return for_argument(owner, name, known) or suggest(name, known)
+    told = for_argument(owner, name, known)
+    return f"{suggest(name, known, _A_SLIP if told else 0.6)}{told}"
 
 
 def _module_of(module: str) -> str:

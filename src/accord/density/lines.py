@@ -13,7 +13,7 @@ from .flat import Step
 _BLAME = str(Path(__file__).parent / "blame")
 _JAX = str(Path(str(jax.__file__)).parent) + os.sep
 _INSIDE = _JAX + "_src" + os.sep
-_RUNNING = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in ("language", "core"))
+_RUNNING = tuple(str(Path(__file__).parents[1] / room) + os.sep for room in ("language", "density", "core"))
 _ACCORD = str(Path(__file__).parents[1]) + os.sep
 
 

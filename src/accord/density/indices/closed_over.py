@@ -6,6 +6,7 @@ They are data like the arguments. What the code makes while it runs, such as `jn
 import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -38,13 +39,15 @@ def closed_over(function: Callable[..., Any]) -> dict[str, np.ndarray]:
 
 def _integers(value: Any) -> np.ndarray | None:
     is_array = isinstance(value, np.ndarray | jax.Array) and not isinstance(value, Tracer)
-    # A column of a table is one too, whatever library it is of.
-    if not is_array and not (
-        hasattr(value, "__array__") and hasattr(value, "to_numpy") and not hasattr(value, "columns")
-    ):
+    if not is_array and not (_is_table(value) and not hasattr(type(value), "columns")):  # a column of a table
         return None
     dtype = getattr(value, "dtype", None)
     return np.asarray(value) if isinstance(dtype, np.dtype) and dtype.kind in "iu" else None
+
+
+def _is_table(value: Any) -> bool:
+    """Whether an object is of pandas, polars or the like; its class is asked, since to ask the object may run code."""
+    return hasattr(type(value), "to_numpy") and hasattr(type(value), "__array__")
 
 
 def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -58,13 +61,14 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         case np.ndarray() | jax.Array() | ModuleType() | str() | bytes() | int() | float() | type():
             return
         case Mapping():
-            yield from ((f"{name}[{key!r}]", each) for key, each in value.items())
+            yield from ((f"{name}[{key!r}]", each) for key, each in islice(value.items(), _MAX_SEEN))
         case list() | tuple():
-            yield from ((f"{name}[{number}]", each) for number, each in enumerate(value))
-        case _ if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+            yield from ((f"{name}[{number}]", each) for number, each in enumerate(value[:_MAX_SEEN]))
+        case _ if _is_table(value) and hasattr(type(value), "columns"):
             yield from ((f"{name}[{column!r}]", value[column]) for column in value.columns)
         case _ if not is_library(str(getattr(inspect.getmodule(type(value)), "__file__", None) or "")):
             yield from ((f"{name}.{key}" if name else key, each) for key, each in _fields(value).items())
+            yield "", type(value).__call__ if callable(value) else None
         case _ if isinstance(getattr(value, "function", None), FunctionType):  # a model
             yield "", value.function
 
@@ -82,8 +86,14 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
         (each.name, each.default) for each in parameters if each.default is not inspect.Parameter.empty
     )
     for name in _names(function.__code__):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType) and not is_library(str(getattr(value, "__file__", None) or "")):
+            inside = vars(value)
+            yield from (
+                (f"{name}.{each}", inside[each]) for each in _names(function.__code__) if each in inside
+            )
+        else:
+            yield name, value
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -16,7 +16,7 @@ from .table import ELEMENTWISE, RULES
 MAX_TURNS = 10_000
 """Of more turns, what a loop computes is not computed here."""
 
-_CONTROL = ("scan", "while", "cond")
+CONTROL = ("scan", "while", "cond")
 
 
 class UnevaluableError(Exception):
@@ -25,7 +25,7 @@ class UnevaluableError(Exception):
 
 def has_rule(step: Step) -> bool:
     """Whether NumPy can do this operation, with all that is inside of it."""
-    if step.name not in _CONTROL:
+    if step.name not in CONTROL:
         return step.name in RULES
     inner = (
         each
@@ -38,7 +38,7 @@ def has_rule(step: Step) -> bool:
         if hasattr(each, "eqns")
         for e in equations(getattr(each, "jaxpr", each))
     }
-    return names <= {*RULES, *_CONTROL, *CALLS}
+    return names <= {*RULES, *CONTROL, *CALLS}
 
 
 class Evaluator:
@@ -74,7 +74,7 @@ class Evaluator:
                 return self(node.of)[..., node.number]
             case Counter():
                 turns = np.arange(node.length)[:: -1 if node.is_reversed else 1]
-                return self(node.start)[..., None] + turns
+                return self(node.start)[..., None] + turns * node.stride
         values = [self(each) for each in node.inputs]
         if self._is_plain(node, values):
             return _apply(node.step, values)[node.output]
@@ -84,7 +84,12 @@ class Evaluator:
         """Whether axes of loops, if there are any, are where NumPy's own broadcasting takes them to be."""
         if not node.loops:
             return True
-        return node.step.name in ELEMENTWISE and all(each.loops in ((), node.loops) for each in node.inputs)
+        ranks = [value.ndim - len(each.loops) for each, value in zip(node.inputs, values, strict=True)]
+        is_aligned = all(
+            not each.loops or (each.loops == node.loops and rank == max(ranks))
+            for each, rank in zip(node.inputs, ranks, strict=True)
+        )
+        return node.step.name in ELEMENTWISE and is_aligned
 
 
 def _over_loops(node: Any, values: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -94,6 +99,8 @@ def _over_loops(node: Any, values: Sequence[np.ndarray]) -> list[np.ndarray]:
     def once(*arrays: Any) -> Any:
         return step.eqn.primitive.bind(*arrays, **step.eqn.params)
 
+    pairs = zip(values, step.eqn.invars, strict=True)
+    values = [value.astype(aval_of(variable).dtype, copy=False) for value, variable in pairs]
     function = once
     for loop in reversed(node.loops):
         function = jax.vmap(

@@ -14,10 +14,9 @@ from jax.extend import core
 from ...core.versions import parts_of_scan
 from ..flat import Atom, Flat, Frame, Step, aval_of, flatten
 from ..lines import calls_of
-from ..provenance import through
 from .axes import Axes
-from .evaluate import has_rule
-from .nodes import Counter, Given, Held, Node, Turn, Unknown, made_of
+from .nodes import Counter, Given, Held, Node, Turn, Unknown
+from .results import called, hidden, outputs, results
 from .uses import Condition, Use, of_step
 
 # What users call to index, and to transform functions that do.
@@ -106,7 +105,7 @@ class _Finder:
             return Held(atom.val) if isinstance(atom, core.Literal) else known[atom]
 
         for step in flat.steps:
-            given = tuple(node(atom) for atom in step.inputs)
+            given = self._all_rows(step, tuple(node(atom) for atom in step.inputs))
             named = [None if isinstance(atom, core.Literal) else of.get(atom) for atom in step.inputs]
             found = [*of_step(step, given, named, conditions, self._resolved)]
             if found and self._is_users(step):
@@ -116,8 +115,25 @@ class _Finder:
                 label = self.labels.get((flat_id(flat), place)) or _kept_axes(step, named, number)
                 if label is not None:
                     of[place] = label
-            known.update(zip(step.outputs, _results(step, given), strict=True))
+            known.update(zip(step.outputs, results(step, given), strict=True))
         return [node(atom) for atom in flat.outputs]
+
+    def _all_rows(self, step: Step, given: tuple[Node, ...]) -> tuple[Node, ...]:
+        """What an operation is given, with all rows of data in the place of one whose number only the program knows.
+
+        So a loop of unknown length and a device go through rows. A number that comes from a site is left as it is.
+        """
+        if step.name != "dynamic_slice" or isinstance(given[0], Unknown) or not given[0].names:
+            return given
+        shape, lengths = aval_of(step.eqn.invars[0]).shape, step.eqn.params["slice_sizes"]
+        found = [*given]
+        for axis, start in enumerate(given[1:]):
+            if isinstance(start, Unknown) and not start.is_latent:
+                self._num_loops += 1
+                length = max(lengths[axis], 1)
+                count = -(-shape[axis] // length)
+                found[1 + axis] = Counter(Held(np.int64(0)), self._num_loops, count, stride=length)
+        return tuple(found)
 
     def _look_inside(
         self,
@@ -135,7 +151,7 @@ class _Finder:
             self.walk(body, inner, _first(axes, num_consts, len(inner)), frames, conditions)
         elif step.name == "while":
             num_tests, num_consts = params["cond_nconsts"], params["body_nconsts"]
-            carry = [_hidden(node) for node in _outputs(step, given)]
+            carry = [hidden(node) for node in outputs(step, given)]
             for closed, consts in (
                 (params["cond_jaxpr"], slice(0, num_tests)),
                 (params["body_jaxpr"], slice(num_tests, num_tests + num_consts)),
@@ -157,7 +173,7 @@ class _Finder:
                     (*conditions, *more),
                 )
         else:
-            inner = _called(step)
+            inner = called(step)
             if inner is not None:
                 self.walk(flatten(inner, frames, is_bounded=False), given, axes, frames, conditions)
 
@@ -169,7 +185,7 @@ class _Finder:
         loop, params = self._num_loops, step.eqn.params
         end = num_consts + num_carry
         carried: list[Node] = []
-        for number, after in enumerate(_outputs(step, given)[:num_carry]):
+        for number, after in enumerate(outputs(step, given)[:num_carry]):
             start = given[num_consts + number]
             is_counter = not isinstance(start, Unknown) and _adds_one(
                 body, body.inputs[num_consts + number], number
@@ -177,7 +193,7 @@ class _Finder:
             if is_counter and not isinstance(start, Unknown):
                 carried.append(Counter(start, loop, params["length"], params["reverse"]))
             else:
-                carried.append(_hidden(after))
+                carried.append(hidden(after))
         rows = [node if isinstance(node, Unknown) else Turn(node, loop) for node in given[end:]]
         return [*given[:num_consts], *carried, *rows]
 
@@ -213,31 +229,6 @@ class _Finder:
         return self._outside
 
 
-def _results(step: Step, given: tuple[Node, ...]) -> list[Node]:
-    """The nodes of the results of an operation."""
-    if not any(isinstance(node, Unknown) for node in given) and has_rule(step):
-        return [made_of(step, given, number) for number in range(len(step.outputs))]
-    return _outputs(step, given)
-
-
-def _outputs(step: Step, given: Sequence[Node]) -> list[Node]:
-    """What its results may depend on."""
-    found: list[Node] = []
-    for seen in through(step.eqn, [{number} for number in range(len(given))]):
-        nodes = [given[number] for number in seen]
-        unknown = [node for node in nodes if isinstance(node, Unknown)]
-        is_latent = any(node.is_latent for node in unknown)
-        names = frozenset[str]().union(*(node.names for node in nodes))
-        by = next((node.by for node in unknown if node.by), "") or ("" if unknown else step.name)
-        parts = tuple(given) if step.name == "concatenate" else ()
-        found.append(Unknown(is_latent, names, by, parts))
-    return found
-
-
-def _hidden(node: Node) -> Unknown:
-    return node if isinstance(node, Unknown) else Unknown(False, node.names, "scan")
-
-
 def _adds_one(body: Flat, place: int, number: int) -> bool:
     """Whether a loop carries a number on by adding one to it."""
     after = body.outputs[number]
@@ -254,19 +245,6 @@ def _adds_one(body: Flat, place: int, number: int) -> bool:
         and place in [a for a in step.inputs if not isinstance(a, core.Literal)]
         and len(ones) == 1
     )
-
-
-def _called(step: Step) -> core.ClosedJaxpr | None:
-    """A function that an operation calls with just its own arguments, such as a part of a sum over devices."""
-    for value in step.eqn.params.values():
-        inner = getattr(value, "jaxpr", value)
-        if (
-            hasattr(inner, "eqns")
-            and len(inner.invars) == len(step.inputs)
-            and len(inner.outvars) == len(step.outputs)
-        ):
-            return value if isinstance(value, core.ClosedJaxpr) else core.ClosedJaxpr(inner, ())
-    return None
 
 
 def _first(axes: Sequence[Axes | None], count: int, length: int) -> list[Axes | None]:

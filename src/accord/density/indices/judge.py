@@ -97,26 +97,33 @@ def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str,
     is_wrong = (is_negative | is_beyond) & _is_reached(use, index, evaluate, numbers.ndim)
     if not is_wrong.any():
         return None
-    place = tuple(int(i) for i in np.argwhere(is_wrong)[0])
     sources = leaves(index)
-    value_of_source = None
-    if len(sources) == 1 and sources[0] is not index:
-        values = evaluate(sources[0])
-        value_of_source = values[place] if values.shape == numbers.shape else None
+    source = evaluate(sources[0]) if len(sources) == 1 else None
+    is_computed = source is None or not _is_padded(numbers, source)
+    if source is not None and not is_computed:
+        is_wrong_there = is_wrong.ravel()[: source.size].reshape(source.shape)
+        is_computed = not is_wrong_there.any()
+        if not is_computed:  # each row once, as the user has them
+            numbers, is_wrong = source, is_wrong_there
+    place = tuple(int(i) for i in np.argwhere(is_wrong)[0])
+    has_row = source is not None and is_computed and source.shape == numbers.shape
     return Wrong(
         sources=tuple((each.name, _is_argument(each, data)) for each in sources),
-        is_computed=not (
-            len(sources) == 1 and np.array_equal(evaluate(sources[0]).squeeze(), numbers.squeeze())
-        ),
+        is_computed=is_computed,
         place=place,
         value=int(numbers[place]),
-        value_of_source=None if value_of_source is None else value_of_source.item(),
+        value_of_source=source[place].item() if has_row and source is not None else None,
         num_wrong=int(is_wrong.sum()),
         numbers=numbers,
         last=last,
         use=use,
         where=line_of(use.step),
     )
+
+
+def _is_padded(numbers: np.ndarray, source: np.ndarray) -> bool:
+    """Whether numbers are those of an argument in another shape, with more behind them that fill up blocks of rows."""
+    return numbers.size >= source.size and np.array_equal(numbers.ravel()[: source.size], source.ravel())
 
 
 def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int) -> np.ndarray:

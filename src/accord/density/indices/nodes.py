@@ -77,12 +77,13 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class Counter:
-    """A number that a loop carries and adds one to."""
+    """A number that goes up by the same `stride` in each turn of a loop."""
 
     start: "Known"
     loop: int
     length: int
-    is_reversed: bool
+    is_reversed: bool = False
+    stride: int = 1
 
     @property
     def names(self) -> frozenset[str]:

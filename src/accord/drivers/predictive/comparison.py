@@ -1,7 +1,7 @@
 """Compare models by how well they predict the same observations, each from all others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +33,8 @@ class Comparison:
 
     >>> again = infer.sample(eight_schools(sigma, y), draws=200, chains=2, seed=1, quiet=True)
     >>> found = infer.compare({"first": draws, "again": again})
-    >>> sorted(found.names), found.values["elpd_diff"][0] == 0
-    (['again', 'first'], True)
+    >>> sorted(found.names), float(found.values["elpd_diff"][0])
+    (['again', 'first'], 0.0)
     """
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ def compare(models: Mapping[str, Draws | Loo], *, site: str | None = None) -> Co
         "se": np.array([each[name].se for name in names]),
     }
     notices = [
-        Notice(found.severity, found.code, f"Model {name!r}: {found.message}", found.remedy, found.sites)
+        replace(found, message=f"Model {name!r}: {found.message}")
         for name in names
         for found in each[name].notices
     ]

@@ -1,0 +1,54 @@
+"""Say of the results of an operation how they follow from the data, or what they depend on."""
+
+from collections.abc import Sequence
+
+from jax.extend import core
+
+from ..flat import Step
+from ..provenance import through
+from .evaluate import CONTROL, has_rule
+from .nodes import Node, Unknown, made_of
+
+
+def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
+    """The nodes of the results of an operation."""
+    if not any(isinstance(node, Unknown) for node in given) and has_rule(step):
+        return [made_of(step, given, number) for number in range(len(step.outputs))]
+    return outputs(step, given)
+
+
+def outputs(step: Step, given: Sequence[Node]) -> list[Node]:
+    """What its results may depend on."""
+    if step.name not in CONTROL and called(step) is None:
+        return [_joined(step, given)] * len(step.outputs)
+    return [
+        _joined(step, [given[number] for number in seen])
+        for seen in through(step.eqn, [{number} for number in range(len(given))])
+    ]
+
+
+def _joined(step: Step, nodes: Sequence[Node]) -> Unknown:
+    """What depends on all of these nodes."""
+    unknown = [node for node in nodes if isinstance(node, Unknown)]
+    names = frozenset[str]().union(*(node.names for node in nodes if node.names))
+    by = next((node.by for node in unknown if node.by), "") or ("" if unknown else step.name)
+    parts = tuple(nodes) if step.name == "concatenate" else ()
+    return Unknown(any(node.is_latent for node in unknown), names, by, parts)
+
+
+def hidden(node: Node) -> Unknown:
+    """What a loop carries, of which each turn makes another value."""
+    return node if isinstance(node, Unknown) else Unknown(False, node.names, "scan")
+
+
+def called(step: Step) -> core.ClosedJaxpr | None:
+    """A function that an operation calls with just its own arguments, such as a part of a sum over devices."""
+    for value in step.eqn.params.values():
+        inner = getattr(value, "jaxpr", value)
+        if (
+            hasattr(inner, "eqns")
+            and len(inner.invars) == len(step.inputs)
+            and len(inner.outvars) == len(step.outputs)
+        ):
+            return value if isinstance(value, core.ClosedJaxpr) else core.ClosedJaxpr(inner, ())
+    return None
