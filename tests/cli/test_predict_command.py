@@ -90,6 +90,10 @@ def test_predict_matches_regions_by_their_names(folder, accord):
     with np.load("ahead.npz") as found:
         np.testing.assert_array_equal(found["mean"][..., 1], infer.load("run")["effect"][..., 1])
         np.testing.assert_array_equal(found["effect"][..., 2], infer.load("run")["effect"][..., 0])
+    assert accord(*predict, "--redraw", "effect=all", "--out", "anew.npz")[0] == 0
+    with np.load("anew.npz") as found:
+        assert not np.any(found["effect"][..., 2] == infer.load("run")["effect"][..., 0])
+    assert '"all"' in accord(*predict, "--redraw", "effect=al")[2]
 
 
 def test_complex_numbers_in_a_file_are_refused_by_name(folder, accord):

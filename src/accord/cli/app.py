@@ -219,7 +219,9 @@ def predict_command(
     ] = None,
     redraw: Annotated[
         list[str] | None,
-        typer.Option(help="Draw this unknown from its prior, given the rest; may be given several times."),
+        typer.Option(
+            help="Draw this unknown from its prior, given the rest: what has new labels, or NAME=all; several times."
+        ),
     ] = None,
     seed: Seed = 0,
     executor: ExecutorName = "threads",
@@ -238,7 +240,9 @@ def predict_command(
             draws,
             target,
             sites=sites or None,
-            redraw=redraw or [],
+            redraw={
+                name: which or "new" for name, _, which in (each.partition("=") for each in redraw or [])
+            },
             seed=seed,
             executor=where,
             quiet=quiet,
