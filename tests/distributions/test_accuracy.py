@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 from laws import assert_close, assert_finite, compiled, each
@@ -188,3 +189,25 @@ def test_derivatives_are_right_where_formulas_change_branch(case: tuple) -> None
     at = 1.0 if function is BRANCHES["Dirichlet at one"][0] else 0.0
     assert_close(jax.grad(function)(at), jnp.asarray(first))
     assert_close(jax.grad(jax.grad(function))(at), jnp.asarray(second))
+
+
+OF_EQUAL_SHARES = {
+    "Beta": (lambda p: dist.Beta(p, p).log_prob(0.5), 2),
+    "Beta, with one known": (lambda p: dist.Beta(p, jax.lax.stop_gradient(p)).log_prob(0.5), 1),
+    "BetaPrime": (lambda p: dist.BetaPrime(p, p).log_prob(1.0), 2),
+    "Dirichlet": (lambda p: dist.Dirichlet(jnp.stack([p, p])).log_prob(np.array([0.5, 0.5])), 2),
+}
+
+
+@each(OF_EQUAL_SHARES)
+def test_the_slope_by_a_concentration_keeps_its_digits_where_shares_are_at_their_mean(case: tuple) -> None:
+    log_prob, count = case
+    p = np.array([0.3, 2.0, 50.0, 1e3, 1e6, 1e9, 1e12])
+    # By hand; about count / (4 p) for large p, which is what is left of terms near 1.
+    with mpmath.workdps(50):
+        gaps = [mpmath.digamma(2 * x) - mpmath.digamma(x) - mpmath.log(2) for x in map(mpmath.mpf, p)]
+        curves = [2 * mpmath.psi(1, 2 * x) - mpmath.psi(1, x) for x in map(mpmath.mpf, p[:4])]
+        slope, second = (np.array([count * float(each) for each in some]) for some in (gaps, curves))
+    assert_close(compiled(jax.vmap(jax.grad(log_prob)))(p), slope, rtol=4e-15, atol=0)
+    if count == 2:
+        assert_close(compiled(jax.vmap(jax.grad(jax.grad(log_prob))))(p[:4]), second, rtol=1e-9, atol=0)

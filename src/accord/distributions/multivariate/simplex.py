@@ -12,6 +12,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, Independent
 from ..special import log_gamma_remainder
 from ..special.digamma import digamma_less_log
+from ..special.shares import share_against_mean
 
 
 class Dirichlet(AbstractDistribution):
@@ -71,7 +72,7 @@ class Dirichlet(AbstractDistribution):
         # Every part is compared with its mean, so that near the mean large concentrations multiply small logs.
         total = a.sum(axis=-1, keepdims=True)
         share = a / total
-        terms = (a - 1) * jnp.log(x / share) - (jnp.log(share) + log_gamma_remainder(a))
+        terms = share_against_mean(x, a, jnp.log(x / share), jnp.log(share)) - log_gamma_remainder(a)
         return jnp.where(is_inside, terms.sum(axis=-1) + log_gamma_remainder(total).squeeze(-1), -jnp.inf)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -24,6 +24,7 @@ from ..special import (
     log_of,
     softplus,
 )
+from ..special.shares import of_arrays, share_against_mean
 from .on_interval import AbstractSymmetricOnInterval
 
 
@@ -77,8 +78,10 @@ class Beta(AbstractDistribution):
         safe = jnp.where(is_outside, 0.5, x)
         if isinstance(a, float) and isinstance(b, float) and max(a, b) < 100:
             log_low, log_high, constant = jnp.log(safe), jnp.log1p(-safe), -log_beta(a, b)
-        else:
+        elif is_one(a) or is_one(b):
             log_low, log_high, constant = _relative_logs(safe, a, b)
+        else:
+            return jnp.where(is_outside, -jnp.inf, _log_density_of_shares(safe, a, b))
         total = jnp.asarray(constant, x.dtype)
         if not is_one(a):
             total = total + (a - 1) * log_low
@@ -206,6 +209,15 @@ def _flat_prior(low: Any, high: Any, is_open_below: bool, is_open_above: bool) -
 def is_one(concentration: Any) -> bool:
     """Whether a concentration is the number 1, known while tracing: its term is then absent from the density."""
     return isinstance(concentration, float) and concentration == 1
+
+
+def _log_density_of_shares(x: jax.Array, a: Any, b: Any) -> jax.Array:
+    """The log density inside, with slopes by the concentrations that keep their digits at the mean of a sharp beta."""
+    remainders = log_gamma_remainder(a + b) - log_gamma_remainder(a) - log_gamma_remainder(b)
+    log_low, log_high, _ = _relative_logs(x, a, b)
+    x, a, b, log_low, log_high = of_arrays(x, a, b, log_low, log_high)
+    low = share_against_mean(x, a, log_low, jnp.log(a / (a + b)))
+    return low + share_against_mean(1 - x, b, log_high, jnp.log(b / (a + b))) + remainders
 
 
 def _relative_logs(x: jax.Array, a: Any, b: Any) -> tuple[jax.Array, jax.Array, Any]:
