@@ -35,6 +35,8 @@ class Summary:
     - `values`: column name to array of shape `(k,)`: mean, sd, 5%, 50%, 95%, ess_bulk, ess_tail, r_hat,
       mcse_mean, mcse_sd, or those that were asked for. `ess_tail` is that of the 5% and 95% quantiles, whichever are
       shown. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of one chain.
+      `mcse_sd` is by the effective sample size of the squared deviations from the mean, as in R's posterior package;
+      ArviZ takes that of the draws, which is too large where they are antithetic.
     - `sketches`: one line of text per scalar, the shape of its distribution.
     - `errors`: Monte Carlo errors, shape `(k,)`, of mean and sd, by which numbers are rounded when they are printed.
 
