@@ -77,6 +77,11 @@ def test_no_two_uses_of_a_run_share_a_key() -> None:
     assert len(words) == 20 * 4 * 2000
 
 
+def test_each_use_has_a_number_of_its_own() -> None:
+    uses = [number for name, number in vars(keys).items() if name.startswith("USE_")]
+    assert len(uses) >= 8 and len(set(uses)) == len(uses)
+
+
 def test_neighbouring_seeds_and_chains_share_no_key() -> None:
     seeds = [0, 1, 2, 2**32 - 1, 2**32, 2**32 + 1, 2**64 - 1]
     found = {tuple(keys.chain_key(seed, chain).tolist()) for seed in seeds for chain in range(1000)}

@@ -510,7 +510,7 @@ def test_a_step_returns_a_pair_and_a_scan_stands_in_a_model():
         handlers.seed(lambda: ac.scan(Y, 0.0), 0)()
 
 
-@pytest.mark.parametrize("outer", [np.array([True, True, False]), True])
+@pytest.mark.parametrize("outer", [np.array([True, True, False]), True], ids=["some", "all"])
 def test_a_mask_in_a_step_holds_under_one_around_the_scan(outer):
     y = np.array([1.0, np.nan, 2.0])
 

@@ -1,0 +1,318 @@
+"""List bugs to plant in a copy of the source, and for each the tests that must then fail."""
+
+from dataclasses import dataclass
+
+RESUMED = "tests/faults/test_faults_resume.py::test_a_run_that_died_anywhere_is_resumed_to_the_same_draws"
+ORACLE = "tests/oracle/test_random_models.py::test_each_term_of_a_random_model_is_that_of_the_oracle"
+RECURSION = "tests/kernels/test_nuts_reference.py::test_the_machine_draws_what_the_recursion_draws"
+ARVIZ = "tests/report/test_report_diagnostics.py::test_a_measure_equals_that_of_arviz"
+JACOBIAN = "tests/bijectors/test_bijectors.py::test_log_det_is_that_of_the_jacobian"
+SCIPY = (
+    "tests/distributions/test_densities.py::"
+    "test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy"
+)
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A fault that could be made.
+
+    **Fields**
+    - `what`: the fault, in words.
+    - `file`: below `src/accord`. `old`, `new`: text that is there once, and what is put in its place.
+    - `tests`: nodes of pytest, of the default suite, each of which must fail.
+    """
+
+    what: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+BUGS = {
+    # The log density of a model.
+    "factor without scale": Bug(
+        "the scale around a factor is not applied",
+        "density/reduction.py",
+        "if entries is not None and site.scale is not None:",
+        'if entries is not None and site.scale is not None and site.kind == "sample":',
+        ("tests/density/test_logdensity.py::test_a_scale_and_a_mask_weigh_the_entries_of_a_factor",),
+    ),
+    "factor without mask": Bug(
+        "the mask around a factor is not applied",
+        "density/reduction.py",
+        "if entries is not None and site.mask is not None:",
+        'if entries is not None and site.mask is not None and site.kind == "sample":',
+        ("tests/density/test_logdensity.py::test_a_scale_and_a_mask_weigh_the_entries_of_a_factor",),
+    ),
+    "inner mask lost": Bug(
+        "a mask in the step of a scan is lost under one around the scan",
+        "language/boundary.py",
+        "            mask = site.mask & mask\n",
+        "            pass\n",
+        ("tests/language/test_scan.py::test_a_mask_in_a_step_holds_under_one_around_the_scan[some]",),
+    ),
+    "mask replaces mask": Bug(
+        "of two masks, the outer one alone counts",
+        "language/effects.py",
+        "return site if site.mask is False else replace(site, mask=site.mask & mask)",
+        "return site if site.mask is False else replace(site, mask=mask)",
+        (f"{ORACLE}[18]",),
+    ),
+    "scale replaces scale": Bug(
+        "of two scales, the outer one alone counts",
+        "language/effects.py",
+        "return replace(site, scale=scale if site.scale is None else site.scale * scale)",
+        "return replace(site, scale=scale)",
+        (f"{ORACLE}[3]",),
+    ),
+    "weights of an auxiliary": Bug(
+        "a scale around a scan weighs the Jacobian of what its step reparameterises",
+        "language/reparam/express.py",
+        "        site.is_weighted_outside\n        or site.mask",
+        "        site.mask",
+        (
+            "tests/language/test_reparam_handlers.py::test_weights_in_and_around_a_loop_leave_alone_the_jacobian_of_what_is_reparameterised_in_it[scale-outside-scan]",
+        ),
+    ),
+    "non-centred share": Bug(
+        "a site that is centred in part has the scale of one that is not",
+        "language/reparam/loc_scale.py",
+        "return scale ** (1.0 - share), scale**share",
+        "return scale ** (1.0 - share), scale",
+        (f"{ORACLE}[4]",),
+    ),
+    "missing entries misplaced": Bug(
+        "the observed entries of a site are taken for the missing ones",
+        "language/missing.py",
+        "(index,) = np.nonzero(~mask.reshape(-1))",
+        "(index,) = np.nonzero(mask.reshape(-1))",
+        ("tests/language/test_missing.py::test_missing_entries_are_latent_and_have_no_other_place",),
+    ),
+    "collapsed constant": Bug(
+        "the constant of the integral over collapsed sites is wrong",
+        "density/square.py",
+        "math.log(2 * math.pi) / 2",
+        "math.log(math.pi) / 2",
+        (f"{ORACLE}[5]",),
+    ),
+    "reverse scan": Bug(
+        "a scan in reverse runs forward",
+        "language/scan.py",
+        "length, reverse=reverse, block=block)",
+        "length, reverse=False, block=block)",
+        (f"{ORACLE}[0]",),
+    ),
+    "subsample weight": Bug(
+        "a plate of some of its entries weighs them by the share taken",
+        "language/plate.py",
+        "weight = self.whole / self.size",
+        "weight = self.size / self.whole",
+        ("tests/language/test_random.py::test_a_plate_takes_some_rows_without_replacement_and_weighs_them",),
+    ),
+    # Distributions and maps.
+    "half-Cauchy constant": Bug(
+        "the half-Cauchy has half its density",
+        "distributions/univariate/positive.py",
+        "math.log(math.pi / 2)",
+        "math.log(math.pi)",
+        (f"{SCIPY}[HalfCauchy]",),
+    ),
+    "log-normal Jacobian": Bug(
+        "the log-normal lacks the 1/x of its density",
+        "distributions/univariate/positive.py",
+        "-0.5 * (z * z) - log_x - (log(scale)",
+        "-0.5 * (z * z) - (log(scale)",
+        (f"{SCIPY}[LogNormal]",),
+    ),
+    "Dirichlet constant": Bug(
+        "the Dirichlet lacks the normaliser of the total",
+        "distributions/multivariate/simplex.py",
+        "terms.sum(axis=-1) + log_gamma_remainder(total).squeeze(-1)",
+        "terms.sum(axis=-1)",
+        (f"{ORACLE}[0]",),
+    ),
+    "ordered log det": Bug(
+        "the log determinant of an ordered vector counts its first element",
+        "bijectors/vectors.py",
+        "return jnp.cumsum(steps, axis=-1), x[..., 1:].sum(axis=-1)",
+        "return jnp.cumsum(steps, axis=-1), x.sum(axis=-1)",
+        (f"{JACOBIAN}[ordered]",),
+    ),
+    "simplex log det": Bug(
+        "the log determinant of the simplex lacks its last part",
+        "bijectors/vectors.py",
+        "return jnp.exp(log_y), log_y.sum(axis=-1)",
+        "return jnp.exp(log_y), log_y[..., :-1].sum(axis=-1)",
+        (f"{JACOBIAN}[simplex]",),
+    ),
+    "interval log det": Bug(
+        "the log determinant of an interval lacks its width",
+        "bijectors/bounded.py",
+        "return y, log(width) + log_sigmoid_slope(x)",
+        "return y, 0 * log(width) + log_sigmoid_slope(x)",
+        (f"{JACOBIAN}[interval]",),
+    ),
+    # Kernels and adaptation.
+    "no turn across halves": Bug(
+        "a trajectory is not tested for turning across its two halves",
+        "kernels/nuts.py",
+        "                | is_turning(joint, new.momentum, total + joint)\n",
+        "",
+        (f"{RECURSION}[funnel, diagonal metric]",),
+    ),
+    "leaf weights": Bug(
+        "a leaf is chosen in proportion to the weights before it",
+        "kernels/nuts.py",
+        "is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)",
+        "is_chosen = is_first | (jnp.log(u_leaf) < weight - old.log_weight)",
+        (f"{RECURSION}[funnel, diagonal metric]",),
+    ),
+    "checkpoint level": Bug(
+        "subtrees are tested for turning at too few levels",
+        "kernels/trajectory.py",
+        "(level >= first_level) & (level <= last_level) & turns",
+        "(level > first_level) & (level <= last_level) & turns",
+        ("tests/kernels/test_trajectory.py::test_checkpoints_find_the_parts_that_a_search_finds[2-bent]",),
+    ),
+    "step size average": Bug(
+        "the step size's average forgets too slowly",
+        "adaptation/step_size.py",
+        "weight = count**-_DECAY",
+        "weight = count**-1.0",
+        ("tests/adaptation/test_step_size.py::test_averaging_is_that_of_hoffman_and_gelman",),
+    ),
+    "step size not frozen": Bug(
+        "sampling goes on with the last step size of warm-up in place of the average",
+        "adaptation/step_size.py",
+        "step_size=jnp.exp(state.log_average))",
+        "step_size=state.step_size)",
+        ("tests/adaptation/test_step_size.py::test_only_the_last_draw_of_warm_up_settles_on_the_average",),
+    ),
+    # Keys.
+    "two uses, one key": Bug(
+        "predictions are drawn with the keys of the draws",
+        "core/keys.py",
+        "USE_PREDICT = 5",
+        "USE_PREDICT = 0",
+        ("tests/kernels/test_keys.py::test_each_use_has_a_number_of_its_own",),
+    ),
+    "uniform cells": Bug(
+        "a uniform number may be zero",
+        "core/keys.py",
+        "return high + low + 2.0**-53",
+        "return high + low",
+        ("tests/kernels/test_keys.py::test_uniform_numbers_lie_strictly_between_zero_and_one[float64]",),
+    ),
+    # Runs, stores and resuming.
+    "resume keeps two segments": Bug(
+        "a resumed warm-up has the last two of its segments alone",
+        "drivers/restore.py",
+        "chain.window = [_rows(segment) for segment in segments or run.segments(number)]",
+        "chain.window = [_rows(segment) for segment in (segments or run.segments(number))[-2:]]",
+        (f"{RESUMED}[long warm-up-after many segments]",),
+    ),
+    "segments in another order": Bug(
+        "the segments of a chain are joined last to first",
+        "storage/joined.py",
+        "[each for each in chain if each.phase == phase and each.arrays] for chain in chains]",
+        "[each for each in chain[::-1] if each.phase == phase and each.arrays] for chain in chains]",
+        ("tests/storage/test_joined.py::test_chains_are_joined_and_cut_to_the_shortest[memory]",),
+    ),
+    # Diagnostics and results.
+    "R-hat without splitting": Bug(
+        "R-hat is that of whole chains",
+        "report/diagnostics.py",
+        "    halves = _split(columns)\n    folded",
+        "    halves = columns\n    folded",
+        (f"{ARVIZ}[r_hat-slow]",),
+    ),
+    "ESS of odd lags": Bug(
+        "the effective sample size counts the last even term twice",
+        "report/diagnostics.py",
+        "-1.0 + 2.0 * decreasing + last,",
+        "-1.0 + 2.0 * decreasing + 2.0 * last,",
+        (f"{ARVIZ}[ess_mean-slow]",),
+    ),
+    "error of the sd": Bug(
+        "the error of a standard deviation is that of a variance",
+        "report/diagnostics.py",
+        "_ess_of_means(squares) / variance) / 2",
+        "_ess_of_means(squares) / variance)",
+        (
+            "tests/report/test_report_diagnostics.py::test_the_error_of_the_sd_uses_the_ess_of_squared_deviations[independent]",
+        ),
+    ),
+    "summary quantiles": Bug(
+        "the table's 5% and 95% are other quantiles",
+        "report/summary.py",
+        "(0.05, 0.5, 0.95)",
+        "(0.025, 0.5, 0.975)",
+        ("tests/report/test_report_summary.py::test_the_table_has_a_row_per_scalar_and_the_right_numbers",),
+    ),
+    "variance of WAIC": Bug(
+        "WAIC divides by the number of draws, not by one less",
+        "drivers/predictive/waic.py",
+        "draws.var(axis=0, ddof=1)",
+        "draws.var(axis=0)",
+        (
+            "tests/predictive/test_waic.py::test_variances_over_draws_and_the_error_over_observations_are_those_of_a_sample",
+        ),
+    ),
+    "error of WAIC": Bug(
+        "the error of WAIC divides by the number of observations, not by one less",
+        "drivers/predictive/waic.py",
+        "pointwise.var(ddof=1)",
+        "pointwise.var()",
+        (
+            "tests/predictive/test_waic.py::test_variances_over_draws_and_the_error_over_observations_are_those_of_a_sample",
+        ),
+    ),
+    "silent divergences": Bug(
+        "divergent draws are not told",
+        "report/rules/ends.py",
+        "if diverging is None or not diverging.any():",
+        "if True:",
+        (
+            "tests/report/test_report_notices.py::test_a_rule_speaks_with_its_number_its_sites_and_a_remedy[diverging]",
+        ),
+    ),
+    # Derivatives.
+    "start of an equation": Bug(
+        "the derivative of a solution by its start has the other sign",
+        "ode/sensitivities.py",
+        "first -= directions[1]",
+        "first += directions[1]",
+        ("tests/ode/test_ode.py::test_what_begins_later_has_moved_less",),
+    ),
+    "slopes of a sharded sum": Bug(
+        "the gradient of a sum over blocks lacks the parameters of each block",
+        "density/blocks.py",
+        "    return total, (by_shared, by_own)\n",
+        "    return total, (by_shared, jax.tree.map(jnp.zeros_like, by_own))\n",
+        ("tests/parallel/test_chunks.py::test_value_gradient_and_terms_are_those_of_all_rows_at_once",),
+    ),
+    # More of each room.
+    "error of the mean": Bug(
+        "the error of the mean divides by the number of draws, not by the effective one",
+        "report/diagnostics.py",
+        "columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess_of_means(columns))",
+        "columns.std(axis=(1, 2), ddof=1) / np.sqrt(columns[0].size)",
+        (f"{ARVIZ}[mcse_mean-slow]",),
+    ),
+    "chains share a key": Bug(
+        "neighbouring chains have the same random numbers",
+        "core/keys.py",
+        "    return fold(root, np.uint32(chain))\n",
+        "    return fold(root, np.uint32(chain // 2))\n",
+        ("tests/kernels/test_keys.py::test_neighbouring_seeds_and_chains_share_no_key",),
+    ),
+    "names of draws": Bug(
+        "two sites that are drawn have the same random numbers",
+        "language/effects.py",
+        "zlib.crc32(name.encode())",
+        "len(name)",
+        ("tests/language/test_random.py::test_keys_depend_on_the_seed_and_the_name",),
+    ),
+}
