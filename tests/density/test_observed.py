@@ -218,6 +218,21 @@ def test_new_data_of_the_same_shape_are_judged_without_a_trace() -> None:
         density.with_data({"n": np.array([1, 1])})
 
 
+def test_a_trace_around_the_model_leaves_its_data_unknown() -> None:
+    @jax.jit
+    def at_a_half(y, trials):
+        @ac.model
+        def closes_over(y):
+            p = ac.sample("p", dist.Beta(2, 2))
+            with ac.plate("row", len(y)):
+                ac.sample("y", dist.Binomial(trials, p), obs=y)
+
+        return closes_over(y).log_density()(jnp.zeros(1))
+
+    assert jnp.isfinite(at_a_half(np.array([1, 2]), np.array([3, 3])))
+    assert at_a_half(np.array([1, 4]), np.array([3, 3])) == -np.inf
+
+
 def test_rows_in_a_file_are_judged_as_they_are_read(tmp_path) -> None:
     np.save(tmp_path / "y.npy", np.arange(-1, 9))
     with pytest.raises(SiteError, match=r"1 of 10 .* -1 at index 0 of argument 'y'"):

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import Literal
 
 _CALLS = {
@@ -34,6 +35,15 @@ class Known:
 
 Value = Known | None
 """None is an array of which nothing is known."""
+
+
+def on_host(array: Any) -> Value:
+    """An array as far as it can be read here: what JAX is tracing, other processes hold, or is a key cannot."""
+    if array is None or isinstance(array, Tracer):
+        return None
+    if isinstance(array, jax.Array) and not array.is_fully_addressable:
+        return None
+    return None if jnp.issubdtype(jnp.result_type(array), jax.dtypes.extended) else Known(np.asarray(array))
 
 
 def sliced(jaxpr: Any, results: Sequence[Any]) -> tuple[Any, ...]:
@@ -60,10 +70,9 @@ def computed(
     found for them, or None to find these.
     """
     wanted: Sequence[Any] = jaxpr.outvars if results is None else results
-    needed: Sequence[Any] = sliced(jaxpr, wanted) if equations is None else equations
+    equations = sliced(jaxpr, wanted) if equations is None else equations
     known: dict[Any, Value] = dict(zip(jaxpr.invars, given, strict=True))
-    for variable, const in zip(jaxpr.constvars, consts, strict=True):
-        known[variable] = None if _is_key(variable.aval) else Known(np.asarray(const))
+    known.update(zip(jaxpr.constvars, map(on_host, consts), strict=True))
 
     def of(atom: Any) -> Value:
         if isinstance(atom, Literal):
@@ -71,7 +80,7 @@ def computed(
             return None if _is_key(aval) else Known(np.asarray(atom.val, aval.dtype))
         return known.get(atom)
 
-    for equation in needed:
+    for equation in equations:
         found = _results(equation, [of(atom) for atom in equation.invars])
         known.update(zip(equation.outvars, found, strict=True))
     return [of(atom) for atom in wanted]

@@ -12,7 +12,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jax.core import Tracer
 from jax.extend.core import Literal
 
 from ..core.errors import SiteError
@@ -26,7 +25,7 @@ from ..distributions.wrappers.family import family
 from ..distributions.wrappers.wrappers import ExpandedDistribution, MaskedDistribution
 from ..language import Site
 from .checks import may_be_hidden
-from .host import Known, Value, computed, sliced
+from .host import Value, computed, on_host, sliced
 from .outside import how_to_mend
 from .row_files import FileRows, pieces_in_memory
 
@@ -96,7 +95,7 @@ class Claims:
         if not self.claims:
             return
         files = {name: value for name, value in data.items() if isinstance(value, FileRows)}
-        given = [_known(data.get(name)) for name in self.names]
+        given = [None if name in files else on_host(data.get(name)) for name in self.names]
         found = computed(self.jaxpr, self.consts, [None, *given], self.results, self.equations)
         sources = dict(zip(self.jaxpr.invars[1:], self.names, strict=True))
         atoms = iter(zip(self.results, found, strict=True))
@@ -183,17 +182,6 @@ def _filled(claim: Claim, arrays: list[np.ndarray]) -> Any:
     )
 
 
-def _known(value: Any) -> Value:
-    if value is None or isinstance(value, Tracer | FileRows):
-        return None
-    if isinstance(value, jax.Array) and not value.is_fully_addressable:
-        return None
-    try:
-        return Known(np.asarray(value))
-    except TypeError:  # a key of random numbers
-        return None
-
-
 def _fault(claim: Claim, found: list[Value], source: str, rows: FileRows | None) -> str:
     """What is wrong with the values of one site, looked at all at once or as they are read from a file; or nothing."""
     value, *others = found
@@ -204,6 +192,8 @@ def _fault(claim: Claim, found: list[Value], source: str, rows: FileRows | None)
         if value is None:
             return ""
         _, support, masks = _filled(claim, [value.value, *arrays])
+        if isinstance(support, EachStep) and support.aligned(value.value.ndim) is None:
+            return ""  # of which NumPy does not know how to ask
         judged = _judged(claim, value.value, value.entries, support, masks)
         return _message(claim, source, [judged], support, value.value.shape)
     _, support, masks = _filled(claim, [np.zeros(0), *arrays])

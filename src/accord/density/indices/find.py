@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jax.core import Tracer
 from jax.extend import core
 
 from ...core.versions import parts_of_scan
@@ -203,6 +204,8 @@ class _Finder:
 
     def _held(self, value: Any) -> Node:
         """An array of the trace, with the name of the variable that held it before the model ran."""
+        if isinstance(value, Tracer):  # of a transformation around the model: as little known as an unknown
+            return Unknown(is_latent=True)
         shape, dtype = np.shape(value), getattr(value, "dtype", None)
         if (
             not shape
