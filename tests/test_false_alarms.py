@@ -49,6 +49,7 @@ NO_TEST = (
     "drivers/test_modes.py",
     "drivers/test_until.py",
     "laws.py",
+    "planted/bugs.py",
     "posteriors/make_references.py",
     "posteriors/monte_carlo.py",
     "report/test_report_diagnostics.py",
