@@ -1,31 +1,57 @@
 """Compute every test in float64, with JAX's strictest rules for dtypes and ranks."""
 
 import functools
-import hashlib
 import time
 from collections.abc import Iterator
 
 import jax
 import pytest
+from slow_turns import NUM_TURNS, Share, share_here
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let checks that have so much time and no more run as many of the slow tests as fit."""
+    """Let checks that have so much time and no more do a share of the slow tests."""
+    parser.addoption("--share", action="store_true", help="do what a change touches, and a third of the rest")
+    parser.addoption(
+        "--touched-until", type=float, help="skip what is only touched at this time, in seconds since 1970"
+    )
     parser.addoption("--until", type=float, help="skip what is left at this time, in seconds since 1970")
 
 
+SHARE = pytest.StashKey[Share]()
+
+
+@pytest.hookimpl(trylast=True)  # of what `-m` has selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where time is short, begin with other files every day, so that what is skipped today is run on another day."""
-    until = config.getoption("until")
-    if until is not None:
-        day = int(until) // 86400
-        items.sort(key=lambda item: hashlib.sha256(f"{day} {item.path.name}".encode()).digest())
+    """Put what the change touches first, and leave out what is neither touched nor due in this run."""
+    if not config.getoption("share"):
+        return
+    share = config.stash[SHARE] = _share(config)
+    touched = [item for item in items if share.is_touched(item.nodeid)]
+    others = [item for item in items if not share.is_touched(item.nodeid)]
+    config.hook.pytest_deselected(items=[item for item in others if not share.is_due(item.nodeid)])
+    items[:] = [*touched, *(item for item in others if share.is_due(item.nodeid))]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say which share it is."""
+    if not config.getoption("share"):
+        return None
+    share = _share(config)
+    return f"slow tests: turn {share.turn + 1} of {NUM_TURNS}, touched: {', '.join(sorted(share.touched)) or 'none'}"
+
+
+def _share(config: pytest.Config) -> Share:
+    """The share of this run: all processes of one run find the same."""
+    return share_here(config.rootpath, config.getoption("until") or 0.0)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what no time is left for."""
-    until = item.config.getoption("until")
+    """Skip what no time is left for: first what another run does in its turn."""
+    until, share = item.config.getoption("until"), item.config.stash.get(SHARE, None)
+    if share is not None and not share.is_due(item.nodeid):
+        until = item.config.getoption("touched_until") or until
     if until is not None and time.time() > until:
         pytest.skip("no time left: `pytest -m slow` runs all")
 
