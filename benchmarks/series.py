@@ -50,10 +50,10 @@ def main() -> None:
         if left <= 0:
             _say(f"{part}: left for another time")
             continue
-        if _run(command_of(part, options, left)):
+        if run_script(command_of(part, options, left)):
             failed.append(part)
         _say(f"{part}: {(time.monotonic() - part_began) / 60:.0f} minutes{', failed' * (part in failed)}")
-    if _run(page_of(options)):
+    if run_script(page_of(options)):
         failed.append("page")
     if failed:
         raise SystemExit(f"These parts failed: {', '.join(failed)}.")
@@ -73,7 +73,7 @@ def page_of(options: argparse.Namespace) -> list[str]:
     return [*_script("peers.py", options.results), "--page", str(options.page)]
 
 
-def _run(command: list[str]) -> int:
+def run_script(command: list[str]) -> int:
     """The status of a command. An interrupt reaches it too, and it has a process of its own to end before it ends."""
     process = subprocess.Popen(command)
     try:

@@ -1,6 +1,5 @@
 """Compute every test in float64, with JAX's strictest rules for dtypes and ranks."""
 
-import functools
 import time
 from collections.abc import Iterator
 
@@ -68,22 +67,3 @@ def _programs_end_with_their_module() -> Iterator[None]:
     """Let go of what JAX has compiled for a module: kept, it would grow to gigabytes."""
     yield
     jax.clear_caches()
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Find the stuck after 3 seconds; one task takes a tenth of one."""
-    from accord.drivers import run as runs
-    from accord.drivers import scheduler as schedulers
-
-    monkeypatch.setattr(runs, "Scheduler", functools.partial(schedulers.Scheduler, patience=3.0))
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.1})
-    monkeypatch.setattr(schedulers, "_PATIENCE_AT_FIRST", 60.0)
-
-
-@pytest.fixture
-def tasks_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have what each block of a thread has drawn handed over before the next."""
-    from accord.drivers import run as runs
-
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 1.0})

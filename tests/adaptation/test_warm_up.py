@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
+from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.drivers.block import rows_for
 from accord.drivers.group import run_chains
@@ -69,7 +70,7 @@ def _run(
 ) -> list[Piece]:
     """The pieces of the sampling phase of some chains."""
     with scope("float64"):
-        rows = rows_for(dim, 1)
+        rows = rows_for(dim, 1, USUAL)
         run = advance_program(kernel, dim, np.dtype(float), 1, rows)
         plan = Plan(
             kernel=kernel,

@@ -349,7 +349,7 @@ def series(monkeypatch, tmp_path):
         commands.append([Path(command[1]).name, *command[2:]])
         return int("overhead.py" in command[1])
 
-    monkeypatch.setattr(module, "_run", ran)
+    monkeypatch.setattr(module, "run_script", ran)
 
     def run_series(*arguments):
         monkeypatch.setattr("sys.argv", ["", *arguments, "--results", str(tmp_path)])

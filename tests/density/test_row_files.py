@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zarr
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
@@ -16,7 +17,6 @@ from accord.density.blocks import mesh_of
 from accord.density.collect import laid_out
 from accord.density.cutting import Cut
 from accord.density.file_blocks import FileBlocks
-from accord.drivers import complete
 from accord.drivers.placement import Placement
 
 X = np.random.default_rng(0).normal(size=(37, 3))
@@ -89,7 +89,7 @@ def centred(x, y):
         ac.sample("y", dist.Normal((x - x.mean(0)) @ b, 1.0), obs=y)
 
 
-def test_rows_that_the_model_couples_are_found_unless_there_are_too_many_to_read(tmp_path, monkeypatch):
+def test_rows_that_the_model_couples_are_found_unless_there_are_too_many_to_read(tmp_path):
     options = dict(draws=5, warmup=5, chains=1, progress=False, quiet=True)
     target, executor = centred(as_npy(tmp_path, X), Y), infer.Devices(shard={"x": 0, "y": 0})
     with pytest.raises(ModelError, match="couples rows"):
@@ -97,8 +97,7 @@ def test_rows_that_the_model_couples_are_found_unless_there_are_too_many_to_read
     assert "not_compared" not in codes(
         infer.sample(line(as_npy(tmp_path, X), Y), executor=executor, **options)
     )
-    monkeypatch.setattr(complete, "_MOST_READ", 0)
-    assert "not_compared" in codes(infer.sample(target, executor=executor, **options))
+    assert "not_compared" in codes(infer.sample(target, executor=paced(executor, most_compared=0), **options))
 
 
 def codes(draws):

@@ -4,13 +4,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
-from accord.drivers import explain, group
+from accord.drivers import explain
 from accord.drivers.tally import MAX_UNMOVED
 
 RUN = dict(draws=200, warmup=100, chains=2, seed=4, progress=False, quiet=True)
@@ -72,18 +73,14 @@ def test_what_is_said_of_a_place_is_true_there(draws):
                 assert value < -1000 and np.isfinite(gradient).all()
 
 
-def in_short_blocks(monkeypatch):
-    """Blocks of 37 gradients, which end in the middle of draws, whatever the clock says."""
-    monkeypatch.setattr(group, "_FIRST_BLOCK", 37)
-    monkeypatch.setattr(group, "_GROWTH", 1)
-    monkeypatch.setattr(group, "_BLOCK_SECONDS", 1e9)
+IN_SHORT_BLOCKS = paced(first_block=37, growth=1, block_seconds=1e9)
+"""Blocks of 37 gradients, which end in the middle of draws, whatever the clock says."""
 
 
 @pytest.mark.parametrize("way", ["blocks", "threads", "chain"])
-def test_places_do_not_depend_on_how_a_run_was_made(draws, way, monkeypatch):
-    if way == "blocks":
-        in_short_blocks(monkeypatch)
-    found = infer.sample(target(), **(RUN | (dict(chains=[1]) if way == "chain" else {})))
+def test_places_do_not_depend_on_how_a_run_was_made(draws, way):
+    others = {"blocks": dict(executor=IN_SHORT_BLOCKS), "threads": {}, "chain": dict(chains=[1])}
+    found = infer.sample(target(), **(RUN | others[way]))
     assert places(found) == [each for each in places(draws) if each[0] in found.chains]
 
 
@@ -92,12 +89,12 @@ def test_places_do_not_depend_on_how_a_run_was_made(draws, way, monkeypatch):
     [(infer.NUTS(), 2), (infer.HMC(max_steps=100), 2), (infer.ChEES(max_steps=100), 6)],
     ids=["NUTS", "HMC", "ChEES"],
 )
-def test_places_of_lanes_do_not_depend_on_blocks(sampler, lanes, monkeypatch):
+def test_places_of_lanes_do_not_depend_on_blocks(sampler, lanes):
     options = RUN | dict(draws=50, lanes=lanes, chains=lanes)
     expected = infer.sample(target(), sampler, **options)
     assert len(expected.failures) > 6
-    in_short_blocks(monkeypatch)
-    assert places(infer.sample(target(), sampler, **options)) == places(expected)
+    found = infer.sample(target(), sampler, **(options | dict(executor=IN_SHORT_BLOCKS)))
+    assert places(found) == places(expected)
 
 
 def test_places_are_kept_with_a_run_and_do_not_change_when_it_is_made_longer(draws, tmp_path):
@@ -156,9 +153,8 @@ def test_a_place_that_cannot_be_looked_at_costs_no_draws(monkeypatch):
         infer.sample(rooted(), on_nonfinite="raise", **RUN)
 
 
-def test_of_a_place_that_takes_long_to_look_at_nothing_is_said(monkeypatch):
-    monkeypatch.setattr(explain, "_PATIENCE", 0.0)
-    draws = infer.sample(rooted(), **RUN)
+def test_of_a_place_that_takes_long_to_look_at_nothing_is_said():
+    draws = infer.sample(rooted(), **(RUN | dict(executor=paced(explain_seconds=0.0))))
     (notice,) = [each for each in draws.notices if each.code == "non_finite_gradient"]
     assert "takes more than some seconds" in notice.message
 

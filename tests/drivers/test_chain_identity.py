@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from accord.core.pace import Pace
 from accord.core.precision import scope
 from accord.drivers import chain as chains
-from accord.drivers import group as groups
 from accord.drivers.block import NUM_PLACES
 from accord.drivers.group import Item, run_chains
 from accord.drivers.machine import Machine
@@ -76,11 +76,10 @@ def test_lanes_permuted_or_padded_change_no_bit(plans: Any, expected: Any, numbe
 @pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize(("seconds", "first"), [(1e-9, 1), (1e-3, 100), (10.0, 2**30)])
 def test_blocks_of_any_size_change_no_bit(
-    plans: Any, expected: Any, lanes: int, seconds: float, first: int, monkeypatch: pytest.MonkeyPatch
+    plans: Any, expected: Any, lanes: int, seconds: float, first: int
 ) -> None:
-    monkeypatch.setattr(groups, "_BLOCK_SECONDS", seconds)
-    monkeypatch.setattr(groups, "_FIRST_BLOCK", first)
-    _assert_same(_run(plans[lanes], range(4)), expected[lanes])
+    plan = _replace(plans[lanes], pace=Pace(first_block=first, block_seconds=seconds))
+    _assert_same(_run(plan, range(4)), expected[lanes])
 
 
 def test_the_draws_that_two_widths_have_in_common_are_equal_to_rounding(expected: Any) -> None:
@@ -124,15 +123,12 @@ def test_the_metric_and_the_step_size_rest_while_sampling(plans: Any) -> None:
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_stopping_yields_a_beginning_of_the_whole(
-    plans: Any, expected: Any, lanes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(groups, "_BLOCK_SECONDS", 1e-9)
-    monkeypatch.setattr(groups, "_FIRST_BLOCK", 20)
+def test_stopping_yields_a_beginning_of_the_whole(plans: Any, expected: Any, lanes: int) -> None:
+    plan = _replace(plans[lanes], pace=Pace(first_block=20, block_seconds=1e-9))
     for after in (1, 5, 30):
         asked = iter(range(1000))
         with scope("float64"):
-            items = list(run_chains(plans[lanes], [0, 1][:lanes], lambda a=asked, n=after: next(a) >= n))
+            items = list(run_chains(plan, [0, 1][:lanes], lambda a=asked, n=after: next(a) >= n))
         for number, arrays in _gather(items).items():
             for name, array in arrays.items():
                 np.testing.assert_array_equal(
@@ -159,9 +155,7 @@ def by_own_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("by_own_draws")
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_a_warm_up_that_is_lengthened_is_the_same_in_all_portions_and_company(
-    plans: Any, lanes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_warm_up_that_is_lengthened_is_the_same_in_all_portions_and_company(plans: Any, lanes: int) -> None:
     plan = _replace(plans[lanes], max_warmup=130)
     whole = _run(plan, range(4))
     lengths = [len(whole[number]["warmup/position"]) for number in range(4)]
@@ -170,9 +164,7 @@ def test_a_warm_up_that_is_lengthened_is_the_same_in_all_portions_and_company(
     for number in (0, 3):
         _assert_same(_run(plan, [number]), {number: whole[number]})
     _assert_same(_run(plan, [3, 1]), {number: whole[number] for number in (3, 1)})
-    monkeypatch.setattr(groups, "_FIRST_BLOCK", 7)
-    monkeypatch.setattr(groups, "_BLOCK_SECONDS", 1e-3)
-    _assert_same(_run(plan, range(4)), whole)
+    _assert_same(_run(_replace(plan, pace=Pace(first_block=7, block_seconds=1e-3)), range(4)), whole)
 
 
 @pytest.mark.usefixtures("by_own_draws")

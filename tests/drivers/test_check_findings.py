@@ -325,11 +325,15 @@ def test_a_check_of_a_slow_model_ends_in_time():
         shape = jax.ShapeDtypeStruct((), a.dtype)
         ac.factor("f", 0.0 * jax.pure_callback(_wait, shape, jax.lax.stop_gradient(a)))
 
-    began = time.perf_counter()
+    _waited.clear()
     assert infer.check(slow()).ok
-    assert time.perf_counter() - began < 200  # ten times what is needed
+    assert len(_waited) < 4000  # ten times what is needed
+
+
+_waited = []
 
 
 def _wait(value):
+    _waited.append(1)
     time.sleep(0.05)
     return np.asarray(value)

@@ -1,21 +1,21 @@
 """Hold that an ensemble of chains is a function of its plan: whoever runs it, in whatever portions."""
 
 import contextlib
-import os
-import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
+from ctrl_c import pressed_once
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError
+from accord.core.pace import USUAL
 from accord.drivers.draws import Draws
 from accord.drivers.group import next_budget
 from accord.kernels.base import METRICS
@@ -23,6 +23,8 @@ from accord.storage.run_folder import RunFolderRun
 
 CHAINS = 12
 OPTIONS = dict(draws=30, warmup=40, chains=CHAINS, seed=3, quiet=True)
+SHORT = paced(first_block=4, block_seconds=1e-5, unsaved_seconds=0.0)
+"""With blocks of a few gradients, each of which is stored."""
 
 
 @ac.model
@@ -54,20 +56,10 @@ def assert_same(found: Draws, expected: Draws) -> None:
     assert found.work == expected.work
 
 
-@contextlib.contextmanager
-def blocks(size: int, seconds: float, unsaved: float = 2.0) -> Iterator[None]:
-    with (
-        mock.patch("accord.drivers.group._FIRST_BLOCK", size),
-        mock.patch("accord.drivers.group._BLOCK_SECONDS", seconds),
-        mock.patch("accord.drivers.chain._UNSAVED_SECONDS", unsaved),
-    ):
-        yield
-
-
 @pytest.mark.parametrize(("size", "seconds"), [(3, 1e-5), (2**30, 1e3)])
 def test_blocks_of_any_size_change_no_bit(expected: Draws, size: int, seconds: float) -> None:
-    with blocks(size, seconds, unsaved=0.0):
-        assert_same(sample(), expected)
+    where = paced(first_block=size, block_seconds=seconds, unsaved_seconds=0.0)
+    assert_same(sample(executor=where), expected)
 
 
 @pytest.mark.parametrize("beside", [0.001, 4.0])
@@ -75,7 +67,7 @@ def test_a_block_lasts_half_a_second_or_as_long_as_the_host_takes_for_it(beside:
     # Thousands of chains had blocks of one gradient each, since the host's seconds were taken for the program's.
     budget, seconds_each = 64, 0.01
     for _ in range(20):
-        budget = next_budget(budget, budget, budget * seconds_each, beside)
+        budget = next_budget(USUAL, budget, budget, budget * seconds_each, beside)
     assert budget == pytest.approx(max(0.5, beside) / seconds_each, abs=1)
 
 
@@ -88,18 +80,20 @@ def test_very_many_chains_are_stored_less_often(few: float, tmp_path: Path) -> N
         stored.append(segment.chain)
         append(run, segment)
 
-    with (
-        blocks(30, 1e-5, unsaved=1e-3),
-        mock.patch("accord.drivers.chain._FEW_LANES", few),
-        mock.patch.object(RunFolderRun, "append", count),
-    ):
-        sample(store=infer.RunFolder(tmp_path / "run"))
+    where = paced(first_block=30, block_seconds=1e-5, unsaved_seconds=1e-3, few_lanes=few)
+    with mock.patch.object(RunFolderRun, "append", count):
+        sample(store=infer.RunFolder(tmp_path / "run"), executor=where)
     assert (stored.count(0) == 2) == (few < CHAINS)
 
 
 @pytest.mark.parametrize("executor", [infer.Threads(2), infer.Processes(2)], ids=["threads", "processes"])
 def test_an_executor_changes_no_bit(expected: Draws, executor: Any) -> None:
     assert_same(sample(executor=executor), expected)
+
+
+def test_blocks_that_are_shorter_than_the_search_for_a_step_size_come_to_an_end(expected: Draws) -> None:
+    """The metric was learnt anew after each block that ended at a draw where it is due, and the search begun again."""
+    assert_same(sample(executor=SHORT), expected)
 
 
 def test_a_run_made_longer_is_the_longer_run(expected: Draws) -> None:
@@ -110,19 +104,9 @@ def test_a_run_made_longer_is_the_longer_run(expected: Draws) -> None:
 def test_a_run_that_was_interrupted_goes_on_to_the_same_draws(
     expected: Draws, phase: str, tmp_path: Path
 ) -> None:
-    append, sent = RunFolderRun.append, []
-
-    def and_interrupt(run: RunFolderRun, segment: Any) -> None:
-        append(run, segment)
-        if segment.phase == phase and not sent:
-            sent.append(True)
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with blocks(4, 1e-5, unsaved=0.0), mock.patch.object(RunFolderRun, "append", and_interrupt):
-        found = sample(store=infer.RunFolder(tmp_path / "run"))
-    assert sent and not found.complete
+    with pressed_once(lambda piece: piece.phase == phase) as pieces:
+        found = sample(store=infer.RunFolder(tmp_path / "run"), executor=SHORT)
+    assert pieces and not found.complete
     assert_same(infer.resume(tmp_path / "run", TARGET, quiet=True), expected)
 
 
@@ -140,8 +124,10 @@ def test_chains_of_which_less_was_stored_are_made_again_beside_the_others(
 ) -> None:
     """As when a process is killed between two segments of one block."""
     path = tmp_path / "run"
-    with blocks(20, 1e-5, unsaved=0.0):
-        sample(store=infer.RunFolder(path))
+    sample(
+        store=infer.RunFolder(path),
+        executor=paced(first_block=20, block_seconds=1e-5, unsaved_seconds=0.0),
+    )
     removed = 0
     for chain in range(CHAINS):
         files = sorted((path / f"chain-{chain:04d}").glob("segment-*.npz"))
@@ -168,8 +154,7 @@ def ended() -> Draws:
 
 def test_a_rule_ends_an_ensemble_at_one_look_of_all_chains(ended: Draws) -> None:
     assert_same(sample(draws=ended.num_draws), ended)
-    with blocks(3, 1e-5, unsaved=0.0):
-        assert_same(sample(**RULED), ended)
+    assert_same(sample(**RULED, executor=SHORT), ended)
 
 
 def test_an_ensemble_under_a_rule_goes_on_from_what_was_stored(ended: Draws, tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from paced import paced
 
 import accord as ac
 from accord import infer
 
 QUIET = dict(progress=False, quiet=True)
-RUN = dict(seed=3, draws=40, chains=3, executor=infer.Serial(), **QUIET)
+SHORT = paced(infer.Serial(), most_rows=32)  # segments
+RUN = dict(seed=3, draws=40, chains=3, executor=SHORT, **QUIET)
 
 
 def _correlated(dim: int) -> tuple[np.ndarray, ac.LogDensity]:
@@ -32,7 +34,6 @@ def by_own_draws(monkeypatch):
     monkeypatch.setattr("accord.drivers.sample.DEFAULT_WARMUP", 60)
     monkeypatch.setattr("accord.drivers.sample.MAX_WARMUP", 120)
     monkeypatch.setattr("accord.drivers.chain.is_settled", lambda positions, *_: positions[0, 1] > 0)
-    monkeypatch.setattr("accord.drivers.block._MAX_ROWS", 32)
 
 
 @pytest.mark.slow
@@ -76,13 +77,13 @@ def test_chains_of_unlike_warm_ups_are_joined_and_taken_up_again(tmp_path: Path)
                 path.unlink()
         for name in ("notices", "timings"):
             (copy / f"record-{name}.json").unlink()
-        resumed = infer.resume(copy, density, executor=infer.Serial(), **QUIET)
+        resumed = infer.resume(copy, density, executor=SHORT, **QUIET)
         for part in ("sites", "stats", "warmup", "tuning"):
             for name, array in getattr(whole, part).items():
                 np.testing.assert_array_equal(getattr(resumed, part)[name], array, err_msg=f"{part}: {name}")
         assert resumed.work == whole.work and resumed.complete
 
-    longer = infer.resume(folder, density, executor=infer.Serial(), **QUIET).extend(10)
+    longer = infer.resume(folder, density, executor=SHORT, **QUIET).extend(10)
     np.testing.assert_array_equal(longer["x"][:, :40], whole["x"])
     np.testing.assert_array_equal(longer.tuning["num_warmup"], lengths)
 

@@ -5,33 +5,27 @@ from contextlib import contextmanager
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from paced import paced
 
 from accord import infer
 from accord.core.errors import SamplingError
 from accord.density import LogDensity
-from accord.drivers import block
 from accord.drivers.ledger import Ledger
+from accord.drivers.plan import Piece
 from accord.drivers.stopping.looks import looks
 from accord.drivers.stopping.watch import Watch
-
-pytestmark = pytest.mark.usefixtures("tasks_of_a_block")  # runs end early once one is committed
 
 QUIET = dict(progress=False, quiet=True)
 CAP = 400
 SEGMENT = 16
 """Draws of a segment: short, so that many lie before the first number that is not finite."""
+SHORT = dict(executor=paced(most_rows=SEGMENT, task_seconds=0.0))
+"""What each block has drawn is committed before the next: runs end early once one is."""
 
 
 def rare(x):
     """A standard normal, of which a far corner is no number."""
     return jnp.where(x[0] > 3.4, jnp.nan, -0.5 * jnp.sum(x**2))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _short_segments():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "_MAX_ROWS", SEGMENT)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +36,7 @@ def target():
 @pytest.fixture(scope="module")
 def late(target):
     """Options of a run whose chain meets its first such number late, though not last, and the draw of it."""
-    options = dict(draws=CAP, warmup=0, chains=1, init={"x": np.array([0.1, 0.2])}, **QUIET)
+    options = dict(draws=CAP, warmup=0, chains=1, init={"x": np.array([0.1, 0.2])}, **SHORT, **QUIET)
     for seed in range(200):
         options |= dict(seed=seed)
         first = min((each.draw for each in infer.sample(target, **options).failures), default=0)
@@ -69,16 +63,16 @@ def expected(target, late):
 
 @contextmanager
 def stopping_after(draw):
-    """Let runs end, as by Ctrl-C, once a segment is committed that goes beyond this draw."""
-    store = Ledger._store
+    """Let runs end, as by Ctrl-C, once a piece is committed that goes beyond this draw."""
+    commit = Ledger.commit
 
-    def stored(ledger, segment):
-        store(ledger, segment)
-        if segment.stop > draw:
+    def committed(ledger, items):
+        commit(ledger, items)
+        if any(isinstance(item, Piece) and item.stop > draw for item in items):
             ledger.stop.set()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Ledger, "_store", stored)
+        patch.setattr(Ledger, "commit", committed)
         yield
 
 
@@ -89,7 +83,7 @@ def test_a_run_that_was_interrupted_raises_where_it_would_have(target, late, exp
         begun = infer.sample(target, on_nonfinite="raise", store=infer.RunFolder(tmp_path / "run"), **options)
     assert draw < begun.num_draws <= first and not begun.complete
     for _ in range(2):  # what has raised can be taken up too, and comes to the same place
-        assert message(lambda: infer.resume(tmp_path / "run", target, **QUIET)) == expected
+        assert message(lambda: infer.resume(tmp_path / "run", target, **SHORT, **QUIET)) == expected
     assert begun.num_draws <= infer.load(tmp_path / "run").num_draws <= first
 
 
@@ -100,7 +94,7 @@ def test_a_run_that_was_killed_raises_where_it_would_have(target, late, expected
     for path in sorted((tmp_path / "run" / "chain-0000").iterdir())[2:]:
         path.unlink()
     assert infer.load(tmp_path / "run").num_draws == 2 * SEGMENT < first
-    assert message(lambda: infer.resume(tmp_path / "run", target, **QUIET)) == expected
+    assert message(lambda: infer.resume(tmp_path / "run", target, **SHORT, **QUIET)) == expected
 
 
 @pytest.mark.parametrize("is_resumed", [False, True])
@@ -109,7 +103,7 @@ def test_a_longer_run_raises_too(target, late, expected, tmp_path, is_resumed):
     options = options | dict(draws=first, store=infer.RunFolder(tmp_path / "run"))
     short = infer.sample(target, on_nonfinite="raise", **options)
     if is_resumed:
-        short = infer.resume(tmp_path / "run", target, **QUIET)
+        short = infer.resume(tmp_path / "run", target, **SHORT, **QUIET)
     assert short.complete and short.num_draws == first
     assert message(lambda: short.extend(CAP)) == expected
 
@@ -121,7 +115,7 @@ def test_a_run_that_is_not_to_raise_goes_on_and_stores_nothing_of_it(target, lat
     with stopping_after(80):
         infer.sample(target, store=store, **options)
     assert "on_nonfinite" not in store.load().manifest["settings"]
-    resumed = infer.resume(tmp_path / "run", target, **QUIET)
+    resumed = infer.resume(tmp_path / "run", target, **SHORT, **QUIET)
     assert resumed.complete and resumed.num_draws == CAP
     assert min(each.draw for each in resumed.failures) == first
 
@@ -148,7 +142,7 @@ def test_a_number_that_was_held_back_is_told_once_it_counts(target, late, expect
     begun = broken_off(target, late, tmp_path / "run", infer.ESS(1e9), after)
     assert (begun.num_draws == CAP) is is_all_drawn
     for _ in range(2):
-        assert message(lambda: infer.resume(tmp_path / "run", target, **QUIET)) == expected
+        assert message(lambda: infer.resume(tmp_path / "run", target, **SHORT, **QUIET)) == expected
 
 
 def test_a_number_that_was_held_back_is_told_once_the_run_is_longer(target, late, expected, tmp_path):
@@ -160,6 +154,6 @@ def test_a_number_beyond_the_end_is_never_told(target, late, tmp_path):
     """Nor does the result keep what was said when the run was interrupted."""
     begun = broken_off(target, late, tmp_path / "run", infer.ESS(1), late[1])
     assert {"incomplete", "non_finite"} <= {notice.code for notice in begun.notices}
-    resumed = infer.resume(tmp_path / "run", target, **QUIET)
+    resumed = infer.resume(tmp_path / "run", target, **SHORT, **QUIET)
     assert resumed.complete and resumed.num_draws == looks(CAP)[0] and not resumed.failures
     assert not {"incomplete", "non_finite"} & {notice.code for notice in resumed.notices}

@@ -368,9 +368,8 @@ def test_every_executor_refuses_a_model_without_a_finite_start(executor):
 
 
 def test_a_group_goes_on_without_one_of_its_chains():
-    begun = Group(
-        tuple(SimpleNamespace(number=number) for number in (3, 5, 3, 5)), 2
-    )  # two lanes repeat others
+    lanes = tuple(SimpleNamespace(number=number) for number in (3, 5, 3, 5))  # two repeat others
+    begun = Group(lanes, num_kept=2, budget=1)
     for task in (Task(begun), Task([3, 5])):
         assert task.without(3).numbers == [5]
     assert [chain.number for chain in begun.without(3).chains] == [5] * 4

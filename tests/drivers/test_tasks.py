@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.drivers import run as runs
 from accord.drivers import worker
 
-RUN = dict(draws=60, warmup=60, chains=2, executor=infer.Serial(), progress=False, quiet=True)
+RUN = dict(draws=60, warmup=60, chains=2, progress=False, quiet=True)
 
 
 @ac.model
@@ -31,18 +31,16 @@ def tasks(monkeypatch):
     return found
 
 
-def test_a_task_goes_on_until_its_seconds_are_over(tasks, monkeypatch):
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 3600.0, False: 3600.0})
-    draws = infer.sample(normal(np.array(0.5)), **RUN)
+def test_a_task_goes_on_until_its_seconds_are_over(tasks):
+    draws = infer.sample(normal(np.array(0.5)), executor=paced(infer.Serial(), task_seconds=3600.0), **RUN)
     assert tasks == [(0,), (1,)]
     assert draws.timings["warmup"] > 0 and draws.timings["sampling"] > 0  # though one task brings both
 
 
-def test_draws_do_not_depend_on_how_long_tasks_are(tasks, monkeypatch):
-    whole = infer.sample(normal(np.array(0.5)), **RUN)
-    monkeypatch.setattr(runs, "_TASK_SECONDS", {True: 0.0, False: 0.0})
+def test_draws_do_not_depend_on_how_long_tasks_are(tasks):
+    whole = infer.sample(normal(np.array(0.5)), executor=infer.Serial(), **RUN)
     tasks.clear()
-    cut = infer.sample(normal(np.array(0.5)), **RUN)
+    cut = infer.sample(normal(np.array(0.5)), executor=paced(infer.Serial(), task_seconds=0.0), **RUN)
     assert len(tasks) > 10  # one for each block
     for name in ("mean", "lp", "step_size"):
         one, other = (d[name] if name == "mean" else d.stats[name] for d in (whole, cut))

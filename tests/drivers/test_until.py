@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
@@ -15,6 +16,7 @@ from accord import infer
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
 from accord.drivers.ledger import Ledger
+from accord.drivers.plan import Piece
 from accord.drivers.stopping import described, sights, watch
 from accord.drivers.stopping.base import AbstractLeaf, Finding
 from accord.drivers.stopping.described import rule_from
@@ -95,21 +97,22 @@ def test_it_ends_there_in_every_executor(plain, way):
 
 
 @pytest.mark.parametrize("block", [pytest.param((30, 1e-3), marks=pytest.mark.slow), (2**30, 1e3)])
-def test_it_ends_there_whatever_the_blocks(plain, monkeypatch, block):
-    monkeypatch.setattr("accord.drivers.group._FIRST_BLOCK", block[0])
-    monkeypatch.setattr("accord.drivers.group._BLOCK_SECONDS", block[1])
-    monkeypatch.setattr("accord.drivers.chain._UNSAVED_SECONDS", 0.02)
-    assert_same(sample(until=RULE), plain)
+def test_it_ends_there_whatever_the_blocks(plain, block):
+    where = paced(first_block=block[0], block_seconds=block[1], unsaved_seconds=0.02)
+    assert_same(sample(until=RULE, executor=where), plain)
+
+
+UNWATCHED = paced(look_seconds=0.0, task_seconds=0.05)
+"""A rule is looked at beside the chains, which are not held up by it."""
 
 
 def look_slowly(patch):
-    """Let chains run on to their caps before the first look is over."""
+    """Let chains run on to their caps before the first look is over, where they are `UNWATCHED`."""
 
     def judge(*given, **options):
         time.sleep(0.5)
         return sights.judge(*given, **options)
 
-    patch.setattr(watch, "_PATIENCE", 0.0)
     patch.setattr(watch, "judge", judge)
 
 
@@ -119,12 +122,11 @@ def slow_looks(monkeypatch):
 
 
 def test_it_ends_there_whatever_time_looking_takes(plain, slow_looks):
-    assert_same(sample(until=RULE), plain)
+    assert_same(sample(until=RULE, executor=UNWATCHED), plain)
 
 
-def test_it_ends_there_where_few_scalars_are_looked_at_first(whole, plain, monkeypatch):
-    monkeypatch.setattr(sights, "_BRIEF", 1)
-    found = sample(until=RULE)
+def test_it_ends_there_where_few_scalars_are_looked_at_first(whole, plain):
+    found = sample(until=RULE, executor=paced(look_numbers=1))
     assert_same(found, plain)
     # One that is against the rule suffices, so the value is that of the worst or more.
     values = [look.findings[0].value for look in found.stopping.looks]
@@ -232,15 +234,16 @@ def stop_after(monkeypatch):
 
     def stop(count: int | None) -> None:
         monkeypatch.undo()
-        left, store = iter(range(count or 0)), Ledger._store
+        commit, seen = Ledger.commit, []
 
-        def counted(ledger, segment):
-            store(ledger, segment)
-            if next(left, None) is None:
+        def counted(ledger, items):
+            commit(ledger, items)
+            seen.extend(item for item in items if isinstance(item, Piece))
+            if len(seen) > count:
                 ledger.stop.set()
 
         if count is not None:
-            monkeypatch.setattr(Ledger, "_store", counted)
+            monkeypatch.setattr(Ledger, "commit", counted)
 
     return stop
 
@@ -365,7 +368,7 @@ def rare(x):
     return jnp.where(x[0] > 3.4, jnp.nan, -0.5 * jnp.sum(x**2))
 
 
-def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks, tasks_of_a_block):
+def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks):
     """Chains come there while they are looked at."""
     density = LogDensity.from_function(rare, np.zeros(2))
     options = dict(draws=400, warmup=0, chains=2, init={"x": np.array([0.1, 0.2])}, **QUIET)
@@ -376,7 +379,8 @@ def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks, tasks_of_a
             break
     first = met[0]
     before, beyond = max(at for at in looks(400) if at <= first), min(at for at in looks(400) if at > first)
-    found = infer.sample(density, until=AtLeast(before), on_nonfinite="raise", **options)
+    where = paced(look_seconds=0.0, task_seconds=0.0)
+    found = infer.sample(density, until=AtLeast(before), on_nonfinite="raise", executor=where, **options)
     assert found.num_draws == before and found.complete and not found.failures
     with pytest.raises(SamplingError, match=rf"draw {first} of sample: a log density that is not finite"):
         infer.sample(density, until=AtLeast(beyond), on_nonfinite="raise", **options)

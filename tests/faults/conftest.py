@@ -1,15 +1,13 @@
 """Have runs of segments short enough for a test to lose some and keep others."""
 
 import pytest
-from fault_models import SEGMENT
-
-from accord.drivers import block
+from fault_models import have_short_segments
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _short_segments():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "_MAX_ROWS", SEGMENT)
+        have_short_segments(patch.setattr)
         yield
 
 

@@ -22,13 +22,21 @@ import pytest
 
 from accord import infer
 from accord.density import LogDensity
-from accord.drivers import block
+from accord.drivers import resume, sample
+from accord.drivers.block import rows_for
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.drivers.resume"])
 
 SEGMENT = 256
 """Draws of a segment, here and in children: short, so that a run of seconds has several to lose."""
+
+
+def have_short_segments(set_attribute=setattr):
+    """Have runs of this process, begun or taken up, whatever their executor, end a segment so often."""
+    for module in (sample, resume):
+        set_attribute(module, "rows_for", lambda *run: min(rows_for(*run), SEGMENT))
+
 
 QUIET = dict(progress=False, quiet=True)
 RUN = dict(draws=600, warmup=300, chains=2, seed=3, **QUIET)
@@ -110,6 +118,8 @@ def slow(x):
 
 
 def _sleep(position):
+    if sign := os.environ.get("ACCORD_TEST_SIGN"):
+        Path(sign).touch()
     time.sleep(1.0)
     return np.zeros((), np.asarray(position).dtype)
 
@@ -194,7 +204,7 @@ def _call(pipe, cache, function, arguments):
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["ACCORD_COMPILATION_CACHE"] = cache
-    block._MAX_ROWS = SEGMENT
+    have_short_segments()
     pipe.send(("ready", time.monotonic(), None))
     try:
         result = function(*arguments)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from clusters import dask_cluster, describe_here
 from fault_models import QUIET, assert_same, give_orders, is_begun, taken, target, watched_target
+from paced import IMPATIENT, Paced
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
@@ -101,17 +102,17 @@ def test_a_run_whose_scheduler_is_killed_says_so_and_is_resumed_elsewhere(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["sleep", "stop"])
-def test_a_child_that_hangs_is_found_and_replaced(orders, expected, impatient, order):
+def test_a_child_that_hangs_is_found_and_replaced(orders, expected, order):
     """It sleeps for an hour in a callback, or is stopped by a signal."""
     give_orders(orders, order)
-    draws = infer.sample(watched_target(), executor=infer.Dask(workers=1), **RUN)
+    draws = infer.sample(watched_target(), executor=Paced(infer.Dask(workers=1), IMPATIENT), **RUN)
     assert taken(orders) == 1
     assert_same(draws, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
-def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, impatient, nanny):
+def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, nanny):
     """Stopped by a signal, it ends no child: where there is a nanny it is restarted, otherwise left out."""
     folder = tmp_path / "run"
     with dask_cluster(tmp_path, 2, nanny) as cluster, ThreadPoolExecutor(1) as beside:
@@ -126,7 +127,8 @@ def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, impatient
 
         stopped = beside.submit(stop)
         store = infer.RunFolder(folder)
-        draws = infer.sample(target(), executor=infer.Dask(cluster.address), store=store, **LONG)
+        where = Paced(infer.Dask(cluster.address), IMPATIENT)
+        draws = infer.sample(target(), executor=where, store=store, **LONG)
         with suppress(ProcessLookupError):
             os.kill(stopped.result(), signal.SIGKILL)
     assert_same(draws, long_expected)

@@ -12,6 +12,7 @@ import jax
 import pytest
 from clusters import describe_here
 from fault_models import QUIET, assert_same, give_orders, taken, target, watched_target
+from paced import IMPATIENT, Paced
 
 from accord import infer
 from accord.core.errors import OptionError
@@ -64,10 +65,10 @@ def test_a_run_whose_actors_die_draws_the_same(orders, expected, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["sleep", "stop"])
-def test_an_actor_that_hangs_is_found_and_replaced(orders, expected, impatient, order):
+def test_an_actor_that_hangs_is_found_and_replaced(orders, expected, order):
     """It sleeps for an hour in a callback, or is stopped by a signal."""
     give_orders(orders, order)
-    draws = infer.sample(watched_target(), executor=infer.Ray(workers=1), **RUN)
+    draws = infer.sample(watched_target(), executor=Paced(infer.Ray(workers=1), IMPATIENT), **RUN)
     assert taken(orders) == 1
     assert_same(draws, expected)
 

@@ -1,5 +1,6 @@
 """Resume and extend runs that ended in every way, and refuse those that were begun otherwise."""
 
+import importlib.metadata
 import shutil
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from accord import infer
 from accord.core.errors import OptionError, StorageError
 from accord.density import LogDensity
 from accord.drivers.ledger import Ledger
-from accord.storage import manifest as manifests
+from accord.drivers.plan import Piece
+from accord.storage.manifest import Manifest
 
 RUNS = {
     "plain": {},
@@ -94,15 +96,16 @@ def stop_after(monkeypatch):
 
     def stop(count: int | None) -> None:
         monkeypatch.undo()
-        left, store = iter(range(count or 0)), Ledger._store
+        commit, seen = Ledger.commit, []
 
-        def counted(ledger, segment):
-            store(ledger, segment)
-            if next(left, None) is None:
+        def counted(ledger, items):
+            commit(ledger, items)
+            seen.extend(item for item in items if isinstance(item, Piece))
+            if len(seen) > count:
                 ledger.stop.set()
 
         if count is not None:
-            monkeypatch.setattr(Ledger, "_store", counted)
+            monkeypatch.setattr(Ledger, "commit", counted)
 
     return stop
 
@@ -271,17 +274,19 @@ def shifted(by: float) -> LogDensity:
     return LogDensity.from_function(density, np.zeros(3))
 
 
-def test_a_sampler_that_is_not_there_is_refused(tmp_path, monkeypatch, whole):
-    folder, _ = whole("plain")
-    monkeypatch.setattr("accord.drivers.resume._KERNELS", {})
-    with pytest.raises(StorageError, match="'NUTS', which this accord does not have"):
-        infer.resume(folder, target(), **QUIET)
+def test_a_sampler_that_is_not_there_is_refused(tmp_path, whole):
+    stored = infer.RunFolder(whole("plain")[0]).load()
+    run = infer.RunFolder(tmp_path / "run").create(Manifest({**stored.manifest, "sampler": {"name": "Walk"}}))
+    run.append(stored.segments(0)[0])
+    run.close()
+    with pytest.raises(StorageError, match="'Walk', which this accord does not have"):
+        infer.resume(tmp_path / "run", target(), **QUIET)
 
 
 def test_other_versions_are_let_through_and_leave_a_seam(whole, tmp_path, monkeypatch):
     folder, expected = whole("plain")
     copy = die(folder, tmp_path / "run", DEATHS["chains apart"])
-    monkeypatch.setattr(manifests, "_version", lambda name: "99.9")
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "99.9")
     assert_same(infer.resume(copy, target(), **QUIET), expected)
     (seam,) = infer.RunFolder(copy).load().records["seams"]
     assert seam["versions"]["jax"] == "99.9"

@@ -4,12 +4,11 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,12 +16,13 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from ctrl_c import pressed_once
 from identity_models import CASES, CONTROLLED, Case
+from paced import paced
 
 from accord import infer
 from accord.drivers.draws import Draws
 from accord.executors import available_cores
-from accord.storage.run_folder import RunFolderRun
 
 EQUAL = "="
 
@@ -65,21 +65,10 @@ def in_blocks(size: int, seconds: float) -> Callable[[Case, Path], Draws]:
 
     def run(case: Case, folder: Path) -> Draws:
         del folder
-        with blocks(size, seconds):
-            return sample(case, executor=infer.Threads(2))
+        where = paced(infer.Threads(2), first_block=size, block_seconds=seconds)
+        return sample(case, executor=where)
 
     return run
-
-
-@contextlib.contextmanager
-def blocks(size: int, seconds: float, unsaved: float = 2.0) -> Iterator[None]:
-    """Have blocks of another length, and a segment whenever `unsaved` seconds have passed."""
-    with (
-        mock.patch("accord.drivers.group._FIRST_BLOCK", size),
-        mock.patch("accord.drivers.group._BLOCK_SECONDS", seconds),
-        mock.patch("accord.drivers.chain._UNSAVED_SECONDS", unsaved),
-    ):
-        yield
 
 
 def stored(case: Case, folder: Path) -> Draws:
@@ -101,20 +90,9 @@ def extended(case: Case, folder: Path) -> Draws:
     return sample(case, draws=first).extend(case.draws - first)
 
 
-@contextlib.contextmanager
-def interrupted(phase: str) -> Iterator[list[bool]]:
-    """Send this process a Ctrl-C when the first segment of a phase is stored; the list says whether it was sent."""
-    append, sent = RunFolderRun.append, []
-
-    def and_interrupt(run: RunFolderRun, segment: Any) -> None:
-        append(run, segment)
-        if segment.phase == phase and not sent:
-            sent.append(True)
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)  # the caller looks for signals every tenth of a second
-
-    with blocks(4, 1e-5, unsaved=0.0), mock.patch.object(RunFolderRun, "append", and_interrupt):
-        yield sent
+def in_short_blocks(executor: Any) -> Any:
+    """The executor, each of whose blocks has a few gradients and is stored."""
+    return paced(executor, first_block=4, block_seconds=1e-5, unsaved_seconds=0.0)
 
 
 def resumed(*executors: Any, lanes: int = 1) -> Callable[[Case, Path], Draws]:
@@ -124,7 +102,8 @@ def resumed(*executors: Any, lanes: int = 1) -> Callable[[Case, Path], Draws]:
         path = folder / "run"
         phases = ("warmup", "sample")[: len(executors) - 1]
         for phase, executor in zip(phases, executors, strict=False):
-            with interrupted(phase) as sent:
+            executor = in_short_blocks(executor)
+            with pressed_once(lambda piece, phase=phase: piece.phase == phase) as sent:
                 if phase == "warmup":
                     store = infer.RunFolder(path)
                     found = sample(case, executor=executor, store=store, lanes=lanes)
@@ -223,7 +202,6 @@ def differences(found: Digests, reference: Digests) -> tuple[int, int]:
 def compare(name: str, ways: Collection[str] = WAYS) -> tuple[dict[str, str], int]:
     """The cells of a model by way (`=`, what differs, or nothing where it is not run), and how many arrays it had."""
     case = CASES[name]
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of a shell is deaf to it
     expected: dict[tuple[int, bool], Digests] = {}
     cells, num_compared = {}, 0
     for label in ways:

@@ -19,7 +19,6 @@ from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import WorkerLostError, surroundings_here
 from accord.executors.gangs import keeper, member
-from accord.executors.gangs import lobby as lobbies
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.lobby import Lobby
 from accord.executors.gangs.messages import KEY, Card, Leave
@@ -112,12 +111,13 @@ def test_whoever_has_another_secret_is_not_heard(lobby, monkeypatch):
     assert lobby.keepers.empty()
 
 
-def test_who_says_nothing_is_sent_away(lobby, monkeypatch):
-    monkeypatch.setattr(lobbies, "_MANNERS", 0.2)
+def test_who_says_nothing_is_sent_away():
+    lobby = Lobby(("127.0.0.1", 0), SECRET.encode(), manners=0.2)
     with Client(lobby.address) as silent:
         assert silent.recv_bytes()  # what it is asked
         with pytest.raises(EOFError):
             silent.recv_bytes()
+    lobby.close()
 
 
 def test_who_says_nothing_keeps_no_other_waiting(lobby, monkeypatch):

@@ -17,6 +17,7 @@ import jax
 import multihost_cases as cases
 import numpy as np
 import pytest
+from paced import IMPATIENT, Paced
 
 from accord import infer
 from accord.executors import WorkerLostError, surroundings_here
@@ -106,18 +107,18 @@ def harmed(times, harm):
 @needs_proc
 @pytest.mark.slow
 @pytest.mark.parametrize("harm", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
-def test_a_member_that_dies_or_stands_still_costs_no_draw(harm, tmp_path, impatient):
+def test_a_member_that_dies_or_stands_still_costs_no_draw(harm, tmp_path):
     with harmed(1, harm) as members:
         store = infer.RunFolder(tmp_path / "run")
-        found = sample(executor=infer.MultiHost(2, "row"), store=store, **LONG)
+        found = sample(executor=Paced(infer.MultiHost(2, "row"), IMPATIENT), store=store, **LONG)
     assert len(members) == 1
     assert_same(found, expected(**LONG))
 
 
 @needs_proc
 @pytest.mark.slow
-def test_a_gang_that_dies_again_and_again_ends_the_run_with_what_was_stored(tmp_path, impatient):
-    executor, path = infer.MultiHost(2, cases.SHARD), tmp_path / "run"
+def test_a_gang_that_dies_again_and_again_ends_the_run_with_what_was_stored(tmp_path):
+    executor, path = Paced(infer.MultiHost(2, cases.SHARD), IMPATIENT), tmp_path / "run"
     num_drawn = 0
     with harmed(4, signal.SIGKILL) as members:
         try:

@@ -9,6 +9,7 @@ import pickle
 import jax
 import numpy as np
 import pytest
+from paced import paced
 from predicted_models import QUIET, RNG, X, Y, groups, line, values
 
 import accord as ac
@@ -51,15 +52,15 @@ def test_sites_says_what_is_returned(draws):
     np.testing.assert_array_equal(infer.predict(draws, sites=["y"])["y"], infer.predict(draws)["y"])
 
 
-def test_bits_do_not_depend_on_blocks_nor_on_the_chains_beside(draws, monkeypatch):
+def test_bits_do_not_depend_on_blocks_nor_on_the_chains_beside(draws):
     whole = infer.predict(draws)["y"]
     alone = infer.predict({name: draws[name][1:] for name in "abs"}, line(X, Y))["y"]
     assert not np.array_equal(alone[0], whole[1])  # chain 0, since a mapping does not say that it is chain 4
     fourth = infer.sample(line(X, Y), **{**RUN, "chains": [4]})
     np.testing.assert_array_equal(infer.predict(fourth)["y"][0], whole[1])
     for rows in (1, 4, 16):
-        monkeypatch.setattr(over_draws, "_MAX_ROWS", rows)
-        np.testing.assert_array_equal(infer.predict(draws)["y"], whole)
+        found = infer.predict(draws, executor=paced(predicted_rows=rows))
+        np.testing.assert_array_equal(found["y"], whole)
 
 
 def test_the_seed_chooses_the_draws(draws):

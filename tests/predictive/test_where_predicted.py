@@ -4,11 +4,12 @@ import jax
 import numpy as np
 import pytest
 from laws import each
+from paced import Paced
 from predicted_models import QUIET, X, Y, line
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
-from accord.drivers.predictive import crew
+from accord.core.pace import Pace
 from accord.executors import AbstractExecutor, ThreadPool, WorkerLostError
 
 RUN = dict(draws=40, warmup=60, chains=3, seed=2, **QUIET)
@@ -83,11 +84,10 @@ def test_a_block_whose_worker_is_lost_is_done_by_another(draws):
     assert_same(FUNCTIONS["predict"](draws, Losing(2)), FUNCTIONS["predict"](draws, None))
 
 
-def test_a_block_whose_workers_are_lost_again_and_again_is_given_up(draws, monkeypatch):
-    monkeypatch.setattr(crew, "_LEAST", 1000)  # so that there is one block
+def test_a_block_whose_workers_are_lost_again_and_again_is_given_up(draws):
     single = {name: draws[name][:1] for name in "abs"}
     with pytest.raises(WorkerError, match=r"draws 0 to 39 of a chain were lost 3 times: exit code -9"):
-        infer.predict(single, line(X), executor=Losing(100))
+        infer.predict(single, line(X), executor=Paced(Losing(100), Pace(least_predicted=1000)))  # one block
 
 
 def test_what_the_work_raises_reaches_the_caller(draws):

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from models import regression, schools
+from paced import paced
 
 import accord as ac
 import accord.distributions as dist
@@ -110,10 +111,9 @@ def test_more_chains_leave_the_first_ones_alone(model, serial):
     np.testing.assert_equal(rows(more, range(4)), rows(serial, range(4)))
 
 
-def test_blocks_of_any_size_give_the_same_bits(model, serial, monkeypatch):
-    monkeypatch.setattr("accord.drivers.group._FIRST_BLOCK", 13)
-    monkeypatch.setattr("accord.drivers.group._BLOCK_SECONDS", 1e-5)
-    assert_same(serial, infer.sample(model, chains=4, **RUN))
+def test_blocks_of_any_size_give_the_same_bits(model, serial):
+    where = paced(first_block=13, block_seconds=1e-5)
+    assert_same(serial, infer.sample(model, chains=4, executor=where, **RUN))
 
 
 def test_a_progress_bar_changes_nothing(model, serial, capsys):

@@ -3,69 +3,54 @@
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
+from ctrl_c import is_heard, pressed_once
 from models import regression
+from paced import paced
 
 from accord import infer
 from accord.drivers.cache import ProgramCache
 
 
-@pytest.fixture(autouse=True)
-def _ctrl_c_is_heard():
-    """As in a terminal: a process in the background of a shell is started deaf to it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def interrupt_after(seconds):
-    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
 @pytest.mark.parametrize("executor", [infer.Serial(), infer.Threads(2)], ids=["serial", "threads"])
 def test_ctrl_c_returns_the_draws_that_were_made(executor):
     options = dict(warmup=50, chains=2, executor=executor, progress=False, quiet=True)
-    infer.sample(regression(), draws=10, **options)
-    began = time.monotonic()
-    interrupt_after(2.0)
-    draws = infer.sample(regression(), draws=2_000_000, **options)
-    assert time.monotonic() - began < 10
-    assert not draws.complete
+    begun = set()
+
+    def is_time(piece):
+        begun.update({piece.chain} if piece.phase == "sample" else ())
+        return len(begun) == 2
+
+    with pressed_once(is_time):
+        draws = infer.sample(regression(), draws=2_000_000, **options)
+    assert draws.num_draws and not draws.complete
     assert [notice.severity for notice in draws.notices if notice.code == "incomplete"] == ["error"]
-    if isinstance(executor, infer.Threads):
-        kept = draws.num_draws
-        assert kept > 0
-        whole = infer.sample(regression(), draws=min(kept, 500), **options)
-        np.testing.assert_array_equal(draws["a"][:, :500], whole["a"][:, :500])
+    whole = infer.sample(regression(), draws=500, **options)
+    np.testing.assert_array_equal(draws["a"][:, :500], whole["a"][:, : draws.num_draws])
 
 
 def test_a_stopped_run_is_readable_from_its_folder(tmp_path):
-    infer.sample(regression(), draws=10, warmup=50, chains=2, progress=False, quiet=True)
-    interrupt_after(1.5)
     store = infer.RunFolder(tmp_path / "run")
-    draws = infer.sample(
-        regression(), draws=2_000_000, warmup=50, chains=2, store=store, progress=False, quiet=True
-    )
+    with pressed_once(lambda piece: piece.phase == "sample"):
+        draws = infer.sample(
+            regression(), draws=2_000_000, warmup=50, chains=2, store=store, progress=False, quiet=True
+        )
     again = infer.load(tmp_path / "run")
     assert not again.complete
     np.testing.assert_equal(dict(again), dict(draws))
     assert [notice.code for notice in again.notices] == [notice.code for notice in draws.notices]
 
 
-def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("accord.drivers.block._MAX_ROWS", 256)
+def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path):
     folder = tmp_path / "run"
     infer.sample(
         regression(),
         draws=600,
         warmup=50,
         chains=2,
+        executor=paced(most_rows=256),
         store=infer.RunFolder(folder),
         progress=False,
         quiet=True,
@@ -81,12 +66,19 @@ def test_a_killed_run_is_judged_when_it_is_loaded(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
-    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", lambda *_, **__: time.sleep(20))
+    is_over, presses = threading.Event(), iter([signal.SIGINT])
+
+    def compile_for_ever(*_, **__):
+        if (press := next(presses, None)) is not None:
+            os.kill(os.getpid(), press)
+        if not is_over.wait(60):
+            pytest.fail("the run has waited for it")
+
+    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", compile_for_ever)
     monkeypatch.setattr("accord.drivers.compiled.PROGRAMS", ProgramCache(1))
-    interrupt_after(1.5)
-    began = time.monotonic()
-    draws = infer.sample(regression(), draws=10, chains=2, progress=False, quiet=True)
-    assert time.monotonic() - began < 10
+    with is_heard():
+        draws = infer.sample(regression(), draws=10, chains=2, progress=False, quiet=True)
+    is_over.set()
     assert not draws.complete
     assert draws["a"].shape == (2, 0)
     assert "incomplete" in [notice.code for notice in draws.notices]

@@ -17,6 +17,7 @@ from jax import monitoring
 from scipy import stats
 
 from accord import LogDensity
+from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.drivers.block import rows_for
 from accord.drivers.ensemble_program import program_for
@@ -56,7 +57,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
     lanes = _NUM_TOGETHER if kernel.is_ensemble else 1
     with scope("float64"):
         density = LogDensity.from_model(experiment.model(experiment.simulate(np.random.default_rng(0))[1]))
-        rows = rows_for(density.dim, lanes)
+        rows = rows_for(density.dim, lanes, USUAL)
         run = program_for(kernel, density.dim, np.dtype(float), lanes, rows)
 
         @jax.jit

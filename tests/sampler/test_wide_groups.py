@@ -16,8 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import once_more_in_doubt
+from paced import paced
 
 from accord import infer
+from accord.core.pace import USUAL
 from accord.density import LogDensity
 from accord.drivers.block import rows_for
 from accord.drivers.draws import Draws
@@ -119,27 +121,26 @@ def test_an_interruption_of_a_thousand_chains_changes_no_bit(drawn: dict[str, Dr
                 raise KeyboardInterrupt
 
     with (
-        mock.patch("accord.drivers.chain._UNSAVED_SECONDS", 0.0),
-        mock.patch("accord.drivers.group._FIRST_BLOCK", 13),
         mock.patch.object(RunFolderRun, "append", and_interrupt),
         contextlib.suppress(KeyboardInterrupt),
     ):
-        CHEES.sample(store=infer.RunFolder(tmp_path / "run"))
+        where = paced(first_block=13, unsaved_seconds=0.0)
+        CHEES.sample(store=infer.RunFolder(tmp_path / "run"), executor=where)
     assert len(seen) == 2
     found = infer.resume(tmp_path / "run", CHEES.target, progress=False, quiet=True)
     assert_same(found, draws_of("ChEES, 1024", drawn))
 
 
 @pytest.mark.slow
-def test_the_room_of_a_block_changes_no_bit(drawn: dict[str, Draws], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_room_of_a_block_changes_no_bit(drawn: dict[str, Draws]) -> None:
     """It is less where very many numbers are drawn at a time."""
     lanes, dim = WIDEST.chains, WIDEST.dim
-    rows = rows_for(dim, lanes)
-    assert rows == 128 < rows_for(dim, lanes // 2) == 256
+    rows = rows_for(dim, lanes, USUAL)
+    assert rows == 128 < rows_for(dim, lanes // 2, USUAL) == 256
     whole = draws_of("ChEES, 4096", drawn)
-    monkeypatch.setattr("accord.drivers.block._MOST_NUMBERS", 2**22)
-    assert rows_for(dim, lanes) == 32
-    assert_same(WIDEST.sample(draws=4).extend(WIDEST.draws - 4), whole)
+    where = paced(most_numbers=2**22)
+    assert rows_for(dim, lanes, where.pace) == 32
+    assert_same(WIDEST.sample(draws=4, executor=where).extend(WIDEST.draws - 4), whole)
 
 
 @pytest.mark.slow

@@ -495,10 +495,11 @@ import sys
 import numpy as np
 from accord.storage import RunFolder, Segment
 run = RunFolder(sys.argv[1]).load()
-print("ready", flush=True)
 for start in range(10**6):
     draws = {"site/x": np.full((1, 1000), float(start))}
     run.append(Segment(0, "sample", start, start + 1, draws, {"at": np.array(start)}))
+    if start == 3:
+        print("at work", flush=True)
 """
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 from ..adaptation.ensemble import EnsembleState
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
+from ..core.pace import Pace
 from ..core.tree import node
 from ..kernels import ChEES
 from ..kernels.base import DRAW, EVALUATE, AbstractKernel
@@ -37,9 +38,6 @@ PART_DTYPES = {"log_prior": "float64", "log_likelihood": "float64"}
 
 NUM_PLACES = 10
 """Positions that a chain which has not begun may have evaluated by one call."""
-
-_MAX_ROWS = 4096
-_MOST_NUMBERS = 2**24  # positions of a block of very many lanes: 128 MB
 
 
 @node
@@ -102,7 +100,7 @@ class Block:
     num_gradients: Int[Array, ""]
 
 
-def rows_for(dim: int, lanes: int) -> int:
+def rows_for(dim: int, lanes: int, pace: Pace) -> int:
     """How many draws a block has room for, a power of two: fixed by the program, of which it is a part.
 
     Every block costs a few milliseconds on the host, so that few lanes of few dimensions have long ones, of 2 MB of
@@ -110,8 +108,8 @@ def rows_for(dim: int, lanes: int) -> int:
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
-    most = 2 ** int(np.log2(max(_MOST_NUMBERS // (dim * lanes), 1)))
-    return min(_MAX_ROWS, max(8, min(most, max(room, min(256, least)))))
+    most = 2 ** int(np.log2(max(pace.most_numbers // (dim * lanes), 1)))
+    return min(pace.most_rows, max(8, min(most, max(room, min(256, least)))))
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:

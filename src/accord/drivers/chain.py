@@ -18,9 +18,6 @@ from .columns import Sites, columns
 from .plan import Piece, Plan, Progress, Stuck
 from .tally import BadEnd, Tally
 
-_UNSAVED_SECONDS = 2.0  # of work are lost with a worker, or a little more
-_FEW_LANES = 200  # for more, it is longer: to gather and store takes a millisecond for each chain
-
 
 @dataclass(eq=False)
 class Chain:
@@ -152,7 +149,8 @@ class Chain:
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
         is_due = is_boundary or self.draw in (self.num_warmup, self.last) or self.is_given_up
         is_due = is_due or self.is_at_look
-        longest = _UNSAVED_SECONDS * max(1.0, self.plan.lanes / _FEW_LANES)
+        pace = self.plan.pace
+        longest = pace.unsaved_seconds * max(1.0, self.plan.lanes / pace.few_lanes)
         if (is_due or self.unsaved_seconds > longest) and self.blocks:
             yield self.piece(sites)
             if self.is_given_up:

@@ -14,8 +14,6 @@ from ..density.row_files import FileRows, in_memory
 from .fingerprint import TOLERANCE, Fingerprint, fixed_points
 from .plan import Plan
 
-_MOST_READ = 2**30  # bytes of rows in files: beyond, the process that starts a run may not have the memory
-
 
 def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
     """Compare the log density of the program that draws with that of the whole model, or of other chunks of its rows.
@@ -26,7 +24,7 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
 
     **Raises** `ModelError` where they differ by more than rounding.
     """
-    if _is_much(density):
+    if _is_much(density, plan):
         return
     density = LogDensity(in_memory(density.data), density.program, density.notices)
     points = fixed_points(plan.dim).astype(plan.dtype)
@@ -51,23 +49,23 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
 
 def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
     """That nothing was compared, where it was not."""
-    if not (plan.shard and _is_much(density)):
+    if not (plan.shard and _is_much(density, plan)):
         return ()
     return (
         Notice(
             "info",
             "not_compared",
-            f"The rows in files take more than {_MOST_READ / 2**30:g} GiB: their sum was not compared with the log "
-            "density of the whole model before drawing.",
+            f"The rows in files take more than {plan.pace.most_compared / 2**30:g} GiB: their sum was not compared "
+            "with the log density of the whole model before drawing.",
             "Run infer.check on some of the rows, in memory.",
         ),
     )
 
 
-def _is_much(density: LogDensity) -> bool:
+def _is_much(density: LogDensity, plan: Plan) -> bool:
     """Whether rows in files are more than are read for a comparison."""
     in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
-    return sum(rows.size * rows.dtype.itemsize for rows in in_files) > _MOST_READ
+    return sum(rows.size * rows.dtype.itemsize for rows in in_files) > plan.pace.most_compared
 
 
 def check_replicas(tree: Any) -> None:

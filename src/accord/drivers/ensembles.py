@@ -40,9 +40,15 @@ def begin(chains: Sequence[Chain]) -> None:
         chain.metric, chain.choice = metric, choice or chain.choice
 
 
-def adapt(chains: Sequence[Chain]) -> None:
-    """Learn the metric anew where that is due: at draws fixed by the plan, whatever the blocks were."""
+def adapt(chains: Sequence[Chain], drawn: Sequence[int]) -> None:
+    """Learn the metric anew where that is due: at draws fixed by the plan, whatever the blocks were.
+
+    `drawn` has the draws that the chains had made before the block. Blocks may end between two draws: where all chains
+    stood at this one before, it is learnt already, and to begin again after each block would have no end.
+    """
     plan, draw = chains[0].plan, chains[0].draw
+    if all(before == draw for before in drawn):
+        return
     for number, update in enumerate(plan.metric_updates(plan.num_warmup)):
         if draw == update.at and all(chain.draw == draw for chain in chains):
             _update(chains, update.start, is_first=number == 0)

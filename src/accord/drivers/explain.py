@@ -8,6 +8,7 @@ import numpy as np
 from ..core import precision as precisions
 from ..core.errors import OptionError
 from ..core.options import checks_options
+from ..core.pace import USUAL
 from ..core.tracebacks import entry_points
 from ..density import LogDensity, blame
 from ..density.blame import Blame
@@ -21,7 +22,6 @@ from .requests import density_of
 from .tally import KINDS, BadEnd
 
 _NUM_SHOWN = 3  # values in a sentence
-_PATIENCE = 10.0  # seconds at the end of a run
 
 
 @entry_points
@@ -90,10 +90,13 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
 
 
-def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
-    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence."""
+def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blamed]:
+    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence.
+
+    What takes longer than `seconds` is left out.
+    """
     found: dict[str, Blamed] = {}
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + seconds
     for kind in KINDS:
         # Where a trajectory diverged at a finite log density, nothing is wrong with the place.
         places = [each for each in draws.failures if each.kind == kind and not _is_mere_divergence(each)]
@@ -104,7 +107,7 @@ def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
 
 def sentence(density: LogDensity, failure: BadEnd) -> str:
     """What is to blame, in a sentence with a space before it; empty where all numbers are finite."""
-    return _looked_at(density, failure, time.monotonic() + _PATIENCE)[1]
+    return _looked_at(density, failure, time.monotonic() + USUAL.explain_seconds)[1]
 
 
 def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:

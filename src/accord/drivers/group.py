@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..core.pace import Pace
 from . import ensembles
 from .block import NUM_PLACES, STATS
 from .chain import Chain
@@ -24,10 +25,7 @@ from .tally import BadEnd
 Item = Fingerprint | Progress | Piece | BadEnd | Stuck
 """What comes back from a task."""
 
-_BLOCK_SECONDS = 0.5  # that the program takes for a block: so often there is progress, and an interrupt heard
-_SECONDS_BESIDE = 0.5  # that the host may take for it: beyond, blocks get longer
-_FIRST_BLOCK = 64  # gradients; before anything is known of their cost
-_GROWTH = 8  # at most, from one block to the next
+_SECONDS_BESIDE = 0.5  # that the host may take for a block: beyond, blocks get longer
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Group:
 
     chains: tuple[Chain, ...]
     num_kept: int
-    budget: int = _FIRST_BLOCK
+    budget: int
     is_known: bool = False
 
     @property
@@ -70,7 +68,9 @@ def begin(machine: Machine, numbers: Sequence[int]) -> Group:
     plan = machine.plan
     nowhere = np.zeros(plan.dim, plan.dtype)
     lanes = [numbers[lane % len(numbers)] for lane in range(plan.lanes)]
-    return Group(tuple(Chain.begin(plan, number, nowhere) for number in lanes), len(numbers))
+    return Group(
+        tuple(Chain.begin(plan, number, nowhere) for number in lanes), len(numbers), plan.pace.first_block
+    )
 
 
 def work(
@@ -93,16 +93,17 @@ def work(
         find_starts(machine, chains)
     while not group.is_done and not is_stopped():
         block_began = machine.clock()
-        before = [chain.num_gradients for chain in chains]
+        before, drawn = [chain.num_gradients for chain in chains], [chain.draw for chain in chains]
         is_ensemble = machine.plan.is_ensemble
         stops = ensembles.stops(chains) if is_ensemble else [chain.stop() for chain in chains]
         in_program = _run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
         if is_ensemble:
-            ensembles.adapt(chains)
+            ensembles.adapt(chains, drawn)
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
         now = machine.clock()
         elapsed = now - block_began
-        group = replace(group, budget=next_budget(group.budget, done, in_program, elapsed - in_program))
+        budget = next_budget(machine.plan.pace, group.budget, done, in_program, elapsed - in_program)
+        group = replace(group, budget=budget)
         has_look = False
         for lane, chain in enumerate(chains):
             chain.unsaved_seconds += elapsed
@@ -120,14 +121,14 @@ def _aged(item: Item, age: float) -> Item:
     return replace(item, age=age) if isinstance(item, Progress) else item
 
 
-def next_budget(budget: int, done: int, seconds: float, beside: float) -> int:
+def next_budget(pace: Pace, budget: int, done: int, seconds: float, beside: float) -> int:
     """Gradients of the next block after one of `done`, for which the program took `seconds`, and the host some more.
 
     The host takes a second beside for a block of thousands of chains, which the block is to be worth.
     """
-    aim = _BLOCK_SECONDS * max(1.0, beside / _SECONDS_BESIDE)
+    aim = pace.block_seconds * max(1.0, beside / _SECONDS_BESIDE)
     wanted = done * aim / max(seconds, 1e-6)
-    return int(np.clip(wanted, max(budget // 2, 1), min(budget * _GROWTH, 2**30)))
+    return int(np.clip(wanted, max(budget // 2, 1), min(budget * pace.growth, 2**30)))
 
 
 def flush(machine: Machine, group: Group) -> tuple[Group, list[Item]]:

@@ -8,6 +8,7 @@ import numpy as np
 from ..adaptation import pooled, schedule
 from ..adaptation.metric import Choice, rank_for
 from ..adaptation.schedule import MetricUpdate
+from ..core.pace import USUAL, Pace
 from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
 from ..kernels.metric import Metric
@@ -34,7 +35,7 @@ class Plan:
     arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin;
     `until`, the rule that may end the run before, or None; `on_nonfinite`, what becomes of a log density or gradient
     that is not finite: a notice at the end, or an error there and then; `first_look`, kept draws per chain at which
-    the rule is first looked at.
+    the rule is first looked at; `pace`, how much is done at a time.
     """
 
     kernel: AbstractKernel
@@ -52,6 +53,7 @@ class Plan:
     until: AbstractRule | None = None
     on_nonfinite: OnNonFinite = "notice"
     first_look: int = FIRST
+    pace: Pace = USUAL
 
     @property
     def is_ensemble(self) -> bool:

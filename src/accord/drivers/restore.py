@@ -33,7 +33,7 @@ def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group 
         idle = [
             _chain(run, plan, members[lane % len(members)], until) for lane in range(len(members), plan.lanes)
         ]
-        groups.append(Group((*chains, *idle), len(members)))
+        groups.append(Group((*chains, *idle), len(members), plan.pace.first_block))
     return groups
 
 

@@ -81,6 +81,7 @@ def resume(
         with interrupts.raising():
             store = RunFolder(path)
             check_kinds(target, NUTS(), executor, store)
+            executor = executor or default_executor()
             run = store.load()
             stored = run.manifest
             density = density_of(target, stored["precision"])
@@ -95,16 +96,17 @@ def resume(
                 stored["lanes"],
                 stored["precision"],
                 density.dim,
-                rows_for(density.dim, stored["lanes"]),
+                rows_for(density.dim, stored["lanes"], executor.pace),
                 # Blocks of data give the same bits on one device.
                 cut_arguments(
                     density,
-                    (executor.sharding if executor else ()) or tuple(stored["settings"]["shard"].items()),
+                    executor.sharding or tuple(stored["settings"]["shard"].items()),
                 ),
                 max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
                 until=None if until is None else rule_from(until),
                 on_nonfinite=stored["settings"].get("on_nonfinite", "notice"),
                 first_look=stored_first_look(stored["settings"]),
+                pace=executor.pace,
             )
             here = describe(density, plan, stored.chains, start)
             _check_same(path, differences(stored, here))
@@ -120,7 +122,7 @@ def resume(
                 with scope(density.program.precision):
                     points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
                     plan = replace(plan, start=points)
-            order = _order(density, plan, executor or default_executor(), run, progress, quiet, began)
+            order = _order(density, plan, executor, run, progress, quiet, began)
             if not order.groups:
                 return replace(read(run, density.data), continuation=_continuation(order), density=density)
             if changed:

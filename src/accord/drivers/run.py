@@ -34,7 +34,7 @@ from .stopping.watch import Watch
 
 T = TypeVar("T")
 
-# By whether memory is shared: some blocks, or what is worth a journey.
+# Seconds of a task, by whether memory is shared: some blocks, or what is worth a journey.
 _TASK_SECONDS = {True: 0.05, False: 1.0}
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
@@ -101,7 +101,7 @@ def _watch(order: Order) -> Watch | None:
     plan, run = order.plan, order.run
     if plan.until is None:
         return None
-    return Watch(plan.until, run, plan.num_kept, stopping_of(run), order.began, order.display.note)
+    return Watch(plan.until, run, plan.num_kept, stopping_of(run), order.began, order.display.note, plan.pace)
 
 
 class _InterruptedError(Exception):
@@ -118,8 +118,11 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts, foresight: F
         except KeyboardInterrupt:
             interrupts.forget()
             raise _InterruptedError from None
-        seconds = _TASK_SECONDS[order.executor.shares_memory]
-        scheduler = Scheduler(pool, do, ledger.commit, order.display.message, ledger.stop, seconds)
+        pace = order.plan.pace
+        seconds = pace.task_seconds
+        if seconds is None:
+            seconds = _TASK_SECONDS[order.executor.shares_memory]
+        scheduler = Scheduler(pool, do, ledger.commit, order.display.message, ledger.stop, seconds, pace)
         scheduler.enough, scheduler.look = ledger.enough, ledger.look
 
         def draw() -> list[Failure]:
@@ -205,7 +208,7 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
     notices = by_severity(
         (
             *(_lost(order, failure) for failure in failures),
-            *judge(draws, blamed(density, draws), forms),
+            *judge(draws, blamed(density, draws, order.plan.pace.explain_seconds), forms),
             *unknown,
             *density.notices,
             *foresight.notices(is_interrupted=not draws.complete),

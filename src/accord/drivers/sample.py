@@ -148,13 +148,14 @@ def sample(
                 lanes,
                 precision,
                 density.dim,
-                rows_for(density.dim, lanes),
+                rows_for(density.dim, lanes, executor.pace),
                 cut_arguments(density, executor.sharding),
                 points,
                 MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
                 until,
                 on_nonfinite,
                 first_look(len(numbers)),
+                executor.pace,
             )
             store = store or Memory()
             if store.location is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.errors import AccordError
+from ..core.pace import USUAL, Pace
 from ..core.tracebacks import shorten
 from ..executors import AbstractPool, WorkerLostError
 from .group import Group, Item
@@ -24,8 +25,6 @@ from .worker import Outcome, Task
 _POLL = 0.1  # seconds
 _MAX_LOSSES = 3  # of the worker of one task
 _MAX_ERRORS = 2  # of one task: what it raises twice it would raise again
-_PATIENCE = 60.0  # seconds that a task may take, or ten times what tasks take
-_PATIENCE_AT_FIRST = 1800.0  # for the first task of a worker, which may compile
 _GRACE = 1.5  # seconds that tasks have to come back once the run is to stop
 
 
@@ -65,7 +64,7 @@ class Scheduler:
       is, by what `look` has found.
     - `look`: is called again and again while tasks are out, with the chains that have failed.
     - `seconds`: about how long a task takes.
-    - `patience`: seconds after which a task is overdue.
+    - `pace`: after how many seconds a task is overdue.
     """
 
     pool: AbstractPool
@@ -74,7 +73,7 @@ class Scheduler:
     say: Callable[[str], None]
     stop: threading.Event
     seconds: float
-    patience: float = _PATIENCE
+    pace: Pace = USUAL
     enough: threading.Event = field(default_factory=threading.Event)
     look: Callable[[Sequence[Failure]], None] = lambda failures: None
     failures: list[Failure] = field(default_factory=list)
@@ -172,7 +171,7 @@ class Scheduler:
         now = time.monotonic()
         usual = 10 * statistics.median(self._durations) if self._durations else 0.0
         for future, flight in self._flights.items():
-            limit = max(_PATIENCE_AT_FIRST if flight.is_first else self.patience, usual)
+            limit = max(self.pace.patience_at_first if flight.is_first else self.pace.patience, usual)
             if flight.is_overdue or now - flight.began < limit:
                 continue
             flight.is_overdue = True

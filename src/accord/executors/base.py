@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from ..core.modules import Module
+from ..core.pace import USUAL, Pace
 from ..core.precision import Precision
 
 T = TypeVar("T")
@@ -91,6 +92,11 @@ class AbstractExecutor(Module):
     def is_gang(self) -> bool:
         """Whether a worker is several processes that do every call side by side, each with some of the devices."""
         return False
+
+    @property
+    def pace(self) -> Pace:
+        """How much is done at a time, and how long is waited: it changes no draw."""
+        return USUAL
 
     @property
     def sharding(self) -> tuple[tuple[str, int], ...] | str:

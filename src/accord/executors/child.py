@@ -95,12 +95,12 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def serve(handle: int) -> None:
-    """In the process: answer calls until the other end is closed, or has been silent for long."""
+def serve(handle: int, idle: float = _IDLE) -> None:
+    """In the process: answer calls until the other end is closed, or has been silent for `idle` seconds."""
     pipe = Connection(handle)
     while True:
         try:
-            if not pipe.poll(_IDLE):
+            if not pipe.poll(idle):
                 return
             surroundings, call = pickle.loads(pipe.recv_bytes())
             pipe.send_bytes(answer(surroundings, call))

@@ -18,7 +18,6 @@ from .job import Job, do_packed
 
 _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 _PIECES = 4  # for each worker, so that one that is slow holds up little
-_LEAST = 16  # draws of a block
 _MAX_LOSSES = 3  # of the worker of one block
 
 
@@ -68,9 +67,10 @@ def each_block(
     """
     with one_blas_thread():
         do: tuple[Any, ...] = (job.program(),) if executor.shares_memory else (do_packed, job.pack())
-        pool = executor.open(-(-num_draws // _LEAST) or 1, surroundings_of(job.target.precision))
+        least = executor.pace.least_predicted
+        pool = executor.open(-(-num_draws // least) or 1, surroundings_of(job.target.precision))
         try:
-            size = min(job.rows, max(_LEAST, -(-num_draws // (_PIECES * pool.num_workers))))
+            size = min(job.rows, max(least, -(-num_draws // (_PIECES * pool.num_workers))))
             _do_all(pool, do, cut(size), keep)
         finally:
             pool.close()

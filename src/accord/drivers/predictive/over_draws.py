@@ -20,7 +20,6 @@ from .crew import Block, check_executor, each_block
 from .job import Evaluate, Job, num_bytes
 from .source import Source, float_values
 
-_MAX_ROWS = 1024
 _SHARE = 0.9  # of the memory that is free
 
 
@@ -45,7 +44,7 @@ def over_draws(
     num_chains = len(source.chains)
     key_words = [keys.words(keys.chain_key(seed, chain), keys.USE_PREDICT, count) for chain in source.chains]
     like = {name: _one(source.series, name, target) for name in target.read}
-    job = Job.of(target, evaluate, like, _MAX_ROWS)
+    job = Job.of(target, evaluate, like, where.pace.predicted_rows)
     leaves, structure = jax.tree.flatten(job.result)
     if not leaves:
         return job.result

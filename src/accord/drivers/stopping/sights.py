@@ -15,8 +15,6 @@ from .stopping import Look
 
 NUM_UNMOVED = "tally.num_unmoved"
 
-_BRIEF = 2**19  # numbers that stand for all at first: a tenth of a second
-
 
 def first_draws(segments: Sequence[Segment], num_draws: int) -> list[Segment]:
     """The segments of a chain that begin before its kept draw `num_draws`, those of warm-up among them."""
@@ -47,17 +45,18 @@ def judge(
     seconds: float,
     earlier: Sequence[Look],
     is_last: bool,
+    num_numbers: int,
 ) -> tuple[bool, tuple[int, ...], Look]:
     """Judge the first `num_draws` of all chains that have made as many: whether the rule holds, for which chains, why.
 
-    Most looks find that more is needed, so they are made short: some scalars of each site, and the worst of `earlier`
-    looks, are judged first, and the others where those do not decide; at the last one all, so as to say how far it
-    came. What is found depends on the draws alone.
+    Most looks find that more is needed, so they are made short: some scalars of each site, about `num_numbers` numbers,
+    and the worst of `earlier` looks are judged first, and the others where those do not decide; at the last look all,
+    so as to say how far the run came. What is found depends on the draws alone.
     """
     made = {chain: first_draws(run.segments(chain), num_draws) for chain in run.manifest.chains}
     kept = {chain: segments for chain, segments in made.items() if _counts(segments, num_draws)}
     whole = _sight(run, kept, seconds)
-    some = _some(whole, earlier)
+    some = _some(whole, earlier, num_numbers)
     is_small = sum(map(len, some.values())) == sum(whole.draws.width(name) for name in whole.draws)
     found: dict[AbstractLeaf, Finding] = {}
     if not (is_last or is_small):
@@ -100,12 +99,12 @@ def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: f
     return Sight(draws, seconds, None, False, label, superchains_of(run.manifest, list(chains)))
 
 
-def _some(sight: Sight, earlier: Sequence[Look]) -> dict[str, np.ndarray]:
+def _some(sight: Sight, earlier: Sequence[Look], num_numbers: int) -> dict[str, np.ndarray]:
     """Scalars that stand for all: evenly spaced ones of each site, and the worst of earlier looks."""
     draws = sight.draws
     widths = {name: draws.width(name) for name in draws}
-    num_numbers = max((int(np.prod(draws.shape(name)[:2])) for name in draws), default=1)
-    total = min(sum(widths.values()), max(len(widths), _BRIEF // max(num_numbers, 1)))
+    num_draws = max((int(np.prod(draws.shape(name)[:2])) for name in draws), default=1)
+    total = min(sum(widths.values()), max(len(widths), num_numbers // max(num_draws, 1)))
     some = {
         name: np.linspace(0, widths[name] - 1, quota).round().astype(int)
         for name, quota in quotas(widths, total).items()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future, wait
 from dataclasses import replace
 
+from ...core.pace import USUAL, Pace
 from ...executors import ThreadPool
 from ...storage import AbstractRun
 from .base import AbstractRule
@@ -13,8 +14,6 @@ from .looks import looks, stored_first_look
 from .sights import judge
 from .stopping import Look, Stopping
 
-_PATIENCE = 0.05  # seconds that workers may be kept waiting for a look
-
 _Verdict = tuple[bool, tuple[int, ...], Look]
 
 
@@ -22,7 +21,8 @@ class Watch:
     """What is known of a rule so far. The thread that schedules calls it; what takes long is judged in another.
 
     **Arguments**: `rule`; `run`, the open store; `cap`, kept draws per chain at most; `stopping`, what was known when
-    the run was taken up; `began`, by `time.perf_counter`; `show`, takes what was found last, in words.
+    the run was taken up; `began`, by `time.perf_counter`; `show`, takes what was found last, in words; `pace`,
+    how long that may take.
     """
 
     def __init__(
@@ -33,12 +33,13 @@ class Watch:
         stopping: Stopping | None = None,
         began: float | None = None,
         show: Callable[[str], None] = lambda text: None,
+        pace: Pace = USUAL,
     ):
         earlier = () if stopping is None else stopping.looks
         seen = earlier[-1].draws if earlier else 0
         self.stopping = Stopping(rule, looks=earlier)
         self.seconds = 0.0  # that judging took
-        self._run, self._cap, self._show = run, cap, show
+        self._run, self._cap, self._show, self._pace = run, cap, show, pace
         self._began = time.perf_counter() if began is None else began
         is_of_draws = not all(isinstance(leaf, Seconds) for leaf in rule.leaves)
         first = stored_first_look(run.manifest.get("settings", {}))
@@ -68,7 +69,7 @@ class Watch:
             if self._judged is None:
                 self._pool = self._pool or ThreadPool(1)
                 self._judged = self._pool.submit(self._judge, self._left[0])
-            if wait([self._judged], timeout=_PATIENCE).not_done:
+            if wait([self._judged], timeout=self._pace.look_seconds).not_done:
                 break
             self._take(self._judged.result())
         self._look_at_clock()
@@ -99,7 +100,8 @@ class Watch:
         seconds = began - self._began
         rule, earlier = self.stopping.rule, self.stopping.looks
         try:
-            return judge(rule, self._run, at, seconds, earlier, is_last=len(self._left) == 1)
+            is_last = len(self._left) == 1
+            return judge(rule, self._run, at, seconds, earlier, is_last, self._pace.look_numbers)
         finally:
             self.seconds += time.perf_counter() - began
 

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from .messages import Card
 
 _POLL = 0.2  # seconds
-_MANNERS = 20.0  # seconds within which a guest has to prove that it knows the key
+_MANNERS = 20.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,14 @@ class Guest:
 class Lobby:
     """Listens at an address; nothing is unpickled before both sides have shown that they know the key.
 
+    A guest has `manners` seconds to prove that it knows the key.
+
     **Fields**: `address`, with the port that was free if none was asked for; `members` and `keepers`, in the order of
     their arrival.
     """
 
-    def __init__(self, address: tuple[str, int], key: bytes):
-        self._key = key
+    def __init__(self, address: tuple[str, int], key: bytes, manners: float = _MANNERS):
+        self._key, self._manners = key, manners
         self._socket = socket.create_server(address)
         self._socket.settimeout(_POLL)
         self._is_closed = False
@@ -59,7 +61,7 @@ class Lobby:
         connection = Connection(os.dup(arrival.fileno()))
         notice_loss(connection)
         # Closing a socket wakes nobody who reads from it.
-        patience = threading.Timer(_MANNERS, arrival.shutdown, (socket.SHUT_RDWR,))
+        patience = threading.Timer(self._manners, arrival.shutdown, (socket.SHUT_RDWR,))
         patience.daemon = True
         patience.start()
         try:

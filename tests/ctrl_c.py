@@ -1,0 +1,40 @@
+"""Press Ctrl-C when a run has got to some point, whatever the clock says."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from unittest import mock
+
+from accord.drivers.ledger import Ledger
+from accord.drivers.plan import Piece
+
+
+@contextlib.contextmanager
+def is_heard() -> Iterator[None]:
+    """As in a terminal: a process in the background of a shell is started deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def pressed_once(is_time: Callable[[Piece], bool]) -> Iterator[list[Piece]]:
+    """Send this process a Ctrl-C once such a piece is committed, and commit no more until the run has heard it.
+
+    The list holds the piece, once it has been pressed. Runs for which this comes early have short blocks.
+    """
+    commit, pieces = Ledger.commit, []
+
+    def and_press(ledger, items):
+        commit(ledger, items)
+        found = [item for item in items if isinstance(item, Piece) and is_time(item)]
+        if found and not pieces:
+            pieces.append(found[0])
+            os.kill(os.getpid(), signal.SIGINT)
+            assert ledger.stop.wait(60), "nobody has heard it"
+
+    with is_heard(), mock.patch.object(Ledger, "commit", and_press):
+        yield pieces
