@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import jax
 import pytest
+from core_tests import is_core, is_left_to_slow
 from slow_turns import NUM_TURNS, Share, share_here
 
 
@@ -18,6 +19,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 SHARE = pytest.StashKey[Share]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Give each worker a stretch of neighbours: what a module prepares is then prepared by one worker alone."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what the lists name."""
+    if is_left_to_slow(item.nodeid):
+        item.add_marker("slow")
+    if is_core(item.nodeid) and item.get_closest_marker("slow") is None:
+        item.add_marker("core")
 
 
 @pytest.hookimpl(trylast=True)  # of what `-m` has selected

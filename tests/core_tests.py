@@ -1,0 +1,108 @@
+"""List the core, tests of every room that take three minutes together, and what is left to the slow tests.
+
+Times decide: `pytest -n auto --junitxml=times.xml` has them. The core is what is quick in every room, with one run of
+each kind. What takes more than a second on an idle core is left to the slow tests (`left_to_slow.txt` has a line for
+each, or for all members of a table), unless it is the only default test of a promise, an executor, a sampler or a kind
+of distribution. A test of which that is known when it is written is marked `slow` there.
+"""
+
+from pathlib import Path
+
+CORE = (
+    "adaptation/test_marginal.py",
+    "adaptation/test_metric.py",
+    "adaptation/test_schedule.py",
+    "adaptation/test_settled.py",
+    "adaptation/test_step_size.py",
+    "benchmarks/test_peers.py",
+    "bijectors/test_bijectors.py",
+    "cli",
+    "core",
+    "density/test_blame.py",
+    "density/test_blame_programs.py",
+    "density/test_completed_square.py",
+    "density/test_graph.py",
+    "density/test_logdensity.py",
+    "density/test_provenance.py",
+    "density/test_recorded.py",
+    "density/test_row_files.py",
+    "density/test_simulate.py",
+    "density/test_tracing.py",
+    "distributions/test_accuracy_grid.py",
+    "distributions/test_constraints.py",
+    "distributions/test_continuous.py",
+    "distributions/test_densities.py::test_discrete_probabilities_are_those_of_scipy_and_sum_to_one",
+    "distributions/test_densities.py::test_multivariate_densities_are_those_of_scipy",
+    "distributions/test_directional.py",
+    "distributions/test_multivariate.py",
+    "distributions/test_refusals.py",
+    "distributions/test_rest.py",
+    "distributions/test_series.py",
+    "distributions/test_shapes.py",
+    "distributions/test_wrappers.py",
+    "docs/test_checking_page.py",
+    "docs/test_distributions_page.py",
+    "docs/test_errors_page.py",
+    "docs/test_notices_page.py",
+    "drivers/test_bad_ends.py",
+    "drivers/test_check_cheap.py",
+    "drivers/test_compiler.py",
+    "drivers/test_draws.py",
+    "drivers/test_foresight.py",
+    "drivers/test_hidden.py",
+    "drivers/test_long_warm_up.py",
+    "drivers/test_machines.py",
+    "drivers/test_needed.py",
+    "drivers/test_raising.py",
+    "drivers/test_tasks.py",
+    "examples/test_gallery.py",
+    "faults/test_faults_workers.py::test_a_run_whose_workers_die_draws_the_same",
+    "gp/test_covariances.py",
+    "kernels/test_kernel_laws.py::test_stopping_anywhere_and_going_on_changes_no_bit",
+    "kernels/test_nuts_reference.py",
+    "kernels/test_trajectory.py",
+    "known_answers",
+    "language/test_cond.py",
+    "language/test_dims.py",
+    "language/test_handlers.py",
+    "language/test_messages.py",
+    "language/test_model.py",
+    "language/test_param.py",
+    "language/test_reparam_handlers.py",
+    "language/test_submodel.py",
+    "ode",
+    "parallel/test_gangs.py",
+    "parallel/test_refusals_of_sharding.py",
+    "parallel/test_rows_of_plates.py",
+    "posteriors/test_example_densities.py",
+    "predictive/test_evaluate.py",
+    "predictive/test_waic.py",
+    "predictive/test_where_predicted.py",
+    "promises",
+    "report",
+    "sampler/test_known_targets.py",
+    "storage",
+    "test_false_alarms.py",
+    "test_slow_turns.py",
+)
+LEFT_TO_SLOW = tuple((Path(__file__).parent / "left_to_slow.txt").read_text(encoding="utf-8").splitlines())
+
+_CORE, _LEFT_TO_SLOW = frozenset(CORE), frozenset(LEFT_TO_SLOW)
+
+
+def is_core(test: str) -> bool:
+    """Whether a test, given by its node, is one of these, or of a file or folder of these; slow tests never are."""
+    return not _CORE.isdisjoint(names_of(test))
+
+
+def is_left_to_slow(test: str) -> bool:
+    """Whether a test is left to the slow ones, by its own name or by that of its function or file."""
+    return not _LEFT_TO_SLOW.isdisjoint(names_of(test))
+
+
+def names_of(test: str) -> list[str]:
+    """What a test goes by, below `tests/`: its folder, its file, its function, and its own node."""
+    node = test.removeprefix("tests/")
+    function, _, _ = node.partition("[")
+    file, _, _ = function.partition("::")
+    return [file.partition("/")[0], file, function, node]
