@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 import jax
 
+from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.drivers import compiled
@@ -108,7 +109,7 @@ def costs(name: str) -> list[float]:
             lanes=1,
             precision="float64",
             dim=density.dim,
-            segment=rows_for(density.dim, 1),
+            segment=rows_for(density.dim, 1, USUAL),
         )
         jax.clear_caches()  # what was traced for another model
         with (

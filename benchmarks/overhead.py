@@ -26,6 +26,7 @@ os.environ["ACCORD_COMPILATION_CACHE"] = "off"
 import jax
 import jax.numpy as jnp
 
+from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.core.traced import equations
 from accord.density import LogDensity
@@ -120,7 +121,7 @@ def measure(density: LogDensity) -> Cost:
             num_kept=100,
             seed=0,
             lanes=1,
-            segment=rows_for(density.dim, 1),
+            segment=rows_for(density.dim, 1, USUAL),
             thinning=1,
             precision="float64",
             dim=density.dim,
