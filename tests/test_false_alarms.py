@@ -35,7 +35,7 @@ RATES = {
     "parallel/test_rates.py": 2 * 1e-5,
     "posteriors/test_metric_pays.py": 2e-6,
     "posteriors/test_posteriors.py": 1 / 4000,
-    "predictive/test_labels.py": 6e-6,
+    "predictive/test_matched_labels.py": 6e-6,
     "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,
     "promises/test_p3_precision.py": 10 * 1e-8,

@@ -9,6 +9,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, handlers
 from accord.core.tree import shapes
+from accord.density.alignment import Held
 from accord.density.parts import recorded
 from accord.density.predictive import Predictive
 from accord.distributions import constraints
@@ -156,7 +157,9 @@ def test_the_parts_are_those_of_the_sites(model):
         for entry in density.layout.drawn
         if entry.kind in ("latent", "collapsed")
     }
-    sites = Predictive.of(model, like, "float64", draws_others=False)
+    held = {name: Held.of(each.shape) for name, each in like.items()}
+    dtypes = {name: each.dtype for name, each in like.items()}
+    sites = Predictive.of(model, held, dtypes, "float64", draws_others=False)
 
     def evaluate(position):
         whole = density(position)

@@ -460,5 +460,5 @@ def test_what_labels_cannot_settle_is_refused_by_name(draws, case):
 
 
 def test_a_run_does_not_go_on_with_its_labels_in_another_order(folder):
-    with pytest.raises(StorageError, match="layout"):
+    with pytest.raises(StorageError, match="the labels of 'region' are others"):
         infer.resume(folder, reordered(OTHER, GROUP, Y), quiet=True)
