@@ -25,15 +25,15 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "bijectors": (),
     "cli": (),
     "core": ("identity", "promises"),
-    "density": ("known_answers", "parallel"),
+    "density": ("known_answers", "oracle", "parallel"),
     "distributions": ("known_answers",),
     "drivers": ("failures", "identity", "predictive"),
     "executors": ("faults", "parallel"),
     "gp": (),
     "kernels": ("sampler",),
-    "language": ("modules",),
+    "language": ("modules", "oracle"),
     "ode": (),
-    "report": (),
+    "report": ("planted",),
     "storage": ("faults",),
 }
 ELSEWHERE: dict[str, tuple[str, ...]] = {
