@@ -14,7 +14,8 @@ import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
 from accord.core.errors import SiteError
-from accord.density.host import Known, computed
+from accord.density.flat import flatten
+from accord.density.host import HostArray, computed
 
 Law = Callable[[Any, Any], Any]
 
@@ -290,6 +291,13 @@ FUNCTIONS = {
     "integers": lambda a, i: (i - 1) * 3 // 2 + i % 2 + jnp.arange(3),
     "functions": lambda a, i: jnp.log(jnp.exp(a)) + jnp.sqrt(jnp.square(a)) + jnp.log1p(jnp.expm1(a)),
     "limits": lambda a, i: jnp.clip(a, 0.0, 2.0) + jnp.minimum(a, 1.0) + jnp.sign(a) + jnp.floor(a),
+    "windows": lambda a, i: a[jnp.array([0, 7]), i[:2]] + jax.lax.dynamic_slice(a, (1, i[1]), (1, 2))[0],
+    "entries put in": lambda a, i: a.at[1, i].set(9.0).at[:, 0].add(2.0),
+    "a loop": lambda a, i: jax.lax.scan(lambda total, row: (total + row, total * 2), a[0], a)[1],
+    "a loop until": lambda a, i: jax.lax.while_loop(lambda x: jnp.sum(x) < 50, lambda x: x * 2, a[0]),
+    "a choice of functions": lambda a, i: jax.lax.cond(i[0] > 1, jnp.exp, jnp.negative, a),
+    "a sort": lambda a, i: jnp.sort(a, axis=1)[:, i],
+    "a product": lambda a, i: jnp.dot(a[0], jnp.ones((3, 2))),
     "a branch of Python": lambda a, i: jax.nn.relu(a) + jnp.float32(0.5).astype(a.dtype),
 }
 
@@ -298,7 +306,7 @@ FUNCTIONS = {
 def test_numpy_computes_what_jax_would(function: Callable[..., Any]) -> None:
     i = np.array([2, 0, 1])
     traced = jax.make_jaxpr(function)(A, i)
-    (found,) = computed(traced.jaxpr, traced.consts, [Known(A), Known(i)])
+    (found,) = computed(flatten(traced), [HostArray(A), HostArray(i)])
     expected = function(jnp.asarray(A), jnp.asarray(i))
     assert found is not None
     assert found.value.dtype == expected.dtype
@@ -307,7 +315,21 @@ def test_numpy_computes_what_jax_would(function: Callable[..., Any]) -> None:
 
 def test_what_depends_on_unknowns_is_not_known() -> None:
     traced = jax.make_jaxpr(lambda z, a: (a + z, a + 1, a.at[jnp.array([1])].set(z[None])))(0.0, A[0])
-    both, alone, some = computed(traced.jaxpr, traced.consts, [None, Known(A[0])])
+    both, alone, some = computed(flatten(traced), [None, HostArray(A[0])])
     assert both is None
     np.testing.assert_array_equal(alone.value, A[0] + 1)
     np.testing.assert_array_equal(some.entries, [True, False, True])
+
+
+def test_entries_are_known_as_far_as_they_follow_from_data() -> None:
+    def function(z: Any, a: Any) -> Any:
+        table = jnp.stack([a, jnp.full(3, z)]).at[0, 1].set(z)
+        return jnp.concatenate([a, z[None]]), table.T[::-1], table + 1, a[jnp.int64(z) + jnp.arange(2)]
+
+    end, table, arithmetic, by_unknown = computed(
+        flatten(jax.make_jaxpr(function)(0.0, A[0])), [None, HostArray(A[0])]
+    )
+    np.testing.assert_array_equal(end.entries, [True, True, True, False])
+    np.testing.assert_array_equal(table.entries, [[True, False], [False, False], [True, False]])
+    np.testing.assert_array_equal(table.value[[0, 2], 0], [3.5, 1.0])
+    assert arithmetic is None and by_unknown is None

@@ -104,6 +104,20 @@ def flatten(closed: core.ClosedJaxpr, around: tuple[Frame, ...] = (), *, is_boun
     return Flat(tuple(inputs), tuple(outputs), builder.constants, tuple(builder.steps), producers)
 
 
+def sliced(flat: Flat, outputs: Sequence[Atom]) -> Flat:
+    """Keep the steps and constants of a flat program that some of its numbers need, and make these its outputs."""
+    needed = {atom for atom in outputs if isinstance(atom, int)}
+    kept: list[Step] = []
+    for step in reversed(flat.steps):
+        if not needed.isdisjoint(step.outputs):
+            needed.update(atom for atom in step.inputs if isinstance(atom, int))
+            kept.append(step)
+    kept.reverse()
+    constants = {place: value for place, value in flat.constants.items() if place in needed}
+    producers = {place: number for number, step in enumerate(kept) for place in step.outputs}
+    return Flat(flat.inputs, tuple(outputs), constants, tuple(kept), producers)
+
+
 @dataclass
 class _Builder:
     steps: list[Step]

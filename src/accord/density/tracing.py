@@ -31,11 +31,12 @@ from ..language.tracers import needs_value, way_out
 from .alignment import taken_of
 from .checks import check_maps, check_proper, may_be_hidden
 from .data import Template, split
+from .flat import Flat, flatten
 from .indices import Asked, Axes, Uses, closed_over, find
 from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Entry, Layout, SiteTable, chunked_plate
 from .naming import check_dims, dims_of, labels_of
-from .observed import Claim, Claims, arrays_of, claims_of
+from .observed import Claim, Claims, claims_of
 
 StandIn = Callable[[Site, Any], AbstractChoice]
 
@@ -58,15 +59,20 @@ class Discovery:
 
 @dataclass(frozen=True)
 class _Traced:
-    """A model that was traced: its layout, and what it says of its observations.
+    """A model that was traced, as a function of one number, which stands for all unknowns, and of the data.
 
-    The first results of `closed` are the values of sites, whose axes are `axes`; the others belong to `claims`.
+    **Fields**
+    - `layout`: its sites. `axes`: of those sites whose values are the first results of `closed`.
+    - `claims`: the sites whose observations can be judged; the arrays of their parts are the last results.
+    - `names`: the data that were traced, in their order. `constants`: the data that were not.
     """
 
     layout: Layout
-    claims: Claims
-    closed: ClosedJaxpr
+    claims: tuple[Claim, ...]
     axes: tuple[Axes, ...]
+    closed: ClosedJaxpr
+    names: tuple[str, ...]
+    constants: tuple[str, ...]
 
 
 def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
@@ -80,12 +86,14 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
     """
     template, data, notices = split(model, precision)
     with precision_scope.scope(precision):
-        traced_model, constants = _with_fewest_constants(template, data, precision, stand_in)
-        uses = _uses(template, data, constants, traced_model)
-    notices += tuple(_constant_notice(name) for name in constants if name not in template.fixed)
-    traced = {name: value for name, value in data.items() if name not in constants}
-    fixed = {name: data[name] for name in constants}
-    return Discovery(template, traced, fixed, traced_model.layout, notices, traced_model.claims, uses)
+        traced = _with_fewest_constants(template, data, precision, stand_in)
+        flat = flatten(traced.closed, is_bounded=False)
+        claims = Claims.of(traced.claims, traced.names, flat)
+        uses = _uses(template, data, traced, flat)
+    notices += tuple(_constant_notice(name) for name in traced.constants if name not in template.fixed)
+    arrays = {name: value for name, value in data.items() if name not in traced.constants}
+    constants = {name: data[name] for name in traced.constants}
+    return Discovery(template, arrays, constants, traced.layout, notices, claims, uses)
 
 
 def describe(model: Model) -> SiteTable:
@@ -95,18 +103,18 @@ def describe(model: Model) -> SiteTable:
 
 def _with_fewest_constants(
     template: Template, data: Mapping[str, Any], precision: Precision, stand_in: StandIn | None
-) -> tuple[_Traced, tuple[str, ...]]:
-    """The traced model, and the arguments that must be constants for the model to be traced at all."""
+) -> _Traced:
+    """Trace the model with as few constants among its arguments as it needs to be traced at all."""
     fixed = template.fixed
     try:
-        return _trace(template, data, fixed, precision, [], stand_in=stand_in), fixed
+        return _trace(template, data, fixed, precision, [], stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
     for name in data:
         found = _attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
         if found is not None:
-            return found, (*fixed, name)
+            return found
     constants = tuple(data)
     try:
         found = _trace(template, data, constants, precision, [], stand_in=stand_in)
@@ -119,7 +127,7 @@ def _with_fewest_constants(
         smaller = _attempt(template, data, fewer, precision, stand_in=stand_in)
         if smaller is not None:
             found, constants = smaller, fewer
-    return found, constants
+    return found
 
 
 def _attempt(
@@ -154,7 +162,7 @@ def _trace(
     The names of latent sites are appended to `seen` as they are visited, some more than once, for when the model does
     not come to its end.
     """
-    found: list[tuple[Layout, list[Claim], tuple[Axes, ...]]] = []
+    found: list[tuple[Layout, tuple[Claim, ...], tuple[Axes, ...]]] = []
     dtype = precision_scope.float_dtype(precision)
 
     def look(origin: jax.Array, traced: dict[str, Any]) -> list[Any]:
@@ -180,29 +188,28 @@ def _trace(
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
         layout = _layout(list(sites.values()), shapes, names)
-        claims = claims_of(sites.values())
+        claims, arrays = claims_of(sites.values())
         values = {name: site.value for name, site in sites.items() if isinstance(site.value, Tracer)}
         plates = frozenset(frame.name for site in sites.values() for frame in site.plates)
         dims = {entry.name: entry.dims for entry in layout.sites}
-        found.append((layout, claims, tuple(Axes(name, dims[name], plates) for name in values)))
-        return [*values.values(), *arrays_of(claims)]
+        found.append((layout, tuple(claims), tuple(Axes(name, dims[name], plates) for name in values)))
+        return [*values.values(), *arrays]
 
     abstract = {name: value for name, value in data.items() if name not in constants}
     with jax.ensure_compile_time_eval() if constants or known else contextlib.nullcontext():
         closed = jax.make_jaxpr(look)(jax.ShapeDtypeStruct((), dtype), tree.shapes(abstract))
     layout, claims, axes = found[0]
-    return _Traced(layout, Claims.of(claims, sorted(abstract), closed, len(axes)), closed, axes)
+    return _Traced(layout, claims, axes, closed, tuple(sorted(abstract)), constants)
 
 
-def _uses(template: Template, data: Mapping[str, Any], constants: tuple[str, ...], traced: _Traced) -> Uses:
-    """Where data index an axis."""
-    fixed = {name: np.asarray(data[name]) for name in constants if not isinstance(data[name], Tracer)}
+def _uses(template: Template, data: Mapping[str, Any], traced: _Traced, flat: Flat) -> Uses:
+    """Find where data index an axis."""
+    fixed = {name: np.asarray(data[name]) for name in traced.constants if not isinstance(data[name], Tracer)}
     integers = {name: array for name, array in fixed.items() if array.dtype.kind in "iu"}
-    names = sorted(name for name in data if name not in constants)
     function = template.model.function
     code = getattr(inspect.unwrap(function), "__code__", None)
     own_file = code.co_filename if code is not None else ""
-    return find(Asked(traced.closed, names, traced.axes, own_file, integers, lambda: closed_over(function)))
+    return find(Asked(flat, traced.names, traced.axes, own_file, integers, lambda: closed_over(function)))
 
 
 def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:

@@ -36,13 +36,13 @@ class Asked:
     """What there is to look through: a traced model, the names of its data, its sites.
 
     **Fields**
-    - `closed`: its arguments are a number that stands for all unknowns, and the data in the order of `names`; its
-      first results are the values of sites, whose axes are `axes`.
+    - `flat`: its inputs are a number that stands for all unknowns, and the data in the order of `names`; its first
+      outputs are the values of sites, whose axes are `axes`.
     - `own_file`: of the model's code.
     - `constants`: integer arguments whose values the trace holds. `closed_over`: finds others that it may hold.
     """
 
-    closed: core.ClosedJaxpr
+    flat: Flat
     names: Sequence[str]
     axes: Sequence[Axes]
     own_file: str
@@ -63,7 +63,7 @@ class Uses:
 def find(asked: Asked) -> Uses:
     """Look through the traced model, with its loops and branches, in the order of its statements."""
     finder = _Finder(asked)
-    flat = flatten(asked.closed, is_bounded=False)
+    flat = asked.flat
     for place, axes in zip(flat.outputs, asked.axes, strict=False):
         if not isinstance(place, core.Literal):
             finder.labels.setdefault((flat_id(flat), place), axes)

@@ -12,9 +12,10 @@ from jax.core import Tracer
 from ...core.errors import DataError
 from ...core.notice import Notice
 from ...core.precision import Precision, scope
+from ..host import UnevaluableError
 from ..lines import line_of
 from ..row_files import pieces_in_memory
-from .evaluate import Evaluator, UnevaluableError
+from .evaluate import Evaluator
 from .find import Uses
 from .nodes import Given, Held, Known, Unknown, leaves
 from .uses import Condition, Use

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from jax.extend import core
 
 from ..flat import Step
+from ..host import CONTROL, is_computable
 from ..provenance import through
-from .evaluate import CONTROL, has_rule
 from .nodes import Node, Unknown, made_of
 
 
 def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
     """The nodes of the results of an operation."""
-    if not any(isinstance(node, Unknown) for node in given) and has_rule(step):
+    if not any(isinstance(node, Unknown) for node in given) and is_computable(step, exactly=True):
         return [made_of(step, given, number) for number in range(len(step.outputs))]
     return outputs(step, given)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import constraint as c
+from ...distributions import constraint as c
 
 _OTHERWISE = (
     "Check the data (units, sign, codes for missing values), or choose a distribution that has such values."

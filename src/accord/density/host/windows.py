@@ -24,8 +24,20 @@ def gather(parameters: Parameters, x: np.ndarray, indices: np.ndarray) -> np.nda
     if "FILL" not in str(parameters["mode"]):
         return found
     fill = parameters["fill_value"]
-    blank = fill if fill is not None else np.iinfo(x.dtype).min if x.dtype.kind == "i" else 0
-    return np.where(is_outside, blank, found)
+    return np.where(is_outside, _blank(x.dtype) if fill is None else fill, found)
+
+
+def _blank(dtype: np.dtype) -> Any:
+    """Return what JAX puts where a window is outside of the array, unless it is told otherwise."""
+    match dtype.kind:
+        case "i":
+            return np.iinfo(dtype).min
+        case "u":
+            return np.iinfo(dtype).max
+        case "b":
+            return True
+        case _:
+            return np.nan
 
 
 def scatter(change: Callable[..., Any] | None) -> Rule:

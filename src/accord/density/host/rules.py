@@ -1,6 +1,7 @@
-"""Compute in NumPy what JAX's operations on integers compute, one by one.
+"""Compute in NumPy what JAX's operations compute, one by one.
 
-Of floats, only what is rounded in one way: a `floor` of a quotient is the same there and here, a logarithm is not.
+Not every rule gives the bits that the program gets: a `floor` of a quotient is the same there and here, a logarithm
+is not, and neither is a sum of floats, whose order XLA chooses. `is_exact` says which ones do.
 """
 
 from collections.abc import Callable, Mapping
@@ -144,7 +145,8 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
             "lt_to": np.less, "le_to": np.less_equal, "eq_to": np.equal,
             "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
             "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift, "is_finite": np.isfinite,
-            "square": np.square, "sqrt": np.sqrt, "select_n": _select,
+            "square": np.square, "sqrt": np.sqrt, "select_n": _select, "exp": np.exp, "log": np.log,
+            "log1p": np.log1p, "expm1": np.expm1, "pow": np.power,
             "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
         }.items()},
         **{name: _elementwise(lambda x: x) for name in (
@@ -155,7 +157,7 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
         "round": _round,
     }
 )  # fmt: skip
-"""Rules that do with each entry what they do with one; axes in front are no matter."""
+"""Rules for operations that treat every entry alone, so that they allow any axes in front."""
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -197,4 +199,27 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "tile": lambda parameters, x: np.tile(x, parameters["reps"]),
     }
 )
-"""By operation, the rule: from its parameters and arrays to its result, or a list of them."""
+"""Rules by the name of the operation: from its parameters and arrays to its result, or a list of results."""
+
+_SHUFFLES = (
+    "broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "rev", "concatenate", "slice", "split",
+    "stack", "tile", "copy", "copy_p",
+)  # fmt: skip
+
+MOVES: Mapping[str, tuple[int, ...]] = MappingProxyType({**dict.fromkeys(_SHUFFLES, ()), "scatter": (1,)})
+"""Operations that only put entries elsewhere, with the numbers of those inputs that say where."""
+
+_NEVER_EXACT = frozenset({"exp", "log", "log1p", "expm1", "pow"})
+_EXACT_ON_INTEGERS = frozenset(
+    {
+        "integer_pow", "reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general", "scatter-add", "scatter-mul",
+    }
+)  # fmt: skip
+
+
+def is_exact(equation: Any) -> bool:
+    """Return whether the rule of an operation gives the same bits as the program, for the dtypes that it is used on."""
+    name = equation.primitive.name
+    if name in _EXACT_ON_INTEGERS:
+        return all(np.dtype(variable.aval.dtype).kind in "iub" for variable in equation.outvars)
+    return name not in _NEVER_EXACT

@@ -1,0 +1,17 @@
+"""Compute in NumPy what a traced function makes of data, before anything is compiled."""
+
+from .evaluate import CONTROL, UnevaluableError, is_computable, results_of, run
+from .partial import HostArray, computed, on_host
+from .rules import ELEMENTWISE
+
+__all__ = [
+    "CONTROL",
+    "ELEMENTWISE",
+    "HostArray",
+    "UnevaluableError",
+    "computed",
+    "is_computable",
+    "on_host",
+    "results_of",
+    "run",
+]

@@ -1,0 +1,60 @@
+"""Judge what a traced model says of its observations, for the data that it is given."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.errors import SiteError
+from ..flat import Flat, sliced
+from ..host import computed, on_host
+from ..row_files import FileRows
+from .collect import Claim
+from .judge import fault
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """What a traced model says of its observations. A copy in another process holds none: they were judged before.
+
+    **Fields**
+    - `claims`: the sites. `names`: the names of the data.
+    - `flat`: from one number and the data to the arrays of all sites' parts.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    names: tuple[str, ...] = ()
+    flat: Flat | None = None
+
+    @staticmethod
+    def of(claims: Sequence[Claim], names: Sequence[str], flat: Flat) -> "Claims":
+        """Keep what is needed of a flat program, whose last outputs are the arrays of all sites' parts."""
+        num_arrays = sum(claim.num_arrays for claim in claims)
+        outputs = flat.outputs[len(flat.outputs) - num_arrays :]
+        return Claims(tuple(claims), tuple(names), sliced(flat, outputs))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Claims, ()
+
+    def check(self, data: Mapping[str, Any]) -> None:
+        """Raise `SiteError` for the first site that observes values outside of its support."""
+        for claim, what in self.faults(data):
+            raise SiteError(f"site {claim.name!r} (at {claim.where}): {what}")
+
+    def faults(self, data: Mapping[str, Any]) -> Iterator[tuple[Claim, str]]:
+        """Find the sites that observe values outside of their supports, and say what is wrong with these.
+
+        Values that cannot be computed here, that a mask hides, or that are NaN or infinite are passed over.
+        """
+        if self.flat is None or not self.claims:
+            return
+        files = {name: value for name, value in data.items() if isinstance(value, FileRows)}
+        given = [None if name in files else on_host(data.get(name)) for name in self.names]
+        sources = dict(zip(self.flat.inputs[1:], self.names, strict=True))
+        found = iter(zip(self.flat.outputs, computed(self.flat, [None, *given]), strict=True))
+        for claim in self.claims:
+            parts = [next(found) for _ in range(claim.num_arrays)]
+            first = parts[0][0]
+            source = sources.get(first, "") if isinstance(first, int) else ""
+            what = fault(claim, [array for _, array in parts], source, files.get(source))
+            if what:
+                yield claim, what
