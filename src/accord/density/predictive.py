@@ -19,14 +19,12 @@ from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice
 from ..language.values import Replay
-from .alignment import Held, Taking
-from .by_label import DrawNew
 from .data import Template
 from .indices import check_indices, notices_of_indices
 from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
-from .matching import mark_of, match_draws
+from .matching import DrawNew, Held, Taking, mark_of, match_draws
 from .observed import Claims
 from .reduction import log_prob_of, pointwise
 from .row_files import in_memory

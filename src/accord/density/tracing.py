@@ -21,21 +21,18 @@ from ..core import tree
 from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
-from ..distributions.wrappers.family import family
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.missing import OF_STEPS
 from ..language.places import user_line
-from ..language.shapes import shape_of
 from ..language.tracers import needs_value, way_out
-from .alignment import taken_of
-from .checks import check_maps, check_proper, may_be_hidden
+from .arrange import layout_of
+from .checks import check_maps, check_proper
 from .data import Template, split
 from .flat import Flat, flatten
 from .indices import Asked, Axes, Uses, closed_over, find
 from .latent import bijector_of, sites_of, unconstrained_shape
-from .layout import Entry, Layout, SiteTable, chunked_plate
-from .naming import check_dims, dims_of, labels_of
+from .layout import Layout, SiteTable
 from .observed import Claim, Claims, claims_of
 
 StandIn = Callable[[Site, Any], AbstractChoice]
@@ -187,7 +184,7 @@ def _trace(
             check_proper(sites.values())
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
-        layout = _layout(list(sites.values()), shapes, names)
+        layout = layout_of(list(sites.values()), shapes, names)
         claims, arrays = claims_of(sites.values())
         values = {name: site.value for name, site in sites.items() if isinstance(site.value, Tracer)}
         plates = frozenset(frame.name for site in sites.values() for frame in site.plates)
@@ -210,49 +207,6 @@ def _uses(template: Template, data: Mapping[str, Any], traced: _Traced, flat: Fl
     code = getattr(inspect.unwrap(function), "__code__", None)
     own_file = code.co_filename if code is not None else ""
     return find(Asked(flat, traced.names, traced.axes, own_file, integers, lambda: closed_over(function)))
-
-
-def _layout(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:
-    entries: list[Entry] = []
-    start = 0
-    for site in sites:
-        is_latent = site.name in shapes
-        if site.kind == "factor":
-            kind = "factor"
-        elif site.kind == "deterministic" or site.is_computed:
-            kind = "deterministic"
-        elif site.is_intervened:
-            kind = "intervened"
-        else:
-            kind = "latent" if is_latent else "observed"
-        shape = shape_of(site.value)
-        unconstrained = shapes.get(site.name, ())
-        stop = start + int(np.prod(unconstrained)) if is_latent else start
-        entries.append(
-            Entry(
-                name=site.name,
-                kind=kind,
-                shape=shape,
-                dtype=str(jnp.result_type(site.value)),
-                dims=dims_of(site, shape),
-                start=start if is_latent else 0,
-                stop=stop if is_latent else 0,
-                unconstrained_shape=unconstrained,
-                distribution=family(site.distribution),
-                source=names.get(id(site.value), "")
-                if kind == "observed" and not may_be_hidden(site)
-                else "",
-                auxiliary=site.auxiliary,
-                num_steps=len(site.steps),
-                num_event=0 if site.distribution is None else len(site.distribution.event_shape),
-                taken=taken_of(site) if is_latent else "any",
-            )
-        )
-        start = stop
-    labels = labels_of(sites)
-    check_dims(tuple(entries))
-    to_collapse = tuple(site.name for site in sites if site.is_collapsed and site.name in shapes)
-    return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
 
 
 def _branch_on_latent(

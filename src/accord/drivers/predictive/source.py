@@ -11,7 +11,7 @@ from jax.core import Tracer
 from ...core.errors import DataError, ModelError, OptionError, suggest
 from ...core.precision import Precision
 from ...core.series import AbstractSeries, InMemory
-from ...density.alignment import Held
+from ...density.matching import Held
 from ...density.predictive import Predictive, model_of
 from ...language import Model
 from ..describe import labelled_in

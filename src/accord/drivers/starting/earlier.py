@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
-from ...density.alignment import Held
+from ...density.matching import Held
 from ..describe import labelled_in
 from ..draws import Draws
 from .given import AbstractGiven, Values, aligned, as_values, kept_labels

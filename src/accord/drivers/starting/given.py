@@ -13,8 +13,8 @@ from ...core.errors import DataError, suggest
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.alignment import Held, check_follows, taking_of, unknown_labels
 from ...density.given import position_with, support_in_words
+from ...density.matching import Held, check_follows, taking_of, unknown_labels
 from ..alone import compile_alone
 from .base import AT_ONCE, AbstractStart, num_tries_ahead
 from .table import TablePoints

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
-from ...density.alignment import Held
+from ...density.matching import Held
 from ..modes.mode import Mode
 from .given import AbstractGiven, Values, aligned, as_values, kept_labels
 

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import DistributionError, SiteError, suggest
-from ..distributions import constraint as c
-from ..language import Site
-from ..report.labels import as_labels, written
-from .layout import Entry, Layout
+from ...core.errors import SiteError, suggest
+from ...report.labels import as_labels, written
+from ..layout import Entry, Layout
 
 Labels = tuple[Any, ...]
 _SHOWN = 3  # labels in a message
@@ -169,23 +167,6 @@ def words_of(labels: Sequence[Any]) -> np.ndarray:
     """Two words for each label, shape `(label, 2)`, by which its random numbers are keyed."""
     digests = (hashlib.sha256(_canonical(label).encode()).digest()[:8] for label in labels)
     return np.frombuffer(b"".join(digests), "<u4").reshape(-1, 2).astype(np.uint32)
-
-
-def taken_of(site: Site) -> str:
-    """Which entries of an event are values too: see `Entry.taken`."""
-    if site.distribution is None or not site.distribution.event_shape:
-        return "any"
-    try:
-        support = site.distribution.support
-    except DistributionError:  # which says why there is none, where it is needed
-        return "none"
-    while isinstance(support, c.Independent):
-        support = support.base
-    if not support.event_dim:
-        return "any"
-    if isinstance(support, c.PositiveDefinite):
-        return "alike"
-    return "all" if isinstance(support, c.Simplex | c.ZeroSum | c.Sphere | c.L1Ball) else "none"
 
 
 def _places(known: Labels | None, wanted: Labels | None) -> np.ndarray | None:

@@ -14,14 +14,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.errors import DistributionError
-from ..distributions import AbstractDistribution
-from ..distributions.wrappers.entries import AbstractEntries
-from ..distributions.wrappers.wrappers import ExpandedDistribution
-from ..language import Site
-from ..language.choice import AbstractChoice, key_for_steps
-from ..language.effects import Draw, key_of_site
-from .simulate import draw_or_say
+from ...core.errors import DistributionError
+from ...distributions import AbstractDistribution
+from ...distributions.wrappers.entries import AbstractEntries
+from ...distributions.wrappers.wrappers import ExpandedDistribution
+from ...language import Site
+from ...language.choice import AbstractChoice, key_for_steps
+from ...language.effects import Draw, key_of_site
+from ..simulate import draw_or_say
 
 _ARRAYS = (jax.Array, np.ndarray)
 

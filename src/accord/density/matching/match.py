@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.errors import OptionError, SiteError, suggest
-from ..core.notice import Notice
-from ..distributions.wrappers.entries import AbstractEntries, Entries
-from ..language import Site
+from ...core.errors import OptionError, SiteError, suggest
+from ...core.notice import Notice
+from ...distributions.wrappers.entries import AbstractEntries, Entries
+from ...language import Site
+from ..layout import Entry, Layout
 from .alignment import Held, Taking, check_follows, taking_of, unknown_labels, words_of
-from .layout import Entry, Layout
 
 
 @dataclass(frozen=True, eq=False)

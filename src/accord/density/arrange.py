@@ -1,0 +1,84 @@
+"""Arrange the sites that a trace has found in a layout: their kinds, shapes, dims and places in a position."""
+
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.errors import DistributionError
+from ..distributions import constraint
+from ..distributions.wrappers.family import family
+from ..language import Site
+from ..language.shapes import shape_of
+from .checks import may_be_hidden
+from .layout import Entry, Layout, chunked_plate
+from .naming import check_dims, dims_of, labels_of
+
+_TAKEN_WHOLE = constraint.Simplex | constraint.ZeroSum | constraint.Sphere | constraint.L1Ball
+
+
+def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:
+    """Arrange the sites of a model in a layout.
+
+    **Arguments**
+    - `sites`: in the model's order.
+    - `shapes`: by latent site, the shape of its unconstrained value.
+    - `names`: by the identity of an array, the argument that it is.
+    """
+    entries: list[Entry] = []
+    start = 0
+    for site in sites:
+        is_latent = site.name in shapes
+        if site.kind == "factor":
+            kind = "factor"
+        elif site.kind == "deterministic" or site.is_computed:
+            kind = "deterministic"
+        elif site.is_intervened:
+            kind = "intervened"
+        else:
+            kind = "latent" if is_latent else "observed"
+        shape = shape_of(site.value)
+        unconstrained = shapes.get(site.name, ())
+        stop = start + int(np.prod(unconstrained)) if is_latent else start
+        entries.append(
+            Entry(
+                name=site.name,
+                kind=kind,
+                shape=shape,
+                dtype=str(jnp.result_type(site.value)),
+                dims=dims_of(site, shape),
+                start=start if is_latent else 0,
+                stop=stop if is_latent else 0,
+                unconstrained_shape=unconstrained,
+                distribution=family(site.distribution),
+                source=names.get(id(site.value), "")
+                if kind == "observed" and not may_be_hidden(site)
+                else "",
+                auxiliary=site.auxiliary,
+                num_steps=len(site.steps),
+                num_event=0 if site.distribution is None else len(site.distribution.event_shape),
+                taken=_taken_of(site) if is_latent else "any",
+            )
+        )
+        start = stop
+    labels = labels_of(sites)
+    check_dims(tuple(entries))
+    to_collapse = tuple(site.name for site in sites if site.is_collapsed and site.name in shapes)
+    return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
+
+
+def _taken_of(site: Site) -> str:
+    """Say which entries of an event are values too: see `Entry.taken`."""
+    if site.distribution is None or not site.distribution.event_shape:
+        return "any"
+    try:
+        support = site.distribution.support
+    except DistributionError:  # which says why there is none, where it is needed
+        return "none"
+    while isinstance(support, constraint.Independent):
+        support = support.base
+    if not support.event_dim:
+        return "any"
+    if isinstance(support, constraint.PositiveDefinite):
+        return "alike"
+    return "all" if isinstance(support, _TAKEN_WHOLE) else "none"
