@@ -128,16 +128,18 @@ def test_a_summary_shows_the_sites_rows_and_columns_that_are_asked_for(folder, a
 def test_a_run_that_must_not_be_used_ends_with_a_status_and_the_reason(folder, accord):
     accord("sample", "one.py", "--data", "data.json", "--out", "run", "--quiet", *FEW)
     assert accord("summary", "run")[0] == 0
+    # Earlier versions spelled some codes with hyphens: a stored run keeps them.
     notices = [
-        dict(severity="warning", code="seen", message="This was seen.", remedy="", sites=[]),
-        dict(severity="error", code="r-hat", message="Chains disagree.", remedy="Draw more.", sites=["b"]),
+        dict(severity="warning", code="prior-only", message="This was seen.", remedy="", sites=[]),
+        dict(severity="error", code="r_hat", message="Chains disagree.", remedy="Draw more.", sites=["b"]),
     ]
     infer.RunFolder("run").load().record("notices", notices)
+    assert [notice.code for notice in infer.load("run").notices] == ["prior-only", "r_hat"]
     for command in (("summary", "run"), ("resume", "run", "one.py", "--data", "data.json", "--quiet")):
         status, out, err = accord(*command)
         assert status == 1
         assert "ess_bulk" in out
-        assert err.splitlines()[-1] == "error: do not use these draws (r-hat): Chains disagree."
+        assert err.splitlines()[-1] == "error: do not use these draws (r_hat): Chains disagree."
 
 
 def test_summary_names_a_damaged_segment(folder, accord):

@@ -225,7 +225,7 @@ TRAPS = {
         scale_alone(), [800.0], "overflow", ["scale"], [], 'ac.sample("scale"', ["init="]
     ),
     "a latent value that is rounded to the edge": lambda: Trap(
-        scale_of_unknown(), [-800.0, 0.0], "parameter-out-of-range", ["z"], [], "", ["scale of Normal is 0"]
+        scale_of_unknown(), [-800.0, 0.0], "parameter_out_of_range", ["z"], [], "", ["scale of Normal is 0"]
     ),
     "a factor that is NaN": lambda: Trap(
         factor(lambda x: jnp.where(x > 1.5, jnp.nan, 0.0)), [2.0], "constant", ["f"], [], "jnp.nan", ["nan is written"]
@@ -234,10 +234,10 @@ TRAPS = {
         factor(lambda x: jnp.where(x > 1.5, jnp.inf, 0.0)), [2.0], "constant", ["f"], [], "jnp.inf", ["+inf"]
     ),
     "a rule for a derivative": lambda: Trap(
-        factor(with_rule), [1.0], "derivative-rule", ["x", "f"], ["x"], "function(", ["'with_rule'", "defjvp"]
+        factor(with_rule), [1.0], "derivative_rule", ["x", "f"], ["x"], "function(", ["'with_rule'", "defjvp"]
     ),
     "a rule for a transposed derivative": lambda: Trap(
-        factor(with_transpose), [1.0], "derivative-rule", ["x", "f"], ["x"], "function(", ["'with_transpose'"]
+        factor(with_transpose), [1.0], "derivative_rule", ["x", "f"], ["x"], "function(", ["'with_transpose'"]
     ),
     "a compiled function of the user's": lambda: Trap(
         factor(compiled), [0.0], "zero", ["x", "f"], ["x"], "jnp.sqrt(inner)", []
@@ -260,39 +260,39 @@ TRAPS = {
     "a loop with a test": lambda: Trap(factor(in_while), [0.5], "undefined", ["f"], [], "jnp.log(c)", ["step 1"]),
     "a branch": lambda: Trap(factor(in_branch), [-0.5], "undefined", ["f"], [], "jnp.log(z)", ["log of -0.5"]),
     "a NaN covariate": lambda: Trap(
-        regression(HOLED, False), [0.5], "argument-not-finite", ["y"], [], "slope * covariate", ["'covariate'"]
+        regression(HOLED, False), [0.5], "argument_not_finite", ["y"], [], "slope * covariate", ["'covariate'"]
     ),
     "a NaN covariate behind a mask": lambda: Trap(
-        regression(HOLED, True), [0.5], "masked-nan", ["slope", "y"], ["slope"], "slope * covariate", ["'covariate'"]
+        regression(HOLED, True), [0.5], "masked_nan", ["slope", "y"], ["slope"], "slope * covariate", ["'covariate'"]
     ),
     "a NaN observation": lambda: Trap(
-        computed_data(HOLED), [0.5], "observation-not-finite", ["y"], [], "2.0 * y", ["handlers.mask", "index 1"]
+        computed_data(HOLED), [0.5], "observation_not_finite", ["y"], [], "2.0 * y", ["handlers.mask", "index 1"]
     ),
     "an infinite bound by hand": lambda: Trap(
-        factor(by_hand), [0.5], "infinite-bound", ["f"], [], "(high - x)", ["truncate"]
+        factor(by_hand), [0.5], "infinite_bound", ["f"], [], "(high - x)", ["truncate"]
     ),
     "a support with bounds that are unknowns": lambda: Trap(
-        observed(lambda x: dist.Uniform(0.0, jnp.exp(x)), 3.0), [0.0], "observation-outside-support", ["y"], [], "",
+        observed(lambda x: dist.Uniform(0.0, jnp.exp(x)), 3.0), [0.0], "observation_outside_support", ["y"], [], "",
         ["between 0.0 and 1.0"],
     ),
     "data on the edge of the support": lambda: Trap(
-        observed(lambda x: dist.Beta(2.0 + x, 2.0), 0.0), [0.5], "edge-of-support", ["y"], [], "", ["zero", "clip"]
+        observed(lambda x: dist.Beta(2.0 + x, 2.0), 0.0), [0.5], "edge_of_support", ["y"], [], "", ["zero", "clip"]
     ),
     "counts without probability": lambda: Trap(
-        observed(lambda x: dist.Poisson(jnp.exp(x)), 3), [-1000.0], "far-from-data", ["y"], [], "", ["units"]
+        observed(lambda x: dist.Poisson(jnp.exp(x)), 3), [-1000.0], "far_from_data", ["y"], [], "", ["units"]
     ),
     "a parameter out of its range": lambda: Trap(
-        observed(lambda x: dist.Normal(0.0, x - 1.0)), [0.5], "parameter-out-of-range", ["y"], [], "",
+        observed(lambda x: dist.Normal(0.0, x - 1.0)), [0.5], "parameter_out_of_range", ["y"], [], "",
         ["scale of Normal is -0.5", "above 0.0"],
     ),
     "a scale of exactly zero": lambda: Trap(
-        observed(lambda x: dist.Normal(0.0, x)), [0.0], "parameter-out-of-range", ["y"], [], "", ["is 0;"]
+        observed(lambda x: dist.Normal(0.0, x)), [0.0], "parameter_out_of_range", ["y"], [], "", ["is 0;"]
     ),
     "no positive definite matrix": lambda: Trap(
-        covariance(), [-1.0], "not-positive-definite", ["y"], [], "jnp.linalg.cholesky", ["diagonal"]
+        covariance(), [-1.0], "not_positive_definite", ["y"], [], "jnp.linalg.cholesky", ["diagonal"]
     ),
     "a prior far from the data": lambda: Trap(
-        observed(lambda x: dist.Normal(x, 1.0), 1e200), [0.0], "far-from-data", ["y"], [], "", ["units"]
+        observed(lambda x: dist.Normal(x, 1.0), 1e200), [0.0], "far_from_data", ["y"], [], "", ["units"]
     ),
     "one of several terms": lambda: Trap(
         two_terms(), [0.0] * 4 + [1.0, -1.0, -2.0], "where", ["b", "root"], ["b"], "jnp.sqrt(b)", ["index 1, 2"]
@@ -341,13 +341,13 @@ def test_a_double_where_is_finite():
 
 def test_a_finite_log_density_that_no_chain_would_leave_is_far():
     found = blamed(Trap(observed(lambda x: dist.Normal(x, 1.0), 1e5), [0.0], "", []))
-    assert found.is_finite and found.cause == "far-from-data"
+    assert found.is_finite and found.cause == "far_from_data"
     assert "'y'" in str(found) and "-5e+09" in str(found)
 
 
 def test_a_position_that_is_not_finite_is_said_to_be():
     found = blamed(Trap(normal(), [np.nan], "", []))
-    assert found.cause == "position-not-finite" and "must be finite" in str(found)
+    assert found.cause == "position_not_finite" and "must be finite" in str(found)
 
 
 def test_terms_and_derivatives_say_through_which_site():

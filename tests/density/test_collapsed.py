@@ -347,7 +347,7 @@ def test_a_law_without_variance_is_blamed_on_the_collapsed_site():
 
     density = handlers.collapse(model(), ["theta"]).log_density()
     found = blame(density, np.array([-1.0]))  # the precision is 1 + 2 pull
-    assert found.sites[0] == "theta" and found.cause == "not-positive-definite"
+    assert found.sites[0] == "theta" and found.cause == "not_positive_definite"
     assert "collapsed site 'theta'" in str(found) and "leave the site out of `handlers.collapse`" in str(
         found
     )

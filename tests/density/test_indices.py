@@ -242,7 +242,7 @@ PASSES = {
 def test_an_index_that_fits_and_what_only_looks_like_one_pass(case):
     expression, values = PASSES[case]
     density = LogDensity.from_model(grouped(expression)(values))
-    assert not [notice for notice in density.notices if notice.code == "index-not-checked"]
+    assert not [notice for notice in density.notices if notice.code == "index_not_checked"]
 
 
 # expressions in the namespace of NumPy or JAX
@@ -337,7 +337,7 @@ ROUNDED = {
 def test_an_index_that_numpy_may_round_in_another_way_is_told_by_a_notice(case):
     density = LogDensity.from_model(grouped(ROUNDED[case])(np.array([1.0, 2.0])))
     (notice,) = density.notices
-    assert notice.code == "index-not-checked" and notice.severity == "info"
+    assert notice.code == "index_not_checked" and notice.severity == "info"
     for word in ("plate 'group' of size 4", "'g'", f"`{case}`", "test_indices.py:"):
         assert word in notice.message
 

@@ -168,7 +168,7 @@ CONSTANTS = {
 def test_arguments_whose_values_shape_the_trace_become_constants(function, arguments, constants):
     density = ac.model(function)(*arguments).log_density()
     assert set(density.constants) == constants and not constants & set(density.data)
-    assert [(n.severity, n.code) for n in density.notices] == [("info", "constant-argument")] * len(constants)
+    assert [(n.severity, n.code) for n in density.notices] == [("info", "constant_argument")] * len(constants)
     assert all(repr(name) in " ".join(n.message for n in density.notices) for name in constants)
     value, gradient = jax.jit(density.value_and_grad)(np.zeros(density.dim))
     assert np.isfinite(value) and np.all(np.isfinite(gradient))
@@ -358,7 +358,7 @@ def test_computed_and_masked_values_are_counted_by_a_program(model, count):
 
 def test_a_float32_array_in_a_float64_run_is_a_warning_that_names_it():
     (notice,) = takes(jnp.zeros(3, jnp.float32)).log_density().notices
-    assert (notice.severity, notice.code) == ("warning", "float32-data") and "'value'" in notice.message
+    assert (notice.severity, notice.code) == ("warning", "float32_data") and "'value'" in notice.message
     assert takes(np.zeros(3, np.float32)).log_density().notices == ()
     assert takes(jnp.zeros(3)).log_density().notices == ()
 
@@ -368,7 +368,7 @@ def test_data_that_single_precision_cannot_hold_is_a_warning():
     (notice,) = LogDensity.from_model(takes(x), "float32").notices
     assert (notice.severity, notice.code) == (
         "warning",
-        "data-exceeds-precision",
+        "data_exceeds_precision",
     ) and "'value'" in notice.message
     assert LogDensity.from_model(takes(x - 1e5, np.full(3, 0.1)), "float32").notices == ()
 
@@ -409,7 +409,7 @@ def test_a_marked_argument_is_a_constant_without_a_notice():
     assert list(marked.data) == ["y"]
     assert list(marked.constants) == ["groups"]
     assert [notice.code for notice in marked.notices] == []
-    assert [notice.code for notice in plain.notices] == ["constant-argument"]
+    assert [notice.code for notice in plain.notices] == ["constant_argument"]
     np.testing.assert_allclose(marked(np.zeros(2)), plain(np.zeros(2)))
     more = marked.with_data({"groups": np.array([0, 1, 2])})
     assert more.dim == 3

@@ -5,15 +5,20 @@ import re
 from pathlib import Path
 
 import accord
+from accord import density
+from accord.core import errors
+from accord.drivers.checks.refusal import refusals
 
 SOURCE = Path(accord.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "notices.md"
+PAGE_ON_CHECKS = PAGE.with_name("checking.md")
 CHECKS = SOURCE / "drivers" / "checks"
 # Of what `infer.check` looks at, a run looks at some, which these files hold beside two codes of its own.
 IN_RUNS = [CHECKS / f"{name}.py" for name in ("hidden", "repeatable", "structure")]
-OF_CHECK_ALONE = {"not-a-function", "support-depends-on-data"}
+OF_CHECK_ALONE = {"not_a_function", "support_depends_on_data"}
 # Rules that give a notice for whoever calls them with a code, or make one again that was stored.
 HANDED_ON = {"low_ess", "_notice"}
+NORMAL = density.LogDensity.from_function(lambda x: -(x**2).sum(), 1)
 
 
 def sources() -> list[Path]:
@@ -57,3 +62,29 @@ def test_every_code_of_a_notice_is_on_the_page_and_no_other():
     made = set().union(*map(codes, sources()))
     assert len(made) > 50
     assert codes_on_the_page() == made - OF_CHECK_ALONE
+
+
+def codes_written_out() -> set[str]:
+    """Return every code in the source: the second argument of `Notice(...)`, or the first of `_Fault(...)`."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")]
+    calls = [call for tree in trees for call in ast.walk(tree) if isinstance(call, ast.Call)]
+    place = {"Notice": 1, "_Fault": 0} | dict.fromkeys(HANDED_ON, 1)
+    named = [(call.args, place[call.func.id]) for call in calls if getattr(call.func, "id", None) in place]
+    arguments = [given[at] for given, at in named if len(given) > at]
+    return {each.value for each in arguments if isinstance(each, ast.Constant)}
+
+
+def codes_of_refusals() -> set[str]:
+    """Return the codes that `infer.check` makes from the names of errors."""
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    made = [kind("refused") for kind in kinds if issubclass(kind, errors.AccordError)]
+    return {refusals(error, NORMAL, "float64")[0].code for error in made}
+
+
+def test_every_code_is_spelled_with_underscores_and_is_on_a_page():
+    written, computed = codes_written_out(), codes_of_refusals()
+    assert len(written) > 75
+    assert "site_error" in computed
+    assert not [code for code in written | computed if not re.fullmatch("[a-z][a-z0-9_]*", code)]
+    pages = PAGE.read_text(encoding="utf-8") + PAGE_ON_CHECKS.read_text(encoding="utf-8")
+    assert not [code for code in written if f"`{code}`" not in pages]

@@ -82,7 +82,7 @@ UNUSED = {
 @pytest.mark.parametrize("name", UNUSED)
 def test_arguments_that_nothing_depends_on_are_named(name):
     model, unused = UNUSED[name]
-    notices = [each for each in cheap_checks(LogDensity.from_model(model())) if each.code == "unused-data"]
+    notices = [each for each in cheap_checks(LogDensity.from_model(model())) if each.code == "unused_data"]
     assert len(notices) == len(unused)
     assert all(
         f"argument {argument!r}" in each.message for argument, each in zip(unused, notices, strict=True)

@@ -9,7 +9,7 @@ from accord.cli.source import import_model
 
 # Its kernel matrix is nearly singular: in float32 its Cholesky factor fails at half of the points where the posterior
 # has its mass, and four chains of NUTS end with an R-hat of 10.
-TRULY = {("gp_pois_regr", "float32"): ["float32-too-coarse"]}
+TRULY = {("gp_pois_regr", "float32"): ["float32_too_coarse"]}
 QUICK = ("eight_schools", "kidscore_interaction")
 
 

@@ -164,22 +164,22 @@ def with_nan(values):
 FAULTS = {
     "data that nothing uses": (
         lambda: forgets_obs(X, Y),
-        ("warning", "unused-data", (), ("argument 'y'", "`obs=`")),
+        ("warning", "unused_data", (), ("argument 'y'", "`obs=`")),
     ),
     "sites of which no data says anything": (
         lambda: hangs_loose(X, Y),
-        ("info", "prior-only", ("c", "d"), ("'c', 'd'",)),
+        ("info", "prior_only", ("c", "d"), ("'c', 'd'",)),
     ),
-    "a model without data": (lambda: alone(), ("info", "nothing-observed", (), ("its prior",))),
+    "a model without data": (lambda: alone(), ("info", "nothing_observed", (), ("its prior",))),
     "a support that is data": (
         lambda: bounded_by_data(Y),
-        ("info", "support-depends-on-data", ("top",), ("'top' depends on 'y'",)),
+        ("info", "support_depends_on_data", ("top",), ("'top' depends on 'y'",)),
     ),
     "data outside of the support": (
         lambda: branch(Y, True),
         (
             "error",
-            "observed-outside-support",
+            "observed_outside_support",
             ("y",),
             (
                 "2 of 5 observed values are outside of the support of Exponential",
@@ -191,24 +191,24 @@ FAULTS = {
         lambda: line(X, with_nan(Y)),
         (
             "error",
-            "observed-not-finite",
+            "observed_not_finite",
             ("y",),
             ("'y' observes nan at index 3, 1 of 5 values", "jnp.isfinite(y)"),
         ),
     ),
     "a NaN covariate": (
         lambda: line(with_nan(X), Y),
-        ("error", "nowhere-finite", ("y",), ("site 'y' has log density nan", "at index 3")),
+        ("error", "nowhere_finite", ("y",), ("site 'y' has log density nan", "at index 3")),
     ),
     "an observation above a latent bound": (
         lambda: below(np.array([0.5, 3.0])),
-        ("warning", "outside-support", ("y",), ("3 at index 1", "Uniform", "bound that by the data")),
+        ("warning", "outside_support", ("y",), ("3 at index 1", "Uniform", "bound that by the data")),
     ),
     "a root under a where": (
         lambda: root(),
         (
             "warning",
-            "undefined-gradient",
+            "undefined_gradient",
             ("x", "f"),
             ("sqrt", "test_check_findings.py", "by site 'x'", "`where`"),
         ),
@@ -217,44 +217,44 @@ FAULTS = {
         lambda: logarithm(),
         (
             "warning",
-            "undefined-log-density",
+            "undefined_log_density",
             ("f",),
             ("factor site 'f'", "log of -", "100 points between -2 and 2"),
         ),
     ),
     "an infinite factor": (
         lambda: endless(),
-        ("error", "infinite-log-density", ("f",), ("+inf", "factor site 'f' has log density inf")),
+        ("error", "infinite_log_density", ("f",), ("+inf", "factor site 'f' has log density inf")),
     ),
     "random numbers of its own": (
         lambda: throws_dice(),
-        ("error", "not-repeatable", ("f",), ("in site 'f'", "np.random", "pass the result as data")),
+        ("error", "not_repeatable", ("f",), ("in site 'f'", "np.random", "pass the result as data")),
     ),
-    "a list that grows": (lambda: takes_notes(), ("warning", "changes-state", (), ("'EVENTS'",))),
+    "a list that grows": (lambda: takes_notes(), ("warning", "changes_state", (), ("'EVENTS'",))),
     "a callback that remembers": (
         lambda: remembers(),
-        ("error", "not-a-function", ("f",), ("At the same position", "in site 'f'", "callback")),
+        ("error", "not_a_function", ("f",), ("At the same position", "in site 'f'", "callback")),
     ),
     "discrete latent sites": (
         lambda: tosses(1.0),
         (
             "error",
-            "discrete-latent",
+            "discrete_latent",
             ("z", "k"),
             ("'z' (Bernoulli", "'k' (Poisson)", "need derivatives", "Sum the site"),
         ),
     ),
-    "one name for two sites": (lambda: twice(), ("error", "site-error", ("b",), ("'b' is defined twice",))),
-    "a plate of the wrong size": (lambda: wrong_plate(Y), ("error", "site-error", ("y",), ("'row'", "5"))),
+    "one name for two sites": (lambda: twice(), ("error", "site_error", ("b",), ("'b' is defined twice",))),
+    "a plate of the wrong size": (lambda: wrong_plate(Y), ("error", "site_error", ("y",), ("'row'", "5"))),
     "an offset that float32 cannot resolve": (
         lambda: far_off(FAR),
-        ("info", "float32-too-coarse", ("y",), ("Float32 would not do", "above 0.1", "subtract means")),
+        ("info", "float32_too_coarse", ("y",), ("Float32 would not do", "above 0.1", "subtract means")),
     ),
     "a direction that is flat": (
         lambda: flat(X, Y),
         (
             "warning",
-            "flat-direction",
+            "flat_direction",
             ("b",),
             ("Along site 'b' the log density does not fall", "proper prior"),
         ),
@@ -280,23 +280,23 @@ def test_each_fault_is_found_and_named(name):
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_a_model_without_faults_has_none(precision):
     report = infer.check(line(X, Y), precision=precision)
-    assert {each.code for each in report.findings} == {"cost", "float32-suffices"}
+    assert {each.code for each in report.findings} == {"cost", "float32_suffices"}
     assert all(each.severity == "info" for each in report.findings)
 
 
 def test_an_argument_of_which_the_length_is_used_is_used():
     report = infer.check(only_length(X, Y))
-    assert "unused-data" not in {each.code for each in report.findings}
+    assert "unused_data" not in {each.code for each in report.findings}
 
 
 def test_a_print_is_no_fault(capsys):
     report = infer.check(says_hello())
-    assert report.ok and not {"changes-state", "not-repeatable"} & {each.code for each in report.findings}
+    assert report.ok and not {"changes_state", "not_repeatable"} & {each.code for each in report.findings}
 
 
 def test_float32_is_refused_where_it_is_too_coarse():
     report = infer.check(far_off(FAR), precision="float32")
-    (found,) = [each for each in report.findings if each.code == "float32-too-coarse"]
+    (found,) = [each for each in report.findings if each.code == "float32_too_coarse"]
     assert found.severity == "warning" and 'precision="float64"' in found.remedy
 
 
@@ -307,13 +307,13 @@ def test_data_that_only_float64_can_hold_is_no_fault_of_a_run_in_float64():
         ac.sample("k", dist.Poisson(rate), obs=k)
 
     report = infer.check(counts(np.array(3_000_000_000)))
-    (found,) = [each for each in report.findings if each.code == "precision-not-compared"]
+    (found,) = [each for each in report.findings if each.code == "precision_not_compared"]
     assert report.ok and "do not fit int32" in found.message
 
 
 def test_a_prior_without_draws_is_said_and_passed_over():
     report = infer.check(flat(X, Y))
-    (found,) = [each for each in report.findings if each.code == "no-prior-draws"]
+    (found,) = [each for each in report.findings if each.code == "no_prior_draws"]
     assert found.severity == "info" and "'b'" in found.message
 
 

@@ -163,7 +163,7 @@ def test_a_proper_density_falls_along_every_line(name, precision):
 def test_a_direction_that_is_flat_is_named_by_its_sites(name, precision):
     model, sites = IMPROPER[name]
     (found,) = flat_directions(model(), precision)
-    assert (found.severity, found.code, found.sites) == ("warning", "flat-direction", sites)
+    assert (found.severity, found.code, found.sites) == ("warning", "flat_direction", sites)
     assert all(repr(site) in found.message for site in sites)
 
 

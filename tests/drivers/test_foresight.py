@@ -37,10 +37,10 @@ def fails_beside_a_run(y):
 
 
 CASES = {
-    "unused data": (line(X, X, X), "warning", "unused-data", "'z'"),
-    "all masked": (line(X, np.full(4, np.nan), X), "warning", "all-masked", "0 of 4"),
-    "random numbers": (random_scale(X), "error", "not-repeatable", "'y'"),
-    "an exception": (fails_beside_a_run(X), "warning", "not-repeatable", "FileNotFoundError: no such table"),
+    "unused data": (line(X, X, X), "warning", "unused_data", "'z'"),
+    "all masked": (line(X, np.full(4, np.nan), X), "warning", "all_masked", "0 of 4"),
+    "random numbers": (random_scale(X), "error", "not_repeatable", "'y'"),
+    "an exception": (fails_beside_a_run(X), "warning", "not_repeatable", "FileNotFoundError: no such table"),
 }
 
 
@@ -74,4 +74,4 @@ def test_it_is_looked_at_too_where_nothing_is_left_to_compile():
 
     for _ in range(2):
         draws = infer.sample(known(X, X, X), **RUN)
-        assert "unused-data" in {notice.code for notice in draws.notices}
+        assert "unused_data" in {notice.code for notice in draws.notices}

@@ -36,7 +36,7 @@ def codes(*arguments):
 
 def test_masks_that_hide_all_are_named_as_far_as_they_follow_from_data():
     found = codes(X, np.full(4, np.nan), np.zeros(4, bool))
-    assert found == dict.fromkeys(("finite", "not_nan", "given", "own"), "all-masked")
+    assert found == dict.fromkeys(("finite", "not_nan", "given", "own"), "all_masked")
 
 
 def test_a_mask_that_keeps_one_value_is_no_finding():
@@ -47,4 +47,4 @@ def test_a_mask_that_keeps_one_value_is_no_finding():
 @pytest.mark.parametrize("size", [0, 1])
 def test_a_site_without_rows_is_named(size):
     found = codes(np.zeros(size), np.zeros(size), np.ones(size, bool))
-    assert set(found.values()) == ({"nothing-observed-here"} if size == 0 else set())
+    assert set(found.values()) == ({"nothing_observed_here"} if size == 0 else set())

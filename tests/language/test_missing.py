@@ -77,7 +77,7 @@ def test_with_nothing_missing_the_site_is_as_any_other():
 def test_a_mask_alone_is_a_constant_and_new_data_keep_the_program():
     density = partly(Y, SEEN).log_density()
     assert list(density.constants) == ["mask"]
-    assert [notice.code for notice in density.notices] == ["constant-argument"]
+    assert [notice.code for notice in density.notices] == ["constant_argument"]
     assert density.with_data({"y": Y + 1.0}).program is density.program
 
 

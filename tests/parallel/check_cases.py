@@ -61,7 +61,7 @@ LIKELIHOODS = {
 }
 
 
-SAID_OF_ALL = ("cost", "float32-suffices")
+SAID_OF_ALL = ("cost", "float32_suffices")
 
 
 def codes_of(report: Any) -> list[str]:

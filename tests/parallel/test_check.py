@@ -73,16 +73,16 @@ def test_a_complete_likelihood_is_said_to_be_complete_and_what_it_costs():
     assert report.ok
     assert (
         "40 rows of 'x', 'y', on 1 device, it is the whole model's"
-        in codes(report)["parallel-complete"].message
+        in codes(report)["parallel_complete"].message
     )
-    cost = codes(report).get("parallel-does-not-pay") or codes(report)["parallel-pays"]
+    cost = codes(report).get("parallel_does_not_pay") or codes(report)["parallel_pays"]
     assert "ms in one place" in cost.message
     report.raise_if_failed()
 
 
 def test_rows_that_the_model_couples_are_named_by_site_and_argument():
     report = infer.check(centred(X, Y), executor=BOTH)
-    found = codes(report)["parallel-incomplete"]
+    found = codes(report)["parallel_incomplete"]
     assert not report.ok and found.sites == ("y",)
     assert "in site 'y', which depends on 'x', 'y'" in found.message
     with pytest.raises(ModelError, match=r"'centred' must not be run: The sum over the 40 rows"):
@@ -91,7 +91,7 @@ def test_rows_that_the_model_couples_are_named_by_site_and_argument():
 
 def test_a_derivative_rule_that_is_wrong_is_named_by_site():
     report = infer.check(own_rule())
-    assert codes(report)["wrong-gradient"].sites == ("b",)
+    assert codes(report)["wrong_gradient"].sites == ("b",)
     assert str(report).startswith(
         "own_rule: 1 error\nerror: The gradient is not that of the log density at 3 of 3"
     )
@@ -105,13 +105,13 @@ def test_nothing_is_found_in_a_model_without_faults(precision):
 
 
 REFUSED = {
-    "a site defined twice": (twice(), None, "site-error", "'b' is defined twice"),
-    "an argument left out": (line(X, Y), infer.Devices(shard={"x": 0}), "model-error", "named in shard"),
-    "an unknown argument": (line(X, Y), infer.Devices(shard={"X": 0}), "option-error", "no data 'X'"),
+    "a site defined twice": (twice(), None, "site_error", "'b' is defined twice"),
+    "an argument left out": (line(X, Y), infer.Devices(shard={"x": 0}), "model_error", "named in shard"),
+    "an unknown argument": (line(X, Y), infer.Devices(shard={"X": 0}), "option_error", "no data 'X'"),
     "data outside of the support": (
         nowhere(-1.0),
         None,
-        "observed-outside-support",
+        "observed_outside_support",
         "1 of 1 observed values is outside of",
     ),
 }
@@ -142,7 +142,7 @@ def test_what_the_model_raises_passes_through():
 
 def test_a_log_density_of_a_function_is_checked_too():
     density = LogDensity.from_function(lambda x: -jnp.sum(tripled(x)), np.zeros(2))
-    assert [found.code for found in infer.check(density).errors] == ["wrong-gradient"]
+    assert [found.code for found in infer.check(density).errors] == ["wrong_gradient"]
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +156,10 @@ def on_two_devices():
 
 
 FAULTS = {
-    "forgets psum, unchecked": ["parts-not-added-up", "wrong-gradient"],
-    "forgets psum, checked": ["parts-not-added-up"],
-    "gradient through psum, unchecked": ["parts-not-added-up", "wrong-gradient"],
-    "psum of the gradient, checked": ["wrong-gradient", "parallel-alike"],
+    "forgets psum, unchecked": ["parts_not_added_up", "wrong_gradient"],
+    "forgets psum, checked": ["parts_not_added_up"],
+    "gradient through psum, unchecked": ["parts_not_added_up", "wrong_gradient"],
+    "psum of the gradient, checked": ["wrong_gradient", "parallel_alike"],
 }
 
 

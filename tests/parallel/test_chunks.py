@@ -125,7 +125,7 @@ def test_new_data_of_another_length_is_cut_anew():
 
 def test_a_chunked_likelihood_is_checked_against_other_chunks():
     report = infer.check(line(X, Y, 2))
-    assert report.ok and "parallel-complete" in [finding.code for finding in report.findings]
+    assert report.ok and "parallel_complete" in [finding.code for finding in report.findings]
     (found,) = infer.check(centred(X, Y, 2)).errors
     assert (
         found.sites == ("y",)

@@ -100,7 +100,7 @@ def test_the_users_settings_reach_no_worker(monkeypatch):
 
 def test_float32_on_purpose_is_told_that_the_data_do_not_fit():
     draws = infer.sample(with_missing(), precision="float32", **{**SHORT, "chains": 2})
-    notice = next(notice for notice in draws.notices if notice.code == "data-exceeds-precision")
+    notice = next(notice for notice in draws.notices if notice.code == "data_exceeds_precision")
     assert "'y' does not fit float32" in notice.message and "float64" in notice.remedy
     assert draws["a"].dtype == np.float32
 

@@ -200,7 +200,7 @@ def _loss_of_precision(name: str, given: Any, array: Any, precision: Precision) 
             return [
                 Notice(
                     "warning",
-                    "float32-data",
+                    "float32_data",
                     f"Argument {name!r} is a JAX array of {given.dtype} in a float64 run: its other digits are lost.",
                     "Pass the NumPy array that it was made from.",
                 )
@@ -217,7 +217,7 @@ def _loss_of_precision(name: str, given: Any, array: Any, precision: Precision) 
     return [
         Notice(
             "warning",
-            "data-exceeds-precision",
+            "data_exceeds_precision",
             f"Argument {name!r} does not fit float32: rounding moves entries by up to {worst:.2g}, and their standard "
             f"deviation is {spread:.2g}.",
             'Subtract its mean, or run with precision="float64".',

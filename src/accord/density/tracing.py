@@ -247,7 +247,7 @@ def _branch_on_latent(
 def _constant_notice(name: str) -> Notice:
     return Notice(
         "info",
-        "constant-argument",
+        "constant_argument",
         f"The model needs the values of {name!r} while it is traced, so it is a constant of the program: new data will "
         "compile again.",
         f"To avoid that, compute what depends on {name!r} (sizes, selections) outside of the model and pass it.",

@@ -48,7 +48,7 @@ def _look(density: LogDensity) -> tuple[Notice, ...]:
         return (
             Notice(
                 "warning",
-                "not-repeatable",
+                "not_repeatable",
                 f"Traced once more, the model raised {type(error).__name__}: {error}",
                 "Let the model depend on its arguments alone: not on files, globals or how often it is called.",
             ),

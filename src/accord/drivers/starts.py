@@ -17,7 +17,7 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
     been for data that is observed unchanged.
     """
     found = blame(density, failure.position)
-    if found.cause == "observation-not-finite":
+    if found.cause == "observation_not_finite":
         density.check_observed(jax.jit(density.observed_nan_counts)(failure.position))
     lines = [
         f"{failure}. The point that was nearest to be of use:",

@@ -46,7 +46,7 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
         found = _look(whole, layout, position)
         if not np.all(np.isfinite(position)):
             remedy = "every number of a position must be finite."
-            return replace(found, cause="position-not-finite", remedy=remedy)
+            return replace(found, cause="position_not_finite", remedy=remedy)
         if found.is_finite:
             return choose(found, sizes)
         search = Search.of(whole, position)
@@ -98,7 +98,7 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
     return replace(
         found,
         bad_terms=() if np.isfinite(volume) else (BadTerm(name, "collapsed", volume),),
-        cause="not-positive-definite",
+        cause="not_positive_definite",
         remedy=f"the second derivatives of the log density by {name!r} do not say that it falls like a normal one: "
         "the other unknowns leave it no variance here, or an infinite one. Keep scales away from 0 and infinity by "
         "their priors, or leave the site out of `handlers.collapse`.",

@@ -46,14 +46,14 @@ def choose(found: Blame, sizes: Mapping[str, int]) -> Blame:
         if not far:
             return found
         remarks = tuple(f"site {name!r} has log density {found.terms[name]:g}" for name in far[:3])
-        return replace(found, cause="far-from-data", remedy=remedies.come_nearer(far[0]), remarks=remarks)
+        return replace(found, cause="far_from_data", remedy=remedies.come_nearer(far[0]), remarks=remarks)
     blank = Operation("", "")
     term = found.bad_terms[0] if found.bad_terms else None
     case = Case(found, term, found.operation or blank)
     for cause, applies, remedy in _RULES:
         if applies(case):
             return replace(found, cause=cause, remedy=remedy(case))
-    return replace(found, cause="not-finite", remedy=remedies.look_for_it(case))
+    return replace(found, cause="not_finite", remedy=remedies.look_for_it(case))
 
 
 def _is_bad_observation(case: Case) -> bool:
@@ -82,35 +82,35 @@ def _is_left_out(case: Case) -> bool:
 
 
 _RULES: tuple[Rule, ...] = (
-    ("observation-not-finite", _is_bad_observation, remedies.mask),
+    ("observation_not_finite", _is_bad_observation, remedies.mask),
     (
-        "infinite-bound",
+        "infinite_bound",
         lambda case: case.is_given and case.is_infinite and case.operation.name != "",
         remedies.leave_out_the_bound,
     ),
     ("constant", lambda case: case.by == CONSTANT, remedies.exclude_by_support),
-    ("masked-nan", lambda case: case.by == "argument" and case.is_derivative, remedies.fill_in),
-    ("argument-not-finite", lambda case: case.by == "argument", remedies.fill_in),
-    ("observation-outside-support", lambda case: _is_outside(case, "observed"), remedies.check_the_data),
-    ("not-positive-definite", lambda case: case.by == "cholesky", remedies.make_positive_definite),
-    ("parameter-out-of-range", _has_bad_parameter, remedies.keep_in_range),
+    ("masked_nan", lambda case: case.by == "argument" and case.is_derivative, remedies.fill_in),
+    ("argument_not_finite", lambda case: case.by == "argument", remedies.fill_in),
+    ("observation_outside_support", lambda case: _is_outside(case, "observed"), remedies.check_the_data),
+    ("not_positive_definite", lambda case: case.by == "cholesky", remedies.make_positive_definite),
+    ("parameter_out_of_range", _has_bad_parameter, remedies.keep_in_range),
     (
-        "value-outside-support",
+        "value_outside_support",
         lambda case: _is_outside(case, "latent") and case.is_own,
         remedies.keep_off_the_edge,
     ),
-    ("derivative-rule", lambda case: case.by == RULE, remedies.correct_the_rule),
+    ("derivative_rule", lambda case: case.by == RULE, remedies.correct_the_rule),
     ("where", lambda case: case.is_derivative and _is_left_out(case), remedies.choose_first),
     ("extreme", lambda case: case.is_derivative and case.is_own, remedies.rescale),
-    ("singular-matrix", lambda case: case.by in _SOLVING, remedies.add_to_the_diagonal),
+    ("singular_matrix", lambda case: case.by in _SOLVING, remedies.add_to_the_diagonal),
     ("callback", lambda case: case.by in _CALLING, remedies.correct_the_callback),
     (
-        "edge-of-support",
+        "edge_of_support",
         lambda case: _is_without_probability(case) and case.term is not None and case.term.is_edge,
         remedies.move_off_the_edge,
     ),
     (
-        "far-from-data",
+        "far_from_data",
         lambda case: _is_without_probability(case) and (case.operation.owner.startswith(OWN) or not case.by),
         lambda case: remedies.come_nearer(case.site),
     ),
@@ -121,5 +121,5 @@ _RULES: tuple[Rule, ...] = (
         remedies.keep_in_domain,
     ),
     ("overflow", lambda case: case.by in _OVERFLOWING and case.is_infinite, remedies.use_logarithms),
-    ("value-outside-support", lambda case: _is_outside(case, "latent"), remedies.keep_off_the_edge),
+    ("value_outside_support", lambda case: _is_outside(case, "latent"), remedies.keep_off_the_edge),
 )

@@ -175,7 +175,7 @@ def _not_checked(use: Use) -> Notice:
     names = ", ".join(map(repr, sorted(use.index.names)))
     return Notice(
         "info",
-        "index-not-checked",
+        "index_not_checked",
         f"The index of {axis} at {line_of(use.step)[0]} is computed from {names}{by} in a way that is not followed "
         "before the run, so whether it is inside of the axis is not known.",
         "Compute the index outside of the model and pass it, and it is checked.",

@@ -22,7 +22,7 @@ def check_alike(context: Context) -> Iterator[Notice]:
                 shards = ", ".join(str(shard.data) for shard in result.addressable_shards[:2])
                 yield Notice(
                     "error",
-                    "parts-not-added-up",
+                    "parts_not_added_up",
                     f"The {word} has different values on different devices ({shards}, ...): a shard_map in the model "
                     "sees a part of the data on each and does not add the parts up, or is differentiated inside under "
                     "check_vma=False.",
@@ -33,7 +33,7 @@ def check_alike(context: Context) -> Iterator[Notice]:
     if num_devices > 1:
         yield Notice(
             "info",
-            "parallel-alike",
+            "parallel_alike",
             f"The model spreads its own computation over {num_devices} devices, and log density and gradient are the "
             f"same on each of them at {len(context.points)} points.",
             "",

@@ -18,7 +18,7 @@ def check_cost(context: Context) -> Iterator[Notice]:
         f"One evaluation with its gradient takes {_ms(whole)} in one place and {_ms(summed)} on {where}."
     )
     if summed < whole:
-        yield Notice("info", "parallel-pays", message, "")
+        yield Notice("info", "parallel_pays", message, "")
         return
     if count == 1:
         remedy = "Blocks pay on several devices, and where the whole does not fit into memory."
@@ -30,7 +30,7 @@ def check_cost(context: Context) -> Iterator[Notice]:
             f"It does not pay below about {_ms(least)} for an evaluation in one place, or {rows:,.0f} rows of this "
             "kind: run chains side by side instead, by `infer.Threads()`."
         )
-    yield Notice("warning", "parallel-does-not-pay", message, remedy)
+    yield Notice("warning", "parallel_does_not_pay", message, remedy)
 
 
 def _ms(seconds: float) -> str:

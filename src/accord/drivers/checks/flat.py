@@ -131,7 +131,7 @@ def _notice(
     here = context.typical.value
     return Notice(
         "warning",
-        "flat-direction",
+        "flat_direction",
         f"Along {along} the log density does not fall: it is {here:.6g} where the search began and {value:.6g} at a "
         f"distance of {distance:.2g} in unconstrained numbers. The posterior may not integrate to one.",
         "Give what is on it a proper prior, or fix it if the data cannot tell it from something else.",

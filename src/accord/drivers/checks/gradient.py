@@ -24,7 +24,7 @@ def check_gradient(context: Context) -> Iterator[Notice]:
     is_everywhere = len(wrong) == len(context.points)
     yield Notice(
         "error" if is_everywhere else "warning",
-        "wrong-gradient",
+        "wrong_gradient",
         f"The gradient is not that of the log density at {len(wrong)} of {len(context.points)} points: the slope along "
         f"a direction is {slope:.6g}, and by differences {difference:.6g}"
         f"{'; by site: ' + ', '.join(map(repr, names)) if names else ''}.",

@@ -49,7 +49,7 @@ def check_hidden(density: LogDensity) -> Iterator[Notice]:
         if not size:
             yield Notice(
                 "warning",
-                "nothing-observed-here",
+                "nothing_observed_here",
                 f"Site {entry.name!r} observes 0 values: its shape is {entry.shape}, and it says nothing.",
                 "Look for data that is empty, or filtered too far.",
                 (entry.name,),
@@ -57,7 +57,7 @@ def check_hidden(density: LogDensity) -> Iterator[Notice]:
         elif entry.name in masks and not masks[entry.name].any():
             yield Notice(
                 "warning",
-                "all-masked",
+                "all_masked",
                 f"The mask of site {entry.name!r} leaves 0 of {size} observed values: it says nothing.",
                 "Look at the mask: true keeps a value. Where all data is missing on purpose, leave the site out.",
                 (entry.name,),

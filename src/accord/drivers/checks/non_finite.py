@@ -91,21 +91,21 @@ def _of_steep_beyond(near: float, prior: float, wide: float) -> Severity | None:
 
 _FAULTS = (
     _Fault(
-        "infinite-log-density",
+        "infinite_log_density",
         "the log density is +inf",
         _is_infinite,
         _of_infinite,
         "A chain that comes there stays for ever: look for a division by zero and for a density without bound.",
     ),
     _Fault(
-        "undefined-log-density",
+        "undefined_log_density",
         "the log density is NaN",
         _is_undefined,
         _of_undefined,
         "A chain cannot enter there, and turns back as at a wall: look for 0/0, inf - inf and parameters out of range.",
     ),
     _Fault(
-        "undefined-gradient",
+        "undefined_gradient",
         "the log density is finite and its gradient is not",
         _is_steep_within_reach,
         _of_steep,
@@ -113,12 +113,12 @@ _FAULTS = (
         "side not taken, and for 0/0 or sqrt(0).",
     ),
     _Fault(
-        "gradient-overflows",
+        "gradient_overflows",
         "the log density is low and its gradient is not finite",
         _is_steep_beyond,
         _of_steep_beyond,
         _HARMLESS,
-        unless="undefined-gradient",
+        unless="undefined_gradient",
     ),
 )
 
@@ -156,9 +156,9 @@ def _zero_density(context: Context) -> Iterator[Notice]:
             "A chain meets a wall where the density ends. Where the support depends on a latent value, bound that by "
             "the data, so that its prior ends there too."
         )
-        yield Notice("warning", "outside-support", message, remedy, found.sites)
+        yield Notice("warning", "outside_support", message, remedy, found.sites)
     else:
-        yield Notice("info", "zero-density", message, _HARMLESS, found.sites)
+        yield Notice("info", "zero_density", message, _HARMLESS, found.sites)
 
 
 def _of_terms(terms: dict[str, float]) -> str:

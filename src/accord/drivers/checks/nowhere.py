@@ -23,7 +23,7 @@ def nowhere_finite(density: LogDensity, surveys: Sequence[Survey]) -> Notice:
         remedy = f"They are at {', '.join(elsewhere)}: begin there, by `init=infer.from_prior()`. {remedy}"
     return Notice(
         "error",
-        "nowhere-finite",
+        "nowhere_finite",
         f"At none of {np.size(near.values)} starting points {near.where} are the log density and its gradient finite. "
         f"At the last one, {what or 'the log density is finite and its gradient is not'}.",
         remedy,

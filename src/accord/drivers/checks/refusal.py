@@ -30,7 +30,7 @@ def refusals(error: AccordError, target: Model | LogDensity, precision: Precisio
     words = re.findall("[A-Z][a-z]+", type(error).__name__)
     message = str(error)
     sites = tuple(dict.fromkeys(re.findall(r"\bsite '([^']+)'", message)))
-    general = Notice("error", "-".join(words).lower(), message[:1].upper() + message[1:], "", sites)
+    general = Notice("error", "_".join(words).lower(), message[:1].upper() + message[1:], "", sites)
     if not (isinstance(error, SiteError) and isinstance(target, Model)):
         return [general]
     special = [*_discrete(target, precision), *_observed(target, precision)]
@@ -42,7 +42,7 @@ def forbidden(error: Exception) -> Notice:
     """What JAX refuses of a `shard_map`; it may advise to switch off the very check that saw it."""
     return Notice(
         "error",
-        "parts-not-added-up",
+        "parts_not_added_up",
         f"JAX refuses a shard_map in the model: {' '.join(str(error).split())}",
         "Do not switch the check off by check_vma=False. Add the parts up by `jax.lax.psum`, or write the sum by "
         "`accord.density.sharded_sum`.",
@@ -73,7 +73,7 @@ def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
         kinds = ", ".join(f"{name!r} ({kind})" for name, kind in found.items())
         yield Notice(
             "error",
-            "discrete-latent",
+            "discrete_latent",
             f"The model has latent sites that are discrete: {kinds}. All samplers of this release need "
             "derivatives, and none takes discrete sites.",
             "Sum the site out, for instance with `dist.MixtureSameFamily`, or observe it with `obs=`.",
@@ -97,13 +97,13 @@ def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
         remedies = [f"`with handlers.mask(mask=jnp.isfinite({name})):`" for name in bad]
         yield Notice(
             "error",
-            "observed-not-finite",
+            "observed_not_finite",
             "; ".join(f"Site {name!r} observes {_entries(value)}" for name, value in bad.items()) + ".",
             f"Leave them out by {remedies[0]} around the site, or drop them from the data.",
             tuple(bad),
         )
     for claim, fault in found.claims.faults(data):
-        yield Notice("error", "observed-outside-support", f"Site {claim.name!r}: {fault}", "", (claim.name,))
+        yield Notice("error", "observed_outside_support", f"Site {claim.name!r}: {fault}", "", (claim.name,))
 
 
 def _entries(value: np.ndarray) -> str:

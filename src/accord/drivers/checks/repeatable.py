@@ -37,7 +37,7 @@ def check_repeatable(density: LogDensity) -> Iterator[Notice]:
     if changed:
         yield Notice(
             "warning",
-            "changes-state",
+            "changes_state",
             f"The model changes {listed(changed)}, which belongs to Python around it. It runs as Python while it is "
             "traced, once or a few times, and never again for each evaluation.",
             "Keep what is computed in sites, by `ac.deterministic`, and let the model change nothing else.",
@@ -62,7 +62,7 @@ def check_same_again(context: Context) -> Iterator[Notice]:
     where = f" in site {listed(sites)}" if sites else ""
     yield Notice(
         "error",
-        "not-a-function",
+        "not_a_function",
         f"At the same position the log density is {float(value)!r} and, a moment later, {float(value_again)!r}"
         f"{where}: it depends on something else than position and data.",
         "Look for a callback of Python that has a state, or draws random numbers.",
@@ -115,7 +115,7 @@ def _differs(density: LogDensity, *traces: tuple[Any, tuple[str, ...]]) -> Notic
     if not sites:
         return Notice(
             "info",
-            "traced-differently",
+            "traced_differently",
             "Two traces of the model have the same values and are written differently, so that a second run compiles "
             "again.",
             "Look for sets, whose order changes, and for functions that are made anew each time.",
@@ -123,7 +123,7 @@ def _differs(density: LogDensity, *traces: tuple[Any, tuple[str, ...]]) -> Notic
     name = sites[0]
     return Notice(
         "error",
-        "not-repeatable",
+        "not_repeatable",
         f"Two traces of the model are different models, in site {listed(sites)}: at the same position, the term of "
         f"{name!r} is {one[name]!r} in one and {other.get(name)!r} in the other.",
         "The model must not draw random numbers of its own (np.random, random), read the clock or count its calls: do "

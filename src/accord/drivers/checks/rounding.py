@@ -33,7 +33,7 @@ def check_rounding(context: Context) -> Iterator[Notice]:
     except Exception as error:  # of a model that was written for one precision
         yield Notice(
             "info",
-            "precision-not-compared",
+            "precision_not_compared",
             f"The log density cannot be compared with that in {other}, where the model raises {type(error).__name__}: "
             f"{error}",
             "",
@@ -61,17 +61,17 @@ def check_rounding(context: Context) -> Iterator[Notice]:
         if is_harmful:
             yield Notice(
                 "warning",
-                "float32-too-coarse",
+                "float32_too_coarse",
                 f"Float32 is too coarse for this model: {found}{named}.",
                 f'Run with precision="float64". {remedy}',
                 sites,
             )
         else:
-            yield Notice("info", "float32-suffices", f"Float32 is enough: {found}.", "")
+            yield Notice("info", "float32_suffices", f"Float32 is enough: {found}.", "")
     elif is_harmful:
-        yield Notice("info", "float32-too-coarse", f"Float32 would not do: {found}{named}.", remedy, sites)
+        yield Notice("info", "float32_too_coarse", f"Float32 would not do: {found}{named}.", remedy, sites)
     else:
-        yield Notice("info", "float32-suffices", f"Float32 would do: {found}.", "")
+        yield Notice("info", "float32_suffices", f"Float32 would do: {found}.", "")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def check_structure(density: LogDensity) -> Iterator[Notice]:
         if arguments:
             yield Notice(
                 "info",
-                "support-depends-on-data",
+                "support_depends_on_data",
                 f"The support of site {site!r} depends on {listed(arguments)}.",
                 "With other data it is another one, so that values drawn from this posterior may be outside of it.",
                 (site,),
@@ -39,7 +39,7 @@ def unused_data(density: LogDensity, dependence: Dependence) -> Iterator[Notice]
             continue
         yield Notice(
             "warning",
-            "unused-data",
+            "unused_data",
             f"Nothing in the model depends on argument {name!r}: neither the log density nor a deterministic site.",
             "If it is what a site observes, say so by `obs=`; else leave it out.",
         )
@@ -54,7 +54,7 @@ def prior_only(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
     if not ahead:
         yield Notice(
             "info",
-            "nothing-observed",
+            "nothing_observed",
             "The model observes nothing, so that its posterior is its prior.",
             "To infer something, pass data to a site by `obs=`, or use `model.condition`.",
         )
@@ -67,7 +67,7 @@ def prior_only(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
     if uninformed:
         yield Notice(
             "info",
-            "prior-only",
+            "prior_only",
             f"No observation depends on {listed(uninformed)}: what is drawn there is the prior, given the other sites.",
             "Where that is not meant, look whether the likelihood uses what it should.",
             tuple(uninformed),

@@ -34,7 +34,7 @@ def check_whole(context: Context) -> Iterator[Notice]:
         count = len(summed.devices)
         yield Notice(
             "info",
-            "parallel-complete",
+            "parallel_complete",
             f"The parallel likelihood is complete: summed over the {rows}, on {count} device{'s'[: count > 1]}, it is "
             f"{what} at {len(context.points)} points: "
             + ", ".join(f"{name} to {difference:.1g}" for name, difference in worst.items())
@@ -48,7 +48,7 @@ def check_whole(context: Context) -> Iterator[Notice]:
     where = f" in site {listed(sites)}, which depends on {listed(seen)}" if sites else ""
     yield Notice(
         "error",
-        "parallel-incomplete",
+        "parallel_incomplete",
         f"The sum over the {rows} is not {what}{where}: the {wrong[0]} differs by {worst[wrong[0]]:.2g} of "
         "its size.",
         "Something in the model couples rows, such as `x - x.mean()`, or takes rows by a number that is not cut: each "
