@@ -1,11 +1,11 @@
-"""List idioms of other libraries beside what accord writes for them. A test runs the right side of every row."""
+"""List idioms of other libraries and the code to write in accord. A test runs that code for every row."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Idiom:
-    """One row of a page. `ours` is code for a model's body if `is_statement`, else for a script."""
+    """Pair an idiom with ours, as one row of a page. If `is_statement`, `ours` stands in a model, else in a script."""
 
     theirs: str
     ours: str
@@ -21,13 +21,13 @@ NUMPYRO = (
     Idiom(
         "def model(x, y=None): ...",
         "model(x, y)",
-        "Decorate it with `@ac.model`; calling it binds data.",
+        "Decorate the function with `@ac.model`. Call it to bind data.",
     ),
     _in_model('numpyro.sample("a", dist.Normal(0, 1))', 'ac.sample("a", dist.Normal(0, 1))'),
     _in_model(
         'numpyro.sample("y", d, obs=y)',
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
-        "A scalar distribution with vector data needs a plate: accord broadcasts nothing into a log density.",
+        "A scalar distribution with vector data needs a plate.",
     ),
     _in_model('with numpyro.plate("p", 3, dim=-2): ...', 'with ac.plate("p", 3, dim=-2): ...'),
     _in_model('numpyro.deterministic("m", v)', 'ac.deterministic("m", 2.0)'),
@@ -38,23 +38,23 @@ NUMPYRO = (
     _in_model(
         "scan(f, init, xs)  # numpyro.contrib.control_flow",
         "ac.scan(step, 0.0, x)",
-        "A step may hold any statement.",
+        "A step may contain any statement.",
     ),
     _in_model('flax_module("net", net, ...)', "ac.module", "See [neural networks](modules.md)."),
     Idiom(
         "MCMC(NUTS(model), num_warmup=w, num_samples=n, num_chains=c).run(key, x, y=y)",
         "infer.sample(model(x, y=y), draws=n, warmup=w, chains=c, seed=0)",
-        "Leave `warmup` out: it lasts as long as a chain needs.",
+        "Without `warmup`, it lasts as long as a chain needs.",
     ),
-    Idiom("mcmc.get_samples(group_by_chain=True)", 'draws["slope"]', "Always (chain, draw, *site)."),
-    Idiom("mcmc.get_samples()", 'draws["slope"].reshape(-1)', "Chains one after the other."),
+    Idiom("mcmc.get_samples(group_by_chain=True)", 'draws["slope"]', "The shape is (chain, draw, *site)."),
+    Idiom("mcmc.get_samples()", 'draws["slope"].reshape(-1)', "Chains follow each other."),
     Idiom("mcmc.print_summary()", "print(draws.summary())"),
     Idiom('mcmc.get_extra_fields()["diverging"]', 'draws.stats["diverging"]'),
     Idiom("NUTS(model, target_accept_prob=0.9)", "infer.NUTS(target_accept=0.9)"),
     Idiom(
         "NUTS(model, dense_mass=True)",
         'infer.NUTS(metric="dense")',
-        "The default chooses the form by itself.",
+        "The default chooses the form.",
     ),
     Idiom("NUTS(model, max_tree_depth=12)", "infer.NUTS(max_tree_depth=12)"),
     Idiom(
@@ -75,36 +75,41 @@ NUMPYRO = (
     Idiom(
         'handlers.reparam(model, config={"effect": LocScaleReparam(0)})',
         'handlers.reparam(groups(g, y), {"effect": reparam.LocScale()})',
-        "`reparam.propose` says which sites gain by it.",
+        "`reparam.propose` finds the sites that need it.",
     ),
     Idiom(
         "initialize_model(...)",
         "model(x, y).log_density()",
-        "A function of a vector of unconstrained numbers.",
+        "It is a function of a vector of unconstrained parameters.",
     ),
     Idiom(
         "numpyro.enable_x64()",
         "infer.sample(model(x, y), draws=n, warmup=w)",
-        "Nothing: float64 is the run's own.",
+        "Not needed: a run uses float64.",
     ),
     Idiom(
         "numpyro.set_host_device_count(4)",
         "infer.sample(model(x, y), draws=n, warmup=w, chains=4)",
-        "Nothing: chains run in threads.",
+        "Not needed: chains run in threads.",
     ),
     Idiom(
         'chain_method="vectorized"',
         "infer.sample(model(x, y), draws=n, warmup=w, chains=4, lanes=4)",
-        "On accelerators it is the default.",
+        "This is the default on accelerators.",
     ),
-    Idiom("arviz.from_numpyro(mcmc)", "draws.to_arviz()", "With dims and coords from the plates."),
+    Idiom("arviz.from_numpyro(mcmc)", "draws.to_arviz()", "Plates give dims and coords."),
+    Idiom(
+        "pd.factorize(df.group)",
+        'ac.levels(["b", "a", "b"])',
+        "Pass it to the model: it has codes and labels.",
+    ),
 )
 
 PYMC = (
     Idiom(
         "with pm.Model() as m: ...",
         "model(x, y)",
-        "A function under `@ac.model`; calling it binds data.",
+        "Decorate a function with `@ac.model`. Call it to bind data.",
     ),
     _in_model('pm.Normal("a", mu=0, sigma=1)', 'ac.sample("a", dist.Normal(0, 1))'),
     _in_model(
@@ -119,12 +124,12 @@ PYMC = (
     _in_model(
         'pm.Normal("b", 0, 1, shape=3)',
         'ac.sample("b", dist.Normal(0, 1).expand((3,)).to_event(1))',
-        "Or a plate.",
+        "A plate does it too.",
     ),
     _in_model('pm.Deterministic("m", v)', 'ac.deterministic("m", 2.0)'),
     _in_model('pm.Potential("f", v)', 'ac.factor("f", -1.0)'),
     Idiom('pm.Data("x", x), pm.set_data({"x": x_new})', "model(x_new)", "Data are arguments of the model."),
-    _in_model("pm.math.exp(v), pt.exp(v)", "jnp.exp(1.0)", "Models compute with `jax.numpy`."),
+    _in_model("pm.math.exp(v), pt.exp(v)", "jnp.exp(1.0)", "Use `jax.numpy` in models."),
     _in_model("pm.Truncated.dist(d, lower=0)", "dist.Normal(0, 1).truncate(low=0)"),
     _in_model("pm.Censored.dist(d, None, 3)", "dist.Normal(0, 1).censor(high=3)"),
     _in_model(
@@ -135,40 +140,49 @@ PYMC = (
     _in_model(
         "pm.LKJCholeskyCov(...)",
         "dist.LKJCholesky(3, 2.0)",
-        "Multiply by scales: `sigma[:, None] * L`.",
+        "Multiply the factor by scales: `sigma[:, None] * L`.",
     ),
-    _in_model("pm.Gamma.dist(alpha, beta)", "dist.Gamma(2.0, 1.0)", "Concentration and rate."),
+    _in_model(
+        "pm.Gamma.dist(alpha, beta)", "dist.Gamma(2.0, 1.0)", "The parameters are concentration and rate."
+    ),
     _in_model("pm.StudentT.dist(nu, mu, sigma)", "dist.StudentT(4, 0, 1)"),
     _in_model(
-        "pm.NegativeBinomial.dist(mu, alpha)", "dist.NegativeBinomial2(3.0, 2.0)", "Mean and concentration."
+        "pm.NegativeBinomial.dist(mu, alpha)",
+        "dist.NegativeBinomial2(3.0, 2.0)",
+        "The parameters are mean and concentration.",
     ),
     _in_model("pm.gp.cov.ExpQuad, pm.gp.HSGP", "gp.SineBasis", "See [processes](processes.md)."),
     Idiom(
         "pm.sample(1000, tune=1000, chains=4, random_seed=0)",
         "infer.sample(model(x, y), draws=n, warmup=w, chains=4, seed=0)",
-        "Leave `warmup` out: it lasts as long as a chain needs.",
+        "Without `warmup`, it lasts as long as a chain needs.",
     ),
     Idiom("target_accept=0.9", "infer.sample(model(x, y), infer.NUTS(target_accept=0.9), draws=n, warmup=w)"),
     Idiom(
         "cores=4",
         "infer.sample(model(x, y), executor=infer.Threads(4), draws=n, warmup=w)",
-        "Changes no number.",
+        "The executor does not change the draws.",
     ),
     Idiom("progressbar=False", "infer.sample(model(x, y), draws=n, warmup=w, progress=False)"),
     Idiom("initvals={...}", 'infer.sample(model(x, y), init={"slope": 0.5}, draws=n, warmup=w)'),
     Idiom(
         'idata.posterior["slope"]',
         'draws["slope"]',
-        '`draws.to_arviz()["posterior"]` is the same as in ArviZ.',
+        '`draws.to_arviz()["posterior"]` is the ArviZ group.',
     ),
     Idiom("az.summary(idata)", "draws.summary()"),
     Idiom("pm.sample_prior_predictive()", "model(x).prior(draws=500)"),
     Idiom("pm.sample_posterior_predictive(idata)", "infer.predict(draws)"),
-    Idiom(
-        "pm.set_data(...), predictions=True", "infer.predict(draws, model(x_new))", "Shapes may be others."
-    ),
+    Idiom("pm.set_data(...), predictions=True", "infer.predict(draws, model(x_new))", "Shapes may change."),
     Idiom("pm.compute_log_likelihood(idata)", "infer.log_likelihood(draws)"),
-    Idiom("pm.find_MAP()", "infer.find_mode(model(x, y))", "With standard errors."),
+    Idiom("az.loo(idata)", "infer.loo(draws)"),
+    Idiom('az.compare({"a": idata_a, "b": idata_b})', 'infer.compare({"a": draws, "b": draws})'),
+    Idiom(
+        "pd.factorize(df.group)",
+        'ac.levels(["b", "a", "b"])',
+        "Pass it to the model: it has codes and labels.",
+    ),
+    Idiom("pm.find_MAP()", "infer.find_mode(model(x, y))", "It has standard errors."),
     Idiom('pm.do(m, {"slope": 1.0})', 'model(x, y).do({"slope": 1.0})'),
     Idiom('pm.observe(m, {"slope": 1.0})', 'model(x, y).condition({"slope": 1.0})'),
     Idiom("pm.model_to_graphviz(m)", "model(x, y).graph()"),
@@ -178,18 +192,18 @@ STAN = (
     Idiom(
         "data { vector[N] x; }",
         "model(x, y)",
-        "Data are arguments of the model, and sizes are found from them.",
+        "Data are arguments of the model. Sizes come from their shapes.",
     ),
     _in_model("parameters { real a; } model { a ~ normal(0, 1); }", 'ac.sample("a", dist.Normal(0, 1))'),
     _in_model(
         "y ~ normal(mu, sigma);",
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
-        "With all constants: `lp` differs from Stan's by a number.",
+        "All constants are included: `lp` differs from Stan's by a constant.",
     ),
     _in_model(
         "real<lower=0> s;  // without a prior",
         'ac.sample("s", dist.ImproperUniform(constraints.positive, (), ()))',
-        "With a prior, the support is that of the distribution.",
+        "With a prior, the distribution gives the support.",
     ),
     _in_model("real a;  // without a prior", 'ac.sample("a", dist.Flat())'),
     _in_model("vector[3] b;", 'with ac.plate("b_plate", 3): ac.sample("b", dist.Normal(0, 1))'),
@@ -199,39 +213,42 @@ STAN = (
     _in_model(
         "transformed parameters { real m = ...; }",
         'ac.deterministic("m", 2.0)',
-        "Or a line of Python.",
+        "A plain assignment computes without storing.",
     ),
     _in_model("target += f;", 'ac.factor("f", -1.0)'),
     _in_model("y ~ normal(0, 1) T[0, 5];", "dist.Normal(0, 1).truncate(0, 5)"),
     _in_model("normal_lpdf(y | 0, 1)", "dist.Normal(0, 1).log_prob(y)"),
-    _in_model("gamma(2, 1)", "dist.Gamma(2.0, 1.0)", "Shape and rate, as in Stan."),
+    _in_model("gamma(2, 1)", "dist.Gamma(2.0, 1.0)", "The parameters are shape and rate, as in Stan."),
     _in_model("neg_binomial_2(mu, phi)", "dist.NegativeBinomial2(3.0, 2.0)"),
     _in_model("bernoulli_logit(eta)", "dist.Bernoulli(logits=0.3)"),
-    _in_model("poisson_log(eta)", "dist.Poisson(jnp.exp(0.3))"),
+    _in_model("poisson_log(eta)", "dist.LogPoisson(0.3)"),
     _in_model("multi_normal_cholesky(mu, L)", "dist.MultivariateNormal(np.zeros(2), scale_tril=np.eye(2))"),
     Idiom(
         "real<offset=mu, multiplier=tau> theta;",
         'handlers.reparam(groups(g, y), {"effect": reparam.LocScale()})',
-        "The model stays as it is written.",
+        "The code of the model does not change.",
     ),
-    Idiom(
-        "a[g[i]]  // g from 1", "groups(g, y)", "Indices begin at 0: subtract 1 from codes that begin at 1."
-    ),
-    _in_model("for (t in 2:T) ...", "ac.scan(step, 0.0, x)", "Independent repetitions are a plate."),
+    Idiom("a[g[i]]  // g from 1", "groups(g, y)", "Codes begin at 0: subtract 1, or use `ac.levels`."),
+    _in_model("for (t in 2:T) ...", "ac.scan(step, 0.0, x)", "Use a plate for independent repetitions."),
     _in_model("ode_rk45(f, y0, t0, ts, k)", "ode.solve(decay, jnp.ones(1), 0.0, np.array([1.0, 2.0]), 0.5)"),
     Idiom("generated quantities { y_rep = normal_rng(...); }", "infer.predict(draws)"),
     Idiom("generated quantities { log_lik[i] = ...; }", "infer.log_likelihood(draws)"),
     Idiom(
         "sample num_samples=1000 num_warmup=1000",
         "infer.sample(model(x, y), draws=n, warmup=w, chains=4, seed=0)",
-        "Leave `warmup` out: it lasts as long as a chain needs.",
+        "Without `warmup`, it lasts as long as a chain needs.",
     ),
     Idiom("adapt delta=0.95", "infer.NUTS(target_accept=0.95)"),
     Idiom("max_depth=12, max_treedepth=12", "infer.NUTS(max_tree_depth=12)"),
-    Idiom("metric=dense_e", 'infer.NUTS(metric="dense")', "The default chooses the form by itself."),
+    Idiom("metric=dense_e", 'infer.NUTS(metric="dense")', "The default chooses the form."),
     Idiom("init=0.5", "infer.sample(model(x, y), init=infer.from_uniform(0.5), draws=n, warmup=w)"),
     Idiom("fit.summary(), fit.diagnose()", "print(draws.summary()); draws.notices"),
-    Idiom("optimize", 'infer.find_mode(model(x, y), "mle")', "With standard errors."),
+    Idiom("loo(fit), loo_compare(...)  # in R", 'infer.loo(draws); infer.compare({"a": draws, "b": draws})'),
+    Idiom(
+        "optimize",
+        "infer.find_mode(model(x, y))",
+        'The posterior mode, as with `jacobian=0`. `"mle"` leaves the priors out.',
+    ),
     Idiom(
         "reduce_sum, map_rect",
         "infer.Devices(shard={'x': 0, 'y': 0})",
@@ -240,12 +257,16 @@ STAN = (
 )
 
 TURING = (
-    Idiom("@model function f(x, y) ... end", "model(x, y)", "A Python function under `@ac.model`."),
+    Idiom(
+        "@model function f(x, y) ... end",
+        "model(x, y)",
+        "Decorate a function with `@ac.model`. Call it to bind data.",
+    ),
     _in_model("a ~ Normal(0, 1)", 'ac.sample("a", dist.Normal(0, 1))'),
     _in_model(
         "y .~ Normal(m, s)",
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
-        "What is observed is said by `obs=`.",
+        "`obs=` marks observations.",
     ),
     _in_model("m := e", 'ac.deterministic("m", 2.0)'),
     _in_model("@addlogprob! f", 'ac.factor("f", -1.0)'),
@@ -258,9 +279,9 @@ TURING = (
     _in_model(
         "Gamma(shape, scale)",
         "dist.Gamma(2.0, 1 / 0.5)",
-        "A rate: one over Julia's scale.",
+        "It takes a rate: one over Julia's scale.",
     ),
-    _in_model("Exponential(scale)", "dist.Exponential(1 / 2.0)", "A rate, too."),
+    _in_model("Exponential(scale)", "dist.Exponential(1 / 2.0)", "It takes a rate too."),
     _in_model(
         "y has missing values",
         'with ac.plate("row", 8): ac.sample("y", dist.Normal(0, 1), obs=y, obs_mask=np.isfinite(y))',
@@ -272,10 +293,10 @@ TURING = (
     Idiom(
         "sample(m, NUTS(), MCMCThreads(), 1000, 4)",
         "infer.sample(model(x, y), draws=n, warmup=w, chains=4)",
-        "Threads are the default.",
+        "Chains run in threads by default.",
     ),
-    Idiom("NUTS(1000, 0.9)", "infer.NUTS(target_accept=0.9)", "`warmup=` belongs to `infer.sample`."),
-    Idiom("HMC(0.1, 10)", "infer.HMC(trajectory_length=1.0)", "The step size is learnt."),
+    Idiom("NUTS(1000, 0.9)", "infer.NUTS(target_accept=0.9)", "Give `warmup=` to `infer.sample`."),
+    Idiom("HMC(0.1, 10)", "infer.HMC(trajectory_length=1.0)", "Warm-up sets the step size."),
     Idiom("initial_params = ...", 'infer.sample(model(x, y), init={"slope": 0.5}, draws=n, warmup=w)'),
     Idiom("progress = false", "infer.sample(model(x, y), draws=n, warmup=w, progress=False)"),
     Idiom("chain[:slope]", 'draws["slope"]'),
@@ -284,6 +305,7 @@ TURING = (
     Idiom("sample(f(x), Prior(), 500)", "model(x).prior(draws=500)"),
     Idiom("returned(f(x, y), chain)", "infer.returned(draws)"),
     Idiom("pointwise_loglikelihoods(f(x, y), chain)", "infer.log_likelihood(draws)"),
+    Idiom("psis_loo(f(x, y), chain)", "infer.loo(draws)"),
     Idiom("logjoint(f(x, y), values)", "infer.log_joint(draws)"),
     Idiom("maximum_a_posteriori(f(x, y))", "infer.find_mode(model(x, y))"),
     Idiom("maximum_likelihood(f(x, y))", 'infer.find_mode(model(x, y), "mle")'),

@@ -1,17 +1,31 @@
 """Write the pages on coming from other libraries from their tables: `python docs/make_coming_from.py`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coming_from_rows import NUMPYRO, PYMC, STAN, TURING, Idiom
 
+from accord.core.dictionary.hints import WORDS
+from accord.core.dictionary.word import Word
+
 FOLDER = Path(__file__).parent
-WRITTEN = "<!-- Written by docs/make_coming_from.py from docs/coming_from_rows.py: change the rows, then run it. -->"
+WRITTEN = (
+    "<!-- Written by docs/make_coming_from.py from docs/coming_from_rows.py and accord.core.dictionary: "
+    "change the rows, then run it. -->"
+)
+# Headings of the tables of words, by kind of word.
+KINDS = {
+    "option": "Options",
+    "name": "Functions, classes and keywords",
+    "attribute": "What a run returns",
+    "distribution": "Distributions",
+}
 
 
 @dataclass(frozen=True)
 class Library:
-    """One page: what its readers should know first, and their idioms."""
+    """Describe one page: the differences to know first, and the rows of its tables."""
 
     name: str
     first: str
@@ -22,44 +36,46 @@ LIBRARIES = {
     "numpyro": Library(
         "NumPyro",
         """\
-Models read the same: statements, plates, handlers and distributions have NumPyro's names. Four things differ.
+Models look the same: statements, plates, handlers and distributions have NumPyro's names. Four things differ.
 
-- **A run is one call.** `infer.sample(model(x, y))` does what `MCMC(NUTS(model)).run(key, x, y)` does, with four
-  chains in threads. There is no key to split: `seed=0` fixes every random number.
-- **Nothing is broadcast into a log density.** A scalar distribution with a vector `obs=` needs a plate, or parameters
-  of that shape. NumPyro accepts it, and a wrong shape then counts data several times.
+- **A run is one call.** `infer.sample(model(x, y))` replaces `MCMC(NUTS(model)).run(key, x, y)`. It runs four chains in
+  threads. There is no key to split: `seed=0` fixes every random number.
+- **Observations need a plate.** A scalar distribution with a vector `obs=` is an error outside a plate. NumPyro
+  broadcasts it, and a wrong shape then counts data several times.
 - **Precision belongs to the run.** It is float64 by default. JAX's own settings do not matter and are not changed.
 - **Draws keep their chains.** `draws["a"]` has shape (chain, draw, *site).
 
-Not there yet: variational inference (`SVI`) and discrete unknowns (`config_enumerate`).""",
+Not there yet: variational inference (`SVI`) and discrete latent sites (`config_enumerate`).""",
         NUMPYRO,
     ),
     "pymc": Library(
         "PyMC",
         """\
-A model is a Python function, not a context: it takes its data as arguments, and is called with them.
+A model is a Python function, not a context. Its data are the arguments: call the function to bind them.
 
-- **No graph of tensors.** Models compute with `jax.numpy`, and values are JAX arrays while the model is traced.
-- **Names are given once**, as the first argument of `ac.sample`. The distribution is a value of its own.
-- **New data are a new call.** `infer.predict(draws, model(x_new))` replaces `pm.set_data`; shapes may change.
-- **Parameters are spelt as in NumPyro**: `loc, scale, concentration, rate, probs`. Positional arguments come in the
-  usual order. An error for `mu=` or `sigma=` says the name that is meant.
+- **Use `jax.numpy`, not PyTensor.** Values are JAX arrays while the model is traced.
+- **Name a site once**, in the first argument of `ac.sample`. The second argument is a distribution without a name.
+- **Call the model again for new data.** `infer.predict(draws, model(x_new))` replaces `pm.set_data`. Shapes may change.
+- **Parameters have NumPyro's names**: `loc, scale, concentration, rate, probs`. Positional arguments come in the usual
+  order. An error for `mu=` or `sigma=` names the right parameter.
 
-Not there yet: variational inference (`pm.fit`) and discrete unknowns.""",
+Not there yet: variational inference (`pm.fit`) and discrete latent sites.""",
         PYMC,
     ),
     "stan": Library(
         "Stan",
         """\
-The blocks of a Stan program become one Python function: data are its arguments, parameters are `ac.sample` statements
-with a prior, and likelihood terms are `ac.sample` statements with `obs=`.
+The blocks of a Stan program become one Python function. Data are its arguments. Parameters are `ac.sample` statements
+with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
 
-- **Indices begin at 0.** Codes that begin at 1 are refused with an error, not wrapped: subtract 1.
-- **Constraints come from the prior.** `dist.HalfNormal(1)` is positive, `dist.Dirichlet` is on the simplex. For a flat
+- **Indices begin at 0.** `ac.levels` makes codes from any labels. Codes that begin at 1 are an error: subtract 1.
+- **The prior sets the constraint.** `dist.HalfNormal(1)` is positive and `dist.Dirichlet` is on the simplex. For a flat
   prior on a constrained parameter write `dist.ImproperUniform`.
-- **Log densities are complete.** `lp` includes normalising constants, which Stan's `~` statements leave out.
-- **There is no compiler to install**, and no wait of a minute: a model compiles in a second or two.
-- **Generated quantities are functions of the draws**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.""",
+- **Log densities include all constants.** Stan's `~` statements drop them, so `lp` differs by a constant.
+- **There is no C++ compiler to install.** A model compiles in a second or two.
+- **Functions of the draws replace generated quantities**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.
+
+Not there yet: variational inference.""",
         STAN,
     ),
     "turing": Library(
@@ -67,20 +83,20 @@ with a prior, and likelihood terms are `ac.sample` statements with `obs=`.
         """\
 `@ac.model` is `@model`, and `ac.sample("a", d)` is `a ~ d`. Python has no `~`, so a site gets its name as a string.
 
-- **What is observed is said by `obs=`**, not found out from the function's arguments.
-- **Independent repetitions are a plate**, not a loop or `.~`. Loops over time are `ac.scan`.
-- **Scale or rate.** `dist.Gamma` and `dist.Exponential` take rates, where Julia's take scales.
-- **No choice of automatic differentiation.** JAX differentiates every model.
-- **A parallel likelihood is complete by construction**: there is no loop in which terms can be lost.
+- **Mark observations with `obs=`.** The arguments of the function do not decide what is observed.
+- **Repeat independent statements with a plate**, not with a loop or `.~`. Use `ac.scan` for loops over time.
+- **`dist.Gamma` and `dist.Exponential` take rates**, where Julia's take scales.
+- **JAX differentiates every model.** There is no choice of automatic differentiation.
+- **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-Not there yet: `Gibbs`, particle samplers and discrete unknowns.""",
+Not there yet: `Gibbs`, particle samplers and discrete latent sites.""",
         TURING,
     ),
 }
 
 
 def pages() -> dict[str, str]:
-    """The text of each page, by the name of its file."""
+    """Return the text of each page, by the name of its file."""
     return {f"coming_from_{key}.md": _page(library) for key, library in LIBRARIES.items()}
 
 
@@ -91,16 +107,49 @@ def _page(library: Library) -> str:
     scripts = [row for row in library.rows if not row.is_statement]
     return (
         head
-        + "Every line in the right columns is run by the project's checks, after the code at the end of this page.\n\n"
+        + "The project's tests run every line in the accord columns of the first two tables, "
+        + "after the code below them.\n\n"
         + f"## Write a model\n\n{_table(library.name, statements)}\n\n"
-        + f"## Run it, and use the draws\n\n{_table(library.name, scripts)}\n\n"
-        + f"## What the lines on this page use\n\n```python\n{setup.strip()}\n```\n"
+        + f"## Run it and use the draws\n\n{_table(library.name, scripts)}\n\n"
+        + f"## The code that the tables use\n\n```python\n{setup.strip()}\n```\n\n"
+        + f"## Look up a word of {library.name}\n\n"
+        + "Errors know these words too, and name what to write instead.\n\n"
+        + f"{_words(library.name)}\n"
     )
 
 
 def _table(name: str, rows: list[Idiom]) -> str:
     lines = [f"| {name} | accord | |", "|---|---|---|"]
     lines += [f"| {_code(row.theirs)} | {_code(row.ours)} | {row.note} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _words(name: str) -> str:
+    """Write one table for each kind of word of a library; parameters of distributions share a row for each."""
+    words = [word for word in WORDS if word.library == name]
+    by_kind = {title: [word for word in words if word.kind == kind] for kind, title in KINDS.items()}
+    parts = [f"### {title}\n\n{_table_of_words(name, rows)}" for title, rows in by_kind.items() if rows]
+    parameters = [word for word in words if word.kind == "parameter"]
+    if parameters:
+        parts.append(f"### Parameters of distributions\n\n{_table_of_parameters(name, parameters)}")
+    return "\n\n".join(parts)
+
+
+def _table_of_words(name: str, words: Sequence[Word]) -> str:
+    lines = [f"| {name} | accord | |", "|---|---|---|"]
+    for word in words:
+        ours = _code(word.code) if word.code else "not there yet"
+        lines.append(f"| {_code(word.theirs)} | {ours} | {word.note} |")
+    return "\n".join(lines)
+
+
+def _table_of_parameters(name: str, words: Sequence[Word]) -> str:
+    lines = [f"| distribution | {name} → accord | |", "|---|---|---|"]
+    for family in sorted({word.where for word in words}):
+        rows = [word for word in words if word.where == family]
+        pairs = ", ".join(f"{_code(row.theirs)} → {_code(row.ours)}" for row in rows)
+        notes = " ".join(dict.fromkeys(row.note for row in rows if row.note))
+        lines.append(f"| {_code(family) if family else 'all'} | {pairs} | {notes} |")
     return "\n".join(lines)
 
 

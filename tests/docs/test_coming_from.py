@@ -7,6 +7,7 @@ import pytest
 
 import accord as ac
 import accord.distributions as dist
+from accord.core.dictionary.hints import WORDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -52,3 +53,14 @@ def test_scripts_of_a_page_run(row, names):
 @pytest.mark.parametrize("name", pages())
 def test_a_page_is_written_from_its_table(name):
     assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run docs/make_coming_from.py"
+
+
+@pytest.mark.parametrize("key", LIBRARIES)
+def test_a_page_has_every_word_of_its_library_that_errors_know(key):
+    words = [word for word in WORDS if word.library == LIBRARIES[key].name]
+    table = pages()[f"coming_from_{key}.md"].partition("## Look up a word")[2]
+    assert words and not [word.theirs for word in words if f"`{word.theirs}`" not in table]
+    lines = table.splitlines()
+    for word in words:
+        if not word.code:
+            assert f"| `{word.theirs}` | not there yet | {word.note} |" in lines
