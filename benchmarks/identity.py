@@ -4,7 +4,7 @@
 
 Each way has a reference: one chain after the other in one thread, with as many lanes. The digests (SHA-256) of every
 array of every chain are compared with those of the reference; any difference ends the command with status 1. Where bits
-can move, a control shows that they do once what is held fixed is let go. Models and ways are in `tests/identity`.
+can change, a control run without the fixed settings shows that they do. Models and ways are in `tests/identity`.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _page(table: dict[str, dict[str, str]], counts: dict[str, int], seconds: float) -> str:
-    """The document."""
+    """Return the text of the page."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("jax", "jaxlib", "numpy"))
     where = f"Python {platform.python_version()}, {packages}; {platform.machine()}, {available_cores()} cores"
     lines = [
@@ -51,11 +51,10 @@ def _page(table: dict[str, dict[str, str]], counts: dict[str, int], seconds: flo
         "",
         f"Written by `python benchmarks/identity.py --out docs/identity.md` in {seconds:.0f} seconds: {where}.",
         "",
-        "Each column is a model, each row a way to run it. The reference of a column is `executor=infer.Serial()`; of",
-        "the rows with 2 lanes, `Serial()` with `lanes=2`; of those with the model's rows cut, `Devices(data=1,",
-        "shard=...)`. `=` says that every array of every chain (draws, statistics, warm-up, step sizes, metrics) has",
-        "the SHA-256 of the reference. An empty cell was not run.",
-        "[Running](running.md) says what is promised, and why.",
+        "Each column is a model, each row a way to run it. `=` means that every array of every chain (draws, statistics,",
+        "warm-up, step sizes, metrics) has the same SHA-256 as in the reference run. The reference is",
+        "`executor=infer.Serial()`; with 2 lanes it is `Serial()` with `lanes=2`, and with sharded rows",
+        "`Devices(data=1, shard=...)`. An empty cell was not run. [Running](running.md) explains what is promised.",
         "",
     ]
     heads = [f"{number}" for number, _ in enumerate(table, start=1)]
@@ -68,10 +67,11 @@ def _page(table: dict[str, dict[str, str]], counts: dict[str, int], seconds: flo
     lines += [f"| {label} | {' | '.join(column[label] for column in table.values())} |" for label in WAYS]
     lines += [
         "",
-        "Two of these models are here because their bits can move. They run once more with what accord holds fixed let",
-        "go: XLA's pool of another width for the sum (`NPROC=1`), a BLAS as wide as it likes for the Cholesky factor.",
+        "Two of these models are included because their bits can change. As a control, they run once more without the",
+        "settings that accord fixes: the sum with another width of XLA's pool (`NPROC=1`), the Cholesky factor with as",
+        "many BLAS threads as BLAS chooses.",
         "",
-        "| model | with the surroundings let go |",
+        "| model | without the fixed settings |",
         "|---|---|",
     ]
     lines += [f"| {name} | {column['control']} |" for name, column in table.items() if column["control"]]

@@ -139,28 +139,28 @@ WAYS = {
     "Processes(1)": Way(plainly(executor=infer.Processes(1))),
     "Processes(2)": Way(plainly(executor=infer.Processes(2))),
     "Dask(workers=2)": Way(plainly(executor=infer.Dask(workers=2))),
-    "blocks of a few gradients": Way(in_blocks(3, 1e-5)),
-    "blocks as long as can be": Way(in_blocks(2**30, 1e3)),
+    "short blocks of a few gradients": Way(in_blocks(3, 1e-5)),
+    "very long blocks": Way(in_blocks(2**30, 1e3)),
     "with a live display": Way(watched),
     "stored, and loaded without the model": Way(stored),
     "one chain alone": Way(plainly(chains=[2])),
     "among other chains, in another order": Way(plainly(chains=[5, 1, 0])),
-    "a third, then extended": Way(extended),
+    "a third of the draws, then extended": Way(extended),
     "Ctrl-C in warm-up, resumed": Way(resumed(infer.Serial(), infer.Serial())),
-    "Ctrl-C in warm-up and in sampling, Threads to Serial to Processes": Way(
+    "Ctrl-C in warm-up and in sampling, resumed: Threads, Serial, Processes": Way(
         resumed(infer.Threads(2), infer.Serial(), infer.Processes(2))
     ),
     # Stopped in this process: a worker may have done all of a quick run before a signal is heard.
-    "Ctrl-C in warm-up and in sampling, Serial to Threads to Dask": Way(
+    "Ctrl-C in warm-up and in sampling, resumed: Serial, Threads, Dask": Way(
         resumed(infer.Serial(), infer.Threads(2), infer.Dask(workers=2))
     ),
     "2 lanes: Threads(2)": Way(plainly(executor=infer.Threads(2), lanes=2), lanes=2),
     "2 lanes: one chain alone": Way(plainly(chains=[2], lanes=2), lanes=2),
     "2 lanes: Ctrl-C in warm-up, resumed": Way(resumed(infer.Threads(2), infer.Serial(), lanes=2), lanes=2),
-    "rows cut: MultiHost(1)": Way(cut(partial(infer.MultiHost, 1)), is_cut=True),
-    "rows cut: MultiHost(2)": Way(cut(partial(infer.MultiHost, 2)), is_cut=True),
-    "rows cut: MultiHost(2), one chain alone": Way(cut(partial(infer.MultiHost, 2), chains=[2]), is_cut=True),
-    "rows cut: Ctrl-C in warm-up, resumed by MultiHost(2)": Way(handed_over, is_cut=True),
+    "sharded rows: MultiHost(1)": Way(cut(partial(infer.MultiHost, 1)), is_cut=True),
+    "sharded rows: MultiHost(2)": Way(cut(partial(infer.MultiHost, 2)), is_cut=True),
+    "sharded rows: MultiHost(2), one chain alone": Way(cut(partial(infer.MultiHost, 2), chains=[2]), is_cut=True),
+    "sharded rows: Ctrl-C in warm-up, resumed by MultiHost(2)": Way(handed_over, is_cut=True),
 }
 if importlib.util.find_spec("ray"):
     WAYS["Ray(workers=2)"] = Way(plainly(executor=infer.Ray(workers=2)))
