@@ -1,10 +1,10 @@
-"""Write the page of failures: what accord says of each broken model of `tests/failures`, and what NumPyro does.
+"""Write the page of failures: what accord reports for each broken model of `tests/failures`, and what NumPyro does.
 
     python docs/make_failures.py [--env FOLDER] [--only PART] [--answers FILE]
 
-Every model is run, here and in NumPyro, and the page is written of what came. `--env` is the environment of the peers,
-which is made if it is not there (see `benchmarks/README.md`). `--only` prints the cases whose names have this part.
-`--answers` keeps what NumPyro did in a file, and asks it only for what is not there.
+The script runs every model in accord and in NumPyro, and writes the results to the page. `--env` is the environment with
+NumPyro, which is created if it is missing (see `benchmarks/README.md`). `--only` prints the cases whose names contain the
+given text. `--answers` is a file that keeps NumPyro's results; only cases missing from it are run again.
 """
 
 import argparse
@@ -32,18 +32,19 @@ INTRODUCTION = """# Models that cannot work
 
 <!-- Written by docs/make_failures.py, which runs everything on this page: change the models in tests/failures. -->
 
-{total} models that are broken in some way, what accord says of each, and what NumPyro {numpyro} does with the very same
-lines (its names stand where the models import accord's). Both ran {chains} chains of {warmup} warm-up draws and {draws}
-draws. Accord's checks run every model under every executor: none may hang, none may return as if nothing were wrong,
-and each message must name the site, what was found there, and what to do. No message knows these models.
+This page shows {total} models with an error, what accord reports for each, and what NumPyro {numpyro} does with the same
+lines, with its own names imported. Both ran {chains} chains with {warmup} warm-up draws and {draws} draws.
 
-| | error | draws, with an error or a warning | draws, with information | draws, and nothing said |
+Accord's tests run every model under every executor. None may hang, and none may return as if nothing were wrong. Each
+message must name the site, what was found there, and what to do. No message is written for one of these models.
+
+| | error | draws, with an error or a warning | draws, with information | draws, without a message |
 |---|---|---|---|---|
 {counts}
 
-What accord says of too few effective draws is not counted. Of NumPyro, warnings are counted that it issues, not what
-`print_summary()` would show. A model that is said to be sound has a posterior that can be drawn from, and breaks
-elsewhere.
+Notices about too few effective draws are not counted. For NumPyro, the warnings that it issues are counted, but not the
+output of `print_summary()`. A model that is called sound has a posterior that accord can sample; it fails in other
+libraries.
 """
 
 
@@ -79,9 +80,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Write docs/failures.md.")
     parser.add_argument("--env", type=Path, help="virtual environment that has NumPyro")
     parser.add_argument(
-        "--only", default="", help="print the cases whose names have this part, and write nothing"
+        "--only", default="", help="print the cases whose names contain this text, and write nothing"
     )
-    parser.add_argument("--answers", type=Path, help="file of what NumPyro did")
+    parser.add_argument("--answers", type=Path, help="file that keeps the results of NumPyro")
     return parser.parse_args()
 
 
@@ -125,7 +126,7 @@ def _section(name: str, case: Any, found: Any, theirs: str) -> Iterator[str]:
     elif said is None:
         yield f"**accord**: {found.ended}, with {_listed(others)}.{sound}\n"
     else:
-        besides = f", beside {_listed(others)}" if others else ""
+        besides = f"; also {_listed(others)}" if others else ""
         yield f"**accord**: {found.ended}, with this {said.severity}{besides}:\n"
     if said is not None:
         yield "```text"
@@ -135,11 +136,11 @@ def _section(name: str, case: Any, found: Any, theirs: str) -> Iterator[str]:
 
 
 def _listed(said: Sequence[Any]) -> str:
-    return ", ".join(f"{each.severity} `{each.code}`" for each in said) or "nothing to say"
+    return ", ".join(f"{each.severity} `{each.code}`" for each in said) or "no notice"
 
 
 def _lines(text: str) -> list[str]:
-    """A message, its middle left out where it is long, with paths as they are in the project and in libraries."""
+    """Shorten a message: leave out its middle if it is long, and make paths relative to the project and to libraries."""
     text = text.replace(f"{ROOT}{os.sep}", "").split("\n--------------------\n")[
         0
     ]  # what JAX says of tracebacks
@@ -153,7 +154,7 @@ def _source(model: Any) -> str:
 
 
 def _call(case: Any) -> str:
-    """How the model is called and run, as a user would write it."""
+    """Write the call that runs the model, as a user would."""
     name = getattr(case.model, "function", case.model).__name__
     data = ", ".join(f"{key}={_short(value)}" for key, value in case.data.items())
     options = "".join(f", {key}={value!r}" for key, value in case.options.items())
@@ -186,7 +187,7 @@ def _counts(kinds: Sequence[str]) -> list[int]:
 
 
 def _numpyro(python: Path, cases: dict[str, Any], answers: dict[str, str]) -> dict[str, str]:
-    """By name, what NumPyro does; in processes of its own, of which one that dies or hangs is replaced."""
+    """Run the cases in NumPyro, in separate processes; replace a process that dies or hangs."""
     told = dict(answers)
     for precision in ("float64", "float32"):
         names = [
@@ -202,7 +203,7 @@ def _numpyro(python: Path, cases: dict[str, Any], answers: dict[str, str]) -> di
 
 
 def _ask(python: Path, names: Sequence[str], x64: bool, told: dict[str, str]) -> int | None:
-    """Run cases one after the other, until all have ended or the process has; None for one that does not end."""
+    """Run cases one after the other until all have ended or the process has; return None for a case that hangs."""
     request = json.dumps(dict(names=list(names), x64=x64, **RUN))
     script = str(ROOT / "benchmarks" / "failures_numpyro.py")
     with tempfile.TemporaryFile("w+") as lines:

@@ -124,43 +124,45 @@ DATA = {
     "a NaN covariate": Case(
         line, "InitializationError", ("'y'", "loc", "nan", "data"), dict(x=with_entry(X, 3, np.nan), y=Y)
     ),
-    "an observation outside of the support": Case(
+    "an observation outside the support": Case(
         waiting_times, "SiteError", ("'y'", "-2", "support"), dict(y=np.array([1.0, -2.0, 3.0]))
     ),
-    "a count of minus one": Case(
+    "a negative count": Case(
         counts, "SiteError", ("'y'", "-1", "support"), dict(y=with_entry(COUNTS, 1, -1))
     ),
-    "a count of a half": Case(
+    "a count that is not whole": Case(
         counts,
         "SiteError",
         ("'y'", "2.5", "support"),
         dict(y=with_entry(COUNTS.astype(float), 0, 2.5)),
     ),
-    "a coin that shows two": Case(coin, "SiteError", ("'y'", "2", "support"), dict(y=np.array([0, 1, 2]))),
+    "a Bernoulli outcome of two": Case(
+        coin, "SiteError", ("'y'", "2", "support"), dict(y=np.array([0, 1, 2]))
+    ),
     "more successes than trials": Case(
         successes,
         "SiteError",
         ("'y'", "7", "support"),
         dict(total=np.array([10, 5, 8]), y=np.array([3, 7, 2])),
     ),
-    "a category that there is not": Case(
+    "an unknown category": Case(
         categories, "SiteError", ("'y'", "3", "support"), dict(y=np.array([0, 1, 3, 2]))
     ),
-    "shares that do not add up": Case(
+    "proportions that do not add up to one": Case(
         shares, "SiteError", ("'y'", "support"), dict(y=np.array([0.5, 0.4, 0.3]))
     ),
-    "a share of zero": Case(
+    "a proportion of zero": Case(
         shares, "InitializationError", ("'y'", "0", "support"), dict(y=np.array([0.5, 0.5, 0.0]))
     ),
     "a known error of zero": Case(
         known_errors, "error", ("'y'", "scale", "0"), dict(y=Y[:3], sigma=np.array([1.0, 0.0, 2.0]))
     ),
-    "a window that leaves data out": Case(
+    "a support far from the data": Case(
         far_uniform, "InitializationError", ("'y'", "50", "support"), dict(y=np.array([50.0, 50.5]))
     ),
     "all data missing": Case(masked, "warning", ("'y'", "0 of 5"), dict(y=np.full(5, np.nan))),
     "no rows": Case(known_errors, "warning", ("'y'", "0"), dict(y=np.zeros(0), sigma=np.ones(0))),
-    "a covariate that is not used": Case(forgets_x, "warning", ("'x'",), dict(x=X, y=Y)),
+    "an unused covariate": Case(forgets_x, "warning", ("'x'",), dict(x=X, y=Y)),
     "a parameter that no data depends on": Case(forgets_m, "info", ("'m'",), dict(y=Y)),
     "a float32 array in a float64 run": Case(
         line, "warning", ("'x'", "float32", "NumPy"), dict(x=jnp.asarray(X, jnp.float32), y=Y)
@@ -175,5 +177,5 @@ DATA = {
     "a count beyond int32": Case(
         counts, "DataError", ("'y'", "int32"), dict(y=np.array([2**40, 3])), dict(precision="float32")
     ),
-    "a table of words": Case(counts, "DataError", ("'y'", "numbers"), dict(y=np.array(["a", "b"]))),
+    "a table of strings": Case(counts, "DataError", ("'y'", "numbers"), dict(y=np.array(["a", "b"]))),
 }

@@ -187,15 +187,15 @@ DERIVATIVES = {
         where_log, "warning", ("'x'", "modes|diverged"), options=dict(draws=500, warmup=500, chains=4)
     ),
     "where around sqrt": Case(where_sqrt, "warning", ("'x'", "derivative", "sqrt", "jnp.where")),
-    "zero by zero": Case(zero_by_zero, "warning", ("'x'", "derivative", "jnp.where")),
+    "zero divided by zero": Case(zero_by_zero, "warning", ("'x'", "derivative", "jnp.where")),
     "the norm of a zero vector": Case(
         norm_of_zero, "InitializationError", ("'x'", "derivative", "sqrt", "jnp.linalg.norm")
     ),
     "a factor of plus infinity": Case(plus_infinity, "error", ("'x' = ", "'f'", "inf")),
     "a factor that is NaN": Case(not_a_number, "warning", ("'x' = ", "'f'", "nan")),
     "a factor of minus infinity": Case(minus_infinity, "warning", ("'x' = ", "'f'", "-inf")),
-    "a derivative of the user's own": Case(own_derivative, "warning", ("'x'", "derivative", "absolute")),
-    "a derivative that is wrong": Case(
+    "a custom derivative that is NaN": Case(own_derivative, "warning", ("'x'", "derivative", "absolute")),
+    "a custom derivative that is wrong": Case(
         wrong_derivative, "error", ("'x'", "derivative", "differ"), asks="check"
     ),
     "exp of exp": Case(exp_of_exp, "warning", ("'b' = ", "'y'", "loc", "exp"), dict(y=Y)),
@@ -212,7 +212,7 @@ DERIVATIVES = {
     "a computed site that is NaN": Case(
         computed_of_no_use, "error", ("'log_m'", "not finite", "log"), dict(y=Y)
     ),
-    "a scale of either sign": Case(
+    "a scale that may be negative": Case(
         scale_of_either_sign, "warning", ("'s' = -", "'y'", "scale of Normal is -"), dict(y=Y[:1])
     ),
     "Dirichlet(0.01)": Case(small_dirichlet, "sound", (), options=dict(draws=1000, warmup=350, chains=4)),
@@ -222,10 +222,8 @@ DERIVATIVES = {
     "a normal beyond 40": Case(far_tail, "sound", ()),
     "a normal beyond 20, observed": Case(near_tail, "sound", (), dict(y=np.array([20.01, 20.05]))),
     "an infinite bound": Case(infinite_bound, "sound", ()),
-    "a beta-binomial that is nearly a binomial": Case(
-        overdispersed, "sound", (), dict(y=np.array([48, 55, 50]))
-    ),
-    "the same in float32": Case(
+    "a beta-binomial close to a binomial": Case(overdispersed, "sound", (), dict(y=np.array([48, 55, 50]))),
+    "a beta-binomial close to a binomial, in float32": Case(
         overdispersed, "sound", (), dict(y=np.array([48, 55, 50])), dict(precision="float32")
     ),
 }

@@ -155,29 +155,29 @@ SEPARATED = dict(x=np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), y=np.array([0, 0
 GROUPS = np.concatenate([RNG.normal(-3, 1, 10), RNG.normal(3, 1, 10)])
 
 POSTERIORS = {
-    "a flat prior on what no data sees": Case(flat_and_unobserved, "error", ("'a'",), dict(y=Y)),
+    "a flat prior without data": Case(flat_and_unobserved, "error", ("'a'",), dict(y=Y)),
     "a constant likelihood under a flat prior": Case(constant_likelihood, "error", ("'m'",)),
-    "only a sum is known": Case(sum_of_two, "error", ("'a'|'b'",), dict(y=Y)),
-    "a covariate that is constant": Case(collinear, "error", ("'a'|'b'",), dict(x=np.ones(20), y=Y)),
-    "a separation under a flat prior": Case(logistic, "warning", ("'b'",), SEPARATED),
-    "a scale learned from one point": Case(
+    "only a sum is identified": Case(sum_of_two, "error", ("'a'|'b'",), dict(y=Y)),
+    "a constant covariate": Case(collinear, "error", ("'a'|'b'",), dict(x=np.ones(20), y=Y)),
+    "separation under a flat prior": Case(logistic, "warning", ("'b'",), SEPARATED),
+    "a scale estimated from one observation": Case(
         scale_of_one_point, "error", ("'m'|'s'",), dict(y=np.float64(1.0))
     ),
     "two modes": Case(two_modes, "error", ("'m'", "modes"), {}, dict(chains=4)),
-    "components that change places": Case(
+    "components that switch labels": Case(
         labels_switch, "error", ("'mu[0]'|'mu[1]'", "modes"), dict(y=GROUPS), dict(chains=4)
     ),
     "a funnel": Case(funnel, "warning", ("'v'", "eparameterise")),
-    "the end of a range": Case(
+    "a posterior at the end of its support": Case(
         end_of_a_range, "warning", ("'y'", "support"), dict(y=np.array([0.2, 0.9, 1.7]))
     ),
-    "a narrow bent ridge": Case(narrow_ridge, "error", ("'x[",)),
-    "a callback with a memory": Case(callback_with_a_memory, "error", ("same", "callback"), dict(y=Y)),
-    "a gradient that was stopped": Case(stopped_gradient, "error", ("'a'|'b'",), dict(x=X, y=Y)),
-    "parts that are not added up": Case(
+    "a narrow curved ridge": Case(narrow_ridge, "error", ("'x[",)),
+    "a callback with state": Case(callback_with_a_memory, "error", ("same", "callback"), dict(y=Y)),
+    "a stopped gradient": Case(stopped_gradient, "error", ("'a'|'b'",), dict(x=X, y=Y)),
+    "shards that are not summed": Case(
         parts_not_added_up, "error", ("shard_map", "jax.lax.psum"), dict(y=Y), num_devices=2
     ),
-    "parts that are not added up, unchecked": Case(
+    "shards that are not summed, unchecked": Case(
         parts_not_added_up_unchecked, "ModelError", ("shard_map", "sharded_sum"), dict(y=Y), num_devices=2
     ),
 }

@@ -202,30 +202,38 @@ PROGRAMS = {
     "a vector observed without a plate": Case(
         without_plate, "SiteError", ("'y'", "(3,)", "with ac.plate("), dict(y=Y)
     ),
-    "a plate of another size": Case(plate_of_four, "SiteError", ("'y'", "(3,)", "'row'", "4"), dict(y=Y)),
-    "a column against a row": Case(
+    "a plate of the wrong size": Case(plate_of_four, "SiteError", ("'y'", "(3,)", "'row'", "4"), dict(y=Y)),
+    "a column added to a row": Case(
         column_against_row, "SiteError", ("'y'", "(3, 1)", "(3,)"), dict(x=Y[:, None], y=Y)
     ),
     "two plates at one dim": Case(
         nested_plates_that_share_a_dim, "SiteError", ("'group'", "'row'", "-1"), dict(y=Y)
     ),
-    "a branch on a latent": Case(branch, "ModelError", ("'m'", "1.0 if m > 0", "jnp.where"), dict(y=Y)),
-    "NumPy's exp of a latent": Case(numpy_of_a_latent, "ModelError", ("'m'", "np.exp(m)", "jnp"), dict(y=Y)),
+    "a Python branch on a latent value": Case(
+        branch, "ModelError", ("'m'", "1.0 if m > 0", "jnp.where"), dict(y=Y)
+    ),
+    "NumPy's exp of a latent value": Case(
+        numpy_of_a_latent, "ModelError", ("'m'", "np.exp(m)", "jnp"), dict(y=Y)
+    ),
     "a discrete latent": Case(
         discrete_latent, "SiteError", ("'k'", "Poisson", "discrete", "sum it out"), dict(y=Y)
     ),
-    "a site inside of jax.vmap": Case(site_in_vmap, "SiteError", ("'m'", "vmap", "ac.plate"), dict(y=Y)),
-    "a model called in a model": Case(model_in_a_model, "ModelError", ("'plain'", "ac.submodel"), dict(y=Y)),
-    "nothing to learn": Case(nothing_latent, "ModelError", ("'nothing_latent'", "no latent"), dict(y=Y)),
+    "a site inside jax.vmap": Case(site_in_vmap, "SiteError", ("'m'", "vmap", "ac.plate"), dict(y=Y)),
+    "a model called inside a model": Case(
+        model_in_a_model, "ModelError", ("'plain'", "ac.submodel"), dict(y=Y)
+    ),
+    "a model without latent sites": Case(
+        nothing_latent, "ModelError", ("'nothing_latent'", "no latent"), dict(y=Y)
+    ),
     "a negative scale": Case(negative_scale, "DistributionError", ("'m'|\"m\"", "scale", "-1"), dict(y=Y)),
-    "bounds the wrong way round": Case(
+    "bounds in the wrong order": Case(
         bounds_the_wrong_way_round, "DistributionError", ("'p'|\"p\"", "low=1", "high=0"), dict(y=Y)
     ),
-    "a covariance that is none": Case(
+    "an invalid covariance matrix": Case(
         covariance_without_a_root, "error", ("'y'", "covariance_matrix", "positive definite"), dict(y=Y[:2])
     ),
     "an exception in the model": Case(raises, "KeyError", ("'large'", "'raises'"), dict(y=Y)),
-    "an exception while it runs": Case(
+    "an exception during sampling": Case(
         raises_in_a_callback,
         "JaxRuntimeError",
         ("failures_in_programs.py", "_simulate", "FloatingPointError: the simulator has no answer below -1"),
@@ -237,23 +245,25 @@ PROGRAMS = {
     "a counter in the model": Case(
         global_counter, "warning", ("'m'", "count its calls", "as data"), dict(y=Y)
     ),
-    "a condition on no site": Case(condition_on_no_site, "SiteError", ("'n'", "'m'", "'y'"), dict(y=Y)),
-    "a distribution that keeps what it computed": Case(
+    "a condition on an unknown site": Case(
+        condition_on_no_site, "SiteError", ("'n'", "'m'", "'y'"), dict(y=Y)
+    ),
+    "a distribution that stores computed values": Case(
         own_distribution_that_keeps, "DistributionError", ("Mine.width", "cached_property"), dict(y=Y)
     ),
-    "misspelt data": Case(plain, "DataError", ("'yy'", "'y'"), dict(yy=Y)),
-    "no data": Case(plain, "DataError", ("'y'", "missing")),
+    "a misspelt argument": Case(plain, "DataError", ("'yy'", "'y'"), dict(yy=Y)),
+    "a missing argument": Case(plain, "DataError", ("'y'", "missing")),
     "no draws": Case(plain, "OptionError", ("draws", "0"), dict(y=Y), dict(draws=0)),
     "more draws than memory": Case(plain, "OptionError", ("GiB", "RunFolder"), dict(y=Y), dict(draws=10**12)),
     "a misspelt option": Case(plain, "OptionError", ("'warmpu'", "'warmup'"), dict(y=Y), dict(warmpu=10)),
-    "a start outside of the support": Case(
+    "an initial value outside the support": Case(
         counts_of_a_rate,
         "DataError",
         ("'rate'", "-1", "support"),
         dict(y=Y.astype(int)),
         dict(init={"rate": -1.0}),
     ),
-    "a start for no site": Case(
+    "an initial value for an unknown site": Case(
         counts_of_a_rate, "DataError", ("'rat'", "'rate'"), dict(y=Y.astype(int)), dict(init={"rat": 1.0})
     ),
 }

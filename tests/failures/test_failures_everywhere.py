@@ -16,7 +16,7 @@ from accord.executors.processes import ProcessPool
 
 NAMES = [name for name, case in CASES.items() if case.num_devices == 1 and case.asks == "sample"]
 # These depend on how often they were called before, and with that what is said: an error in any case.
-CHANGING = ("NumPy's random numbers in the model", "a counter in the model", "a callback with a memory")
+CHANGING = ("NumPy's random numbers in the model", "a counter in the model", "a callback with state")
 
 
 class LastingPool(AbstractPool):

@@ -47,28 +47,28 @@ BUGS = {
         ("tests/density/test_logdensity.py::test_a_scale_and_a_mask_weigh_the_entries_of_a_factor",),
     ),
     "inner mask lost": Bug(
-        "a mask in the step of a scan is lost under one around the scan",
+        "an inner mask in the step of a scan is lost under an outer mask",
         "language/boundary.py",
         "            mask = site.mask & mask\n",
         "            pass\n",
         ("tests/language/test_scan.py::test_a_mask_in_a_step_holds_under_one_around_the_scan[some]",),
     ),
     "mask replaces mask": Bug(
-        "of two masks, the outer one alone counts",
+        "an outer mask replaces an inner mask",
         "language/effects.py",
         "return site if site.mask is False else replace(site, mask=site.mask & mask)",
         "return site if site.mask is False else replace(site, mask=mask)",
         (f"{ORACLE}[18]",),
     ),
     "scale replaces scale": Bug(
-        "of two scales, the outer one alone counts",
+        "an outer scale replaces an inner scale",
         "language/effects.py",
         "return replace(site, scale=scale if site.scale is None else site.scale * scale)",
         "return replace(site, scale=scale)",
         (f"{ORACLE}[3]",),
     ),
     "weights of an auxiliary": Bug(
-        "a scale around a scan weighs the Jacobian of what its step reparameterises",
+        "a scale around a scan is applied to the Jacobian of a reparameterised site in its step",
         "language/reparam/express.py",
         "        site.is_weighted_outside\n        or site.mask",
         "        site.mask",
@@ -77,14 +77,14 @@ BUGS = {
         ),
     ),
     "non-centred share": Bug(
-        "a site that is centred in part has the scale of one that is not",
+        "a partly centred site has the scale of a centred site",
         "language/reparam/loc_scale.py",
         "return scale ** (1.0 - share), scale**share",
         "return scale ** (1.0 - share), scale",
         (f"{ORACLE}[4]",),
     ),
     "missing entries misplaced": Bug(
-        "the observed entries of a site are taken for the missing ones",
+        "observed entries of a site are treated as missing",
         "language/missing.py",
         "(index,) = np.nonzero(~mask.reshape(-1))",
         "(index,) = np.nonzero(mask.reshape(-1))",
@@ -105,7 +105,7 @@ BUGS = {
         (f"{ORACLE}[0]",),
     ),
     "subsample weight": Bug(
-        "a plate of some of its entries weighs them by the share taken",
+        "a subsampled plate is weighted by n / size instead of size / n",
         "language/plate.py",
         "weight = self.whole / self.size",
         "weight = self.size / self.whole",
@@ -113,28 +113,28 @@ BUGS = {
     ),
     # Distributions and maps.
     "half-Cauchy constant": Bug(
-        "the half-Cauchy has half its density",
+        "the half-Cauchy density is too small by a factor of two",
         "distributions/univariate/positive.py",
         "math.log(math.pi / 2)",
         "math.log(math.pi)",
         (f"{SCIPY}[HalfCauchy]",),
     ),
     "log-normal Jacobian": Bug(
-        "the log-normal lacks the 1/x of its density",
+        "the log-normal density lacks the factor 1/x",
         "distributions/univariate/positive.py",
         "-0.5 * (z * z) - log_x - (log(scale)",
         "-0.5 * (z * z) - (log(scale)",
         (f"{SCIPY}[LogNormal]",),
     ),
     "Dirichlet constant": Bug(
-        "the Dirichlet lacks the normaliser of the total",
+        "the Dirichlet density lacks the total's part of the normaliser",
         "distributions/multivariate/simplex.py",
         "terms.sum(axis=-1) + log_gamma_remainder(total).squeeze(-1)",
         "terms.sum(axis=-1)",
         (f"{ORACLE}[0]",),
     ),
     "ordered log det": Bug(
-        "the log determinant of an ordered vector counts its first element",
+        "the log determinant of an ordered vector includes its first element",
         "bijectors/vectors.py",
         "return jnp.cumsum(steps, axis=-1), x[..., 1:].sum(axis=-1)",
         "return jnp.cumsum(steps, axis=-1), x.sum(axis=-1)",
@@ -156,35 +156,35 @@ BUGS = {
     ),
     # Kernels and adaptation.
     "no turn across halves": Bug(
-        "a trajectory is not tested for turning across its two halves",
+        "the U-turn test across the two halves of a trajectory is missing",
         "kernels/nuts.py",
         "                | is_turning(joint, new.momentum, total + joint)\n",
         "",
         (f"{RECURSION}[funnel, diagonal metric]",),
     ),
     "leaf weights": Bug(
-        "a leaf is chosen in proportion to the weights before it",
+        "a leaf is chosen with probability proportional to the earlier weights",
         "kernels/nuts.py",
         "is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)",
         "is_chosen = is_first | (jnp.log(u_leaf) < weight - old.log_weight)",
         (f"{RECURSION}[funnel, diagonal metric]",),
     ),
     "checkpoint level": Bug(
-        "subtrees are tested for turning at too few levels",
+        "the U-turn test is missing at some levels of subtrees",
         "kernels/trajectory.py",
         "(level >= first_level) & (level <= last_level) & turns",
         "(level > first_level) & (level <= last_level) & turns",
         ("tests/kernels/test_trajectory.py::test_checkpoints_find_the_parts_that_a_search_finds[2-bent]",),
     ),
     "step size average": Bug(
-        "the step size's average forgets too slowly",
+        "the average of step sizes forgets too slowly",
         "adaptation/step_size.py",
         "weight = count**-_DECAY",
         "weight = count**-1.0",
         ("tests/adaptation/test_step_size.py::test_averaging_is_that_of_hoffman_and_gelman",),
     ),
     "step size not frozen": Bug(
-        "sampling goes on with the last step size of warm-up in place of the average",
+        "sampling uses the last step size of warm-up instead of the average",
         "adaptation/step_size.py",
         "step_size=jnp.exp(state.log_average))",
         "step_size=state.step_size)",
@@ -192,14 +192,14 @@ BUGS = {
     ),
     # Keys.
     "two uses, one key": Bug(
-        "predictions are drawn with the keys of the draws",
+        "predictions use the random keys of the draws",
         "core/keys.py",
         "USE_PREDICT = 5",
         "USE_PREDICT = 0",
         ("tests/kernels/test_keys.py::test_each_use_has_a_number_of_its_own",),
     ),
     "uniform cells": Bug(
-        "a uniform number may be zero",
+        "a uniform random number may be zero",
         "core/keys.py",
         "return high + low + 2.0**-53",
         "return high + low",
@@ -207,14 +207,14 @@ BUGS = {
     ),
     # Runs, stores and resuming.
     "resume keeps two segments": Bug(
-        "a resumed warm-up has the last two of its segments alone",
+        "a resumed warm-up uses only the last two of its segments",
         "drivers/restore.py",
         "chain.window = [_rows(segment) for segment in segments or run.segments(number)]",
         "chain.window = [_rows(segment) for segment in (segments or run.segments(number))[-2:]]",
         (f"{RESUMED}[long warm-up-after many segments]",),
     ),
     "segments in another order": Bug(
-        "the segments of a chain are joined last to first",
+        "the segments of a chain are joined in reverse order",
         "storage/joined.py",
         "[each for each in chain if each.phase == phase and each.arrays] for chain in chains]",
         "[each for each in chain[::-1] if each.phase == phase and each.arrays] for chain in chains]",
@@ -222,7 +222,7 @@ BUGS = {
     ),
     # Diagnostics and results.
     "R-hat without splitting": Bug(
-        "R-hat is that of whole chains",
+        "R-hat is computed from whole chains instead of split chains",
         "report/diagnostics.py",
         "    halves = _split(columns)\n    folded",
         "    halves = columns\n    folded",
@@ -236,7 +236,7 @@ BUGS = {
         (f"{ARVIZ}[ess_mean-slow]",),
     ),
     "error of the sd": Bug(
-        "the error of a standard deviation is that of a variance",
+        "the Monte Carlo error of a standard deviation is computed for the variance",
         "report/diagnostics.py",
         "_ess_of_means(squares) / variance) / 2",
         "_ess_of_means(squares) / variance)",
@@ -245,14 +245,14 @@ BUGS = {
         ),
     ),
     "summary quantiles": Bug(
-        "the table's 5% and 95% are other quantiles",
+        "the 5% and 95% columns of the summary hold other quantiles",
         "report/summary.py",
         "(0.05, 0.5, 0.95)",
         "(0.025, 0.5, 0.975)",
         ("tests/report/test_report_summary.py::test_the_table_has_a_row_per_scalar_and_the_right_numbers",),
     ),
     "variance of WAIC": Bug(
-        "WAIC divides by the number of draws, not by one less",
+        "the variance in WAIC divides by n draws instead of n - 1",
         "drivers/predictive/waic.py",
         "draws.var(axis=0, ddof=1)",
         "draws.var(axis=0)",
@@ -261,7 +261,7 @@ BUGS = {
         ),
     ),
     "error of WAIC": Bug(
-        "the error of WAIC divides by the number of observations, not by one less",
+        "the error of WAIC divides by n observations instead of n - 1",
         "drivers/predictive/waic.py",
         "pointwise.var(ddof=1)",
         "pointwise.var()",
@@ -270,7 +270,7 @@ BUGS = {
         ),
     ),
     "silent divergences": Bug(
-        "divergent draws are not told",
+        "divergent draws are not reported",
         "report/rules/ends.py",
         "if diverging is None or not diverging.any():",
         "if True:",
@@ -280,14 +280,14 @@ BUGS = {
     ),
     # Derivatives.
     "start of an equation": Bug(
-        "the derivative of a solution by its start has the other sign",
+        "the derivative of an ODE solution by its start time has the wrong sign",
         "ode/sensitivities.py",
         "first -= directions[1]",
         "first += directions[1]",
         ("tests/ode/test_ode.py::test_what_begins_later_has_moved_less",),
     ),
     "slopes of a sharded sum": Bug(
-        "the gradient of a sum over blocks lacks the parameters of each block",
+        "the gradient of a sum over blocks lacks the parameters inside blocks",
         "density/blocks.py",
         "    return total, (by_shared, by_own)\n",
         "    return total, (by_shared, jax.tree.map(jnp.zeros_like, by_own))\n",
@@ -295,21 +295,21 @@ BUGS = {
     ),
     # More of each room.
     "error of the mean": Bug(
-        "the error of the mean divides by the number of draws, not by the effective one",
+        "the error of the mean divides by the number of draws instead of the effective sample size",
         "report/diagnostics.py",
         "columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess_of_means(columns))",
         "columns.std(axis=(1, 2), ddof=1) / np.sqrt(columns[0].size)",
         (f"{ARVIZ}[mcse_mean-slow]",),
     ),
     "chains share a key": Bug(
-        "neighbouring chains have the same random numbers",
+        "neighbouring chains use the same random numbers",
         "core/keys.py",
         "    return fold(root, np.uint32(chain))\n",
         "    return fold(root, np.uint32(chain // 2))\n",
         ("tests/kernels/test_keys.py::test_neighbouring_seeds_and_chains_share_no_key",),
     ),
     "names of draws": Bug(
-        "two sites that are drawn have the same random numbers",
+        "two sampled sites use the same random numbers",
         "language/effects.py",
         "zlib.crc32(name.encode())",
         "len(name)",
