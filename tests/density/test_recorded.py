@@ -9,7 +9,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, handlers
 from accord.core.tree import shapes
-from accord.density.alignment import Held
+from accord.density.matching.alignment import Held
 from accord.density.parts import recorded
 from accord.density.predictive import Predictive
 from accord.distributions import constraints

@@ -159,7 +159,9 @@ WAYS = {
     "2 lanes: Ctrl-C in warm-up, resumed": Way(resumed(infer.Threads(2), infer.Serial(), lanes=2), lanes=2),
     "sharded rows: MultiHost(1)": Way(cut(partial(infer.MultiHost, 1)), is_cut=True),
     "sharded rows: MultiHost(2)": Way(cut(partial(infer.MultiHost, 2)), is_cut=True),
-    "sharded rows: MultiHost(2), one chain alone": Way(cut(partial(infer.MultiHost, 2), chains=[2]), is_cut=True),
+    "sharded rows: MultiHost(2), one chain alone": Way(
+        cut(partial(infer.MultiHost, 2), chains=[2]), is_cut=True
+    ),
     "sharded rows: Ctrl-C in warm-up, resumed by MultiHost(2)": Way(handed_over, is_cut=True),
 }
 if importlib.util.find_spec("ray"):

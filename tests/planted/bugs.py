@@ -224,13 +224,13 @@ BUGS = {
     "R-hat without splitting": Bug(
         "R-hat is computed from whole chains instead of split chains",
         "report/diagnostics.py",
-        "    halves = _split(columns)\n    folded",
-        "    halves = columns\n    folded",
+        "    halves = split(columns)\n    scores",
+        "    halves = columns\n    scores",
         (f"{ARVIZ}[r_hat-slow]",),
     ),
     "ESS of odd lags": Bug(
         "the effective sample size counts the last even term twice",
-        "report/diagnostics.py",
+        "report/autocorrelation.py",
         "-1.0 + 2.0 * decreasing + last,",
         "-1.0 + 2.0 * decreasing + 2.0 * last,",
         (f"{ARVIZ}[ess_mean-slow]",),
@@ -238,17 +238,17 @@ BUGS = {
     "error of the sd": Bug(
         "the Monte Carlo error of a standard deviation is computed for the variance",
         "report/diagnostics.py",
-        "_ess_of_means(squares) / variance) / 2",
-        "_ess_of_means(squares) / variance)",
+        "ess_of_means(squares) / variance) / 2",
+        "ess_of_means(squares) / variance)",
         (
             "tests/report/test_report_diagnostics.py::test_the_error_of_the_sd_uses_the_ess_of_squared_deviations[independent]",
         ),
     ),
     "summary quantiles": Bug(
         "the 5% and 95% columns of the summary hold other quantiles",
-        "report/summary.py",
-        "(0.05, 0.5, 0.95)",
-        "(0.025, 0.5, 0.975)",
+        "report/selecting.py",
+        '(f"{_percent(each)}%", each) for each in (tail, 0.5, 1 - tail)',
+        '(f"{_percent(each)}%", each**2) for each in (tail, 0.5, 1 - tail)',
         ("tests/report/test_report_summary.py::test_the_table_has_a_row_per_scalar_and_the_right_numbers",),
     ),
     "variance of WAIC": Bug(
@@ -297,8 +297,8 @@ BUGS = {
     "error of the mean": Bug(
         "the error of the mean divides by the number of draws instead of the effective sample size",
         "report/diagnostics.py",
-        "columns.std(axis=(1, 2), ddof=1) / np.sqrt(_ess_of_means(columns))",
-        "columns.std(axis=(1, 2), ddof=1) / np.sqrt(columns[0].size)",
+        "unit * sd / np.sqrt(ess_of_means(columns))",
+        "unit * sd / np.sqrt(size)",
         (f"{ARVIZ}[mcse_mean-slow]",),
     ),
     "chains share a key": Bug(

@@ -4,6 +4,7 @@ import ast
 
 import pytest
 from bugs import BUGS
+from core_tests import is_left_to_slow
 from laws import each
 from plant import ROOT, SOURCE, survivors, table
 
@@ -23,7 +24,7 @@ def test_a_planted_bug_has_a_place_and_tests_of_the_default_suite(bug):
         }
         assert name in functions, node
         marks = [ast.unparse(mark) for mark in functions[name].decorator_list]
-        assert "pytest.mark.slow" not in marks, node
+        assert "pytest.mark.slow" not in marks and not is_left_to_slow(node), node
 
 
 def test_there_are_bugs_enough_and_their_table_stands_on_the_page_on_trust():
