@@ -313,6 +313,6 @@ TURING = (
     Idiom(
         "save_state, resume_from",
         'infer.RunFolder("run")',
-        "See [running](running.md#going-on).",
+        "See [running](running.md#resume-and-extend-a-run).",
     ),
 )
