@@ -1,4 +1,4 @@
-"""Define what the rows of the pages on coming from other libraries use: a model, its data, and draws."""
+"""Define the model, data and draws that rows of the pages on other libraries use."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Write into the page of errors what the code on it raises."""
+"""Write the messages on the page of errors: run its code and put each message below the code that raises it."""
 
 import linecache
 import re
@@ -12,7 +12,7 @@ _FILE = "model.py"  # what the code of a block calls itself
 
 
 def page(text: str) -> str:
-    """The page with the message of each block that raises put below it."""
+    """Return the page, with each block that raises followed by its message."""
     names: dict[str, Any] = {"__name__": "errors"}
 
     def with_message(match: re.Match[str]) -> str:
@@ -36,7 +36,7 @@ def _message(code: str, names: dict[str, Any]) -> str:
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, 112) for line in lines)
     finally:
         del linecache.cache[_FILE]
-    raise AssertionError(f"a block of the page that is to raise did not:\n{code}")
+    raise AssertionError(f"a block that should raise an error did not:\n{code}")
 
 
 if __name__ == "__main__":
