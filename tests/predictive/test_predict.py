@@ -14,7 +14,7 @@ from predicted_models import QUIET, RNG, X, Y, groups, line, values
 
 import accord as ac
 import accord.distributions as dist
-from accord import infer
+from accord import handlers, infer, reparam
 from accord.core.errors import DataError, ModelError, OptionError, SiteError
 from accord.density.predictive import model_of
 from accord.drivers.predictive import over_draws
@@ -94,6 +94,20 @@ def test_groups_that_were_not_among_the_data_are_drawn_from_their_prior():
     assert within(found["effect"], 3.0, 1.0) and within(found["y"][..., 0], 3.0, np.sqrt(2))
     lacking = infer.predict({"mu": given["mu"]}, new, redraw=["effect"], quiet=True)
     np.testing.assert_array_equal(lacking["effect"], found["effect"])
+
+
+def test_the_model_without_its_reparameterisation_takes_what_the_run_has_computed():
+    # Else its effects would come from their prior, with nothing but an informative notice.
+    group = np.array([0, 0, 1, 2])
+    model = groups(3, group, np.array([0.1, 0.4, -1.0, 2.0]))
+    with_base = handlers.reparam(model, {"effect": reparam.LocScale()})
+    run = infer.sample(with_base, draws=20, warmup=20, chains=1, **QUIET)
+    assert "effect_base" in run and run["effect"].shape == (1, 20, 3)
+    ahead = infer.predict(run, groups(3, group), quiet=True)
+    assert "drawn_from_prior" not in {notice.code for notice in ahead.notices}
+    assert "effect" not in ahead.anew
+    found, expected = infer.log_likelihood(run, model)["y"], infer.log_likelihood(run)["y"]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_an_unknown_that_a_run_lacks_is_drawn_with_a_notice(draws, capsys):

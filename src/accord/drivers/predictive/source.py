@@ -28,7 +28,8 @@ class Source:
     - `model`, `precision`; `is_own`: the model is the one of the run.
     - `held`: by site, shape, dims and labels of what the draws have of it.
     - `unknowns`: the latent and collapsed sites of the run, and `observed`, those that it observed; None where that is
-      not known.
+      not known. `computed`: its deterministic sites, of which a model may have unknowns: `handlers.reparam` computes a
+      site that the model without it samples.
     """
 
     series: AbstractSeries
@@ -39,6 +40,7 @@ class Source:
     is_own: bool = False
     unknowns: tuple[str, ...] | None = None
     observed: tuple[str, ...] | None = None
+    computed: tuple[str, ...] = ()
 
     @staticmethod
     def of(function: str, draws: Any, model: Any) -> "Source":
@@ -89,7 +91,7 @@ class Source:
         found = Predictive.of(
             self.model,
             self.held,
-            {name: _dtype_of(self.series, name, self.precision) for name in names},
+            {name: _dtype_of(self.series, name, self.precision) for name in (*names, *self.computed)},
             self.precision,
             draws_others=draws_others,
             redraw=redraw,
@@ -163,10 +165,11 @@ def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
             f"infer.{function}(draws, model(...))."
         )
     layout: Any = draws.manifest["layout"]
-    unknowns, observed = (
+    unknowns, observed, computed = (
         tuple(site["name"] for site in layout["sites"] if site["kind"] in kinds)
-        for kinds in (("latent", "collapsed"), ("observed",))
+        for kinds in (("latent", "collapsed"), ("observed",), ("deterministic",))
     )
+    computed = tuple(name for name in computed if name in draws.sites)
     precision: Any = draws.manifest["precision"]
     labels = {dim: layout["coords"][dim] for dim in labelled_in(layout)}
     held = {
@@ -174,7 +177,9 @@ def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
         for site in layout["sites"]
         if site["name"] in draws.sites
     }
-    return Source(draws.sites, draws.chains, own, precision, held, model is None, unknowns, observed)
+    return Source(
+        draws.sites, draws.chains, own, precision, held, model is None, unknowns, observed, computed
+    )
 
 
 def _check_arrays(function: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int]:
