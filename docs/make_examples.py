@@ -1,8 +1,7 @@
-"""Write the page of examples, their pictures, and the data of those that are simulated.
+"""Write the page of examples, their pictures, and the simulated data.
 
-`python docs/make_examples.py` writes `docs/examples.md` and runs every example that has a picture, in some minutes;
-names as arguments draw only those pictures, `--text` none. `--data` writes instead what each `simulate()` makes into
-its file. Pictures need matplotlib (`pip install accord[plot]`).
+`python docs/make_examples.py` writes `docs/examples.md` and runs every example with a picture, in some minutes.
+Names as arguments draw only those pictures, `--text` draws none. `--data` writes the simulated data files instead. Pictures need matplotlib (`pip install accord[plot]`).
 """
 
 import ast
@@ -21,11 +20,11 @@ PICTURES = HERE / "pictures" / "examples"
 
 GROUPS = {
     "Regression": "challenger doctors salmonella stackloss cheese horseshoe",
-    "Groups that share what they know": "eight_schools baseball seeds rats bcg examiners lsat",
-    "Hidden states, summed out": "death_notices lambs coal dipper earthquakes recessions",
+    "Hierarchical models": "eight_schools baseball seeds rats bcg examiners lsat",
+    "Discrete states, summed out": "death_notices lambs coal dipper earthquakes recessions",
     "Curves": "gaussian_process splines neural_network motorcycle",
-    "Time": "nile stochastic_volatility van_drivers seat_belts influenza predator_prey",
-    "Observations that are not what they seem": "leukaemia detection_limit missing measurement_error",
+    "Time series": "nile stochastic_volatility van_drivers seat_belts influenza predator_prey",
+    "Censored, missing and inexact observations": "leukaemia detection_limit missing measurement_error",
     "Trials": "aspirin",
 }
 
@@ -33,11 +32,10 @@ INTRODUCTION = """# Examples
 
 <!-- Written by docs/make_examples.py: change the examples, then run it. -->
 
-Complete analyses to copy from: what is asked, the model, the run, how to read the result, and a check of it. Each is
-one file and its data, in [examples/gallery](../examples/gallery). Real data are small and classical, and named with
-their source in the file; simulated ones come with the function that made them and the truth it used. The checks
-compare with figures that were published, that algebra gives, or that the simulation began with; the project's tests
-make the same comparisons.
+Copy from these complete analyses. Each has a question, a model, a run, a reading of the result, and a check. Each is
+one file with its data, in [examples/gallery](../examples/gallery). Real data are small and classical, and the file names
+their source. Simulated data come with the function that made them and the true values. The checks compare the results
+with published figures, with algebra, or with the true values of the simulation; the project's tests repeat them.
 
 ```sh
 python examples/gallery/nile.py
@@ -45,14 +43,14 @@ accord check examples/gallery/nile.py --data examples/gallery/nile.json
 accord sample examples/gallery/nile.py --data examples/gallery/nile.json
 ```
 
-Where a file has several models, its name follows: `salmonella.py:salmonella`. The `plot(draws)` of some made the
-pictures here. Seventeen posteriors with reference draws, for comparisons of samplers, are beside them (`accord
-example --list`).
+If a file has several models, add the name of the model: `salmonella.py:salmonella`. The pictures are drawn by the
+`plot(draws)` of the examples. Seventeen more posteriors, with reference draws to compare samplers, are in the same
+package (`accord example --list`).
 """
 
 
 def main(arguments: list[str]) -> None:
-    """Write what was asked for."""
+    """Write the page and pictures, or the data."""
     if "--data" in arguments:
         for name in names():
             if hasattr(module := load(name), "simulate"):
@@ -67,12 +65,12 @@ def main(arguments: list[str]) -> None:
 
 
 def names() -> list[str]:
-    """Every example, as the page has them."""
+    """Return the names of all examples, in the order of the page."""
     return [name for group in GROUPS.values() for name in group.split()]
 
 
 def load(name: str) -> ModuleType:
-    """The example's module."""
+    """Load the module of an example."""
     spec = importlib.util.spec_from_file_location(f"gallery_{name}", GALLERY / f"{name}.py")
     if spec is None or spec.loader is None:
         raise ImportError(name)
@@ -88,13 +86,13 @@ def write_data(path: Path, arguments: dict[str, np.ndarray]) -> None:
 
 
 def has_picture(name: str) -> bool:
-    """Whether the example can draw itself."""
+    """Return whether the example has a `plot` function."""
     tree = ast.parse((GALLERY / f"{name}.py").read_text(encoding="utf-8"))
     return any(isinstance(node, ast.FunctionDef) and node.name == "plot" for node in tree.body)
 
 
 def make_page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     parts = [INTRODUCTION.strip()]
     for group, members in GROUPS.items():
         rows = [_row(name) for name in members.split()]

@@ -2,9 +2,9 @@
 
     python docs/make_failures.py [--env FOLDER] [--only PART] [--answers FILE]
 
-The script runs every model in accord and in NumPyro, and writes the results to the page. `--env` is the environment with
-NumPyro, which is created if it is missing (see `benchmarks/README.md`). `--only` prints the cases whose names contain the
-given text. `--answers` is a file that keeps NumPyro's results; only cases missing from it are run again.
+The script runs every model in accord and in NumPyro, and writes the results to the page. `--env` is the environment
+with NumPyro, which is created if it is missing (see `benchmarks/README.md`). `--only` prints the cases whose names
+contain the given text. `--answers` is a file that keeps NumPyro's results; only cases missing from it are run again.
 """
 
 import argparse
@@ -32,8 +32,8 @@ INTRODUCTION = """# Models that cannot work
 
 <!-- Written by docs/make_failures.py, which runs everything on this page: change the models in tests/failures. -->
 
-This page shows {total} models with an error, what accord reports for each, and what NumPyro {numpyro} does with the same
-lines, with its own names imported. Both ran {chains} chains with {warmup} warm-up draws and {draws} draws.
+This page shows {total} models with an error, what accord reports for each, and what NumPyro {numpyro} does with the
+same lines, with its own names imported. Both ran {chains} chains with {warmup} warm-up draws and {draws} draws.
 
 Accord's tests run every model under every executor. None may hang, and none may return as if nothing were wrong. Each
 message must name the site, what was found there, and what to do. No message is written for one of these models.
@@ -140,7 +140,7 @@ def _listed(said: Sequence[Any]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Shorten a message: leave out its middle if it is long, and make paths relative to the project and to libraries."""
+    """Shorten a message: leave out the middle of a long one, and make paths relative to project and libraries."""
     text = text.replace(f"{ROOT}{os.sep}", "").split("\n--------------------\n")[
         0
     ]  # what JAX says of tracebacks

@@ -8,7 +8,7 @@ import accord.distributions as dist
 
 @ac.model
 def arK(y, K):
-    """The first `K` values are taken as given; `y`: shape (t,)."""
+    """Condition on the first `K` values; `y`: shape (t,)."""
     alpha = ac.sample("alpha", dist.Normal(0, 10))
     with ac.plate("lag", K, coords=range(1, K + 1)):
         beta = ac.sample("beta", dist.Normal(0, 10))

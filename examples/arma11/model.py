@@ -9,7 +9,7 @@ import accord.distributions as dist
 
 @ac.model
 def arma11(y):
-    """The error before the series began is zero, and its value is the mean; `y`: shape (t,)."""
+    """Start with an error of zero and a value at the mean; `y`: shape (t,)."""
     mu = ac.sample("mu", dist.Normal(0, 10))
     phi = ac.sample("phi", dist.Normal(0, 2))
     theta = ac.sample("theta", dist.Normal(0, 2))

@@ -1,4 +1,4 @@
-"""Estimate the effect of coaching in eight schools, each known with its own standard error (Rubin, 1981)."""
+"""Estimate the effect of coaching in eight schools, each with a known standard error (Rubin, 1981)."""
 
 import accord as ac
 import accord.distributions as dist

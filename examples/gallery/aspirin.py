@@ -1,8 +1,8 @@
 """Compare two groups of a trial: an A/B test with 22,071 physicians.
 
-Half of them took aspirin, half a placebo; heart attacks were counted. Not "is the difference significant?" but: how
-probable is it that aspirin prevents heart attacks, how many does it prevent, and how many people must take it to
-prevent one?
+Half of them took aspirin, half a placebo; heart attacks were counted. A test of significance does not answer the
+practical questions: How probable is it that aspirin prevents heart attacks? How many does it prevent? How many people
+must take it to prevent one?
 
 Data: Steering Committee of the Physicians' Health Study Research Group (1989), New England J. of Medicine 321(3),
 129-135.
@@ -26,7 +26,7 @@ PUBLISHED = 0.56  # relative risk of a heart attack
 
 @ac.model
 def aspirin(people, attacks=None):
-    """`people`, and how many had heart `attacks`, by group, shape (2,)."""
+    """Two groups: numbers of `people`, and of those with heart `attacks`, shape (2,)."""
     with ac.plate("group", 2, coords=GROUPS):
         # Heart attacks in five years are rare: 3% expected, and anything up to 10% or so thinkable.
         risk = ac.sample("risk", dist.Beta(1, 32))
@@ -42,7 +42,7 @@ def data():
 
 
 def exact(people, attacks):
-    """The mean of both risks, and of their ratio: posteriors are beta laws, and independent."""
+    """Compute the mean of both risks and of their ratio: the posteriors are independent beta distributions."""
     a, b = 1 + attacks, 32 + people - attacks
     inverse = (a[0] + b[0] - 1) / (a[0] - 1)  # the mean of 1 / risk under placebo
     return {"risk": a / (a + b), "relative_risk": a[1] / (a[1] + b[1]) * inverse}

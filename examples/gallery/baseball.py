@@ -1,10 +1,10 @@
 """Predict batting averages by partial pooling: eighteen players after 45 at bats (hierarchical binomial).
 
-In April 1970 eighteen players of the major leagues had been at bat 45 times each. Who is how good, and how will the
-rest of the season go? The averages so far are too far apart: much of their spread is luck. Here each player's skill
-comes from a population whose spread is learnt, so that the extremes are drawn towards the middle by as much as the
-data say. So few at bats say little of a player: `handlers.reparam` samples how many spreads he is from the mean, and
-leaves the model as it is thought.
+In April 1970 eighteen major league players had been at bat 45 times each. How good is each player, and how will the
+rest of the season go? The averages so far are too far apart, because much of their spread is chance. In this model
+each player's skill comes from a population with an unknown spread, so extreme averages are pulled towards the mean as
+far as the data suggest. Each player has little data, so `handlers.reparam` samples the standardised deviation from
+the mean; the model stays as written.
 
 Data: Efron & Morris (1975), Data analysis using Stein's estimator, JASA 70(350), 311-319, table 1.
 
@@ -28,7 +28,7 @@ LATER = (
     np.array([346, 298, 276, 222, 273, 270, 263, 210, 269, 230, 264, 256, 303, 264, 226, 285, 316, 200])
     / 1000
 )
-# By how much the squared error of Stein's estimator is less than that of the averages so far (Efron & Morris).
+# Factor by which Stein's estimator reduces the squared error of the averages so far (Efron & Morris).
 PUBLISHED_GAIN = 3.5
 
 
@@ -49,13 +49,13 @@ def data():
 
 
 def gain(draws, hits, at_bats):
-    """The squared error of the averages so far, as predictions of the later ones, by that of the pooled ones."""
+    """Divide the squared prediction error of the averages so far by the error of the pooled ones."""
     pooled = (1 / (1 + np.exp(-draws["skill"]))).mean(axis=(0, 1))
     return np.sum((hits / at_bats - LATER) ** 2) / np.sum((pooled - LATER) ** 2)
 
 
 def main():
-    """Fit, look at the skills, and check the model against its data and against what came later."""
+    """Fit, look at the skills, and check the model against its data and against the rest of the season."""
     model = handlers.reparam(baseball(**data()), {"skill": reparam.LocScale()})
     draws = infer.sample(model, infer.NUTS(target_accept=0.9), seed=1)
     print(draws.summary())
@@ -77,7 +77,7 @@ def main():
 
 
 def plot(draws):
-    """Draw what was observed over what the model predicts: a picture of the check above."""
+    """Draw the observations over the model's predictions: a picture of the check above."""
     return infer.predict(draws).plot()
 
 

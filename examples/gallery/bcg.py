@@ -1,8 +1,8 @@
-"""Sum up thirteen trials of a vaccine that do not agree: random-effects meta-analysis.
+"""Combine thirteen vaccine trials that disagree: random-effects meta-analysis.
 
-Does BCG protect against tuberculosis? Thirteen trials say so to very different degrees, beyond what chance allows. So
-there is no one effect: each trial has its own, from a population of effects whose mean and spread are wanted, and
-with them the effect to expect in a fourteenth trial.
+Does BCG protect against tuberculosis? Thirteen trials say yes, but their effects differ by more than chance allows.
+So there is no single effect: each trial has its own, from a population of effects. The analysis estimates the mean
+and spread of this population, and the effect to expect in a fourteenth trial.
 
 Data: Colditz et al. (1994), JAMA 271(9), 698-702. Restricted maximum likelihood estimates: Viechtbauer (2010),
 Conducting meta-analyses in R with the metafor package, J. of Statistical Software 36(3), section 3.
@@ -27,7 +27,7 @@ PUBLISHED = {"mean": -0.7145, "spread": 0.5597}  # the square root of 0.3132
 
 
 def log_risk_ratio(cases_vaccinated, vaccinated, cases_control, control):
-    """Each trial's log risk ratio and its standard error."""
+    """Return each trial's log risk ratio and its standard error."""
     ratio = jnp.log(cases_vaccinated / vaccinated) - jnp.log(cases_control / control)
     variance = 1 / cases_vaccinated - 1 / vaccinated + 1 / cases_control - 1 / control
     return ratio, jnp.sqrt(variance)
@@ -52,7 +52,7 @@ def data():
 
 
 def exact(**counts):
-    """Posterior means by quadrature over the spread alone: given it, all is normal."""
+    """Compute posterior means by quadrature over the spread: given the spread, everything is normal."""
     ratio, error = (np.asarray(each, float) for each in log_risk_ratio(**counts))
     spread = np.linspace(1e-4, 5, 20_000)
     precision = 1 / (error**2 + spread[:, None] ** 2)
@@ -84,7 +84,7 @@ def main():
 
 
 def plot(draws):
-    """Draw each trial's ratio as it was reported and as the model sees it: a forest plot."""
+    """Draw each trial's ratio as reported and as estimated: a forest plot."""
     from matplotlib.figure import Figure
 
     ratio, error = (np.asarray(each, float) for each in log_risk_ratio(**data()))

@@ -1,8 +1,8 @@
 """Extrapolate the risk of damaged seals to a cold morning: logistic regression by mode, Laplace and draws.
 
 The space shuttle Challenger was lost on a morning of 31 degrees Fahrenheit. Of the 23 flights before, seven had
-damaged O-rings, and most of these were flown in the cold. What could have been said the night before, and how much do
-maximum likelihood, the mode of a posterior, Laplace's approximation and draws from it differ with 23 observations?
+damaged O-rings, most of them in cold weather. What risk could have been predicted the night before? With 23
+observations, how much do maximum likelihood, the posterior mode, Laplace's approximation and posterior draws differ?
 
 Data: Dalal, Fowlkes & Hoadley (1989), Risk analysis of the space shuttle: pre-Challenger prediction of failure, JASA
 84(408), 945-957. Maximum likelihood estimates: Agresti (2002), Categorical Data Analysis, exercise 5.9 (intercept

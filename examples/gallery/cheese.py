@@ -1,8 +1,8 @@
-"""Compare four cheeses by what tasters said of them, on a scale of nine words: ordered logistic regression.
+"""Compare four cheeses by ratings on a scale of nine grades: ordered logistic regression.
 
-Fifty-two tasters rated cheeses with four additives from 1, strong dislike, to 9, excellent. The grades are ordered,
-but nobody says that they are equally far apart. So a taster's liking is a continuous number, and grades are where it
-lies between eight thresholds, which are learnt together with how far the additives move it.
+Fifty-two tasters rated cheeses with four additives from 1 (strong dislike) to 9 (excellent). The grades are ordered,
+but not necessarily equally far apart. So the model has a continuous liking, and a grade says between which of eight
+thresholds it lies. Thresholds and effects of the additives are estimated together.
 
 Data: McCullagh & Nelder (1989), Generalized Linear Models, section 5.6, with the maximum likelihood estimates
 (additive D is zero).
@@ -48,7 +48,7 @@ def main():
     draws = infer.sample(cheese(**data()), seed=1)
     print(draws.summary())
 
-    # In how many draws is the order that of the means, from the best to the worst?
+    # How many draws have the same order as the means, from the best to the worst?
     places = -np.append(draws["dislike"], np.zeros((*draws["dislike"].shape[:2], 1)), axis=-1)
     best_first = np.argsort(-places.mean(axis=(0, 1)))
     sure = np.mean(np.all(np.diff(places[..., best_first], axis=-1) < 0, axis=-1))

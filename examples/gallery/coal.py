@@ -1,8 +1,8 @@
 """Date the year in which coal mines became safer: a change point, summed out.
 
-Disasters in British coal mines were frequent until some time in the nineteenth century, and rarer later. When did the
-rate change, and by how much? The year is discrete: the log likelihood is computed for every year at once and summed
-over them, and each draw of the two rates then gives the probability of every year.
+Disasters in British coal mines were frequent until some year in the nineteenth century, and rarer later. When did the
+rate change, and by how much? The year is discrete, so the log likelihood is computed for every year at once and
+summed over the years. Each draw of the two rates then gives the probability of every year.
 
 Data: Jarrett (1979), A note on the intervals between coal-mining disasters, Biometrika 66(1), 191-193; by year, 1851
 to 1962. First analysed so by Carlin, Gelfand & Smith (1992), Applied Statistics 41(2), 389-405.
@@ -50,7 +50,7 @@ def data():
 
 
 def exact(disasters):
-    """Expected rates and the probability of every year, by conjugate algebra: gamma priors leave gamma laws."""
+    """Compute expected rates and the probability of every year: gamma priors give gamma posteriors."""
     num_early = np.arange(1, len(disasters))
     count = np.cumsum(disasters)[:-1]
     a, b = SHAPE + count, RATE + num_early

@@ -1,8 +1,8 @@
 """Split three years of death notices into summer and winter days without a calendar: a finite mixture of two rates.
 
-The Times of London printed between none and nine deaths of women over eighty a day, on 1096 days. One Poisson law
-does not fit: its variance would be its mean. Two rates do. Which day has which is not known, and is summed out by
-`MixtureSameFamily`; that the rates are in increasing order says which component is which.
+The Times of London printed between zero and nine deaths of women over eighty a day, on 1096 days. A single Poisson
+distribution does not fit, because its variance equals its mean. A mixture of two rates does. The rate of each day is
+unknown, and `MixtureSameFamily` sums it out. The rates are in increasing order, which identifies the two components.
 
 Data: Hasselblad (1969), Estimation of finite mixtures of distributions from the exponential family, JASA 64(328),
 1459-1471, with the maximum likelihood estimates (to four digits in Titterington, Smith & Makov, 1985, section 4.3).
@@ -26,7 +26,7 @@ PUBLISHED = {"share": 0.3599, "low rate": 1.2561, "high rate": 2.6634}
 
 @ac.model
 def death_notices(deaths, days):
-    """By number of deaths, shape (10,): `deaths` on one day, and on how many `days` there were so many."""
+    """By number of deaths, shape (10,): `deaths` on a day, and the number of `days` with so many deaths."""
     share = ac.sample("share", dist.Beta(2, 2))  # of days with the lower rate
     log_rates = ac.sample("log_rates", dist.ordered(dist.Normal(0, 1).expand((2,)).to_event(1)), dims="rate")
     ac.deterministic("rates", jnp.exp(log_rates), dims="rate")

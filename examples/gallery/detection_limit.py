@@ -1,9 +1,8 @@
-"""Use measurements below a detection limit for what they are: censored, or missing altogether (truncated).
+"""Use measurements below a detection limit: censored observations, or truncated data.
 
-A pollutant was looked for in 120 wells. In many there was less than the laboratory can see, which is reported as
-"below 1". To put 1 in their place biases mean and spread. That the value lies below is information,
-which a censored law uses. If such wells were not even reported, the law of the others is truncated, and less is
-known.
+A pollutant was measured in 120 wells. Many had less than the laboratory can detect, reported as "below 1". Replacing
+these by 1 biases mean and spread. A censored distribution uses the information that the value lies below the limit.
+If such wells are not reported at all, the distribution of the others is truncated, and less is known.
 
 Data: simulated by `simulate()`. Theory: Helsel (2012), Statistics for Censored Environmental Data, chapter 6.
 
@@ -30,23 +29,25 @@ def detection_limit(concentration):
     centre = ac.sample("centre", dist.Normal(0, 2))
     spread = ac.sample("spread", dist.HalfNormal(2))
     with ac.plate("well", len(concentration)):
-        law = dist.LogNormal(centre, spread)
+        distribution = dist.LogNormal(centre, spread)
         below = concentration <= LIMIT
-        ac.sample("concentration", dist.LeftCensoredDistribution(law, censored=below), obs=concentration)
+        ac.sample(
+            "concentration", dist.LeftCensoredDistribution(distribution, censored=below), obs=concentration
+        )
 
 
 @ac.model
 def reported_only(concentration):
-    """The same, where wells below the limit are not in the data at all; `concentration`: shape (n,)."""
+    """Model data without the wells below the limit; `concentration`: shape (n,)."""
     centre = ac.sample("centre", dist.Normal(0, 2))
     spread = ac.sample("spread", dist.HalfNormal(2))
     with ac.plate("well", len(concentration)):
-        law = dist.LeftTruncatedDistribution(dist.LogNormal(centre, spread), low=LIMIT)
-        ac.sample("concentration", law, obs=concentration)
+        distribution = dist.LeftTruncatedDistribution(dist.LogNormal(centre, spread), low=LIMIT)
+        ac.sample("concentration", distribution, obs=concentration)
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(2012)
     value = np.exp(rng.normal(TRUTH["centre"], TRUTH["spread"], 120))
     return {"concentration": np.maximum(np.round(value, 3), LIMIT)}
@@ -59,7 +60,7 @@ def data():
 
 
 def main():
-    """Fit both models, and compare with putting the limit itself."""
+    """Fit both models, and compare with replacing values by the limit."""
     concentration = data()["concentration"]
     draws = infer.sample(detection_limit(concentration), seed=1)
     print(draws.summary())

@@ -1,9 +1,9 @@
-"""Tell death from being overlooked: survival of birds that were marked and seen again (capture-recapture).
+"""Separate death from not being seen: survival of marked birds (capture-recapture).
 
-European dippers were marked in seven years, and looked for in the years after. One that is not seen again may be
-dead, or alive and overlooked. Whether it lives is a discrete state of every bird in every year; summed out, what is
-left is a multinomial law of the year in which a released bird is seen first: alive until then, overlooked before,
-seen now.
+European dippers were marked in seven years, and looked for in the years after. A bird that is not seen again may be
+dead, or alive and overlooked. Whether it lives is a discrete state of every bird in every year. With the states
+summed out, the year in which a released bird is first seen again has a multinomial distribution: alive until then,
+overlooked before, seen now.
 
 Data: Marzolff, in Lebreton, Burnham, Clobert & Anderson (1992), Modeling survival and testing biological hypotheses
 using marked animals, Ecological Monographs 62(1), 67-118, with the maximum likelihood estimates (both rates

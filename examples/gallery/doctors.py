@@ -1,9 +1,9 @@
-"""Compare deaths of smokers and others, by years lived: Poisson regression with an offset.
+"""Compare deaths of smokers and non-smokers per person-year: Poisson regression with an offset.
 
 Fifty thousand British doctors were asked whether they smoked, and their deaths from coronary disease were counted in
-five age groups. Groups differ in size, so that what is modelled is the rate per person-year: its logarithm is linear,
-and the logarithm of the person-years is added with no coefficient, an offset. Does smoking matter, and alike at all
-ages?
+five age groups. The groups differ in size, so the model is about the rate per person-year. The logarithm of the rate
+is linear, and the logarithm of the person-years enters as an offset, without a coefficient. Does smoking matter, and
+is its effect the same at all ages?
 
 Data: Doll & Hill (1966); Breslow & Day (1987), table 1.1. Maximum likelihood estimates: Dobson & Barnett (2018), An
 Introduction to Generalized Linear Models, section 9.2.1.

@@ -1,9 +1,9 @@
 """Find quiet and active decades in a century of great earthquakes: a hidden Markov model of two states.
 
-Each year's number of earthquakes of magnitude 7 or more is Poisson, with one of two rates; from year to year the
-state stays or changes. States are discrete, and summed out by the forward algorithm: what is sampled is rates and
-transition probabilities. How probable each state was in each year is the derivative of the log likelihood by that
-year's log probability in that state, so that no backward pass needs to be written.
+Each year's number of earthquakes of magnitude 7 or more is Poisson, with one of two rates. From year to year the
+state stays or changes. The states are discrete, and the forward algorithm sums them out; only rates and transition
+probabilities are sampled. The probability of a state in a year is the derivative of the log likelihood by that year's
+log probability in that state, so no backward pass is needed.
 
 Data: Zucchini, MacDonald & Langrock (2016), Hidden Markov Models for Time Series, table 1.1 and appendix, 1900 to
 2006, with the maximum likelihood estimates of section 3.
@@ -27,7 +27,7 @@ PUBLISHED = {"quiet": 15.472, "active": 26.125, "minus log likelihood": 342.3183
 
 
 def log_likelihood(log_emissions, log_transition, log_start):
-    """The forward algorithm: the log probability of all counts, states summed out.
+    """Run the forward algorithm: return the log probability of all counts, with states summed out.
 
     `log_emissions`: log probability of each year's count in each state, shape (years, states).
     """
@@ -49,7 +49,7 @@ def earthquakes(counts):
     to_active = ac.sample("to_active", dist.Beta(1, 4))  # from a quiet year to an active one
     to_quiet = ac.sample("to_quiet", dist.Beta(1, 4))
     log_transition = jnp.log(jnp.array([[1 - to_active, to_active], [to_quiet, 1 - to_quiet]]))
-    # The first year is like any other: its state has the stationary law.
+    # The first year is like any other: its state has the stationary distribution.
     log_start = jnp.log(jnp.stack([to_quiet, to_active]) / (to_quiet + to_active))
     log_emissions = dist.LogPoisson(log_rates).log_prob(counts[:, None])
     ac.factor("counts", log_likelihood(log_emissions, log_transition, log_start))
@@ -83,7 +83,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the counts, and how probably each year was active."""
+    """Draw the counts, and the probability that each year was active."""
     from matplotlib.figure import Figure
 
     counts = data()["counts"]

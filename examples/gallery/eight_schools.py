@@ -1,10 +1,10 @@
-"""Mend a funnel: the effects of coaching in eight schools, and the form that `reparam.propose` finds for them.
+"""Remove a funnel: coaching effects in eight schools, with the form that `reparam.propose` finds.
 
-Eight schools coached their pupils for a test; each effect was estimated with an error as large as itself. How far the
-effects differ is unknown, and may be hardly at all. Written as it is thought, with effects around a mean, the
-posterior is a funnel: the smaller the spread, the closer the effects must lie together, and no step size fits both
-its mouth and its neck. `reparam.propose` looks how much the data say of each effect, and proposes to sample them in
-units of the spread; the model stays as it is written.
+Eight schools coached their pupils for a test; each effect was estimated with an error as large as the effect itself.
+How far the effects differ is unknown, and the difference may be close to zero. Written directly, with effects around
+a mean, the posterior is a funnel: the smaller the spread, the closer the effects lie together, and no step size fits
+both its mouth and its neck. `reparam.propose` estimates how much the data say about each effect, and proposes to
+sample the effects in units of the spread. The model stays as written.
 
 Data: Rubin (1981), Estimation in parallel randomized experiments, J. of Educational Statistics 6(4), 377-401, table
 1; in Gelman et al. (2013), Bayesian Data Analysis, section 5.5.
@@ -40,7 +40,7 @@ def data():
 
 
 def exact(sigma, effect):
-    """Posterior means by quadrature over the spread alone: given it, all is normal."""
+    """Compute posterior means by quadrature over the spread: given the spread, everything is normal."""
     # The quantiles of its prior, so that all have the same weight.
     tau = 5 * np.tan(np.pi / 2 * (np.arange(200_000) + 0.5) / 200_000)
     precision = 1 / (sigma**2 + tau[:, None] ** 2)
@@ -59,7 +59,7 @@ def exact(sigma, effect):
 
 
 def main():
-    """Fit the model as it is written, mend it, and compare with the exact answer."""
+    """Fit the model as written, reparameterise it, and compare with the exact answer."""
     model = eight_schools(**data())
     # Its notices say what is wrong, and how to write what the proposal finds.
     funnel = infer.sample(model, seed=1)

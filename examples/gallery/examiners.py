@@ -1,8 +1,8 @@
-"""Ask how much of a mark is the essay's and how much the examiner's: crossed effects, from one submodel used twice.
+"""Separate the quality of essays from the severity of examiners: crossed effects from one submodel used twice.
 
-Sixty essays were marked by eight examiners each. Essays differ, examiners differ in severity, and the rest is chance.
-Both kinds of effects have the same form: a spread, and a value for each. It is written once, as a model of its own,
-and is part of the whole twice, under two prefixes.
+Sixty essays were marked by eight examiners each. Essays differ in quality, examiners differ in severity, and the rest
+is chance. Both kinds of effects have the same form: a spread, and a value for each. This form is written once as a
+submodel, and used twice under two prefixes.
 
 Data: simulated by `simulate()`. Theory: Brennan (2001), Generalizability Theory, chapter 2.
 
@@ -24,7 +24,7 @@ TRUTH = {"essay/spread": 8.0, "examiner/spread": 4.0, "noise": 5.0}
 
 @ac.model
 def effects(count, scale):
-    """Effects of things that are alike to a degree which is itself unknown; shape (count,)."""
+    """Effects of exchangeable units with an unknown spread; shape (count,)."""
     spread = ac.sample("spread", dist.HalfNormal(scale))
     with ac.plate("each", count):
         return ac.sample("effect", dist.Normal(0, spread))
@@ -44,7 +44,7 @@ def examiners(mark):
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(2001)
     essay = rng.normal(0, TRUTH["essay/spread"], 60)
     examiner = rng.normal(0, TRUTH["examiner/spread"], 8)
@@ -59,7 +59,7 @@ def data():
 
 
 def main():
-    """Fit, read how reliable a mark is, and compare with the truth."""
+    """Fit, report how reliable a mark is, and compare with the truth."""
     draws = infer.sample(examiners(**data()), seed=1)
     print(draws.summary())
 

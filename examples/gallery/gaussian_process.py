@@ -1,10 +1,10 @@
-"""Draw a curve through noisy points without saying what curve: a Gaussian process, exact and by basis functions.
+"""Fit a curve of unknown form through noisy points: a Gaussian process, exact and by basis functions.
 
-Sixty points of an unknown function, with noise. A Gaussian process says only how fast the function may change (the
-length scale) and how far (its height); both are learnt. `gp.marginal` integrates the function out, so that three
-unknowns are left, and `gp.conditional` finds it again, at any place. That costs the cube of the number of points.
-`by_basis` writes the function as a sum of sines on a wider interval, whose weights are unknowns: it costs points times
-sines, goes with any likelihood, and has the same answer.
+Sixty points of an unknown function, with noise. A Gaussian process assumes only how fast the function changes (the
+length scale) and how far (its height); both are estimated. `gp.marginal` integrates the function out and leaves three
+parameters; `gp.conditional` recovers the function at any place. The cost is the cube of the number of points.
+`by_basis` writes the function as a sum of sines on a wider interval, with unknown weights. It costs points times
+sines, works with any likelihood, and gives the same answer.
 
 Data: simulated by `simulate()`. Method: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, chapter
 2; Solin & Sarkka (2020), Hilbert space methods for reduced-rank Gaussian process regression, Statistics and Computing
@@ -29,13 +29,13 @@ BASIS = gp.SineBasis.around(PLACES, lengthscales=(0.8, 5.0), covariance=gp.Squar
 
 
 def function(x):
-    """What the points come from."""
+    """Return the true function."""
     return np.sin(1.3 * x) + 0.5 * np.cos(0.5 * x)
 
 
 @ac.model
 def process():
-    """The covariance of the function and the noise, part of both models."""
+    """Covariance of the function, and noise: part of both models."""
     # No length shorter than the distance of neighbours, or longer than the range, could be told from the data.
     length = ac.sample("length", dist.InverseGamma(5, 8))
     height = ac.sample("height", dist.HalfNormal(2))
@@ -45,18 +45,18 @@ def process():
 
 @ac.model
 def gaussian_process(x, y=None, places=None):
-    """`x`: places, `y`: noisy values there, both of shape (60,); `places`: where else the function is wanted."""
+    """`x`: places, `y`: noisy values there, both of shape (60,); `places`: where to predict the function."""
     covariance, noise = ac.submodel(process(), prefix=None)
     ac.sample("y", gp.marginal(covariance, x, noise=noise), obs=y)
     if places is not None:
         # The function itself: noise as small as keeps the matrix positive definite.
-        law = gp.conditional(covariance, x, y, places, noise=noise, noise_new=1e-3)
-        ac.sample("function", law, dims="place")
+        conditional = gp.conditional(covariance, x, y, places, noise=noise, noise_new=1e-3)
+        ac.sample("function", conditional, dims="place")
 
 
 @ac.model
 def by_basis(x, y=None):
-    """The same, approximately."""
+    """Approximate the Gaussian process by basis functions."""
     covariance, noise = ac.submodel(process(), prefix=None)
     weights = gp.weights("weights", covariance, BASIS)
     ac.deterministic("function", BASIS(PLACES) @ weights, dims="place")
@@ -65,7 +65,7 @@ def by_basis(x, y=None):
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(6)
     x = np.sort(rng.uniform(0, 10, 60))
     y = function(x) + rng.normal(0, TRUTH["noise"], 60)
@@ -97,7 +97,7 @@ def main():
             f"f({PLACES[k]:.0f}) = {middle[k]:+.2f} ({low[k]:+.2f} to {high[k]:+.2f}), true {function(PLACES[k]):+.2f}"
         )
 
-    # Check: the band of 90% covers the true function nearly everywhere, and the approximation has the same function.
+    # Check: the 90% band covers the true function nearly everywhere, and the approximation has the same function.
     inside = (low < function(PLACES)) & (function(PLACES) < high)
     print(
         f"covered at {inside.mean():.0%} of places; noise {draws['noise'].mean():.2f}, true {TRUTH['noise']}"
@@ -109,7 +109,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the points, the band of 90%, and the true function."""
+    """Draw the points, the 90% band, and the true function."""
     from matplotlib.figure import Figure
 
     places = np.linspace(0, 10, 101)

@@ -1,8 +1,8 @@
 """Find the few covariates that matter among forty: regression with a regularised horseshoe prior.
 
-Forty covariates, a hundred observations, and the belief that most coefficients are as good as zero, but nobody knows
-which. The horseshoe has a common scale that pulls all coefficients to zero, and one scale for each, with a heavy
-tail, which lets some escape; the slab bounds how far.
+There are forty covariates and a hundred observations, and most coefficients are believed to be close to zero, but it
+is unknown which. The horseshoe has a common scale that shrinks all coefficients towards zero, and one scale for each
+with a heavy tail, so that some can stay large; the slab bounds how large.
 
 Data: simulated by `simulate()`. Model: Piironen & Vehtari (2017), Sparsity information and regularization in the
 horseshoe and other shrinkage priors, Electronic J. of Statistics 11(2), 5018-5051.
@@ -44,7 +44,7 @@ def horseshoe(X, y=None):
 
 
 def simulate():
-    """Make the data that is in the file: normal covariates, each correlated with its neighbours by 0.3."""
+    """Simulate the data in the JSON file: normal covariates, each correlated with its neighbours by 0.3."""
     rng = np.random.default_rng(2017)
     distance = np.abs(np.subtract.outer(np.arange(40), np.arange(40)))
     X = rng.normal(size=(100, 40)) @ np.linalg.cholesky(0.3**distance).T
@@ -76,7 +76,7 @@ def main():
                 f"{least_squares[k]:+.2f}, true {TRUTH.get(k, 0.0):+.2f}"
             )
 
-    # Check: the squared error is less than that of least squares.
+    # Check: the squared error is smaller than the error of least squares.
     truth = np.array([TRUTH.get(k, 0.0) for k in range(40)])
     errors = [np.sum((found - truth) ** 2) for found in (beta.mean(axis=(0, 1)), least_squares)]
     print(f"squared error {errors[0]:.2f}, of least squares {errors[1]:.2f}")

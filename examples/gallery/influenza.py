@@ -1,9 +1,9 @@
-"""Estimate how fast an influenza spread in a boarding school: an SIR model, its differential equations solved within.
+"""Estimate how fast influenza spread in a boarding school: an SIR model with its differential equations.
 
-In January 1978 influenza broke out among the 763 boys of a boarding school in England; how many were in bed was
-counted on fourteen days. Susceptible boys are infected at a rate that grows with how many are infectious, and these
-recover. `ode.solve` solves the equations to a tolerance, with gradients; the counts scatter around the solution by
-more than chance, as a negative binomial law.
+In January 1978 influenza broke out among the 763 boys of a boarding school in England. The number of boys in bed was
+counted on fourteen days. Susceptible boys are infected at a rate that grows with the number of infectious boys;
+infectious boys recover. `ode.solve` solves the equations to a tolerance, with gradients. The counts vary around the
+solution by more than chance, as in a negative binomial distribution.
 
 Data: British Medical Journal, 4 March 1978, page 587. Analysis with which it is compared: Grinsztajn, Semenova,
 Margossian & Riou (2021), Bayesian workflow for disease transmission modeling in Stan, Statistics in Medicine 40(27),
@@ -29,13 +29,13 @@ PUBLISHED = {"infection": 1.73, "recovery": 0.54, "reproduction": 3.22}
 
 
 def slope(day, log_state, rates):
-    """How fast the logarithms of susceptible and infectious boys change."""
+    """Return the derivatives of the logarithms of susceptible and infectious boys."""
     (susceptible, infectious), (infection, recovery) = jnp.exp(log_state), rates
     return jnp.stack([-infection * infectious / BOYS, infection * susceptible / BOYS - recovery])
 
 
 def course(infection, recovery, days):
-    """Susceptible and infectious boys at the end of each day; one is infectious at first. Shape (days, 2)."""
+    """Return susceptible and infectious boys at the end of each day, shape (days, 2); one is infectious at first."""
     start = np.log([BOYS - 1.0, 1.0])  # logarithms, since numbers stay positive
     return jnp.exp(ode.solve(slope, start, 0.0, np.arange(1.0, days + 1), (infection, recovery)))
 

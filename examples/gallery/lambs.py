@@ -1,7 +1,7 @@
-"""Explain more zeros than a Poisson law has: zero-inflated counts of a lamb's movements before birth.
+"""Explain more zeros than a Poisson distribution has: zero-inflated counts of a lamb's movements before birth.
 
-A fetal lamb's movements were counted by ultrasound in 240 spells of five seconds; 182 had none. If the lamb sleeps in
-some spells, these are zeros for certain, and the others are Poisson. How large is the share of sleep?
+A fetal lamb's movements were counted by ultrasound in 240 intervals of five seconds; 182 had none. If the lamb sleeps
+in some intervals, these are certain zeros, and the others are Poisson. What share of the time does it sleep?
 
 Data: Leroux & Puterman (1992), Maximum-penalized-likelihood estimation for independent and Markov-dependent mixture
 models, Biometrics 48(2), 545-558, table 1; here without the order of the spells.
@@ -22,7 +22,7 @@ from accord import infer
 
 @ac.model
 def lambs(movements=None):
-    """`movements`: by spell, shape (240,)."""
+    """`movements`: by interval, shape (240,)."""
     asleep = ac.sample("asleep", dist.Beta(1, 1))  # share of spells
     rate = ac.sample("rate", dist.Gamma(2, 1))  # movements in a spell awake
     with ac.plate("spell", 240):
@@ -36,7 +36,7 @@ def data():
 
 
 def maximum_likelihood(movements):
-    """By the score equations: zeros, and the mean, are as many as expected; the rate by fixed-point iteration."""
+    """Solve the score equations: expected zeros and mean equal the observed ones; the rate by fixed-point iteration."""
     above = movements[movements > 0].mean()
     rate = above
     for _ in range(200):
@@ -45,7 +45,7 @@ def maximum_likelihood(movements):
 
 
 def main():
-    """Fit, ask whether zeros are explained, and compare maximum likelihood with its equations."""
+    """Fit, check whether zeros are explained, and compare maximum likelihood with its equations."""
     draws = infer.sample(lambs(**data()), seed=1)
     print(draws.summary())
 
@@ -66,7 +66,7 @@ def main():
 
 
 def plot(draws):
-    """Draw what was observed over what the model predicts."""
+    """Draw the observations over the model's predictions."""
     return infer.predict(draws).plot()
 
 

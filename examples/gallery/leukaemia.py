@@ -1,8 +1,8 @@
-"""Compare times of remission when some patients are still well: survival with censoring, a Weibull law.
+"""Compare remission times when some patients are still well: survival with censoring and a Weibull distribution.
 
 Forty-two children with leukaemia in remission were given a drug (6-MP) or a placebo. When the trial was stopped,
 twelve of those with the drug had not relapsed: their times are censored, known only to be longer. Leaving them out,
-or taking them for relapses, would make the drug look worse than it is.
+or counting them as relapses, would make the drug look worse than it is.
 
 Data: Freireich et al. (1963), Blood 21(6), 699-716; Gehan (1965). Maximum likelihood estimates of the regression of
 log time: Venables & Ripley (2002), Modern Applied Statistics with S, section 13.2.
@@ -23,7 +23,7 @@ from accord import infer
 
 # Estimate and standard error.
 PUBLISHED = {"intercept": (2.248, 0.166), "effect": (1.267, 0.311)}
-PUBLISHED_SCALE = 0.732  # of log time: one by the Weibull law's shape
+PUBLISHED_SCALE = 0.732  # of log time: one divided by the Weibull distribution's shape
 
 
 @ac.model
@@ -44,7 +44,7 @@ def data():
 
 
 def survival(draws, weeks, treated):
-    """The probability of being well after so many weeks, shape (chain, draw, *weeks)."""
+    """Return the probability of being well after so many weeks, shape (chain, draw, *weeks)."""
     scale = np.exp(draws["intercept"] + draws["effect"] * treated)[..., None]
     return np.exp(-((weeks / scale) ** draws["shape"][..., None]))
 

@@ -1,9 +1,9 @@
 """Measure students and questions on one scale: item response theory with two parameters for each question.
 
-A thousand students answered five questions of the Law School Admission Test. A student has an ability, a question has
-an easiness and a discrimination: how sharply it tells the able from others. Abilities are normal, and are integrated
-out on a grid, so that ten unknowns are left instead of a thousand and ten; each pattern of answers then has an
-expected ability.
+A thousand students answered five questions of the Law School Admission Test. Each student has an ability. Each
+question has an easiness and a discrimination, which says how sharply it separates students by ability. Abilities are
+normal and are integrated out on a grid, which leaves ten parameters instead of a thousand and ten. Each pattern of
+answers then has an expected ability.
 
 Data: section 6 of Bock & Lieberman (1970), Fitting a response model for n dichotomously scored items, Psychometrika
 35, 179-197. Maximum likelihood estimates: Rizopoulos (2006), J. of Statistical Software 17(5), section 3.2.

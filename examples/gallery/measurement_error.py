@@ -1,8 +1,8 @@
-"""Regress on a covariate that is measured with error: the slope that attenuation hides.
+"""Regress on a covariate that is measured with error: correct an attenuated slope.
 
-What matters for health is long-term exposure; what is measured is one day's, with an error whose size is known from
-repeated measurements. Least squares on the measured values finds too small a slope: the error spreads the covariate,
-not its effect. Here every person's true exposure is an unknown of its own.
+Health depends on long-term exposure, but exposure is measured on one day only, with an error whose size is known from
+repeated measurements. Least squares on the measured values underestimates the slope, because the error spreads the
+covariate but not its effect. In this model every person's true exposure is an unknown.
 
 Data: simulated by `simulate()`. Theory: Carroll, Ruppert, Stefanski & Crainiceanu (2006), Measurement Error in
 Nonlinear Models, chapters 1 and 9.
@@ -39,7 +39,7 @@ def measurement_error(measured, health):
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(2006)
     exposure = rng.normal(TRUTH["mean"], TRUTH["spread"], 200)
     measured = exposure + rng.normal(0, ERROR, 200)
@@ -54,7 +54,7 @@ def data():
 
 
 def slopes(measured, health):
-    """Least squares, and corrected for attenuation: the moments' estimate, which is also maximum likelihood."""
+    """Return the least-squares slope and its correction for attenuation, which is also maximum likelihood."""
     covariance = np.cov(measured, health, bias=True)
     naive = covariance[0, 1] / covariance[0, 0]
     return naive, covariance[0, 1] / (covariance[0, 0] - ERROR**2)

@@ -1,9 +1,9 @@
-"""Use the rows in which a covariate is missing, instead of dropping them: imputation as part of the model.
+"""Use rows in which a covariate is missing, instead of dropping them: imputation as part of the model.
 
-Of 200 patients, age and an outcome are known, and blood pressure is, mostly for those whose outcome was bad: they
-were measured more often. With the incomplete rows left out, who remains depends on the outcome, and the slope is
-biased. A model of pressure given age makes each missing one an unknown, which is inferred from age and outcome, and
-carries its doubt on.
+For 200 patients, age and an outcome are known. Blood pressure is known for most of those whose outcome was bad,
+because they were measured more often. Without the incomplete rows, the remaining sample depends on the outcome, and
+the slope is biased. A model of pressure given age makes each missing pressure an unknown. It is inferred from age and
+outcome, and its uncertainty is carried on.
 
 Data: simulated by `simulate()`. Theory: Little & Rubin (2019), Statistical Analysis with Missing Data, chapter 6.
 
@@ -25,7 +25,7 @@ TRUTH = {"slope": 1.0, "age_effect": 0.5, "noise": 1.0, "pressure_by_age": 0.6, 
 
 @ac.model
 def missing(age, pressure, is_measured, outcome=None):
-    """By patient, standardised, shape (200,); what `pressure` has where `is_measured` is 0 plays no part."""
+    """By patient, standardised, shape (200,); `pressure` is ignored where `is_measured` is 0."""
     pressure_by_age = ac.sample("pressure_by_age", dist.Normal(0, 1))
     pressure_noise = ac.sample("pressure_noise", dist.HalfNormal(1))
     level = ac.sample("level", dist.Normal(0, 1))
@@ -33,14 +33,14 @@ def missing(age, pressure, is_measured, outcome=None):
     age_effect = ac.sample("age_effect", dist.Normal(0, 1))
     noise = ac.sample("noise", dist.HalfNormal(1))
     with ac.plate("patient", len(age)):
-        law = dist.Normal(pressure_by_age * age, pressure_noise)
-        pressure = ac.sample("pressure", law, obs=pressure, obs_mask=np.asarray(is_measured) == 1)
+        distribution = dist.Normal(pressure_by_age * age, pressure_noise)
+        pressure = ac.sample("pressure", distribution, obs=pressure, obs_mask=np.asarray(is_measured) == 1)
         mean = level + slope * pressure + age_effect * age
         ac.sample("outcome", dist.Normal(mean, noise), obs=outcome)
 
 
 def simulate():
-    """Make the data that is in the file: the higher the outcome, the likelier the pressure was measured."""
+    """Simulate the data in the JSON file: the higher the outcome, the likelier the pressure was measured."""
     rng = np.random.default_rng(2019)
     age = rng.normal(size=200)
     pressure = TRUTH["pressure_by_age"] * age + rng.normal(0, TRUTH["pressure_noise"], 200)
@@ -63,7 +63,7 @@ def data():
 
 
 def complete_cases(age, pressure, is_measured, outcome):
-    """The slope of least squares on the complete rows alone."""
+    """Return the least-squares slope from complete rows only."""
     columns = np.stack([np.ones_like(age), pressure, age], axis=1)[is_measured == 1]
     return np.linalg.lstsq(columns, outcome[is_measured == 1], rcond=None)[0][1]
 

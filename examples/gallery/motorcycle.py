@@ -1,10 +1,10 @@
-"""Fit a head's acceleration in a crash, and how far tests scatter around it: a neural network with two outputs.
+"""Fit a head's acceleration in a crash, and how far tests vary around it: a neural network with two outputs.
 
-In simulated motorcycle accidents the acceleration of a head was measured over time. Before the impact it is nearly
-constant, and after it everything happens at once; the scatter changes as much as the curve. A network of Equinox has
-both as its outputs, the mean and the logarithm of the standard deviation. `ac.module` makes its last layer sites, with
-spreads that are learnt, and keeps the first one fixed, a row of steps in time: with all weights unknown there would be
-many modes, between which chains do not move.
+In simulated motorcycle accidents the acceleration of a head was measured over time. It is nearly constant before the
+impact and changes abruptly after it; the scatter changes as much as the curve. A network of Equinox has two outputs:
+the mean, and the logarithm of the standard deviation. `ac.module` makes its last layer sites, with estimated spreads,
+and keeps the first layer fixed, a row of steps in time. With all weights unknown there would be many modes, between
+which chains do not move.
 
 Data: Silverman (1985), Some aspects of the spline smoothing approach to non-parametric regression curve fitting, J.
 Royal Statistical Society B 47(1), 1-52; as in the R package MASS (mcycle).
@@ -65,7 +65,7 @@ def data():
 
 
 def averages(time, acceleration, width=3.0):
-    """Without a model: mean, its standard error and standard deviation of what was measured, by spells of 3 ms."""
+    """Return mean, its standard error and standard deviation of the measurements, in intervals of 3 ms."""
     spells = [acceleration[np.abs(time - middle) <= width / 2] for middle in PLACES]
     middles = [k for k, spell in enumerate(spells) if len(spell) >= 8]
     means = np.array([spells[k].mean() for k in middles])
@@ -94,7 +94,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the measurements, the mean curve with its band of 90%, and where 90% of tests are expected."""
+    """Draw the measurements, the mean curve with its 90% band, and where 90% of tests are expected."""
     from matplotlib.figure import Figure
 
     low, middle, high = np.quantile(draws["mean"], [0.05, 0.5, 0.95], axis=(0, 1))

@@ -1,10 +1,10 @@
-"""Fit a curve by a small neural network, with a posterior in place of one set of weights: a Bayesian neural network.
+"""Fit a curve by a small neural network with a posterior for its weights: a Bayesian neural network.
 
-Eighty noisy points of a curve, with a gap in the middle. A network with one layer of six units can follow it in many
-ways, and disagrees with itself where there is no data, as it should. The network is a module of Equinox like any
-other, and `ac.module` makes its arrays sites, with a prior for each. Exchanging two units, or the signs of one,
-changes nothing in the curve: without more, the posterior would have 6! 2^6 equal modes. Weights into the layer that
-are positive and places in increasing order leave one.
+Eighty noisy points of a curve, with a gap in the middle. A network with one layer of six units can follow the curve
+in many ways, and its draws differ where there is no data, as they should. The network is an ordinary module of
+Equinox, and `ac.module` makes its arrays sites, with a prior for each. Exchanging two units, or the signs of one,
+does not change the curve, so the posterior would have 6! 2^6 equal modes. Positive weights into the layer and places
+in increasing order leave one.
 
 Data: simulated by `simulate()`. Method: Neal (1996), Bayesian Learning for Neural Networks, chapter 1.
 
@@ -30,12 +30,12 @@ PLACES = np.linspace(-2, 2, 41)
 
 
 def function(x):
-    """What the points come from."""
+    """Return the true function."""
     return np.sin(2 * x)
 
 
 class Network(eqx.Module):
-    """One layer of tanh units. A unit is steepest at its place, which is where its offset by its weight is."""
+    """One layer of tanh units. A unit is steepest at its place, which is its offset divided by its weight."""
 
     weight_in: jax.Array
     place: jax.Array
@@ -67,7 +67,7 @@ def neural_network(x, y=None):
 
 
 def simulate():
-    """Make the data that is in the file: nothing between 0.5 and 1."""
+    """Simulate the data in the JSON file: nothing between 0.5 and 1."""
     rng = np.random.default_rng(1996)
     x = np.sort(np.concatenate([rng.uniform(-2, 0.5, 60), rng.uniform(1, 2, 20)]))
     return {"x": np.round(x, 3), "y": np.round(function(x) + rng.normal(0, TRUTH["noise"], 80), 3)}
@@ -101,7 +101,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the points, the band of 90%, and the true curve."""
+    """Draw the points, the 90% band, and the true curve."""
     from matplotlib.figure import Figure
 
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))

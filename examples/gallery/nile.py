@@ -1,8 +1,9 @@
-"""Follow the level of the Nile through a century: a local level model, its levels integrated out by a Kalman filter.
+"""Follow the level of the Nile through a century: a local level model, integrated by a Kalman filter.
 
-Each year's flow is a level plus noise, and the level wanders from year to year. All is normal, so that the levels can
-be integrated out: `dist.LinearGaussianStateSpace` is the law of the flows alone, and leaves two unknowns. The levels
-come back by `smooth`: their means and standard deviations, given all flows and the two unknowns of a draw.
+Each year's flow is a level plus noise, and the level changes from year to year. Everything is normal, so the levels
+can be integrated out: `dist.LinearGaussianStateSpace` is the distribution of the flows alone, and leaves two
+parameters. `smooth` recovers the levels: their means and standard deviations, given all flows and the two parameters
+of a draw.
 
 Data: Cobb (1978), Biometrika 65(2), 243-251; flow at Aswan, 1871 to 1970, in 10^8 cubic metres. Maximum likelihood
 estimates: Durbin & Koopman (2012), Time Series Analysis by State Space Methods, section 2.10.
@@ -74,11 +75,11 @@ def main():
 
 
 def plot(draws):
-    """Draw the flows, and the level with its band of 90%."""
+    """Draw the flows, and the level with its 90% band."""
     from matplotlib.figure import Figure
 
     years = FIRST + np.arange(len(data()["flow"]))
-    # Each draw has a normal law of the level: a value from each makes the band.
+    # Each draw has a normal distribution of the level: a value from each makes the band.
     normal = np.random.default_rng(0).normal(size=draws["level"].shape)
     low, high = np.quantile(draws["level"] + draws["level_sd"] * normal, [0.05, 0.95], axis=(0, 1))
     figure = Figure(figsize=(6, 3), layout="constrained")

@@ -1,9 +1,9 @@
 """Follow lynxes and hares through two of their cycles: the Lotka-Volterra equations, solved within the model.
 
-The Hudson's Bay Company kept account of the pelts it bought. Hares multiply, and are eaten by lynxes; lynxes die, and
-multiply by what they eat. Two differential equations say so with four rates, and have cycles as their solutions.
-`ode.solve` gives the numbers of each year, with gradients, so that rates, numbers at the beginning and the noise of
-the counts can be inferred. The equations are solved for logarithms, which never turn negative.
+The Hudson's Bay Company recorded the pelts that it bought. Hares multiply and are eaten by lynxes; lynxes die, and
+multiply by eating hares. Two differential equations describe this with four rates, and have cycles as solutions.
+`ode.solve` computes the numbers of each year, with gradients, so rates, initial numbers and the noise of the counts
+can be inferred. The equations are solved for logarithms, so that numbers stay positive.
 
 Data: pelts in thousands, 1900 to 1920, as Howard (2009) has them. Analysis with which it is compared, of the same
 model: Carpenter (2018), Predator-prey population dynamics, a case study of Stan; means and standard deviations from
@@ -34,7 +34,7 @@ PUBLISHED = {
 
 
 def slope(year, log_numbers, rates):
-    """How fast the logarithms of hares and lynxes grow."""
+    """Return the derivatives of the logarithms of hares and lynxes."""
     hare, lynx = jnp.exp(log_numbers)
     birth, predation, death, growth = rates
     return jnp.stack([birth - predation * lynx, growth * hare - death])

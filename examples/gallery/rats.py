@@ -1,9 +1,9 @@
 """Fit a growth line to each of thirty rats, with correlated effects: a multilevel model with an LKJ prior.
 
-Thirty young rats were weighed on five days. Each has a weight in the middle of the time and a growth per day of its
-own; both come from a population, and may be correlated: do heavy rats grow faster? The correlation has an LKJ prior,
-and each rat's effects are a vector of two with that correlation. Five weights say much of a rat, so that its effects
-are sampled as they are: `reparam.propose` looks, and proposes no other form.
+Thirty young rats were weighed on five days. Each rat has its own weight at the middle of the time and its own growth
+per day. Both come from a population and may be correlated: do heavy rats grow faster? The correlation has an LKJ
+prior, and each rat's two effects form a vector with that correlation. Five weights say much about a rat, so
+`reparam.propose` proposes no other form and the effects are sampled directly.
 
 Data: Gelfand, Hills, Racine-Poon & Smith (1990), Illustration of Bayesian inference in normal data models using Gibbs
 sampling, JASA 85(412), 972-985, section 6.
@@ -36,8 +36,8 @@ def rats(days, weight=None):
         spread = ac.sample("spread", dist.HalfNormal(jnp.array([20.0, 2.0])))
     ac.deterministic("correlation", factor[1, 0])
     with ac.plate("rat", num_rats, dim=-1):
-        law = dist.MultivariateNormal(mean, scale_tril=spread[:, None] * factor)
-        effects = ac.sample("effects", law, dims={"effect_of": EFFECTS})
+        distribution = dist.MultivariateNormal(mean, scale_tril=spread[:, None] * factor)
+        effects = ac.sample("effects", distribution, dims={"effect_of": EFFECTS})
     noise = ac.sample("noise", dist.HalfNormal(10))
     expected = effects[:, :1] + effects[:, 1:] * (days - MIDDLE)
     with ac.plate("rat", num_rats, dim=-2), ac.plate("day", len(days), dim=-1):
@@ -51,7 +51,7 @@ def data():
 
 
 def least_squares(days, weight):
-    """Mean weight and growth of lines fitted to each rat by itself; in a balanced design, those of all."""
+    """Return mean weight and growth of lines fitted to each rat; in a balanced design, also the overall means."""
     columns = np.stack([np.ones(len(days)), days - MIDDLE], axis=1)
     return np.linalg.lstsq(columns, weight.T, rcond=None)[0].mean(axis=1)
 
@@ -78,7 +78,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the rats' expected weights and growths over those that least squares finds for each by itself."""
+    """Draw the rats' expected weights and growths over the least-squares estimates for each rat."""
     from matplotlib.figure import Figure
 
     days, weight = data().values()

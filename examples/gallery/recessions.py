@@ -1,10 +1,10 @@
 """Find the recessions in thirty years of growth: an autoregression around a mean that switches between two values.
 
-The growth of the real gross national product of the United States, quarter by quarter, moves around one mean in
-expansions and another in recessions; which of them holds is a Markov chain that nobody observes. A quarter's growth
-depends on its own state and on those of the four quarters before, so that the forward algorithm keeps the joint
-probability of five states: an array with an axis for each of them, of which the oldest is summed out as the next
-comes in. How probable a recession was in each quarter is the derivative of the log likelihood by its emissions.
+The quarterly growth of the real gross national product of the United States varies around one mean in expansions and
+another in recessions. The state is an unobserved Markov chain. A quarter's growth depends on its own state and on the
+states of the four quarters before. So the forward algorithm keeps the joint probability of five states: an array with
+one axis for each, whose oldest axis is summed out when the next quarter comes in. The probability of a recession in
+each quarter is the derivative of the log likelihood by its emissions.
 
 Data: 100 times the change of the logarithm, 1951 to 1984, of Hamilton (1989), A new approach to the economic analysis
 of nonstationary time series and the business cycle, Econometrica 57(2), 357-384. Maximum likelihood: as EViews and
@@ -42,7 +42,7 @@ QUARTERS = 1952.25 + np.arange(131) / 4  # the first four of the data are only w
 
 
 def log_likelihood(log_emissions, log_moves, log_start):
-    """The forward algorithm over the states of a quarter and the four before it, an axis of size 2 for each.
+    """Run the forward algorithm over the states of five quarters, with an axis of size 2 for each.
 
     `log_emissions`: shape (quarters, 2, 2, 2, 2, 2), the latest state first; `log_moves`: from row to column.
     """
@@ -76,7 +76,7 @@ def recessions(growth):
     log_emissions = dist.Normal(0, noise).log_prob(surprise).reshape(-1, *(2,) * (LAGS + 1))
     leave = 1 - stay
     log_moves = jnp.log(jnp.array([[stay[0], leave[0]], [leave[1], stay[1]]]))
-    log_start = jnp.log(leave[::-1] / leave.sum())  # the stationary law
+    log_start = jnp.log(leave[::-1] / leave.sum())  # the stationary distribution
     ac.factor("likelihood", log_likelihood(log_emissions, log_moves, log_start))
     probabilities = jax.grad(log_likelihood)(log_emissions, log_moves, log_start)
     in_recession = probabilities.sum(axis=(2, 3, 4, 5))[:, 0]
@@ -90,7 +90,7 @@ def data():
 
 
 def official():
-    """In which of the quarters there was a recession: after its peak, until its trough."""
+    """Return which quarters were in a recession: after its peak, until its trough."""
     return np.any([(start < QUARTERS) & (end >= QUARTERS) for start, end in RECESSIONS], axis=0)
 
 
@@ -113,7 +113,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the growth, how probable a recession was, and when there officially was one."""
+    """Draw the growth, the probability of a recession, and the official recessions."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")

@@ -1,8 +1,9 @@
-"""Count colonies that vary more than a Poisson law allows: negative binomial regression, compared by leave-one-out.
+"""Model counts that vary more than a Poisson distribution allows: negative binomial, compared by leave-one-out.
 
-Quinoline makes salmonella mutate, but in high doses also kills them: colonies on three plates at each of six doses.
-The mean follows log(mu) = a - b dose + c log(dose + 10). Plates of one dose differ more than Poisson counts would. Is
-that worth a parameter? Leave-one-out cross-validation tells which law predicts a plate it has not seen.
+Quinoline makes salmonella mutate, but high doses also kill them. Colonies were counted on three plates at each of six
+doses. The mean follows log(mu) = a - b dose + c log(dose + 10). Plates with the same dose differ more than Poisson
+counts would. Is that worth a parameter? Leave-one-out cross-validation tells which distribution better predicts a
+plate that it has not seen.
 
 Data: Breslow (1984), Extra-Poisson variation in log-linear models, Applied Statistics 33(1), 38-44.
 
@@ -34,7 +35,7 @@ def curve(dose):
 def salmonella(dose, colonies=None):
     """Negative binomial: variance mean + mean**2 / concentration. `colonies`: counts, shape (18,)."""
     log_mean = ac.submodel(curve(dose), prefix=None)
-    # The standard deviation of plates beyond chance, relative to the mean; 0 is a Poisson law.
+    # The standard deviation of plates beyond chance, relative to the mean; 0 is a Poisson distribution.
     excess = ac.sample("excess", dist.HalfNormal(0.5))
     with ac.plate("plate", len(dose)):
         ac.sample("colonies", dist.NegativeBinomial2(jnp.exp(log_mean), excess**-2.0), obs=colonies)
@@ -42,7 +43,7 @@ def salmonella(dose, colonies=None):
 
 @ac.model
 def poisson(dose, colonies=None):
-    """The same curve with Poisson counts."""
+    """Fit the curve with Poisson counts."""
     log_mean = ac.submodel(curve(dose), prefix=None)
     with ac.plate("plate", len(dose)):
         ac.sample("colonies", dist.LogPoisson(log_mean), obs=colonies)
@@ -62,7 +63,7 @@ def compare(draws, others):
 
 
 def main():
-    """Fit both laws, read the excess, and compare."""
+    """Fit both distributions, read the excess variation, and compare."""
     draws = infer.sample(salmonella(**data()), seed=1)
     others = infer.sample(poisson(**data()), seed=1)
     print(draws.summary())

@@ -1,10 +1,10 @@
-"""Tell a law from trend and season: Gaussian processes by basis functions, one for each, for three kinds of casualties.
+"""Separate a law's effect from trend and season: Gaussian processes by basis functions, three kinds of casualties.
 
-On 31 January 1983 drivers and front-seat passengers in Great Britain had to wear seat belts; passengers in the rear
-did not. What changed in the numbers killed or seriously injured? These have a season, and a trend of which nobody
-knows the form. Both are smooth functions of time: the trend a process with a length scale of years, by sines on an
-interval that is wider than the data, and the season a periodic one, by harmonics of a year. In place of a matrix of
-all months by all months there are some tens of weights. The law is a step, which neither of them can make.
+From 31 January 1983, drivers and front-seat passengers in Great Britain had to wear seat belts; passengers in the
+rear did not. How did the numbers killed or seriously injured change? They have a season and a trend of unknown form,
+both smooth functions of time. The trend is a process with a length scale of years, by sines on an interval wider than
+the data. The season is a periodic process, by harmonics of a year. Some tens of weights replace a matrix of all
+months by all months. The law is a step, which neither trend nor season can imitate.
 
 Data: Harvey (1989), Forecasting, Structural Time Series Models and the Kalman Filter, pages 519-523, January 1969 to
 December 1984; as in R (datasets::Seatbelts). Estimates with which it is compared: Harvey & Durbin (1986), The effects
@@ -82,7 +82,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the numbers, and bands of 90% of what they are without season and noise."""
+    """Draw the numbers, and 90% bands of the expected numbers without season."""
     from matplotlib.figure import Figure
 
     low, high = np.quantile(draws["underlying"], [0.05, 0.95], axis=(0, 1))

@@ -1,8 +1,8 @@
-"""Ask what makes seeds germinate, plate by plate, when plates differ (logistic regression with random effects).
+"""Find what makes seeds germinate when plates differ: logistic regression with random effects.
 
 Seeds of two varieties of broomrape were put on 21 plates, with one of two root extracts. Plates differ by more than
-binomial chance, so that each has an effect of its own; without it, the standard errors would be too small.
-`interaction` asks whether the cucumber's extract works alike on both varieties.
+binomial chance, so each plate has its own effect; without it, the standard errors would be too small. `interaction`
+asks whether the cucumber's extract has the same effect on both varieties.
 
 Data: Crowder (1978), Beta-binomial Anova for proportions, Applied Statistics 27(1), 34-37. The estimates below, by
 penalised quasi-likelihood, are from Breslow & Clayton (1993), JASA 88(421), 9-25.

@@ -1,7 +1,8 @@
-"""Fit a smooth curve as a sum of bumps whose heights hang together: penalised B-splines.
+"""Fit a smooth curve as a sum of bumps with related heights: penalised B-splines.
 
-A hundred points of a curve that is flat, then steep. Twenty cubic B-splines can follow anything, noise included; that
-each one's height is near to that of its neighbours, and how near, is learnt: a random walk of unknown step.
+There are a hundred points of a curve that is flat, then steep. Twenty cubic B-splines can follow anything, noise
+included. A random walk with an unknown step size as prior keeps the height of each spline near the heights of its
+neighbours, and the data determine how near.
 
 Data: simulated by `simulate()`. Method: Eilers & Marx (1996), Flexible smoothing with B-splines and penalties,
 Statistical Science 11(2), 89-121; with a prior, Lang & Brezger (2004), J. of Computational and Graphical Statistics
@@ -27,12 +28,12 @@ PLACES = np.linspace(0, 1, 41)
 
 
 def function(x):
-    """What the points come from."""
+    """Return the true function."""
     return 2 / (1 + np.exp(-20 * (x - 0.6))) + 0.3 * np.sin(6 * x)
 
 
 def basis(x):
-    """The height of every cubic B-spline at `x`, on equally spaced knots; shape (len(x), BUMPS). Rows sum to one."""
+    """Evaluate every cubic B-spline at `x`, on equally spaced knots; shape (len(x), BUMPS). Rows sum to one."""
     spacing = 1 / (BUMPS - 3)
     distance = jnp.abs(x[:, None] / spacing - (np.arange(BUMPS) - 1))
     near = (4 - 6 * distance**2 + 3 * distance**3) / 6
@@ -54,7 +55,7 @@ def splines(x, y=None):
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(1996)
     x = np.sort(rng.uniform(0, 1, 100))
     return {"x": np.round(x, 3), "y": np.round(function(x) + rng.normal(0, TRUTH["noise"], 100), 3)}
@@ -89,7 +90,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the points, the band of 90%, and the true curve."""
+    """Draw the points, the 90% band, and the true curve."""
     from matplotlib.figure import Figure
 
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))

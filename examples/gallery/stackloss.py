@@ -1,9 +1,9 @@
-"""Fit a plane to a plant's ammonia losses, of which some days are odd: robust regression with Student-t noise.
+"""Fit a plane to a plant's ammonia losses with some odd days: robust regression with Student-t noise.
 
-Twenty-one days of a plant that oxidises ammonia: how does the loss depend on air flow, the cooling water's
-temperature and the acid's concentration? Four days (1, 3, 4 and 21) have long been called outliers. Instead of
-removing them by hand, the noise is given heavy tails of unknown weight: days that do not fit lose their pull, the
-more the less they fit.
+The data are twenty-one days of a plant that oxidises ammonia. How does the loss depend on air flow, the cooling
+water's temperature and the acid's concentration? Four days (1, 3, 4 and 21) have long been called outliers. Instead
+of removing them by hand, the model gives the noise heavy tails of unknown weight: the less a day fits, the less
+influence it has.
 
 Data: Brownlee (1965), Statistical Theory and Methodology, section 13.12. Which days are odd: Daniel & Wood (1980).
 
@@ -47,14 +47,14 @@ def data():
 
 
 def weights(draws, loss):
-    """How much each day counts, as a weight of least squares would say it; shape (chain, draw, 21)."""
+    """Return the weight of each day in least squares, shape (chain, draw, 21)."""
     residual = (loss - draws["plane"]) / draws["scale"][..., None]
     df = draws["df"][..., None]
     return (df + 1) / (df + residual**2)
 
 
 def main():
-    """Fit, read slopes and weights, and check which days are found odd."""
+    """Fit, read slopes and weights, and check which days are odd."""
     draws = infer.sample(stackloss(**data()), seed=1)
     print(draws.summary())
 

@@ -1,10 +1,10 @@
-"""Follow how nervous a market is, day by day, and two weeks ahead: stochastic volatility, written by `ac.scan`.
+"""Follow a market's volatility day by day, and two weeks ahead: stochastic volatility with `ac.scan`.
 
-Three hundred daily returns whose sizes come in clusters: after a large one, another is likely. The logarithm of the
-variance follows an autoregression, of which each day's value is unknown: as many unknowns as observations. `ac.scan`
-writes the day once, as a function with sites from the day before; `reparam.LocScale` samples each day's shock in
-place of its value, so that the sampler need not know how days hang together. The days to come are a second scan,
-begun where the first one ended.
+There are three hundred daily returns whose sizes come in clusters: after a large one, another is likely. The
+logarithm of the variance follows an autoregression with an unknown value for each day, so there are as many unknowns
+as observations. `ac.scan` writes one day as a function with sites, given the day before. `reparam.LocScale` samples
+each day's shock instead of its value, so that the sampled values do not depend on each other a priori. The forecast
+is a second scan that begins where the first one ended.
 
 Data: simulated by `simulate()`. Model: Kim, Shephard & Chib (1998), Stochastic volatility, Review of Economic Studies
 65(3), 361-393.
@@ -28,7 +28,7 @@ TRUTH = {"level": 0.0, "persistence": 0.9, "volatility": 0.5}
 
 @ac.model
 def stochastic_volatility(returns, horizon=0):
-    """`returns`: in percent, by day, shape (300,); `horizon`: how many days after them."""
+    """`returns`: in percent, by day, shape (300,); `horizon`: number of days to forecast."""
     level = ac.sample("level", dist.Normal(0, 2))  # of the log variance, in the long run
     persistence = ac.sample("persistence", dist.Beta(20, 2))
     volatility = ac.sample("volatility", dist.HalfNormal(0.5))  # of the log variance, from day to day
@@ -39,7 +39,7 @@ def stochastic_volatility(returns, horizon=0):
         ac.sample("return", dist.Normal(0, sd), obs=observed)
         return deviation, None
 
-    # The day before the first has the stationary law, and so have all.
+    # The day before the first has the stationary distribution, and so have all days.
     before = ac.sample("before", dist.Normal(0, 1)) * volatility / jnp.sqrt(1 - persistence**2)
     day = handlers.reparam(day, {"deviation": reparam.LocScale()})
     last, _ = ac.scan(day, before, returns, name="day")
@@ -49,7 +49,7 @@ def stochastic_volatility(returns, horizon=0):
 
 
 def simulate():
-    """Make the data that is in the file."""
+    """Simulate the data in the JSON file."""
     rng = np.random.default_rng(1998)
     log_variance = np.zeros(300)
     log_variance[0] = rng.normal(0, TRUTH["volatility"] / np.sqrt(1 - TRUTH["persistence"] ** 2))
@@ -66,7 +66,7 @@ def data():
 
 
 def main():
-    """Fit, read when the market was nervous, and look two weeks ahead."""
+    """Fit, find when volatility was high, and forecast two weeks."""
     draws = infer.sample(stochastic_volatility(**data()), infer.NUTS(target_accept=0.95), seed=1)
     print(draws.summary())
 
@@ -88,7 +88,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the returns, and the band of 90% of their standard deviation, two weeks ahead too."""
+    """Draw the returns, and the 90% band of their standard deviation, two weeks ahead too."""
     from matplotlib.figure import Figure
 
     ahead = infer.predict(draws, stochastic_volatility(**data(), horizon=14))["future/sd"]

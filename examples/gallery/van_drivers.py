@@ -1,10 +1,10 @@
-"""Ask what a seat belt law did for the drivers of vans: Poisson counts with a level that wanders from month to month.
+"""Estimate what a seat belt law did for drivers of vans: Poisson counts with a level that changes every month.
 
-Between two and seventeen van drivers were killed in a month on the roads of Great Britain. Numbers so small are not
-normal, so that no Kalman filter has them exactly: each month's level is an unknown of its own, a step away from that
-of the month before. `ac.scan` writes the month once, with its level and its count as sites, and the program is one
-month long, however many there are. The steps are small, and the data say little of each: the level is sampled in
-units of its step.
+Between two and seventeen van drivers were killed in a month on the roads of Great Britain. Such small counts are not
+normal, so a Kalman filter is not exact: each month's level is an unknown, one step from the level of the month
+before. `ac.scan` writes one month, with its level and its count as sites; the program stays one month long, however
+many months there are. The steps are small, and the data say little about each, so the level is sampled in units of
+its step.
 
 Data: Harvey (1989), Forecasting, Structural Time Series Models and the Kalman Filter, pages 519-523: drivers of light
 goods vehicles killed, January 1969 to December 1984; as in R (datasets::Seatbelts). The law came into force on 31
@@ -56,14 +56,14 @@ def data():
 
 def main():
     """Look at the prior, fit, read what the law did, and compare with the published estimate."""
-    # What do the priors alone say of a month? Nothing that nobody would believe, and more than the data will.
+    # What do the priors alone predict for a month? Plausible numbers, with more spread than the data.
     low, high = np.quantile(van_drivers().prior(draws=500, seed=1)["killed"], [0.05, 0.95])
     print(f"before any data, {low:.0f} to {high:.0f} deaths in nine of ten months")
 
     draws = infer.sample(van_drivers(**data()), seed=1)
     print(draws.summary())
 
-    # Lives of van drivers in the 23 months with the law: by what the level says of those months without it.
+    # Lives saved in the 23 months with the law: expected deaths at the same level without it, less expected deaths.
     level = draws["level"] + draws["season"][..., np.arange(192) % 12]
     saved = (np.exp(level) * (1 - np.exp(draws["effect"][..., None])))[..., LAW:].sum(axis=-1)
     low, high = np.quantile(saved, [0.05, 0.95])
@@ -77,7 +77,7 @@ def main():
 
 
 def plot(draws):
-    """Draw the counts, and the band of 90% of the rate without its season."""
+    """Draw the counts, and the 90% band of the rate without its season."""
     from matplotlib.figure import Figure
 
     years = 1969 + np.arange(192) / 12

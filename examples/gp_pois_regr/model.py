@@ -8,7 +8,7 @@ import accord.distributions as dist
 
 @ac.model
 def gp_pois_regr(x, k):
-    """`x`, `k`: place and count, shape (n,)."""
+    """`x`, `k`: location and count, shape (n,)."""
     rho = ac.sample("rho", dist.Gamma(25, 4))
     alpha = ac.sample("alpha", dist.HalfNormal(2))
     with ac.plate("point", len(x)):

@@ -8,7 +8,7 @@ import accord.distributions as dist
 
 @ac.model
 def gp_regr(x, y):
-    """`x`, `y`: shape (n,). The noise has variance, not deviation, `sigma`."""
+    """`x`, `y`: shape (n,). `sigma` is the variance of the noise, not its standard deviation."""
     rho = ac.sample("rho", dist.Gamma(25, 4))
     alpha = ac.sample("alpha", dist.HalfNormal(2))
     sigma = ac.sample("sigma", dist.HalfNormal(1))

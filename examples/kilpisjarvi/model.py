@@ -1,4 +1,4 @@
-"""Fit a trend to summer temperatures at Kilpisjarvi by year, which scales the posterior badly (posteriordb)."""
+"""Fit a trend to summer temperatures at Kilpisjarvi by year, with a badly scaled posterior (posteriordb)."""
 
 import accord as ac
 import accord.distributions as dist

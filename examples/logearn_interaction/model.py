@@ -10,7 +10,7 @@ COEFFICIENTS = ("intercept", "height", "male", "height:male")
 
 @ac.model
 def logearn_interaction(earn, height, male):
-    """Flat priors; `earn`: dollars a year, `height`: inches, `male`: 0 or 1; shape (n,)."""
+    """Flat priors; `earn`: dollars per year, `height`: inches, `male`: 0 or 1; shape (n,)."""
     with ac.plate("coefficient", 4, coords=COEFFICIENTS):
         beta = ac.sample("beta", dist.ImproperUniform(dist.constraints.real, (), ()))
     sigma = ac.sample("sigma", dist.ImproperUniform(dist.constraints.positive, (), ()))

@@ -1,4 +1,4 @@
-"""Fit a mixture of two normals, told apart by the order of their means (Betancourt, 2017, Stan case study)."""
+"""Fit a mixture of two normals with ordered means (Betancourt, 2017, Stan case study)."""
 
 import jax.numpy as jnp
 
@@ -8,7 +8,7 @@ import accord.distributions as dist
 
 @ac.model
 def low_dim_gauss_mix(y):
-    """`y`: shape (n,); which component each point came from is summed out."""
+    """`y`: shape (n,); the component of each point is summed out."""
     mu = ac.sample("mu", dist.ImproperUniform(dist.constraints.ordered_vector, (), (2,)))
     ac.factor("mu_prior", dist.Normal(0, 2).log_prob(mu))
     with ac.plate("component", 2):
