@@ -24,18 +24,18 @@ from accuracy import QUANTITIES, Family, evaluate, families, fits, read, row_err
 from accuracy_exceptions import EXCEPTIONS
 
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
-OFF = 1e-3  # natural scales, from which a number counts as wrong
+OFF = 1e-3  # errors above this many natural scales count as wrong
 
 Found = dict[str, dict[str, Any]]
 
 
 def rows_of(name: str, dtype: type) -> dict[str, list[dict]]:
-    """The points of a family that are numbers of this precision, by quantity."""
+    """Return the points of a distribution that this precision can represent, by quantity."""
     return {quantity: [row for row in rows if fits(row, dtype)] for quantity, rows in read(name).items()}
 
 
 def by_accord(name: str, family: Family, dtype: type) -> dict[str, Any]:
-    """What accord gives at the points of a family."""
+    """Compute accord's values at the points of a distribution."""
     return {
         quantity: evaluate(family.make, quantity, [row["at"] for row in rows], dtype, first(family, quantity))
         for quantity, rows in rows_of(name, dtype).items()
@@ -44,7 +44,7 @@ def by_accord(name: str, family: Family, dtype: type) -> dict[str, Any]:
 
 
 def by_numpyro(python: Path, chosen: dict[str, Family], precision: str) -> Found:
-    """What NumPyro gives at the same points, computed in its own environment; a sentence where it gives nothing."""
+    """Compute NumPyro's values at the same points in its own environment; a sentence where there is none."""
     tasks = {}
     for name, family in chosen.items():
         rows = rows_of(name, PRECISIONS[precision])
@@ -63,12 +63,12 @@ def by_numpyro(python: Path, chosen: dict[str, Family], precision: str) -> Found
 
 
 def first(family: Family, quantity: str) -> int:
-    """The first argument by which a derivative is compared."""
+    """Return the first argument by which derivatives are compared."""
     return 1 if family.is_discrete and quantity != "icdf" else 0
 
 
 def counts(found: Any, rows: list[dict], dtype: type) -> str:
-    """How many points are NaN, infinite or off in the value or any derivative; a point counts once."""
+    """Count the points whose value or derivatives are NaN, infinite or wrong; each point counts once."""
     if isinstance(found, str):
         return "none"
     numbers = np.asarray(found, np.float64)
@@ -80,7 +80,7 @@ def counts(found: Any, rows: list[dict], dtype: type) -> str:
 
 
 def side_by_side(chosen: dict[str, Family], python: Path) -> tuple[list[str], list[str]]:
-    """The lines of both tables: accord's worst errors, and the counts of both libraries."""
+    """Return the rows of both tables: accord's worst errors, and the counts of both libraries."""
     worst, compared = [], []
     measured: dict[str, dict[str, Any]] = {}
     for precision, dtype in PRECISIONS.items():
@@ -111,7 +111,7 @@ def side_by_side(chosen: dict[str, Family], python: Path) -> tuple[list[str], li
 
 
 def page(worst: list[str], compared: list[str], version: str) -> str:
-    """The page in docs/."""
+    """Return the text of the page in docs/."""
     excepted = [
         f"| {family} | {what} | {precision} | {bound:.0e} | {reason} |"
         for (family, what, precision), (bound, reason) in EXCEPTIONS.items()
@@ -121,7 +121,7 @@ def page(worst: list[str], compared: list[str], version: str) -> str:
         dashes="---|" * (1 + len(QUANTITIES) * len(PRECISIONS)),
         worst="\n".join(worst),
         excepted="\n".join(
-            ["| family | what | precision | bound | reason |", "|---|---|---|---|---|", *excepted]
+            ["| distribution | quantity | precision | bound | reason |", "|---|---|---|---|---|", *excepted]
         )
         if excepted
         else "None.",
@@ -132,20 +132,23 @@ def page(worst: list[str], compared: list[str], version: str) -> str:
 
 PAGE = """# Accuracy of the univariate distributions
 
-Written by `python benchmarks/distributions.py`. Every family is compared with values computed with 90 digits from
-textbook formulas: at the centre, in both tails down to log densities of about -1e4, and at extreme parameters. The
-natural scale of a number `f(theta)` is `|f| + sum_j |theta_j df/dtheta_j|`, at least 1 for a log density: what it would
-change by if every input were off by its own size. Errors are in units of it. In the scale of a derivative of a
-truncated law, the sizes of the two terms that it is the difference of (of the law before truncation, and of the mass
-between the bounds) stand for its own; that of a derivative of a quantile also holds what rounding the quantile changes
-it by.
+Written by `python benchmarks/distributions.py`. Every distribution is compared with values that were computed with 90
+digits from textbook formulas: at the centre, in both tails down to log densities of about -1e4, and at extreme
+parameters.
+
+Errors are in units of a natural scale. For a number `f(theta)` it is `|f| + sum_j |theta_j df/dtheta_j|`, and at least
+1 for a log density: the change of `f` if every input changed by its own size. Two cases differ:
+
+- The derivative of a truncated distribution is a difference of two terms, from the distribution before truncation and
+  from the mass between the bounds. Its natural scale uses the sizes of these two terms.
+- The natural scale of a derivative of a quantile also includes the effect of rounding the quantile.
 
 ## Worst errors
 
-In each cell: the worst error of the value, then that of its worst first derivative, by the value and by every
-parameter. The tests hold them below 1e-10 in float64 and 1e-4 in float32, but for the exceptions below.
+Each cell has the worst error of the value, then the worst error of a first derivative, by the value or by any
+parameter. The tests require less than 1e-10 in float64 and 1e-4 in float32, with the exceptions below.
 
-| family | {heads} |
+| distribution | {heads} |
 |{dashes}
 {worst}
 
@@ -153,13 +156,13 @@ parameter. The tests hold them below 1e-10 in float64 and 1e-4 in float32, but f
 
 {excepted}
 
-## Beside NumPyro {version}
+## Comparison with NumPyro {version}
 
-In each cell: the numbers of points at which the value or a first derivative is NaN / is infinite though the true one is
-finite / is off by more than 1e-3 natural scales. `none` where the library has no such distribution, or does not compute
-the quantity or its derivative.
+Each cell counts the points at which the value or a first derivative is NaN / is infinite although the true value is
+finite / has an error of more than 1e-3 natural scales. `none` means that the library does not have the distribution, or
+does not compute the quantity or its derivative.
 
-| family | quantity | precision | points | accord | NumPyro |
+| distribution | quantity | precision | points | accord | NumPyro |
 |---|---|---|---|---|---|
 {compared}
 """

@@ -40,39 +40,39 @@ def page(runs: Sequence[Record], folder: Path, pictures: Path) -> str:
         "# Performance",
         f"<!-- Written by {COMMAND}: run it again instead of changing this page. -->",
         _introduction(runs, models, large),
-        "## What was run",
+        "## Runs",
         sections.coverage(runs),
-        "## What accord aims at",
+        "## Aims",
         table(["figure", "aim", "measured", ""], [each.row for each in aims]),
         NOTES.read_text().strip(),
         "## Cold: seconds per 1000 effective draws",
         sections.cold(small, models),
         f"![Cold seconds per 1000 effective draws]({pictures.name}/performance_cold.png)",
         matrix(cells, models, engines, "cold"),
-        "Geometric means over the models that both did, against NumPyro; above 1, the engine is better:",
+        "Geometric mean ratios to NumPyro, over the models that both completed; above 1, the engine is better:",
         speed_ups(small, models, engines),
         "## Effective draws per gradient",
         f"![Effective draws per gradient]({pictures.name}/performance_gradients.png)",
         sections.gradients(small, models),
         "## Warm: seconds from the call to the draws",
-        "A process that finds what an earlier one has compiled, and kept as its library keeps it.",
+        "A new process that finds the programs that an earlier process compiled and stored, in the way of its library.",
         matrix(warm, warmed, engines, "seconds") if warmed else sections.NOT_RUN,
-        "## Running, without compiling, beside Stan",
+        "## Run time without compilation, compared with Stan",
         sections.beside_stan(small, models),
         f"![Stan's run time over accord's]({pictures.name}/performance_stan.png)",
-        "## A step of NUTS over its gradient",
+        "## Cost of a NUTS step relative to its gradient",
         sections.steps(folder),
-        "## What compiling costs",
+        "## Compilation time",
         sections.compiling(folder),
         "## Chains lost on arma11",
         sections.lost(folder),
         "## Large models",
         *_large(cells, large, engines, pictures),
-        "## What failed",
+        "## Failures",
         sections.failures(cells),
         "## Settings and versions",
         sections.settings(runs, engines),
-        "## Every cell",
+        "## All cells",
         details(cells.values()),
     ]
     return "\n\n".join(parts) + "\n"
@@ -84,13 +84,13 @@ def _introduction(runs: Sequence[Record], models: Sequence[str], large: Sequence
     revisions = sorted({run["versions"]["accord"] for run in runs if run["engine"].startswith("accord")})
     load = sum(run["load"] for run in runs) / len(runs)
     return (
-        f"{len(runs)} runs, on {len(models)} of the {len(MODELS)} posteriors of `examples/` and {len(large)} of "
-        f"{len(LARGE_MODELS)} large ones, of accord {' and '.join(revisions)}, "
+        f"{len(runs)} runs on {len(models)} of the {len(MODELS)} posteriors of `examples/` and {len(large)} of "
+        f"{len(LARGE_MODELS)} large ones, with accord {' and '.join(revisions)}, "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}, on {' and '.join(machines)}; mean load before a run "
-        f"{load:.1f}. Every run is a process of its own with 4 chains in float64; engines take turns; effective draws "
-        "are the smallest bulk ESS over all scalars of a model, computed by `accord.report` for all. A cell with "
-        "R-hat of 1.05 or more, over its time, or ended by an error has failed, and is in no mean. "
-        "[How it is measured](../benchmarks/README.md)."
+        f"{load:.1f}. Every run is a separate process with 4 chains in float64, and engines take turns. Effective "
+        "draws are the smallest bulk ESS over all parameters of a model, computed by `accord.report` for every engine. "
+        "A cell has failed if R-hat is 1.05 or more, if it took too long, or if it ended in an error; it is then in no "
+        "mean. [How it is measured](../benchmarks/README.md)."
     )
 
 

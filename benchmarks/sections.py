@@ -16,7 +16,7 @@ NOT_RUN = "Not run."
 
 
 def coverage(runs: Sequence[Record]) -> str:
-    """How many of the models that each engine is asked for it was run on, how often, and what a run might take."""
+    """Count the models on which each engine was run, and the runs, with the time limit of a run."""
     kinds = ((MODELS, "cold"), (MODELS, "warm"), (LARGE_MODELS, "cold"))
     rows = []
     for name, engine in ENGINES.items():
@@ -36,18 +36,18 @@ def coverage(runs: Sequence[Record]) -> str:
         "examples, cold",
         "examples, warm",
         "large models, cold",
-        "seconds before a run is given up",
+        "time limit of a run, seconds",
     ]
     text = (
-        "Models on which each engine was run, of those that it is asked for. What failed, or took more than "
-        f"{ONCE_ABOVE:.0f} seconds, is not repeated, nor asked for from a warm start; from "
-        "there, libraries are run at their best, and NumPyro as it comes too."
+        "The number of models on which each engine was run, of the requested models. A run that failed, or took more "
+        f"than {ONCE_ABOVE:.0f} seconds, is not repeated and has no warm start. Warm starts use each library's best "
+        "settings, and also NumPyro's defaults."
     )
     return f"{text}\n\n{table(header, rows)}"
 
 
 def _how_many(counts: Sequence[int]) -> str:
-    """Of models, and of runs of each where there is more than one; `counts`: runs by model."""
+    """Count models, and the runs of each if there is more than one; `counts`: runs by model."""
     text, some = f"{sum(map(bool, counts))} of {len(counts)}", [count for count in counts if count]
     if max(counts) < 2:
         return text
@@ -55,7 +55,7 @@ def _how_many(counts: Sequence[int]) -> str:
 
 
 def cold(cells: Cells, models: Sequence[str]) -> str:
-    """Every peer beside accord, by cold seconds per 1000 effective draws."""
+    """Compare every peer with accord by cold seconds per 1000 effective draws."""
     rows = []
     for engine in dict.fromkeys(name for _, name in cells if name != "accord"):
         found = ratios(cells, models, engine, "accord", "cold")
@@ -74,7 +74,7 @@ def cold(cells: Cells, models: Sequence[str]) -> str:
 
 
 def gradients(cells: Cells, models: Sequence[str]) -> str:
-    """Ratios by model: over the peers that aims are held to, and over the best diagonal metric."""
+    """Compute ratios by model to the peers of the aims and to the best diagonal metric."""
     peers = [peer for group in GRADIENT_AIMS for peer in group]
     found = [ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in peers]
     best = over_diagonal(cells, models)
@@ -111,10 +111,10 @@ def gradients(cells: Cells, models: Sequence[str]) -> str:
 
 
 def beside_stan(cells: Cells, models: Sequence[str]) -> str:
-    """Run time per effective draw, without compiling, of accord and of Stan."""
+    """Compare the run times of accord and Stan per effective draw, without compilation."""
     text = (
-        "Seconds of warm-up and sampling per 1000 effective draws. Stan's own clock is the sum of what its chains say, "
-        "shared out evenly over the cores: no JSON, no idle core. The aim is held to the smaller figure of the two."
+        "Seconds of warm-up and sampling per 1000 effective draws. Stan's own clock is the sum of the times that its "
+        "chains report, divided by the cores, without JSON and idle cores. The aim uses the smaller of the two figures."
     )
     found, rows = over_stan(cells, models), []
     for model in found:
@@ -127,7 +127,7 @@ def beside_stan(cells: Cells, models: Sequence[str]) -> str:
 
 
 def steps(folder: Path) -> str:
-    """What a step of NUTS costs, if `overhead.py` has said."""
+    """Tabulate the cost of a NUTS step, if `overhead.py` has measured it."""
     rows = [
         [
             each.model,
@@ -141,13 +141,13 @@ def steps(folder: Path) -> str:
     ]
     if not rows:
         return NOT_RUN
-    return "Microseconds on one core, by `benchmarks/overhead.py`.\n\n" + table(
+    return "Microseconds on one core, measured by `benchmarks/overhead.py`.\n\n" + table(
         ["model", "gradient", "step", "extra", "ratio", "aim"], rows
     )
 
 
 def compiling(folder: Path) -> str:
-    """What compiling a run costs, if `compiling.py` has measured it."""
+    """Tabulate the cost of compiling a run, if `compiling.py` has measured it."""
     header, rows = table_of(folder / "compiling.md")
     if not rows:
         return NOT_RUN
@@ -155,20 +155,20 @@ def compiling(folder: Path) -> str:
     more = {model: float(row[whole]) - float(row[bare]) for model, row in rows.items()}
     least, most = min(more, key=lambda model: more[model]), max(more, key=lambda model: more[model])
     text = (
-        "Seconds of CPU, each model once, nothing cached, by `benchmarks/compiling.py`: Python traces both programs of "
-        "a run and lowers them; XLA compiles the one that draws (advance) and the one that turns positions into sites. "
-        "Beside them, the log density with its gradient alone. NUTS, random numbers, step size and starting points "
-        f"take {median(more.values()):.2f} s of XLA's time more than the gradient that they surround, in the median; "
-        f"{more[least]:.2f} on `{least}`, {more[most]:.2f} on `{most}`. It may be less than nothing, since a run has "
-        "XLA leave out passes that take longer than they save, which the bare gradient here goes through. In a run "
-        "the two programs are compiled side by side, and the second run of a model, in this process or another, "
+        "Seconds of CPU for each model once, with nothing cached, by `benchmarks/compiling.py`. Python traces and "
+        "lowers both programs of a run. XLA compiles the program that draws (advance) and the program that turns "
+        "positions into sites. The table also has the log density with its gradient alone. NUTS, random numbers, step size and "
+        f"starting points take {median(more.values()):.2f} s of XLA's time more than the gradient that they surround, "
+        f"in the median; {more[least]:.2f} on `{least}`, {more[most]:.2f} on `{most}`. The difference may be negative, "
+        "because a run has XLA skip passes that take longer than they save, and the bare gradient here does not. In a "
+        "run the two programs are compiled side by side. The second run of a model, in this process or another, "
         "compiles nothing."
     )
     return f"{text}\n\n{table(header, rows.values())}"
 
 
 def lost(folder: Path) -> str:
-    """Chains lost on arma11, if `lost_chains.py` has counted them."""
+    """Report the chains lost on arma11, if `lost_chains.py` has counted them."""
     found = lost_of(folder / "lost_chains.txt")
     if not found:
         return NOT_RUN
@@ -176,7 +176,7 @@ def lost(folder: Path) -> str:
 
 
 def failures(cells: Cells) -> str:
-    """Cells that failed, and why."""
+    """List the cells that failed, and why."""
     rows = [
         [each.model, each.engine, each.failure.replace("|", "/")]
         for each in cells.values()
@@ -186,7 +186,7 @@ def failures(cells: Cells) -> str:
 
 
 def settings(runs: Sequence[Record], engines: Sequence[str]) -> str:
-    """What every engine ran with, and what it was not asked for."""
+    """List the settings of every engine, and the models left out."""
     rows = []
     for engine in engines:
         mine = [run for run in runs if run["engine"] == engine]

@@ -1,7 +1,8 @@
 """Write the page of examples, their pictures, and the simulated data.
 
 `python docs/make_examples.py` writes `docs/examples.md` and runs every example with a picture, in some minutes.
-Names as arguments draw only those pictures, `--text` draws none. `--data` writes the simulated data files instead. Pictures need matplotlib (`pip install accord[plot]`).
+Names as arguments draw only those pictures, `--text` draws none. `--data` writes the simulated data files instead.
+Pictures need matplotlib (`pip install accord[plot]`).
 """
 
 import ast
@@ -33,9 +34,10 @@ INTRODUCTION = """# Examples
 <!-- Written by docs/make_examples.py: change the examples, then run it. -->
 
 Copy from these complete analyses. Each has a question, a model, a run, a reading of the result, and a check. Each is
-one file with its data, in [examples/gallery](../examples/gallery). Real data are small and classical, and the file names
-their source. Simulated data come with the function that made them and the true values. The checks compare the results
-with published figures, with algebra, or with the true values of the simulation; the project's tests repeat them.
+one file with its data, in [examples/gallery](../examples/gallery). Real data are small and classical, and the file
+names their source. Simulated data come with the function that made them and the true values. The checks compare the
+results with published figures, with algebra, or with the true values of the simulation. The project's tests
+repeat them.
 
 ```sh
 python examples/gallery/nile.py

@@ -10,7 +10,7 @@ from accord.distributions import constraints
 
 @ac.model
 def garch11(y, sigma1):
-    """Flat priors for a stationary variance, alpha1 + beta1 < 1; `y`: shape (t,), `sigma1`: first standard deviation."""
+    """Flat priors where alpha1 + beta1 < 1 (stationary); `y`: shape (t,), `sigma1`: first standard deviation."""
     mu = ac.sample("mu", dist.ImproperUniform(constraints.real, (), ()))
     alpha0 = ac.sample("alpha0", dist.ImproperUniform(constraints.positive, (), ()))
     alpha1 = ac.sample("alpha1", dist.ImproperUniform(constraints.unit_interval, (), ()))
