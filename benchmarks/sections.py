@@ -157,12 +157,12 @@ def compiling(folder: Path) -> str:
     text = (
         "Seconds of CPU for each model once, with nothing cached, by `benchmarks/compiling.py`. Python traces and "
         "lowers both programs of a run. XLA compiles the program that draws (advance) and the program that turns "
-        "positions into sites. The table also has the log density with its gradient alone. NUTS, random numbers, step size and "
-        f"starting points take {median(more.values()):.2f} s of XLA's time more than the gradient that they surround, "
-        f"in the median; {more[least]:.2f} on `{least}`, {more[most]:.2f} on `{most}`. The difference may be negative, "
-        "because a run has XLA skip passes that take longer than they save, and the bare gradient here does not. In a "
-        "run the two programs are compiled side by side. The second run of a model, in this process or another, "
-        "compiles nothing."
+        "positions into sites. The table also has the log density with its gradient alone. NUTS, random numbers, "
+        f"step size and starting points take {median(more.values()):.2f} s of XLA's time more than the gradient that "
+        f"they surround, in the median; {more[least]:.2f} on `{least}`, {more[most]:.2f} on `{most}`. The difference "
+        "may be negative, because a run has XLA skip passes that take longer than they save, and the bare gradient "
+        "here does not. In a run the two programs are compiled side by side. The second run of a model, in this "
+        "process or another, compiles nothing."
     )
     return f"{text}\n\n{table(header, rows.values())}"
 

@@ -1,9 +1,9 @@
 """Write the page of distributions, and their pictures, from the code.
 
-Run it from anywhere: `python docs/make_distributions.py` writes `docs/distributions.md` and every picture; names as
-arguments draw only those pictures, `--text` none, `--missing` those that are not there. It needs matplotlib, which
-`pip install accord[docs]` brings. What is said comes from docstrings; a public distribution without the sections that
-the page needs is an error, as is one that no example can be made of.
+`python docs/make_distributions.py`, from any folder, writes `docs/distributions.md` and every picture. Names as
+arguments draw only those pictures, `--text` draws none, and `--missing` draws the missing ones. It needs matplotlib
+(`pip install accord[docs]`). The text comes from docstrings. A public distribution without the sections that the page
+needs is an error, and so is one without an example.
 """
 
 import inspect
@@ -23,7 +23,7 @@ PICTURES = HERE / "pictures" / "distributions"
 ACCURACY = HERE / "accuracy.json"
 
 NOT_DISTRIBUTIONS = {"AbstractDistribution", "Constraint", "constraints", "biject_to"}
-# Groups that cannot be told from the support.
+# Groups that do not follow from the support.
 MEMBERS = {
     "Directions": (
         "VonMises SineBivariateVonMises SineSkewed ProjectedNormal VonMisesFisher WrappedCauchy WrappedNormal Cardioid"
@@ -50,14 +50,14 @@ INTRODUCTION = """# Distributions
 
 <!-- Written by docs/make_distributions.py from the code: change the docstrings, then run it. -->
 
-Every distribution is a frozen value: `dist.Normal(0, 1)`. Names and arguments are NumPyro's where NumPyro has the
-distribution. All have `log_prob(value)` and `sample(key, sample_shape)`; what else each defines is in a
-[table below](#what-is-defined). How to add one is on [its own page](extending.md).
+Every distribution is a frozen value: `dist.Normal(0, 1)`. Names and arguments follow NumPyro where it has the
+distribution. All distributions have `log_prob(value)` and `sample(key, sample_shape)`. A [table below](#what-is-defined)
+lists their other methods. You can also [add a distribution](extending.md).
 """
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, draw the pictures asked for, and say what is lacking."""
+    """Write the page, draw the requested pictures, and report what is missing."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     page, problems = make_page()
     PAGE.write_text(page, encoding="utf-8")
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_page() -> tuple[str, list[str]]:
-    """The text of the page, and what is lacking in the code for it to be whole."""
+    """Return the text of the page, and what is missing in the code."""
     problems: list[str] = []
     grouped: dict[str, list[str]] = {group: [] for group in GROUPS}
     rows: dict[str, str] = {}
@@ -104,29 +104,29 @@ def make_page() -> tuple[str, list[str]]:
 
 
 def class_names() -> list[str]:
-    """Every public class: distributions, and what they take, such as random measures."""
+    """Return the names of public classes: distributions and their arguments, such as random measures."""
     return [name for name in _public() if isinstance(getattr(dist, name), type)]
 
 
 def distribution_names() -> list[str]:
-    """Every public class that is a distribution."""
+    """Return the names of public distributions."""
     return [name for name in class_names() if is_distribution(name)]
 
 
 def is_distribution(name: str) -> bool:
-    """Whether the class of this name is a distribution."""
+    """Return whether the class of this name is a distribution."""
     return issubclass(getattr(dist, name), dist.AbstractDistribution)
 
 
 def examples_of(name: str) -> list[dist.AbstractDistribution]:
-    """Some values of a distribution."""
+    """Return examples of a distribution."""
     from distribution_examples import examples
 
     return examples(name)
 
 
 def group_of(shown: dist.AbstractDistribution) -> str:
-    """The group to which the support belongs."""
+    """Return the group of the page that the support belongs to."""
     if shown.is_discrete and not shown.event_shape:
         return "Counts"
     if shown.event_dim:
@@ -138,12 +138,12 @@ def group_of(shown: dist.AbstractDistribution) -> str:
 
 
 def support_of(shown: dist.AbstractDistribution) -> str:
-    """The support in words, its bounds named by the parameters that they are."""
+    """Describe the support in words, with parameters as bounds."""
     constraint = shown.support
     while hasattr(constraint, "base"):
         constraint = vars(constraint)["base"]
     if any(isinstance(value, jax.Array) for value in vars(constraint).values()):
-        return "numbers within ends that depend on the parameters"
+        return "numbers between bounds that depend on the parameters"
     names = {repr(value): name for name, value in vars(shown).items() if isinstance(value, (int, float))}
     bounds = {
         field: f"`{names[repr(value)]}`" if repr(value) in names and value not in (0, 1) else _plain(value)
@@ -158,12 +158,12 @@ def _public() -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    """A bound as one writes it: without a needless fraction."""
+    """Write a bound without a needless fraction."""
     return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
 
 
 def _row(name: str, shown: dist.AbstractDistribution | None, problems: list[str], is_wrapper: bool) -> str:
-    """One line of a table; what is not a distribution has no picture and no support."""
+    """Write one row of a table; a random measure has no picture and no support."""
     thing = getattr(dist, name)
     text = read(thing)
     density = text.sections.get("Density", text.sections.get("Probability", ""))
