@@ -108,7 +108,7 @@ def test_text_is_saved_without_graphviz(tmp_path, without_graphviz):
 
 
 def test_a_picture_of_pixels_takes_graphviz(tmp_path, without_graphviz):
-    with pytest.raises(OptionError, match=r"'.*g\.png' takes the program `dot` .*Install.*g\.svg'"):
+    with pytest.raises(OptionError, match=r"'.*g\.png' needs the program `dot` .*Install.*g\.svg'"):
         GRAPH.save(tmp_path / "g.png")
     with pytest.raises(OptionError, match=r"must end in one of \.svg, \.dot, \.mmd, \.png, \.pdf"):
         GRAPH.save(tmp_path / "g.jpeg")

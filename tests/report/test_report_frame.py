@@ -41,7 +41,7 @@ def test_a_row_is_a_draw_and_a_column_a_number():
 def test_a_site_with_the_name_of_a_statistic_is_refused():
     clash = InMemory({"lp": np.zeros((2, 5))})
     assert list(wide_frame(clash, ["lp"], **ABOUT)) == ["lp"]
-    with pytest.raises(OptionError, match="'lp' is a site and a statistic"):
+    with pytest.raises(OptionError, match="'lp' is both a site and a statistic"):
         wide_frame(clash, ["lp"], **ABOUT, stats=STATS)
 
 

@@ -149,12 +149,12 @@ RULES = {
     diverging: ("warning", "divergences", "37 of 4000 draws diverged (0.9%), most with small", "above 0.8"),
     diverging_anywhere: ("warning", "divergences", "40 of 4000 draws diverged (1.0%).", "reparameterise"),
     diverging_large: ("warning", "divergences", "most with large 'theta[B]'", "what depends on 'theta[B]'"),
-    apart: ("error", "r_hat", "R-hat is above 1.01 for 1 of 6 scalars, worst", "several modes"),
+    apart: ("error", "r_hat", "R-hat is above 1.01 for 1 of 6 parameters, worst", "several modes"),
     slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
-    slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 scalars, lowest", "times as many draws"),
+    slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 parameters, lowest", "times as many draws"),
     few_in_the_tail: ("warning", "ess_tail", "Tail ESS is below 400", "times as many draws"),
     stuck: ("error", "constant_chains", "Chain 2 did not move in 1000 draws.", "draws.stats"),
-    stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 scalars, such as 'theta[C]'.", "draws.stats"),
+    stuck_in_one_site: ("error", "constant_chains", "in 1 of 10 parameters, such as 'theta[C]'.", "draws.stats"),
     saturated: ("warning", "tree_depth", "500 of 4000 draws (12.5%) reached max_tree_depth 10", "rescale"),
     rarely_saturated: ("info", "tree_depth", "2 of 4000 draws (less than 0.1%)", "max_tree_depth"),
     low_energy: ("warning", "e_bfmi", "E-BFMI is below 0.3 in 1 of 4 chains, lowest 0.0", "Reparameterise heavy tails"),
@@ -217,7 +217,7 @@ ENDS = {
         bad_ends("gradient", warmup=[1, 0, 0, 4]),
         "info",
         "non_finite_warmup",
-        "the gradient 5 times",
+        "The gradient was not finite 5 times during warm-up",
     ),
 }
 
@@ -296,7 +296,7 @@ def test_an_incomplete_run_is_an_error():
     (notice,) = look(good_run(), complete=False, requested=3000)
     assert (notice.severity, notice.code) == ("error", "incomplete")
     assert "1000 of 3000 draws" in notice.message
-    assert "whole run" in notice.remedy
+    assert "infer.resume" in notice.remedy
 
 
 def test_notices_come_worst_first():
@@ -352,8 +352,8 @@ def test_a_large_posterior_is_judged_on_a_part_of_every_site(monkeypatch):
     run["sites"]["mu"][2] += 5.0
     run["sites"]["large"][1, :, 49] += 5.0
     found = {notice.code: notice for notice in look(run)}
-    assert "judged on about 20 of 60 scalars" in found["judged_in_part"].message
-    assert "2 of 16 scalars" in found["r_hat"].message  # the constants of corr have no R-hat
+    assert "judged for about 20 of 60 parameters" in found["judged_in_part"].message
+    assert "2 of 16 parameters" in found["r_hat"].message  # the constants of corr have no R-hat
 
 
 FORMS = {"tau": (("theta", '"theta": reparam.LocScale()'),)}

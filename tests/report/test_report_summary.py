@@ -164,7 +164,7 @@ def test_sites_are_picked_by_name_or_pattern(sites, kind):
 
 WRONG = {
     "a typo": (dict(only=["thetta"]), ["'thetta'", "Did you mean 'theta'", "mu"]),
-    "a pattern of none": (dict(only="z*"), ["no site fits the pattern 'z*'", "mu"]),
+    "a pattern of none": (dict(only="z*"), ["no site matches the pattern 'z*'", "mu"]),
     "no name": (dict(only=[3]), ["names of sites", "3"]),
     "percents": (dict(prob=90), ["90", "between 0 and 1"]),
     "no mass": (dict(prob=0.0), ["0.0", "between 0 and 1"]),

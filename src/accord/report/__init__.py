@@ -1,4 +1,4 @@
-"""Tell users what happened: progress, notices, summaries, and the draws as ArviZ knows them."""
+"""Report on a run: progress, notices, summaries, and export to ArviZ."""
 
 from .arviz import to_arviz, to_tree
 from .diagnostics import e_bfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, mcse_sd, nested_r_hat, r_hat

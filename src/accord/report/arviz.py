@@ -1,4 +1,4 @@
-"""Hand draws to ArviZ and xarray by their conventions; the only module that imports either."""
+"""Convert draws to ArviZ and xarray; the only module that imports either."""
 
 import importlib
 import importlib.metadata
@@ -24,7 +24,7 @@ _STAT_NAMES = {"log_likelihood": "total_log_likelihood"}
 
 @dataclass(frozen=True)
 class Group:
-    """Arrays by name that belong to one group of a tree.
+    """One group of a tree: arrays by name.
 
     **Fields**: `name` of the group; `values`; `dims`, `coords` and `chains` as for `to_tree`; `is_drawn`, whether the
     first two axes are chain and draw.
@@ -39,7 +39,7 @@ class Group:
 
 
 def groups_to_tree(groups: Iterable[Group], attrs: Mapping[str, object]) -> "DataTree":
-    """A tree of these groups; names and errors as for `to_tree`."""
+    """Build a tree of these groups; names and errors as for `to_tree`."""
     from xarray import DataTree
 
     datasets = {
@@ -98,7 +98,7 @@ def to_tree(
 
 
 def to_arviz(tree: "DataTree") -> Any:
-    """The tree itself, or `InferenceData` where the installed `arviz` is 0.x, which reads nothing else."""
+    """Return the tree, or `InferenceData` if the installed `arviz` is 0.x, which reads nothing else."""
     try:
         if not importlib.metadata.version("arviz").startswith("0."):
             return tree
@@ -114,7 +114,7 @@ def to_arviz(tree: "DataTree") -> Any:
 
 
 def leave_one_out(values: np.ndarray, relative_ess: float) -> dict[str, Any]:
-    """Leave-one-out of `arviz-stats`, for log likelihoods of shape `(chain, draw, *batch)`.
+    """Compute leave-one-out by `arviz-stats`, for log likelihoods of shape `(chain, draw, *batch)`.
 
     Returns `elpd`, `se`, `p`, `good_k`, and by observation `elpd_i` and `pareto_k`, shape `batch`.
     """
@@ -125,7 +125,7 @@ def leave_one_out(values: np.ndarray, relative_ess: float) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
-        )  # of its dependencies, on import, and of k, of which we tell ourselves
+        )  # from its dependencies on import, and about k, for which accord has its own notice
         found = importlib.import_module("arviz_stats").loo(tree, pointwise=True, reff=relative_ess)
     names = ("elpd", "se", "p", "good_k")
     numbers = {name: float(getattr(found, name)) for name in names}
@@ -133,13 +133,11 @@ def leave_one_out(values: np.ndarray, relative_ess: float) -> dict[str, Any]:
 
 
 def stack(pointwise: Mapping[str, np.ndarray], num_samples: int) -> "DataFrame":
-    """The table of `arviz_stats.compare`, best first, for models with these predictive densities by observation."""
+    """Compare models by `arviz_stats.compare`, best first, from the predictive density of each observation."""
     from xarray import DataArray
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # of its dependencies, on import, and of pandas, on the way that it sorts
+        warnings.simplefilter("ignore")  # from its dependencies on import, and from pandas about sorting
         arviz_stats = importlib.import_module("arviz_stats")
         kind = importlib.import_module("arviz_stats.utils").ELPDData
         each = {
@@ -222,7 +220,7 @@ def _labels(dim: str, size: int, chains: Sequence[int] | None, coords: Coords) -
 
 
 def _attribute(value: object) -> str | int | float:
-    """What NetCDF and Zarr can both hold."""
+    """Return an attribute in a form that NetCDF and Zarr can both hold."""
     if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     return json.dumps(value, default=str)

@@ -1,4 +1,4 @@
-"""Sum autocorrelations of chains to the effective sample size of their mean, for many scalars at once.
+"""Compute the effective sample size of a mean from autocorrelations, for many scalars at once.
 
 Geyer's sequence ends where a pair of autocorrelations is no longer positive: for chains that mix well, after a few
 lags. So the first lags are worked out one by one, which costs a pass over the draws each, and only the scalars whose
@@ -19,7 +19,7 @@ _SLOW = 0.2  # an autocorrelation at lag 7 from which the sequence will be long
 
 
 class Centred(NamedTuple):
-    """Chains less their means.
+    """Chains minus their means.
 
     **Fields**: `means` and `squares`, the sum of squared deviations, shape `(scalar, chain)`; `deviations`, shape
     `(scalar, chain, draw)`.
@@ -31,21 +31,21 @@ class Centred(NamedTuple):
 
 
 def centre(columns: np.ndarray) -> Centred:
-    """Take its mean from each chain; `columns` has shape `(scalar, chain, draw)`."""
+    """Subtract its mean from each chain; `columns` has shape `(scalar, chain, draw)`."""
     means = columns.mean(axis=2)
     deviations = columns - means[:, :, None]
     return Centred(means, deviations, products(deviations, deviations))
 
 
 def products(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The sum of products along the last axis."""
+    """Sum products along the last axis."""
     if one.shape[-1] <= _ONE_THREAD:
         return np.vecdot(one, other)
     return np.einsum("...k,...k->...", one, other)
 
 
 def ess(columns: np.ndarray, centred: Centred | None = None) -> np.ndarray:
-    """Effective sample size of the mean of the chains as they are, by Geyer's initial monotone sequence.
+    """Compute the effective sample size of the mean, by Geyer's initial monotone sequence, without splitting chains.
 
     - `columns`: float64, shape `(scalar, chain, draw)`; `centred`, where it has been worked out. Returns shape
       `(scalar,)`.
@@ -68,7 +68,7 @@ def ess(columns: np.ndarray, centred: Centred | None = None) -> np.ndarray:
 
 
 def _time(centred: np.ndarray, within: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """How many draws of the chains are worth one independent draw, before any bound."""
+    """Compute how many draws are worth one independent draw, before any bound."""
     num_scalars, num_chains, size = centred.shape
     num_lags = 2 * max(1, (size - 1) // 2)  # as many as pairs are made of
     time = np.empty(num_scalars)
@@ -109,7 +109,7 @@ def _time(centred: np.ndarray, within: np.ndarray, variance: np.ndarray) -> np.n
 
 
 def _sum_of_sequence(rho: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One and twice the autocorrelations, as far as the sequence goes, and whether it has ended.
+    """Return one plus twice the autocorrelations, as far as the sequence goes, and whether it has ended.
 
     - `rho`: autocorrelations from lag 0, an even number, shape `(scalar, lag)`.
     """
@@ -129,14 +129,14 @@ def _sum_of_sequence(rho: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sums_by_transform(centred: np.ndarray, num_lags: int) -> np.ndarray:
-    """Products of draws that many lags apart, summed over draws and chains; shape `(scalar, num_lags)`."""
+    """Sum products of draws at each lag over draws and chains; shape `(scalar, num_lags)`."""
     padded = _fast_length(centred.shape[2] + num_lags - 1)
     power = np.fft.rfft(centred, padded, axis=2)
     return np.fft.irfft((power.real**2 + power.imag**2).sum(axis=1), padded, axis=1)[:, :num_lags]
 
 
 def _fast_length(least: int) -> int:
-    """The smallest even length of at least so many that has no factor above 5."""
+    """Return the smallest even length, at least this long, without a prime factor above 5."""
     best = 1 << (least - 1).bit_length()
     fives = 1
     while fives < best:

@@ -1,4 +1,4 @@
-"""Judge draws: R-hat, effective sample size, Monte Carlo error and E-BFMI, for many scalars at once.
+"""Compute diagnostics of draws: R-hat, effective sample size, Monte Carlo error and E-BFMI, for many scalars at once.
 
 Own NumPy code in float64, since notices and stopping rules must not depend on the version of another package,
 nor take milliseconds for each scalar. Equal to `arviz-stats` to 1e-10 (tested), with two departures. A
@@ -26,9 +26,9 @@ Columns = np.ndarray  # (scalar, chain, draw), float64: sorting and FFTs run alo
 
 MIN_DRAWS = 4
 TAILS = (0.05, 0.95)
-"""The probabilities whose quantiles `ess_tail` is of."""
+"""The probabilities of the quantiles that `ess_tail` judges."""
 
-# What is ignored: infinities less each other, and 0/0 in a column that varies only in the draw that splitting drops;
+# Ignored floating point warnings: inf - inf, and 0/0 in a column that varies only in the draw that splitting drops;
 # both come out as NaN, which is the answer.
 QUIETLY: Mapping[str, Any] = MappingProxyType(
     {"invalid": "ignore", "divide": "ignore", "over": "ignore", "under": "ignore"}
@@ -40,7 +40,7 @@ _SAFE = 200  # powers of two whose fourth power is a number
 
 
 def r_hat(draws: np.ndarray) -> np.ndarray:
-    """Rank-normalised split R-hat, the larger of that of location and that of scale.
+    """Compute rank-normalised split R-hat: the larger of the values for location and for scale.
 
     - `draws`: shape `(chain, draw, k)`. Returns shape `(k,)`; NaN for a column that is constant or not
       finite, for fewer than 2 chains and for fewer than 4 draws.
@@ -49,9 +49,9 @@ def r_hat(draws: np.ndarray) -> np.ndarray:
 
 
 def nested_r_hat(draws: np.ndarray, sets: Sequence[int] | None = None) -> np.ndarray:
-    """Rank-normalised nested R-hat of chains in sets, the larger of that of location and that of scale.
+    """Compute rank-normalised nested R-hat of sets of chains: the larger of the values for location and for scale.
 
-    - `sets`: of each chain, the superchain whose start it shares. None makes sets of neighbours.
+    - `sets`: the superchain of each chain, which shares its starting point. None makes sets of neighbours.
     Shapes and NaN as in `r_hat`, but for chains of any length.
     """
     labels = many_chains.sets_of(draws.shape[0]) if sets is None else sets
@@ -68,27 +68,27 @@ def nested_r_hat(draws: np.ndarray, sets: Sequence[int] | None = None) -> np.nda
 
 
 def ess_bulk(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size of the bulk: that of the mean of rank-normalised draws. See `r_hat`."""
+    """Compute the effective sample size of the bulk, from the mean of rank-normalised draws. See `r_hat`."""
     return _by_column(draws, _ess_bulk)
 
 
 def ess_tail(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size of the tails: the smaller of those of the 5% and 95% quantiles. See `r_hat`."""
+    """Compute the effective sample size of the tails: the smaller one of the 5% and 95% quantiles. See `r_hat`."""
     return _by_column(draws, _ess_tail)
 
 
 def ess_mean(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size of the mean; antithetic chains have more than draws. See `r_hat`."""
+    """Compute the effective sample size of the mean; antithetic chains have more than draws. See `r_hat`."""
     return _by_column(draws, lambda columns: ess_of_means(scaled(columns)[0]))
 
 
 def mcse_mean(draws: np.ndarray) -> np.ndarray:
-    """Monte Carlo standard error of the mean, in the unit of the draws. Shapes and NaN as in `r_hat`."""
+    """Compute the Monte Carlo standard error of the mean, in the unit of the draws. Shapes and NaN as in `r_hat`."""
     return _by_column(draws, lambda columns: errors_of_moments(columns)[1])
 
 
 def mcse_sd(draws: np.ndarray) -> np.ndarray:
-    """Monte Carlo standard error of the standard deviation, in the unit of the draws. See `r_hat`."""
+    """Compute the Monte Carlo standard error of the standard deviation, in the unit of the draws. See `r_hat`."""
     return _by_column(draws, lambda columns: errors_of_moments(columns)[2])
 
 
@@ -110,14 +110,14 @@ def e_bfmi(energy: np.ndarray) -> np.ndarray:
 
 
 def blocks_of(draws: np.ndarray) -> list[slice]:
-    """The scalars of draws of shape `(chain, draw, k)` in blocks that are worked on at once."""
+    """Yield slices of the scalars of draws of shape `(chain, draw, k)`, one for each block of work."""
     num_chains, num_draws, num_scalars = draws.shape
     block = max(1, _BLOCK // max(1, num_chains * num_draws))
     return [slice(start, min(start + block, num_scalars)) for start in range(0, num_scalars, block)]
 
 
 def columns_at(draws: np.ndarray, some: slice) -> tuple[np.ndarray, Columns]:
-    """Which of some scalars vary and are finite, and the draws of all of them; there is a draw at least."""
+    """Return which scalars vary and are finite, and the draws of all; needs at least one draw."""
     resolution = np.finfo(draws.dtype).eps if draws.dtype.kind == "f" else 0.0
     columns = np.ascontiguousarray(np.moveaxis(draws[:, :, some], 2, 0), np.float64)
     low, high = columns.min(axis=(1, 2)), columns.max(axis=(1, 2))
@@ -127,7 +127,7 @@ def columns_at(draws: np.ndarray, some: slice) -> tuple[np.ndarray, Columns]:
 
 
 def least_draws(num_chains: int) -> int:
-    """How many draws a chain needs for an effective sample size."""
+    """Return how many draws a chain needs for an effective sample size."""
     return 1 if num_chains >= MANY else MIN_DRAWS
 
 
@@ -162,7 +162,7 @@ def scaled(columns: Columns) -> tuple[Columns, np.ndarray]:
 
 
 def split(columns: Columns) -> Columns:
-    """Make two chains of each, dropping the middle draw of an odd number."""
+    """Split each chain into two, dropping the middle draw of an odd number."""
     num_scalars, num_chains, size = columns.shape
     if size % 2 == 0:
         return columns.reshape(num_scalars, 2 * num_chains, size // 2)
@@ -171,37 +171,37 @@ def split(columns: Columns) -> Columns:
 
 
 def pooled(columns: Columns) -> np.ndarray:
-    """The draws of all chains together; shape `(scalar, chain * draw)`."""
+    """Join the draws of all chains; shape `(scalar, chain * draw)`."""
     return columns.reshape(len(columns), -1)
 
 
 def r_hat_of(scores: Centred, folded: Centred) -> np.ndarray:
-    """The larger R-hat of normal scores of halves of chains, and of those of their distance from the median."""
+    """Compute the larger R-hat of half chains: of their normal scores, or of scores of the distance from the median."""
     # A symmetric two-valued column folds to a constant, whose R-hat is NaN; fmax keeps the other one out of
     # the way of that, as the comparison in ArviZ does not.
     return np.fmax(_plain_r_hat(scores), _plain_r_hat(folded))
 
 
 def folded_scores(columns: Columns, median: np.ndarray) -> Columns:
-    """Normal scores of the distance of draws from the median, shape `(scalar,)`."""
+    """Compute normal scores of the distance of draws from the median, shape `(scalar,)`."""
     distances = columns - median[:, None, None]
     np.abs(distances, out=distances)
     return normal_scores(pooled(distances)).reshape(columns.shape)
 
 
 def ess_of_means(columns: Columns) -> np.ndarray:
-    """Effective sample size of the mean: of halves of chains, or of many chains by the spread of their means."""
+    """Compute the effective sample size of the mean, from half chains or from the spread of many chains' means."""
     return many_chains.ess(columns) if columns.shape[1] >= MANY else ess(split(columns))
 
 
 def ess_of_tails(columns: Columns, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The smaller effective sample size of how often draws are at most `low`, and at most `high`; shape `(scalar,)`."""
+    """Compute the smaller effective sample size of the tail indicators: draws at most `low`, and at most `high`."""
     both = (ess_of_means((columns <= bound[:, None, None]).astype(np.float64)) for bound in (low, high))
     return np.minimum(*both)
 
 
 def errors_of_moments(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Standard deviation of draws, and the Monte Carlo errors of their mean and of it; each of shape `(scalar,)`."""
+    """Compute the standard deviation, and Monte Carlo errors of mean and standard deviation; each `(scalar,)`."""
     columns, unit = scaled(columns)
     size = columns.shape[1] * columns.shape[2]
     squares = columns - pooled(columns).mean(axis=1)[:, None, None]

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def formatted(row: Mapping[str, float], errors: Mapping[str, float]) -> list[str]:
-    """Round each number of a row of a summary to the first digit that its Monte Carlo error leaves in doubt.
+    """Round each number of a row of a summary to the first digit that its Monte Carlo error makes uncertain.
 
     - `errors`: `mcse_mean` and `mcse_sd` of the row.
     """

@@ -1,4 +1,4 @@
-"""Hold what the rules of `notices` look at, and pick the scalars they have time to judge."""
+"""Hold the evidence that the rules of `notices` need, and select the scalars to judge in bounded time."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from .many_chains import MANY
 from .ranks import average_ranks
 
 Counts = Mapping[str, Mapping[str, np.ndarray]]
-"""By kind of bad end and phase, how many draws, shape `(chain,)`."""
+"""Number of failed draws by kind of failure and phase, shape `(chain,)`."""
 
 Blamed = tuple[tuple[str, ...], str]
-"""The sites to blame, and what there is to say of it: a sentence with a space before it."""
+"""The sites to blame, and an explanation: a sentence with a leading space."""
 
 Forms = tuple[tuple[str, str], ...]
-"""Sites whose law has a scale that another site sets, each with its non-centred form as `handlers.reparam` takes it."""
+"""Sites whose scale is another site, each with its non-centred form for `handlers.reparam`."""
 
 # Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
 # scalars.
@@ -28,7 +28,7 @@ _BLOCK = 2**18  # elements ranked at once
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A run as the rules see it. Arrays have shape `(chain, draw, ...)`; see `examine` for the rest."""
+    """The evidence on a run for the rules. Arrays have shape `(chain, draw, ...)`; see `examine` for the rest."""
 
     sites: AbstractSeries
     stats: AbstractSeries
@@ -53,50 +53,50 @@ class Evidence:
 
     @property
     def has_many_chains(self) -> bool:
-        """Whether their means are judged, which asks for no long chains."""
+        """Return whether chains are judged by the spread of their means, which needs no long chains."""
         return len(self.chains) >= MANY
 
     def r_hat(self, draws: np.ndarray) -> np.ndarray:
-        """The R-hat that suits so many chains, for draws of shape `(chain, draw, k)`; shape `(k,)`."""
+        """Compute split R-hat, or nested R-hat for many chains; from shape `(chain, draw, k)` to `(k,)`."""
         return nested_r_hat(draws, self.superchains) if self.has_many_chains else r_hat(draws)
 
     @property
     def num_draws(self) -> int:
-        """Draws per chain."""
+        """Number of draws per chain."""
         shapes = [series.shape(name) for series in (self.sites, self.stats) for name in series]
         return shapes[0][1] if shapes else 0
 
     @property
     def num_scalars(self) -> int:
-        """Scalars of all sites together."""
+        """Number of scalars of all sites."""
         return sum(self.sites.width(name) for name in self.sites)
 
     @property
     def num_judged(self) -> int:
-        """How many of them are looked at."""
+        """Number of scalars that are judged."""
         return min(
             self.num_scalars, max(len(self.sites), BUDGET // max(1, len(self.chains) * self.num_draws))
         )
 
     def counts_of(self, kind: str, phase: str) -> np.ndarray:
-        """How many draws of a phase ended so, shape `(chain,)`; zeros where nobody counted."""
+        """Return how many draws of a phase failed in this way, shape `(chain,)`; zeros without counts."""
         nobody = np.zeros(len(self.chains), np.int64)
         return np.asarray(self.counts.get(kind, {}).get(phase, nobody))
 
     def label(self, name: str, scalar: int) -> str:
-        """The quoted name of one scalar of a site."""
+        """Return the quoted label of one scalar of a site."""
         shape = self.sites.shape(name)[2:]
         return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
 
     def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
+        """Yield each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
         widths = {name: self.sites.width(name) for name in self.sites}
         for name, quota in quotas(widths, self.num_judged).items():
             scalars = np.linspace(0, widths[name] - 1, quota).round().astype(int)
             yield name, scalars, self.sites.columns(name, scalars)
 
     def judged(self, statistic: Callable[[np.ndarray], np.ndarray]) -> list[tuple[float, str, int]]:
-        """The values of a diagnostic, each with its site and scalar; NaN is left out, infinity is not."""
+        """Return the values of a diagnostic with site and scalar; leaves NaN out, but not infinity."""
         return [
             (float(value), name, int(scalar))
             for name, scalars, draws in self.picked()
@@ -107,7 +107,7 @@ class Evidence:
     def best_separation(
         self, flags: np.ndarray, among: Collection[str] | None = None
     ) -> tuple[float, str, int]:
-        """The scalar whose ranks best tell flagged draws from the others, with its site and its score.
+        """Return the scalar whose ranks best separate flagged draws from the others, with its site and score.
 
         The score is the probability that a flagged draw exceeds another one (Mann & Whitney 1947), less a
         half.

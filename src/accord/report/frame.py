@@ -1,4 +1,4 @@
-"""Lay draws out as a wide data frame: a row for each draw, a column for each number."""
+"""Convert draws to a wide data frame: one row per draw, one column per parameter."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ def wide_frame(
     coords: Coords,
     stats: AbstractSeries | None = None,
 ) -> "DataFrame":
-    """The draws of some sites, and their statistics where these are given.
+    """Build a data frame of the draws of some sites, and of their statistics if given.
 
     - `names`: of the sites, whose columns are labelled as rows of a summary are. `chains`: their numbers.
 
-    Raises `ImportError` without pandas; `OptionError` where a column and a statistic have one name.
+    Raises `ImportError` without pandas; `OptionError` if a column and a statistic share a name.
     """
     try:
         import pandas
@@ -43,7 +43,7 @@ def wide_frame(
         for name in stats:
             if name in columns:
                 raise OptionError(
-                    f"to_dataframe: {name!r} is a site and a statistic. Leave one out, by sites= or stats=False."
+                    f"to_dataframe: {name!r} is both a site and a statistic. Leave one out, by sites= or stats=False."
                 )
             columns[name] = stats[name].reshape(-1)
     index = pandas.MultiIndex.from_product([list(chains), range(num_draws)], names=["chain", "draw"])

@@ -11,21 +11,21 @@ Coords = Mapping[str, Sequence[object] | np.ndarray]
 
 
 def written(labels: np.ndarray) -> list[object] | dict[str, object]:
-    """Labels of a dim as JSON can hold them; dates with the unit that they are in."""
+    """Convert labels of a dim for JSON; dates keep their unit."""
     if labels.dtype.kind != "M":
         return labels.tolist()
     return {"unit": np.datetime_data(labels.dtype)[0], "dates": np.datetime_as_string(labels).tolist()}
 
 
 def read_written(labels: Sequence[object] | Mapping[str, Sequence[object]]) -> np.ndarray:
-    """The labels that `written` has written."""
+    """Read the labels that `written` has written."""
     if isinstance(labels, Mapping):
         return np.array(labels["dates"], f"datetime64[{labels['unit']}]")
     return np.asarray(labels)
 
 
 def as_labels(labels: Sequence[object] | Mapping[str, Sequence[object]] | np.ndarray) -> tuple[object, ...]:
-    """Labels of a dim as they are compared, Python's and dates of NumPy; from an array, or as they were written."""
+    """Convert labels of a dim, from an array or from JSON, to Python values and NumPy dates, for comparison."""
     array = labels if isinstance(labels, np.ndarray) else read_written(labels)
     return tuple(array) if array.dtype.kind == "M" else tuple(array.tolist())
 
@@ -33,7 +33,7 @@ def as_labels(labels: Sequence[object] | Mapping[str, Sequence[object]] | np.nda
 def scalar_labels(
     name: str, shape: Sequence[int], dims: Sequence[str] = (), coords: Coords | None = None
 ) -> list[str]:
-    """Labels of the scalars of a site in row-major order: `mu`, `theta[2]`, `beta[Choate,0]`.
+    """Label the scalars of a site in row-major order: `mu`, `theta[2]`, `beta[Choate,0]`.
 
     - `shape`: event and batch shape, without chain and draw.
     - `dims`: names of the leading axes, where they have one; an axis whose dim is in `coords` is labelled by

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 MANY = 64
-"""From so many chains on, their means say more than their autocorrelations."""
+"""From this many chains on, the spread of their means replaces autocorrelations."""
 
 NUM_SETS = 16
-"""Of chains, for nested R-hat, where they were not begun in superchains."""
+"""Number of sets of chains for nested R-hat, if they did not start in superchains."""
 
 
 def ess(columns: np.ndarray) -> np.ndarray:
-    """Effective sample size of the mean, for `(scalar, chain, draw)`: variance of draws over that of the mean's error.
+    """Compute the effective sample size of the mean, from `(scalar, chain, draw)`, by the variance of chain means.
 
     At most N log10 N of N draws, as where autocorrelations are summed; N where chains have means that are all alike.
     """

@@ -41,7 +41,7 @@ _MOST_THREADS = 4  # as many as share the bandwidth of a machine's memory
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What a summary says of scalars: numbers by name, shape `(k,)`, and a sketch of each.
+    """Summaries of k scalars: numbers by name, shape `(k,)`, and a sketch of each.
 
     **Fields**: `quantiles`, shape `(probability, k)`; `shortest`, the ends of the shortest interval, shape `(2, k)`;
     `diagnostics`, by the names in `DIAGNOSTICS`; `sketches`, as `sketch` draws them, shape `(k,)`.
@@ -65,7 +65,7 @@ def marginals(
 
     - `probabilities`: of the quantiles; `quantiles` has shape `(len(probabilities), k)`.
     - `mass`: of the shortest interval, shape `(2, k)`; NaN without it.
-    - `superchains`: that of each chain, where several began at one place.
+    - `superchains`: superchain of each chain, if several chains share a starting point.
     """
     num_scalars = draws.shape[2]
     nothing = np.full(num_scalars, np.nan)
@@ -105,7 +105,7 @@ def marginals(
 def _note(
     found: Marginals, some: slice, draws: np.ndarray, probabilities: Sequence[float], mass: float | None
 ) -> None:
-    """Put what there is to say of a block of scalars where it belongs."""
+    """Fill in the summaries of a block of scalars."""
     is_valid, columns = columns_at(draws, some)
     rows = pooled(columns)
     num_chains, num_draws = columns.shape[1:]
@@ -136,7 +136,7 @@ def _note(
 def _judged(
     columns: Columns, ordered: np.ndarray, order: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The sd and the diagnostics of columns that vary, those of many chains left to `diagnostics`.
+    """Compute the sd and the diagnostics of columns that vary; `diagnostics` does those of many chains.
 
     - `ordered`: their draws sorted; `order`: the places of these, if they are those of halves of chains too.
     """
@@ -158,7 +158,7 @@ def _judged(
 
 
 def quantiles_of(ordered: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
-    """Quantiles of sorted rows, interpolated linearly as NumPy's are; shape `(len(probabilities), row)`."""
+    """Compute quantiles of sorted rows with NumPy's linear interpolation; shape `(len(probabilities), row)`."""
     size = ordered.shape[1]
     places = np.asarray(probabilities) * (size - 1)
     below = np.floor(places).astype(int)
@@ -172,13 +172,13 @@ def quantiles_of(ordered: np.ndarray, probabilities: Sequence[float]) -> np.ndar
 
 
 def median_of(ordered: np.ndarray) -> np.ndarray:
-    """The median of sorted rows, as NumPy's."""
+    """Compute the median of sorted rows, as NumPy does."""
     size = ordered.shape[1]
     return ordered[:, (size - 1) // 2 : size // 2 + 1].mean(axis=1)
 
 
 def shortest_of(ordered: np.ndarray, mass: float) -> np.ndarray:
-    """The narrowest interval that holds `mass` of the entries of sorted rows, the lowest of equals; shape `(2, row)`.
+    """Compute the narrowest interval with `mass` of the entries of sorted rows, the lowest if tied; `(2, row)`.
 
     NaN for a row with an entry that is not finite.
     """

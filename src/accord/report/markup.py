@@ -1,7 +1,7 @@
-"""Write tables and notices as HTML that stands by itself.
+"""Write tables and notices as self-contained HTML.
 
-No style is taken from elsewhere and nothing is fetched. Colours of text and background are those of the page, so that
-light and dark ones serve; what is added is told apart on both.
+It uses no other style sheet and fetches nothing. Text and background take the colours of the page, light or dark; added
+colours are visible on both.
 """
 
 import html
@@ -14,7 +14,7 @@ _CELL = "padding:0.15em 0.6em;border:0;color:inherit;background:transparent;"
 
 
 def table_as_html(cells: Sequence[Sequence[str]], left_out: str = "") -> str:
-    """A table whose first row is its head and whose first column is labels, to the left; the last one is sketches."""
+    """Write a table: the first row is the head, the first column has labels, the last one sketches."""
     head = "".join(f"<th style='{_CELL}text-align:right'>{html.escape(cell)}</th>" for cell in cells[0])
     body = "".join(
         "<tr style='background:transparent'>"
@@ -32,5 +32,5 @@ def table_as_html(cells: Sequence[Sequence[str]], left_out: str = "") -> str:
 
 
 def notices_as_html(notices: Iterable[Notice]) -> str:
-    """A line for each, in the order given."""
+    """Write one line per notice, in the given order."""
     return "".join(each.as_html() for each in notices)

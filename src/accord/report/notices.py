@@ -1,4 +1,4 @@
-"""Say what a user must know about a run before using its draws: one rule each, worst first."""
+"""Judge a run by rules, and return its notices, most severe first."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,20 +59,21 @@ def examine(
     superchains: Sequence[int] | None = None,
     scaled_by: Mapping[str, Forms] | None = None,
 ) -> list[Notice]:
-    """Apply every rule to a run; an empty list means that nothing was found wrong.
+    """Apply every rule to a run; an empty list means that no rule found a problem.
 
     - `sites`: site to draws, shape `(chain, draw, *event)`; `stats`: ArviZ's name to shape `(chain, draw)`. A
       rule whose statistic is absent is silent. Warm-up draws do not belong here.
     - `chains`: chain numbers, for the messages; `dims`, `coords`: label scalars as in the summary.
     - `max_tree_depth`, `target_accept`: options of the sampler, None where it has none.
     - `complete`: whether the run reached its end, `requested`: the draws per chain it was to make.
-    - `counts`: by kind and phase, how many draws ended badly, shape `(chain,)`; `num_made`, draws after warm-up of all
+    - `counts`: how many draws failed by kind and phase, shape `(chain,)`; `num_made`, draws after warm-up of all
       chains, before thinning (None is as many as there are).
-    - `num_warmup`: draws of warm-up as planned; `step_size`: where it ended; `warmups`: draws of it that each chain
-      made, and `is_settled`, whether it had settled then; all of shape `(chain,)`. `latents`: names of the unknowns.
-    - `blamed`: by kind of bad end, the sites to blame and a sentence. `is_unbounded`: some log density was +inf.
-    - `superchains`: that of each chain, where several began at one place.
-    - `scaled_by`: by latent site, the sites of whose law it sets the scale, with their non-centred forms.
+    - `num_warmup`: draws of warm-up as planned; `step_size`: at the end of warm-up; `warmups`: warm-up draws that each
+      chain made, and `is_settled`, whether it had settled then; all of shape `(chain,)`. `latents`: names of the
+      unknowns.
+    - `blamed`: the sites to blame and a sentence, by kind of failure. `is_unbounded`: some log density was +inf.
+    - `superchains`: superchain of each chain, if several chains share a starting point.
+    - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """

@@ -1,4 +1,4 @@
-"""Write what a notebook shows of a run: its notices and the first rows of its summary."""
+"""Show a run in a notebook: its notices and the first rows of its summary."""
 
 import html
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .markup import notices_as_html, table_as_html
 from .summary import summarise
 
 ROWS = 20
-"""Of a summary that is shown unasked: a run may have a million."""
+"""Rows of a summary that a notebook shows by default: a run may have a million."""
 
 
 def run_as_html(
@@ -22,7 +22,7 @@ def run_as_html(
     coords: Coords,
     superchains: Sequence[int] | None = None,
 ) -> str:
-    """What was drawn: its notices, which stand open where one is an error, and the first rows of its summary."""
+    """Write a run as HTML: its notices, unfolded if one is an error, and the first rows of its summary."""
     parts = [f"<p><b>{html.escape(head)}</b></p>"]
     if notices:
         is_open = " open" if any(each.severity != "info" for each in notices) else ""

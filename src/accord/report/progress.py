@@ -1,4 +1,4 @@
-"""Show how far each chain is, live in a terminal or notebook, and as a sparse line elsewhere."""
+"""Show the progress of each chain: live in a terminal or notebook, an occasional line elsewhere."""
 
 import abc
 import sys
@@ -21,11 +21,11 @@ _MOST_ROWS = 32  # chains shown one by one: more would not fit on a screen
 
 
 class AbstractProgress(abc.ABC):
-    """What a driver tells while it runs. It changes no number: no method returns anything."""
+    """Display of progress that a driver calls while it runs. It changes no draw: no method returns anything."""
 
     @abc.abstractmethod
     def start(self, chains: Sequence[int], totals: Mapping[str, int]) -> None:
-        """Begin to show `chains`, each with `totals` draws by phase, in order."""
+        """Start to show `chains`, each with `totals` draws by phase, in order."""
 
     @abc.abstractmethod
     def update(
@@ -40,7 +40,7 @@ class AbstractProgress(abc.ABC):
         steps_per_draw: float | None = None,
         seconds: float = 0.0,
     ) -> None:
-        """Take the news of one chain; may be called from any thread, and draws in that thread, though seldom.
+        """Update one chain; may be called from any thread, and now and then redraws in that thread.
 
         - `chain`: zero-based number; `phase`: `"warmup"` or `"sample"`; `done`, `total`: draws of that phase.
         - `step_size`: of the integrator, None if there is none; `divergences`: since sampling began.
@@ -49,7 +49,7 @@ class AbstractProgress(abc.ABC):
 
     @abc.abstractmethod
     def note(self, text: str) -> None:
-        """Show a line below the chains until the next one takes its place, such as what a stopping rule has found."""
+        """Show a line below the chains until the next one replaces it, such as the result of a stopping rule."""
 
     @abc.abstractmethod
     def message(self, text: str) -> None:
@@ -57,7 +57,7 @@ class AbstractProgress(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> None:
-        """Show the last state and give the terminal back. Harmless twice, and before `start`."""
+        """Show the last state and release the terminal. Calling it twice, or before `start`, does no harm."""
 
 
 class NoProgress(AbstractProgress):
@@ -92,7 +92,7 @@ class NoProgress(AbstractProgress):
 
 @dataclass(frozen=True)
 class _Row:
-    """The last news of one chain; see `AbstractProgress.update`."""
+    """The last update of one chain; see `AbstractProgress.update`."""
 
     chain: int
     phase: str
@@ -109,9 +109,8 @@ class RichProgress(AbstractProgress):
     """Show a table with a row per chain by `rich`: bar, draws, divergences, step size, steps per draw, time
     left. More than 32 chains have one row together.
 
-    Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, so that
-    a log stays short. Unlike most of accord it changes as it goes, since a terminal does; use one for each
-    run.
+    Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, to keep
+    logs short. It has mutable state: use one for each run.
 
     **Fields**
     - `console`: where to draw; standard error by default, so that standard output stays the program's.
@@ -235,7 +234,7 @@ class RichProgress(AbstractProgress):
         return Group(table, Text(self._note)) if self._note else table
 
     def _sentence(self) -> str:
-        """All chains in one line: the slowest sets the pace."""
+        """Describe all chains in one line, by the slowest."""
         rows = list(self._rows.values())
         parts = ", ".join(f"{row.chain}: {row.phase} {row.done}/{row.total}" for row in rows)
         if len(rows) > _MOST_ROWS:
@@ -253,7 +252,7 @@ class RichProgress(AbstractProgress):
         return f"chain {parts}; {divergences} divergences{note}{end}"
 
     def _seconds_left(self, row: _Row) -> float | None:
-        """Time left at the mean pace so far, all phases together; None before the first draw."""
+        """Estimate the time left at the mean pace of all phases so far; None before the first draw."""
         phases = list(self._totals)
         if row.phase not in phases:
             return None
@@ -263,7 +262,7 @@ class RichProgress(AbstractProgress):
 
 
 def _together(rows: Sequence[_Row]) -> _Row:
-    """Many chains as one: the slowest, with all divergences and the mean number of steps."""
+    """Combine many chains into one row: the slowest, with all divergences and the mean number of steps."""
     slowest = min(rows, key=lambda row: (row.phase != "warmup", row.done))
     steps = [row.steps_per_draw for row in rows if row.steps_per_draw is not None]
     return replace(
@@ -278,7 +277,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _duration(seconds: float | None) -> str:
-    """Seconds as `42s`, `3m10s` or `2h05m`."""
+    """Write seconds as `42s`, `3m10s` or `2h05m`."""
     if seconds is None:
         return ""
     whole = round(seconds)

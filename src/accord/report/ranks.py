@@ -16,7 +16,7 @@ _MOST_BITS = 20  # of a key that a place may take: beyond, too many numbers woul
 
 
 def in_order(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows sorted, and the places in the flattened rows that their entries come from; both of shape `(row, n)`.
+    """Sort rows; return them and the places of their entries in the flattened rows; both of shape `(row, n)`.
 
     - `rows`: float64 without NaN, contiguous.
     """
@@ -49,9 +49,9 @@ def in_order(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _exchange(ordered: np.ndarray, keys: np.ndarray, wrong: np.ndarray) -> None:
-    """Exchange neighbours that are in the wrong order: all that is to do where two numbers share a key, not more.
+    """Exchange neighbours in the wrong order, which suffices if at most two numbers share a key.
 
-    Distances from a median do: the two in the middle are at the same distance but for rounding.
+    Distances from a median share keys: the two in the middle are equally far but for rounding.
     """
     wrong = wrong + wrong // (ordered.shape[1] - 1)  # rows of the comparison are one shorter
     alone = np.flatnonzero(np.diff(wrong, prepend=-2) != 1)
@@ -61,7 +61,7 @@ def _exchange(ordered: np.ndarray, keys: np.ndarray, wrong: np.ndarray) -> None:
 
 
 def average_ranks(rows: np.ndarray) -> np.ndarray:
-    """Ranks from 1 along each row, tied values sharing their mean rank; shape as given."""
+    """Rank each row from 1; tied values share their mean rank; shape as given."""
     rows = np.ascontiguousarray(rows, np.float64)
     return _by_rank(*in_order(rows), 1 + np.arange(2 * rows.shape[1] - 1) / 2)
 
@@ -72,12 +72,12 @@ def normal_scores(rows: np.ndarray) -> np.ndarray:
 
 
 def scores_of(ordered: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """The normal scores of rows that `in_order` has sorted, each where its entry was before."""
+    """Compute normal scores of rows that `in_order` has sorted, in the order before sorting."""
     return _by_rank(ordered, order, _scores(ordered.shape[1]))
 
 
 def _by_rank(ordered: np.ndarray, order: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """What `table` has for the ranks 1, 1.5, 2, ..., each where the entry of that rank was before sorting."""
+    """Look up ranks in `table` (of ranks 1, 1.5, 2, ...), in the order before sorting."""
     num_rows, size = ordered.shape
     values = np.repeat(table[None, ::2], num_rows, axis=0).ravel()
     is_tied = np.zeros(ordered.shape, bool)
@@ -97,9 +97,9 @@ def _by_rank(ordered: np.ndarray, order: np.ndarray, table: np.ndarray) -> np.nd
 
 @lru_cache(maxsize=4)
 def _scores(count: int) -> np.ndarray:
-    """The scores of the ranks 1, 1.5, ..., `count`: there are no others.
+    """Compute the scores of all possible ranks: 1, 1.5, ..., `count`.
 
-    Worked out once for all columns, by the standard library: only to import SciPy's function takes a quarter of a
+    Computed once for all columns, by the standard library: importing SciPy's function alone takes a quarter of a
     second.
     """
     quantile = NormalDist().inv_cdf

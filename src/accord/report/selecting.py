@@ -1,4 +1,4 @@
-"""Choose which sites a table shows, by names or patterns, and which columns."""
+"""Choose the sites that a table shows, by names or patterns, and its columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ INTERVALS = ("quantiles", "hdi")
 class Columns:
     """The columns of a summary.
 
-    **Fields**: `names`, in order; `quantiles`: the probability of each that is a quantile; `mass`: that of the shortest
+    **Fields**: `names`, in order; `quantiles`: the probability of each quantile column; `mass`: mass of the shortest
     interval, or None; `shortest`: names of its two ends, or none.
     """
 
@@ -29,11 +29,11 @@ class Columns:
 
     @property
     def probabilities(self) -> tuple[float, ...]:
-        """Those of the quantiles."""
+        """Probabilities of the quantiles."""
         return tuple(probability for _, probability in self.quantiles)
 
     def of(self, found: Marginals) -> dict[str, np.ndarray]:
-        """The columns, each of shape `(k,)`."""
+        """Return the columns, each of shape `(k,)`."""
         known = {"mean": found.mean, "sd": found.sd, **found.diagnostics}
         known |= {name: found.quantiles[index] for index, (name, _) in enumerate(self.quantiles)}
         known |= {name: found.shortest[index] for index, name in enumerate(self.shortest)}
@@ -41,7 +41,7 @@ class Columns:
 
 
 def columns_of(prob: Any, kind: Any, interval: Any) -> Columns:
-    """The columns for these options of `summary`.
+    """Return the columns for these options of `summary`.
 
     - `prob`: mass of the interval, in (0, 1). `kind`: `"all"`, `"stats"` or `"diagnostics"`. `interval`: `"quantiles"`,
       which leaves out as much on either side, or `"hdi"`, the shortest one.
@@ -57,7 +57,7 @@ def columns_of(prob: Any, kind: Any, interval: Any) -> Columns:
         if value not in choices:
             listed = ", ".join(map(repr, choices))
             raise OptionError(
-                f"summary: {name} is {value!r}, which is none of {listed}.{suggest(str(value), choices)}"
+                f"summary: {name} is {value!r}, but must be one of {listed}.{suggest(str(value), choices)}"
             )
     tail = (1 - float(prob)) / 2
     if interval == "hdi":
@@ -73,12 +73,12 @@ def columns_of(prob: Any, kind: Any, interval: Any) -> Columns:
 
 
 def picked_names(wanted: str | Sequence[str] | None, there: Iterable[str]) -> list[str]:
-    """The sites that are wanted, in the order in which they are named, each once; None is all.
+    """Return the requested sites, in the requested order, each once; None is all.
 
     - `wanted`: a name or several; `*`, `?` and `[...]` stand for what they do in names of files, but in a name of a
       site as it is.
 
-    Raises `OptionError` for a name that is none and a pattern that fits none.
+    Raises `OptionError` for an unknown name and a pattern that matches none.
     """
     known = list(there)
     if wanted is None:
@@ -90,12 +90,12 @@ def picked_names(wanted: str | Sequence[str] | None, there: Iterable[str]) -> li
         fitting = [name] if name in known else [each for each in known if fnmatchcase(each, name)]
         if not fitting:
             is_pattern = any(sign in name for sign in "*?[")
-            what = f"no site fits the pattern {name!r}" if is_pattern else f"there is no site {name!r}"
+            what = f"no site matches the pattern {name!r}" if is_pattern else f"there is no site {name!r}"
             raise OptionError(f"{what} among the draws.{suggest(name, known)} There are: {', '.join(known)}.")
         picked |= dict.fromkeys(fitting)
     return list(picked)
 
 
 def _percent(probability: float) -> str:
-    """A hundred times a probability, without what rounding adds to it."""
+    """Convert a probability to percent, without rounding error."""
     return f"{100 * probability:.10g}"

@@ -10,7 +10,7 @@ _CENTRAL = (0.01, 0.99)
 
 
 def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
-    """A histogram of the central 98% of `draws`, `width` characters wide, its highest bin at full height.
+    """Draw a histogram of the central 98% of `draws`, `width` characters wide.
 
     The tails are left out because one far draw of a heavy tail would squeeze the rest into a single bin.
     Counts over fewer than `width` values get one bar each. Empty for no finite draw.
@@ -47,7 +47,7 @@ def sketches_of(ordered: np.ndarray, is_counted: bool, width: int = 12, ramp: st
 
 
 def terminal_ramp() -> str:
-    """The characters that standard output can show."""
+    """Return the characters that standard output can show."""
     try:
         BLOCKS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -1,4 +1,4 @@
-"""Tabulate a posterior: one row per scalar, no more digits than the draws support."""
+"""Tabulate a posterior: one row per parameter, no more digits than the draws support."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,17 +28,17 @@ _TOGETHER = 2**23  # numbers that are read and judged at a time
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The marginals of a posterior as a table. Prints itself; `summary["mean"]` is a column.
+    """Table of marginal posterior summaries: one row per parameter; `summary["mean"]` is a column.
 
     **Fields**
-    - `labels`: of each scalar, such as `theta[Choate]`; length k.
+    - `labels`: label of each parameter, such as `theta[Choate]`; length k.
     - `values`: column name to array of shape `(k,)`: mean, sd, 5%, 50%, 95%, ess_bulk, ess_tail, r_hat,
-      mcse_mean, mcse_sd, or those that were asked for. `ess_tail` is that of the 5% and 95% quantiles, whichever are
-      shown. From 64 chains on `r_hat` is the nested one. NaN where the draws cannot tell, as the R-hat of one chain.
-      `mcse_sd` is by the effective sample size of the squared deviations from the mean, as in R's posterior package;
-      ArviZ takes that of the draws, which is too large where they are antithetic.
-    - `sketches`: one line of text per scalar, the shape of its distribution.
-    - `errors`: Monte Carlo errors, shape `(k,)`, of mean and sd, by which numbers are rounded when they are printed.
+      mcse_mean, mcse_sd, or the columns you asked for. `ess_tail` always judges the 5% and 95% quantiles. From 64
+      chains on, `r_hat` is nested R-hat. NaN if a value is undefined, as R-hat of one chain. `mcse_sd` uses the
+      effective sample size of the squared deviations from the mean, as R's posterior package does; ArviZ uses that of
+      the draws, which is too large for antithetic chains.
+    - `sketches`: one line of text per parameter, the shape of its distribution.
+    - `errors`: Monte Carlo errors of mean and sd, shape `(k,)`; printed numbers are rounded by them.
 
     **Example**
 
@@ -55,7 +55,7 @@ class Summary:
     errors: dict[str, np.ndarray]
 
     def __getitem__(self, column: str) -> np.ndarray:
-        """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
+        """Return one column, shape `(k,)`. Raises `OptionError` for an unknown name."""
         if column not in self.values:
             raise OptionError(f"a summary has no column {column!r}.{suggest(column, self.values)}")
         return self.values[column]
@@ -64,11 +64,11 @@ class Summary:
         return len(self.labels)
 
     def to_dataframe(self) -> "DataFrame":
-        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.labels, self.values)
 
     def text(self, rows: int | None = ROWS, ramp: str = BLOCKS) -> str:
-        """The table as plain text, its first `rows` rows, or all for None; `ramp` draws the sketches."""
+        """Return the first `rows` rows as plain text, all for None; `ramp` has the characters of the sketches."""
         cells, left_out = self._cells(rows)
         plain = str.maketrans(BLOCKS, ramp)
         lines = [_line(row, widths) for widths in [_widths(cells)] for row in cells]
@@ -81,16 +81,16 @@ class Summary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The table for notebooks."""
+        """Show the table in a notebook."""
         cells, left_out = self._cells(ROWS)
         return table_as_html(cells, left_out)
 
     def cells(self, rows: int) -> list[list[str]]:
-        """The head and the first rows as text, of the columns' names and labels too."""
+        """Return the head and the first rows as text, with labels."""
         return self._cells(rows)[0]
 
     def _cells(self, rows: int | None) -> tuple[list[list[str]], str]:
-        """The head and the rows as text, and a sentence on the rows that are not among them."""
+        """Return the head and the rows as text, and a sentence about omitted rows."""
         count = len(self) if rows is None else min(rows, len(self))
         cells = [["", *self.values, "shape"]]
         for index in range(count):
@@ -118,16 +118,16 @@ def summarise(
     superchains: Sequence[int] | None = None,
     most: int | None = None,
 ) -> Summary:
-    """Tabulate the draws of every site, or of those that `only` names.
+    """Tabulate the draws of every site, or of the sites in `only`.
 
     - `sites`: site to draws, shape `(chain, draw, *event)`; reals, integers or booleans.
     - `dims`, `coords`: names of a site's leading event axes, and the labels along a dim.
     - `only`: names or patterns, as `picked_names` takes them.
     - `prob`, `kind`, `interval`: which columns, as `columns_of` takes them.
-    - `superchains`: that of each chain, where several began at one place.
-    - `most`: how many rows to make, the first ones; None is all.
+    - `superchains`: superchain of each chain, if several chains share a starting point.
+    - `most`: make only this many rows; None is all.
 
-    Raises `OptionError` for a name in `only` that is no site, and for columns that there are not.
+    Raises `OptionError` for a name in `only` that is no site, and for an unknown column.
     """
     columns = columns_of(prob, kind, interval)
     labels: list[str] = []
@@ -164,6 +164,6 @@ def _widths(cells: list[list[str]]) -> list[int]:
 
 
 def _line(row: list[str], widths: list[int]) -> str:
-    """Labels and sketches to the left, numbers to the right."""
+    """Align labels and sketches left, numbers right."""
     middle = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
     return "  ".join([row[0].ljust(widths[0]), *middle, row[-1].ljust(widths[-1])]).rstrip()

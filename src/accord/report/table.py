@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def lay_out(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> str:
-    """Columns beside each other, the first to the left and the others to the right; `most` rows at most."""
+    """Lay out columns, the first aligned left and the others right; at most `most` rows."""
     cells = [list(head), *map(list, rows[:most])]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     lines = [
@@ -28,7 +28,7 @@ def lay_out(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> st
 def to_dataframe(
     labels: Sequence[str], columns: Mapping[str, np.ndarray], name: str = "scalar"
 ) -> "DataFrame":
-    """A pandas data frame with a row for each label, numbers unrounded; `name` is that of its index.
+    """Build a pandas data frame with a row per label, numbers unrounded; `name` is the name of its index.
 
     Raises `ImportError` without pandas.
     """

@@ -1,4 +1,4 @@
-"""Write a graph in the language of Graphviz, and have it drawn.
+"""Write a graph in the language of Graphviz, and draw it by Graphviz.
 
 Source: https://graphviz.org/doc/info/lang.html.
 """
@@ -22,7 +22,7 @@ _STYLES = {
 
 
 def as_dot(name: str, nodes: Sequence[Node], edges: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> str:
-    """The text; `ids` has a name of letters and digits for each site."""
+    """Return the text; `ids` maps each site to a name of letters and digits."""
 
     def node(each: Node) -> str:
         text = label(each, "\n")
@@ -41,9 +41,9 @@ def as_dot(name: str, nodes: Sequence[Node], edges: Sequence[tuple[str, str]], i
 
 
 def picture(dot: str, kind: str) -> bytes | None:
-    """A picture of a graph, as `"png"` or the like; None where Graphviz is not installed.
+    """Return a picture of a graph in a format such as `"png"`; None if Graphviz is not installed.
 
-    **Raises** `OptionError` where it fails, or takes longer than a minute.
+    **Raises** `OptionError` if Graphviz fails, or takes longer than a minute.
     """
     program = shutil.which("dot")
     if program is None:

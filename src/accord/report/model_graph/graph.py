@@ -1,4 +1,4 @@
-"""Keep the sites of a model and what they depend on, and show them."""
+"""Hold and show the graph of a model: its sites and their dependencies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ _REMARKS = {"observed": ", observed", "collapsed": ", integrated out"}
 @entry_points
 @dataclass(frozen=True, repr=False)
 class ModelGraph:
-    """The sites of a model, with an arrow to each from what it is written with; made by `Model.graph`.
+    """Graph of a model, made by `Model.graph`: its sites, and an arrow to each from the sites it depends on.
 
-    A notebook draws it, and `save` writes a picture: what is unknown is round, what is observed round and grey, what is
-    computed a box, and plates and scans are frames around what they repeat.
+    A notebook draws it, and `save` writes a picture. Unknowns are round, observed sites round and grey, deterministic
+    sites boxes. Plates and scans are frames around the sites that they repeat.
 
     **Fields**
-    - `name`: the model's.
+    - `name`: name of the model.
     - `nodes`: its sites in order, each with `name`, `kind`, `distribution` and `plates`, the outermost first.
-    - `edges`: pairs of names of sites; the law or value of the second is written with the value of the first.
+    - `edges`: pairs of names of sites; the distribution or value of the second depends on the first.
 
     **Example**
 
@@ -62,11 +62,11 @@ class ModelGraph:
         return as_svg(self.name, self.nodes, self.edges)
 
     def save(self, path: str | Path) -> None:
-        """Write a file, as its ending says: `.svg` for a picture, `.dot` or `.mmd` for text.
+        """Write a file in the format of its ending: `.svg` for a picture, `.dot` or `.mmd` for text.
 
-        `.png` and `.pdf` take Graphviz, which also draws `.dot` with other options.
+        `.png` and `.pdf` need Graphviz, which also draws `.dot` with other options.
 
-        **Raises** `OptionError` for another ending, and for `.png` and `.pdf` where Graphviz is not installed or fails.
+        **Raises** `OptionError` for another ending, and for `.png` and `.pdf` if Graphviz is not installed or fails.
         """
         path = Path(path)
         texts: dict[str, Callable[[], str]] = {
@@ -84,8 +84,8 @@ class ModelGraph:
         drawn = picture(self.dot, path.suffix[1:])
         if drawn is None:
             raise OptionError(
-                f"ModelGraph.save: {str(path)!r} takes the program `dot` of Graphviz, which is not installed. Install "
-                "it (`apt install graphviz`, `brew install graphviz`), or save a picture that takes nothing: "
+                f"ModelGraph.save: {str(path)!r} needs the program `dot` of Graphviz, which is not installed. Install "
+                "it (`apt install graphviz`, `brew install graphviz`), or save a picture without it: "
                 f"{str(path.with_suffix('.svg'))!r}."
             )
         path.write_bytes(drawn)
@@ -105,12 +105,12 @@ class ModelGraph:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the picture, in the colours of the page."""
+        """Show the picture in a notebook, in the colours of the page."""
         drawn = as_svg(self.name, self.nodes, self.edges, is_inline=True)
         return f"<div style='overflow-x:auto'>{drawn}</div>"
 
     def _repr_svg_(self) -> str:
-        """The picture for what shows no HTML."""
+        """Return the picture for viewers that show no HTML."""
         return self.svg
 
     def _ids(self) -> dict[str, str]:

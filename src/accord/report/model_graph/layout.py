@@ -1,4 +1,4 @@
-"""Place boxes in layers, so that arrows point downward: the sites of a model, and plates with what is in them.
+"""Place boxes in layers, so that arrows point downward: the sites of a model, and plates with their contents.
 
 At each level of plates, boxes are put in the layer after their last parent's, an arrow that passes a layer gets a place
 in it, boxes are ordered by where their neighbours are, and drawn towards them.
@@ -78,7 +78,7 @@ def place(
 
 
 def _across(layers: list[list[Key]], widths: Mapping[Key, float], links: Sequence[Edge]) -> dict[Key, float]:
-    """Where the middle of each box is; orders the boxes of each layer."""
+    """Order the boxes of each layer, and return the middle of each box."""
     near: dict[Key, list[Key]] = {key: [] for layer in layers for key in layer}
     for one, other in links:
         near[one].append(other)
@@ -102,7 +102,7 @@ def _across(layers: list[list[Key]], widths: Mapping[Key, float], links: Sequenc
 def _side_by_side(
     layer: Sequence[Key], widths: Mapping[Key, float], wanted: Mapping[Key, float]
 ) -> dict[Key, float]:
-    """Middles in this order that leave room between boxes, as near to those wanted as goes by moving all at once."""
+    """Return middles in this order with room between boxes, as near to the wanted ones as one shift allows."""
     found: dict[Key, float] = {}
     edge = float("-inf")
     for key in layer:

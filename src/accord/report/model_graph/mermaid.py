@@ -19,7 +19,7 @@ _CLASSES = {"observed": "fill:#d3d3d3,color:#000", "collapsed": "stroke-dasharra
 
 
 def as_mermaid(nodes: Sequence[Node], edges: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> str:
-    """The text; `ids` has a name of letters and digits for each site."""
+    """Return the text; `ids` maps each site to a name of letters and digits."""
 
     def node(each: Node) -> str:
         before, after, style = _STYLES[each.kind]
@@ -38,7 +38,7 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[tuple[str, str]], ids: Map
 
 
 def _escaped(text: str) -> str:
-    """With entity codes for what Mermaid would read as its own."""
+    """Escape characters that have a meaning in Mermaid."""
     for sign, code in {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;"}.items():
         text = text.replace(sign, code)
     return text.replace("\n", "<br>")

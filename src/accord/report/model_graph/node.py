@@ -1,4 +1,4 @@
-"""Say what a drawing knows of a site, and put sites into the plates around them."""
+"""Describe a site for a drawing, and group sites by the plates around them."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Node:
-    """A site.
+    """A site of a model graph.
 
     **Fields**
-    - `name`.
+    - `name`: name of the site.
     - `kind`: `"latent"`, `"observed"`, `"deterministic"`, `"factor"`, `"intervened"` or `"collapsed"`.
     - `distribution`: name of its family, or empty.
     - `plates`: plates and scans around it, outermost first, each with its name and size.
@@ -30,7 +30,7 @@ class PlateTree:
 
     @staticmethod
     def of(nodes: Sequence[Node]) -> "PlateTree":
-        """All sites, each where its plates are."""
+        """Build the tree of all sites and their plates."""
         tree = PlateTree()
         for node in nodes:
             place = tree
@@ -40,7 +40,7 @@ class PlateTree:
         return tree
 
     def _within(self, plate: tuple[str, int]) -> "PlateTree":
-        """The sites in a plate. One without a name is that of the site before, or another one."""
+        """Collect the sites in a plate. A plate without a name continues that of the site before, or is a new one."""
         known = self.parts if plate[0] else self.parts[-1:]
         for key, part in known:
             if key == plate and isinstance(part, PlateTree):
@@ -51,7 +51,7 @@ class PlateTree:
     def lines(
         self, node: Callable[[Node], str], opening: Callable[[int, str], str], closing: str | None
     ) -> list[str]:
-        """A line for each site; those of a plate, indented, between `opening(number, title)` and `closing`."""
+        """Write a line per site; lines of a plate are indented between `opening(number, title)` and `closing`."""
         numbers = itertools.count()
 
         def within(tree: PlateTree) -> list[str]:
@@ -70,5 +70,5 @@ class PlateTree:
 
 
 def label(node: Node, newline: str) -> str:
-    """What stands in the drawing of a site."""
+    """Return the text in the drawing of a site."""
     return f"{node.name}{newline}{node.distribution}" if node.distribution else node.name

@@ -23,7 +23,7 @@ _SHAPES = {
 
 @dataclass
 class _Drawing:
-    """What has been placed: sites with centre and size, frames of plates, and the lanes that arrows pass."""
+    """A drawing with places: sites with centre and size, frames of plates, and lanes of arrows."""
 
     centres: dict[str, tuple[float, float]] = field(default_factory=dict)
     frames: list[tuple[float, float, float, float, str]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class _Level:
 def as_svg(
     name: str, nodes: Sequence[Node], edges: Sequence[tuple[str, str]], *, is_inline: bool = False
 ) -> str:
-    """The picture.
+    """Return the picture.
 
     - `is_inline`: for a page, whose colours it then takes; else black on white.
     """
@@ -85,7 +85,7 @@ def _size(node: Node) -> tuple[float, float]:
 
 
 def _arranged(tree: PlateTree, nodes: Sequence[Node], edges: Sequence[tuple[str, str]]) -> _Level:
-    """Place what is in a plate: the plates in it first, since their size is then known."""
+    """Place the contents of a plate: inner plates first, since their size must be known."""
     within: dict[Key, _Level] = {}
     owners: dict[str, Key] = {}
     sizes: dict[Key, tuple[float, float]] = {}
@@ -122,7 +122,7 @@ def _arranged(tree: PlateTree, nodes: Sequence[Node], edges: Sequence[tuple[str,
 def _collect(
     level: _Level, left: float, top: float, edges: Sequence[tuple[str, str]], drawing: _Drawing
 ) -> None:
-    """Note where everything of a level is, whose upper left corner is there: arrows from the outermost level inward."""
+    """Record the places of a level with this upper left corner, and its arrows, from the outermost level inward."""
     for edge in edges:
         source = level.owners.get(edge[0], ("gate", edge[0]))
         lane = level.lanes.get((source, level.owners.get(edge[1])), ())
@@ -181,7 +181,7 @@ def _site(node: Node, x: float, y: float) -> str:
 
 
 def _arrow(edge: tuple[str, str], drawing: _Drawing, nodes: dict[str, Node]) -> str:
-    """A line from the outline of one site through its lanes to that of the other, with a head."""
+    """Draw a line with a head from the outline of one site through its lanes to the outline of another."""
     one, other = edge
     if one == other:
         return _loop(nodes[one], *drawing.centres[one])
@@ -194,7 +194,7 @@ def _arrow(edge: tuple[str, str], drawing: _Drawing, nodes: dict[str, Node]) -> 
 
 
 def _head(before: tuple[float, float], at: tuple[float, float]) -> str:
-    """The head of an arrow that comes from `before`."""
+    """Draw the head of an arrow that comes from `before`."""
     (x, y), (fx, fy) = at, before
     length = math.hypot(x - fx, y - fy) or 1.0
     ux, uy = (x - fx) / length, (y - fy) / length
@@ -209,7 +209,7 @@ def _head(before: tuple[float, float], at: tuple[float, float]) -> str:
 
 
 def _loop(node: Node, x: float, y: float) -> str:
-    """An arrow from a site to itself, at its right."""
+    """Draw an arrow from a site to itself, at its right."""
     right = x + _size(node)[0] / 2
     out, back = (right - 2, y - 6), (right - 2, y + 6)
     curve = (
@@ -219,7 +219,7 @@ def _loop(node: Node, x: float, y: float) -> str:
 
 
 def _outline(node: Node, centre: tuple[float, float], towards: tuple[float, float]) -> tuple[float, float]:
-    """Where a line from the centre of a site leaves its shape."""
+    """Return the point where a line from the centre of a site leaves its shape."""
     width, height = _size(node)
     dx, dy = towards[0] - centre[0], towards[1] - centre[1]
     a, b = abs(dx) / (width / 2), abs(dy) / (height / 2)

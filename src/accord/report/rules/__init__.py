@@ -1,1 +1,1 @@
-"""Hold the rules by which a run is judged: each takes the evidence and yields what a user must know."""
+"""Judge a run by rules: each takes the evidence and yields notices."""

@@ -1,4 +1,4 @@
-"""Judge whether chains agree, and how much their draws are worth."""
+"""Judge whether chains agree, and how many independent draws they are worth."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,7 +22,7 @@ _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
 
 def chains_apart(run: Evidence) -> Iterator[Notice]:
-    """Find chains that are each in one place, and not in the same."""
+    """Find groups of chains that each stayed in a mode of their own."""
     worst: tuple[float, str, int, np.ndarray] | None = None
     if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
         return
@@ -46,9 +46,9 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         "error",
         "chains_apart",
         f"{low} stayed near {means[is_low].mean():.4g} and {high.lower()} near {means[~is_low].mean():.4g} of "
-        f"{run.label(name, scalar)}: the chains found different modes, or some did not find the way.",
-        "The share of draws in a mode is that of starting points, not its probability. Start where the posterior is "
-        "(`init=`), break a symmetry by an ordering, or take out a mode that is not meant.",
+        f"{run.label(name, scalar)}: the chains found different modes, or some have not reached the posterior yet.",
+        "The share of draws in a mode depends on the starting points, and is not its probability. Start near the "
+        "posterior by `init=`, break a symmetry by an ordering, or exclude an unwanted mode.",
         (name,),
     )
 
@@ -65,8 +65,8 @@ def high_r_hat(run: Evidence) -> Iterator[Notice]:
         _severity_of_r_hat(run, worst[0]),
         "r_hat",
         f"{'Nested ' if run.has_many_chains else ''}R-hat is above {R_HAT_DOUBT} for {len(bad)} of {len(values)} "
-        f"scalars, worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
-        "The chains disagree: take more warm-up and draws, and look for several modes.",
+        f"parameters, worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
+        "The chains disagree: use more warm-up and draws, and look for several modes.",
         names,
     )
 
@@ -74,7 +74,7 @@ def high_r_hat(run: Evidence) -> Iterator[Notice]:
 def low_ess(
     run: Evidence, code: str, kind: str, statistic: Callable[[np.ndarray], np.ndarray]
 ) -> Iterator[Notice]:
-    """Find scalars of which the draws are worth too few independent ones."""
+    """Find scalars with a low effective sample size."""
     if run.num_draws < (1 if run.has_many_chains else FEW_DRAWS):
         return
     limit = _enough(run)
@@ -85,25 +85,25 @@ def low_ess(
         yield Notice(
             "warning",
             code,
-            f"{kind} ESS is below {limit} for {len(bad)} of {len(values)} scalars, "
+            f"{kind} ESS is below {limit} for {len(bad)} of {len(values)} parameters, "
             f"lowest {worst[0]:.0f} for {run.label(*worst[1:])}.",
-            f"Take about {np.ceil(limit / max(worst[0], 1.0)):.0f} times as many draws, or reparameterise.",
+            f"Draw about {np.ceil(limit / max(worst[0], 1.0)):.0f} times as many draws, or reparameterise.",
             tuple(dict.fromkeys(name for _, name, _ in sorted(bad))),
         )
 
 
 def low_ess_bulk(run: Evidence) -> Iterator[Notice]:
-    """Of the middle."""
+    """Find scalars with a low effective sample size of the bulk."""
     return low_ess(run, "ess_bulk", "Bulk", ess_bulk)
 
 
 def low_ess_tail(run: Evidence) -> Iterator[Notice]:
-    """Of the tails."""
+    """Find scalars with a low effective sample size of the tails."""
     return low_ess(run, "ess_tail", "Tail", ess_tail)
 
 
 def collinear(run: Evidence) -> Iterator[Notice]:
-    """Find two unknowns of which the data tell the sum or the difference alone."""
+    """Find two unknowns of which the data determine only a combination."""
     if run.num_draws < FEW_DRAWS:
         return
     columns, owners = [], []
@@ -121,7 +121,7 @@ def collinear(run: Evidence) -> Iterator[Notice]:
     with np.errstate(all="ignore"):
         correlation = np.nan_to_num(np.corrcoef(rows[varying]))
     np.fill_diagonal(correlation, 0.0)
-    # Two that are the same number, as an entry of a symmetric matrix, are not two unknowns.
+    # Two equal entries, as in a symmetric matrix, are one unknown.
     size = np.where(np.abs(correlation) > 1 - 1e-12, 0.0, np.abs(correlation))
     first, second = np.unravel_index(np.argmax(size), size.shape)
     if size[first, second] > COLLINEAR:
@@ -130,8 +130,8 @@ def collinear(run: Evidence) -> Iterator[Notice]:
             "info",
             "collinear",
             f"{run.label(*pair[0])} and {run.label(*pair[1])} have correlation {correlation[first, second]:.6f}: the "
-            "data hardly tell them apart, and the prior decides.",
-            "Fix one of them, or write the model by what is known: their sum, difference or ratio.",
+            "data hardly distinguish them, so the prior decides.",
+            "Fix one of them, or write the model in terms of their sum, difference or ratio.",
             tuple(dict.fromkeys(name for name, _ in pair)),
         )
 
@@ -146,5 +146,5 @@ def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:
 
 
 def _enough(run: Evidence) -> int:
-    """The effective draws that the diagnostics themselves need."""
+    """Return how many effective draws the diagnostics themselves need."""
     return ESS_PER_CHAIN * min(len(run.chains), CHAINS_ASKED)

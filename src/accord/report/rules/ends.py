@@ -1,4 +1,4 @@
-"""Judge how trajectories ended: in divergences, or where numbers are not finite."""
+"""Judge how trajectories ended: in divergences, or at values that are not finite."""
 
 import math
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def divergences(run: Evidence) -> Iterator[Notice]:
 
 
 def gradients(run: Evidence) -> Iterator[Notice]:
-    """Find gradients that were not finite where the log density was: what lies there is left out of the draws."""
+    """Find gradients that were not finite at a finite log density: the draws leave that region out."""
     counts = run.counts_of("gradient", "sample")
     if not counts.any():
         return
@@ -48,9 +48,9 @@ def gradients(run: Evidence) -> Iterator[Notice]:
         "warning" if share <= RARE else "error",
         "non_finite_gradient",
         f"The gradient was not finite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
-        f"{by_chain(run, counts)}) where the log density is: no trajectory goes there, and the draws leave that part "
+        f"{by_chain(run, counts)}) at a finite log density: no trajectory goes there, and the draws leave that part "
         f"of the posterior out.{why}",
-        "`infer.explain(draws)` shows the places; `on_nonfinite='raise'` stops at the first.",
+        "`infer.explain(draws)` shows where; `on_nonfinite='raise'` stops at the first.",
         sites,
     )
 
@@ -63,33 +63,39 @@ def log_densities(run: Evidence) -> Iterator[Notice]:
     share = counts.sum() / max(run.num_made, 1)
     sites, why = run.blamed.get("log_density", ((), ""))
     yield Notice(
-        # A density that is infinite somewhere draws everything there, and no trajectory goes.
+        # An infinite density attracts every chain, and no trajectory leaves it.
         "error" if run.is_unbounded else _severity(share),
         "non_finite",
         f"The log density was NaN or infinite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
         f"{by_chain(run, counts)}), and the chains turned back.{why}",
-        "Look for exp, log, sqrt and division in the model; `infer.explain(draws)` shows the places.",
+        "Look for exp, log, sqrt and division in the model; `infer.explain(draws)` shows where.",
         sites,
     )
 
 
 def in_warmup(run: Evidence) -> Iterator[Notice]:
-    """Find numbers that were not finite in warm-up alone."""
+    """Find values that were not finite only during warm-up."""
     found = [run.counts_of(kind, "warmup") for kind in ("log_density", "gradient")]
     later = [run.counts_of(kind, "sample") for kind in ("log_density", "gradient")]
     if any(each.any() for each in later) or not any(each.any() for each in found):
         return
+    times = {"the log density": int(found[0].sum()), "the gradient": int(found[1].sum())}
+    counted = " and ".join(
+        f"{name} was not finite {'once' if count == 1 else f'{count} times'}"
+        for name, count in times.items()
+        if count
+    )
     yield Notice(
         "info",
         "non_finite_warmup",
-        f"In warm-up, and not after it, the log density was not finite {found[0].sum()} times and the gradient "
-        f"{found[1].sum()} times: far from where the posterior is, formulas overflow.",
-        "`infer.explain(draws)` shows the places.",
+        f"{counted[:1].upper()}{counted[1:]} during warm-up, and never after it: far from the posterior, formulas "
+        "overflow.",
+        "`infer.explain(draws)` shows where.",
     )
 
 
 def draws_not_finite(run: Evidence) -> Iterator[Notice]:
-    """Find draws that are no numbers."""
+    """Find draws that are NaN or infinite."""
     for name in run.sites:
         bad = sum(int((~np.isfinite(piece)).sum()) for piece in run.sites.pieces(name))
         if bad:
@@ -97,13 +103,13 @@ def draws_not_finite(run: Evidence) -> Iterator[Notice]:
                 "error",
                 "non_finite_draws",
                 f"{bad} of {math.prod(run.sites.shape(name))} values of {name!r} are not finite.",
-                f"Find where {name!r} overflows, divides by zero or takes the logarithm of nothing.",
+                f"Find where {name!r} overflows, divides by zero or takes the logarithm of zero.",
                 (name,),
             )
 
 
 def _against_divergences(run: Evidence, suspects: tuple[str, ...], on: str, *, is_at: bool) -> str:
-    """What to do: the non-centred form first if divergences are at a scale, smaller steps if it is only a suspect."""
+    """Write the remedy: a non-centred form first if divergences gather at a scale, else smaller steps."""
     raising = (
         f"raise target_accept above {run.target_accept:g}" if run.target_accept else "take smaller steps"
     )
@@ -121,14 +127,14 @@ def _severity(share: float) -> Severity:
 
 
 def _where_divergent(run: Evidence, diverging: np.ndarray) -> tuple[str, str, str] | None:
-    """The scalar whose ranks tell diverging draws apart best, a phrase for it, and its site; None where none does."""
+    """Return the scalar whose ranks best separate diverging draws, a phrase for it, and its site, or None."""
     flags = diverging.ravel()
     num_bad, num_good = int(flags.sum()), int((~flags).sum())
     if num_bad < 3 or num_good < 3:
         return None
-    # The standard deviation of the score where there is nothing to tell.
+    # The standard deviation of the score if no scalar separates the draws.
     chance = np.sqrt((flags.size + 1) / (12 * num_bad * num_good))
-    # At a scale divergences are to be expected, so that less is enough to name it.
+    # Divergences are expected at a scale, so that weaker evidence is enough to name one.
     for among, sigmas in ((None, 4), (run.scaled_by, 2)):
         score, name, scalar = run.best_separation(diverging, among)
         if abs(score) >= max(0.2, sigmas * chance):

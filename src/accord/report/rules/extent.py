@@ -1,4 +1,4 @@
-"""Judge how much was drawn: whether the run is whole, and long enough to be judged at all."""
+"""Judge how much was drawn: whether the run is complete, and long enough to be judged."""
 
 from collections.abc import Iterator
 
@@ -20,23 +20,23 @@ def incomplete(run: Evidence) -> Iterator[Notice]:
             "error",
             "incomplete",
             f"The run stopped after {run.num_draws}{asked} draws per chain.",
-            "Treat these draws as a look ahead, and take a whole run before using them.",
+            "Do not use these draws yet: finish the run by `infer.resume` or `draws.extend`.",
         )
 
 
 def too_few_draws(run: Evidence) -> Iterator[Notice]:
-    """Find a run that no rule can judge."""
+    """Find a run with too few draws to judge."""
     if run.num_draws < (1 if run.has_many_chains else FEW_DRAWS):
         yield Notice(
             "warning" if run.num_draws else "error",
             "too_few_draws",
             f"{run.num_draws} draws per chain are too few to judge convergence.",
-            f"Take at least {FEW_DRAWS} draws in each of 4 chains.",
+            f"Draw at least {FEW_DRAWS} times in each of 4 chains.",
         )
 
 
 def single_chain(run: Evidence) -> Iterator[Notice]:
-    """Find a chain with nothing to compare it with."""
+    """Find a run with a single chain."""
     if len(run.chains) == 1 and run.num_draws:
         yield Notice(
             "info",
@@ -47,19 +47,19 @@ def single_chain(run: Evidence) -> Iterator[Notice]:
 
 
 def judged_in_part(run: Evidence) -> Iterator[Notice]:
-    """Say that not everything was looked at."""
+    """Report that only some of the scalars were judged."""
     total, judged = run.num_scalars, run.num_judged
     if total > judged and run.num_draws:
         yield Notice(
             "info",
             "judged_in_part",
-            f"R-hat and ESS were judged on about {judged} of {total} scalars, some of every site.",
+            f"R-hat and ESS were judged for about {judged} of {total} parameters, some of every site.",
             "`draws.summary()` has them all.",
         )
 
 
 def short_warmup(run: Evidence) -> Iterator[Notice]:
-    """Find a warm-up in which there was no time to learn."""
+    """Find a warm-up that is too short to adapt."""
     if run.num_warmup is not None and run.num_warmup < SHORT_WARMUP and run.num_draws:
         yield Notice(
             "info",
@@ -83,8 +83,8 @@ def long_warmup(run: Evidence) -> Iterator[Notice]:
             "info" if is_settled else "warning",
             "long_warmup",
             f"{chain_list(run, rows)} had not settled after {run.num_warmup} draws of warm-up, "
-            f"which went on to {lengths}{'' if is_settled else ', without an end to it'}.",
-            "Begin nearer to the posterior by `init=` to save them; `warmup=` makes warm-up of fixed length."
+            f"which went on to {lengths}{'' if is_settled else ' and still had not settled'}.",
+            "Start nearer to the posterior by `init=` to save them; `warmup=` fixes the length of warm-up."
             if is_settled
-            else "Look whether the chains agree, give a longer `warmup=`, or bring parameters to a like scale.",
+            else "Check that the chains agree, give a longer `warmup=`, or bring parameters to a similar scale.",
         )

@@ -1,4 +1,4 @@
-"""Judge how chains moved: whether they did, and what their trajectories cost."""
+"""Judge how chains moved, and what their trajectories cost."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ STEP_SIZES = (1e-5, 1e5)  # in whitened units, in which a good step is between 0
 
 
 def constant_chains(run: Evidence) -> Iterator[Notice]:
-    """Find chains that never moved. What is alike everywhere, as a correlation's diagonal, is meant so."""
+    """Find chains that never moved. A scalar that is constant in all chains, as a diagonal, is no fault."""
     if run.num_draws < 4 or not run.num_scalars:
         return
     num_moving = np.zeros(len(run.chains), int)
@@ -28,7 +28,7 @@ def constant_chains(run: Evidence) -> Iterator[Notice]:
     for name, scalars, draws in run.picked():
         still = (draws == draws[:, :1]).all(axis=1)
         num_moving += (~still).sum(axis=1)
-        # A count may well stay what it is in one chain, also one that is written as a real number.
+        # A count may stay constant in one chain, also if it is stored as a float.
         meant = (draws == draws[:1, :1]).all(axis=(0, 1)) | _is_whole(draws)
         stuck += [(name, int(scalars[index])) for index in np.flatnonzero(still.any(axis=0) & ~meant)]
         stuck_chains |= set(np.flatnonzero(still[:, ~meant].any(axis=1)).tolist())
@@ -37,18 +37,18 @@ def constant_chains(run: Evidence) -> Iterator[Notice]:
         message = f"{chain_list(run, unmoved)} did not move in {run.num_draws} draws."
     elif stuck:
         where = chain_list(run, sorted(stuck_chains))
-        share = f"{len(stuck)} of {run.num_scalars} scalars"
+        share = f"{len(stuck)} of {run.num_scalars} parameters"
         message = f"{where} did not move in {share}, such as {run.label(*stuck[0])}."
     else:
         return
     remedy = (
-        "Look at their step size and acceptance rate in `draws.stats`, and at the model where they stand."
+        "Look at their step size and acceptance rate in `draws.stats`, and at the model at that position."
     )
     yield Notice("error", "constant_chains", message, remedy)
 
 
 def slow_chains(run: Evidence) -> Iterator[Notice]:
-    """Find chains that mostly stay where they are; those that never moved are told of elsewhere."""
+    """Find chains that mostly stay in place; `constant_chains` has those that never moved."""
     if run.num_draws < FEW_DRAWS or not run.num_scalars:
         return
     still = np.ones((len(run.chains), run.num_draws - 1), bool)
@@ -62,13 +62,13 @@ def slow_chains(run: Evidence) -> Iterator[Notice]:
             "error" if worst > STUCK_SHARE else "warning",
             "slow_chains",
             f"{chain_list(run, slow)} stayed in place for up to {percent(worst)} of the draws.",
-            "Look at their step size and acceptance rate in `draws.stats`; what depends on a narrow place of the "
-            "posterior wants another parameterisation, or float64.",
+            "Look at their step size and acceptance rate in `draws.stats`; reparameterise a narrow part of the "
+            "posterior, or use float64.",
         )
 
 
 def step_sizes(run: Evidence) -> Iterator[Notice]:
-    """Find step sizes that no posterior wants."""
+    """Find step sizes outside of the usual range."""
     if run.step_size is None:
         return
     low, high = STEP_SIZES
@@ -76,7 +76,7 @@ def step_sizes(run: Evidence) -> Iterator[Notice]:
     if bad.size:
         worst = float(run.step_size[bad[np.argmax(np.abs(np.log(run.step_size[bad])))]])
         small = (
-            "Nothing smaller was accepted: look for a jump in the log density, a gradient that is not its own, or "
+            "Nothing smaller was accepted: look for a jump in the log density, a wrong gradient, or "
             "rounding (precision='float64')."
         )
         large = "The log density hardly changes: look for an improper posterior, or a site that nothing depends on."
@@ -89,7 +89,7 @@ def step_sizes(run: Evidence) -> Iterator[Notice]:
 
 
 def saturated_trees(run: Evidence) -> Iterator[Notice]:
-    """Find trajectories that were ended by the limit on their length."""
+    """Find trajectories that the limit on their length ended."""
     depth = run.stats.get("tree_depth")
     if depth is None or run.max_tree_depth is None:
         return
@@ -100,7 +100,7 @@ def saturated_trees(run: Evidence) -> Iterator[Notice]:
             "tree_depth",
             f"{count} of {depth.size} draws ({percent(count / depth.size)}) "
             f"reached max_tree_depth {run.max_tree_depth}.",
-            "The draws are valid but dear: rescale or reparameterise the model, or raise max_tree_depth.",
+            "The draws are valid but expensive: rescale or reparameterise the model, or raise max_tree_depth.",
         )
 
 
@@ -128,5 +128,5 @@ def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
 
 
 def _is_whole(draws: np.ndarray) -> np.ndarray:
-    """Which scalars only take whole numbers, shape `(n,)`."""
+    """Return which scalars take only whole numbers, shape `(n,)`."""
     return (draws == np.floor(draws)).all(axis=(0, 1))

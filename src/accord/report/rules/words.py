@@ -10,29 +10,29 @@ _MOST_FORMS = 3
 
 
 def percent(share: float) -> str:
-    """A share of draws."""
+    """Write a share of draws as a percentage."""
     return f"{100 * share:.1f}%" if share >= 0.001 else "less than 0.1%"
 
 
 def chain_list(run: Evidence, places: Sequence[int] | np.ndarray) -> str:
-    """Chains by their numbers, at the beginning of a sentence; `places` are those in the arrays."""
+    """List chains by number, for the beginning of a sentence; `places` are their indices in the arrays."""
     numbers = ", ".join(str(run.chains[place]) for place in places)
     return f"Chain {numbers}" if len(places) == 1 else f"Chains {numbers}"
 
 
 def by_chain(run: Evidence, counts: np.ndarray) -> str:
-    """Counts, shape `(chain,)`, of the chains that have any."""
+    """List the counts, shape `(chain,)`, of chains that have any."""
     return ", ".join(f"{int(n)} in chain {chain}" for chain, n in zip(run.chains, counts, strict=True) if n)
 
 
 def non_centred(run: Evidence, name: str) -> str:
-    """The line that takes the scale `name` out of the laws that have it; empty where none is known to."""
+    """Write the `handlers.reparam` call that non-centres the sites with scale `name`; empty without such sites."""
     forms = run.scaled_by.get(name, ())
     if not forms:
         return ""
     sites = ", ".join(repr(site) for site, _ in forms[:_MOST_FORMS])
     config = ", ".join(form for _, form in forms[:_MOST_FORMS])
     return (
-        f"{name!r} sets the scale of {sites}, whose posterior narrows with it like a funnel: reparameterise, by "
+        f"{name!r} sets the scale of {sites}, whose posterior narrows with it like a funnel: reparameterise by "
         f"`handlers.reparam(model, {{{config}}})`"
     )
