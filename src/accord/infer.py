@@ -1,4 +1,4 @@
-"""Run inference: check models, sample from them, and read what was sampled.
+"""Run inference: check a model, sample from its posterior, and read the draws.
 
 Each name is loaded when it is first used: a program that only writes models needs none, and loading all would cost more
 than a third of a second. The names and their files are in the stub beside this file, which type checkers read too.
@@ -14,7 +14,7 @@ from .core.tracebacks import entry_point
 
 
 def _read_stub() -> tuple[dict[str, str], list[str]]:
-    """By name, the file that it is in, and all names: from each line `from .file import name as name` of the stub."""
+    """Return the file of each name, and all names, from the lines `from .file import name as name` of the stub."""
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
     files = {name.name: f".{line.module}" for line in imports for name in line.names}

@@ -1,4 +1,4 @@
-"""Offer the ways to reparameterise a site, for `handlers.reparam`, and `propose`, which says what a model wants."""
+"""Offer the ways to reparameterise a site, for `handlers.reparam`, and `propose`, which suggests them for a model."""
 
 from typing import TYPE_CHECKING, Any
 

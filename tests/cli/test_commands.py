@@ -344,7 +344,7 @@ def test_resume_names_what_differs(folder, accord):
     (folder / "other.json").write_text('{"x": [1, 2, 3], "y": [2.1, 3.9, 6.3]}')
     status, _, err = accord("resume", "run", "one.py", "--data", "other.json")
     assert status == 2
-    assert "begun otherwise" in err and "y" in err
+    assert "started differently" in err and "y" in err
 
 
 def test_an_unknown_option_is_refused(folder, accord):

@@ -56,7 +56,7 @@ def test_every_derivative_is_that_of_the_whole_model(found):
 
 def test_a_parallel_likelihood_of_the_users_that_forgets_its_reduction_is_refused(found):
     for num_devices in set(found) - {1}:
-        assert "does not add the parts up" in found[num_devices]["forgotten"]
+        assert "does not sum the parts" in found[num_devices]["forgotten"]
 
 
 def test_bits_are_the_same_on_any_number_of_devices(found):

@@ -1,4 +1,4 @@
-"""Compile a function of a log density that is no part of a run: predictions, searches for modes, starts."""
+"""Compile functions of a log density outside of a run: for predictions, searches for modes, starts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -21,24 +21,24 @@ from .placement import Placement
 
 
 class HasData(Protocol):
-    """A target whose arrays are arguments of the programs that are compiled for it."""
+    """A target whose arrays are arguments of its compiled programs."""
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Arrays by name."""
+        """Return the arrays by name."""
         ...
 
     def with_data(self, data: Mapping[str, Any]) -> Any:
-        """The same with other arrays of the same shapes."""
+        """Return this target with other arrays of the same shapes."""
         ...
 
 
 def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
-    """Compile `function(target, *arguments)` for JAX's default device, where only the data are put that it needs.
+    """Compile `function(target, *arguments)` for JAX's default device, and put there only the data that it needs.
 
-    What is returned waits for its result, and may be called in several threads at once.
+    The returned function waits for its result, and may be called from several threads at once.
 
-    Programs are found by what was traced, as those of a run: new data of the same shape compile nothing.
+    Programs are cached by what was traced, as those of a run: new data of the same shape compile nothing.
     """
     cache.persist()
     every = shapes(target.data)
@@ -86,7 +86,8 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
 def check_traced(target: LogDensity) -> None:
     """Refuse a target that no program could evaluate, before one is compiled by `compile_alone`.
 
-    **Raises** `ModelError` for a value from outside of the trace, `OptionError` for a callback as `compile_programs`.
+    **Raises** `ModelError` for a value from outside of the trace; `OptionError` for a callback, as in
+    `compile_programs`.
     """
     precision = target.program.precision
     position = jax.ShapeDtypeStruct((target.dim,), float_dtype(precision))

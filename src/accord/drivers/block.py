@@ -1,4 +1,4 @@
-"""Say what passes between the host and the program that moves chains, block by block.
+"""Define the data that host and sampling program exchange for each block.
 
 A block is what one call of the program does: from the state of a chain and limits to the next state and rows of draws.
 What the host prepares here is NumPy: nothing is compiled or run for it.
@@ -29,24 +29,24 @@ STAT_DTYPES = {
     "acceptance_rate": "float64",
     "step_size": "float64",
 }
-"""Statistics of a draw, by ArviZ's names, and how they are kept."""
+"""Statistics of a draw by ArviZ's names, and their dtypes."""
 
 STATS = tuple(STAT_DTYPES)
 
 PART_DTYPES = {"log_prior": "float64", "log_likelihood": "float64"}
-"""Those that are worked out with the sites; there are none where the target has no sites."""
+"""Statistics that are computed with the sites; a target without sites has none."""
 
 NUM_PLACES = 10
-"""Positions that a chain which has not begun may have evaluated by one call."""
+"""Candidates that one call can evaluate for a chain without a starting point."""
 
 
 @node
 class ChainState:
-    """All that one chain carries from block to block; with lanes, every array has a leading axis for them.
+    """State of one chain between blocks; with lanes, every array has a leading axis of lanes.
 
     **Fields**
     - `kernel`: the kernel's own state.
-    - `step_size`: what is known of the step size.
+    - `step_size`: state of step size adaptation.
     - `mode`: what the next advance is for (`EVALUATE`, `PROBE` or `DRAW`).
     - `draw`: how many draws are complete, warm-up included.
     - `num_tuning`: how many evaluations and probes are complete.
@@ -64,8 +64,8 @@ class Limits:
     """How far a block may go, all of shape `()`.
 
     **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
-    `places`, shape `(NUM_PLACES, dim)`: where else a chain that has not begun evaluates, one place a gradient, of which
-    the first is not read.
+    `places`, shape `(NUM_PLACES, dim)`: more candidates for a chain without a starting point, one gradient each; the
+    first is not read.
     """
 
     stop: Int[Array, ""]
@@ -78,7 +78,7 @@ class Limits:
     def at(
         stop: int, max_gradients: int, num_warmup: int, target_accept: float, places: np.ndarray
     ) -> "Limits":
-        """As a program takes them; host-side, NumPy."""
+        """Return the limits as a program takes them; host-side, NumPy."""
         as_int: Any = np.int32
         as_float: Any = places.dtype.type
         at: Any = places
@@ -90,8 +90,8 @@ class Block:
     """What a block returns beside the next state.
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
-    The first `state.draw - start` rows are the block's draws, the others mean nothing; of a chain that has not begun,
-    the first rows are the places it evaluated. `num_gradients`, shape `()`.
+    The first `state.draw - start` rows are the block's draws, the others are undefined. For a chain without a starting
+    point, the first rows are the candidates it evaluated. `num_gradients`, shape `()`.
     """
 
     positions: Float[Array, "rows dim"]
@@ -100,11 +100,11 @@ class Block:
     num_gradients: Int[Array, ""]
 
 
-def rows_for(dim: int, lanes: int, pace: Pace) -> int:
-    """How many draws a block has room for, a power of two: fixed by the program, of which it is a part.
+def rows_for(dim: int, lanes: int) -> int:
+    """Return how many draws a block has room for: a power of two, and a constant of the program.
 
-    Every block costs a few milliseconds on the host, so that few lanes of few dimensions have long ones, of 2 MB of
-    positions. Many lanes make up for short ones.
+    Every block costs a few milliseconds on the host. So blocks of few lanes and dimensions are long, 2 MB of
+    positions. Many lanes compensate for short ones.
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
@@ -113,7 +113,7 @@ def rows_for(dim: int, lanes: int, pace: Pace) -> int:
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
-    """The state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side: nothing is compiled or run."""
+    """Make the state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side, without compiling."""
     count: Any = np.int32(0)
     if isinstance(kernel, ChEES):
         step = EnsembleState.begin(1.0, kernel.trajectory_length, 0.0, position.dtype)
@@ -124,7 +124,7 @@ def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
 
 
 def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callable[[np.ndarray], ChainState]:
-    """A function that does as `start_state` with a kernel, and is ten times as quick for each position."""
+    """Return a function equal to `start_state` for one kernel, and ten times as fast per position."""
     nowhere = np.zeros(dim, dtype)
     leaves, structure = jax.tree.flatten(start_state(kernel, nowhere))
 
@@ -135,14 +135,14 @@ def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callab
 
 
 def item_key(key: np.ndarray, chain: ChainState) -> np.ndarray:
-    """The key of what a chain is at, a draw, or an evaluation or probe between draws; host-side."""
+    """Return the key of the current draw, or of the evaluation or probe between draws; host-side."""
     if chain.mode == DRAW:
         return keys.item(key, keys.USE_DRAW, chain.draw)
     return keys.item(key, keys.USE_TUNE, chain.num_tuning)
 
 
 def item_keys(key: np.ndarray, chains: ChainState) -> np.ndarray:
-    """The same for several lanes at once: `key` is `(lanes, 2)`, and so is what is returned."""
+    """Return such keys for several lanes: `key` and the result have shape `(lanes, 2)`."""
     is_draw = np.asarray(chains.mode) == DRAW
     use = np.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(np.uint32)
     number = np.where(is_draw, chains.draw, chains.num_tuning).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Keep compiled programs: in this process, and in JAX's persistent cache for the next one."""
+"""Keep compiled programs, in this process and in JAX's persistent cache for the next one."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ SWITCH = "ACCORD_COMPILATION_CACHE"
 
 
 class ProgramCache(Generic[T]):
-    """A bounded mapping that builds what it lacks, once, however many threads ask for it at the same time."""
+    """Bounded mapping that builds a missing entry once, however many threads ask for it at the same time."""
 
     def __init__(self, max_size: int):
         self._max_size = max_size
@@ -29,9 +29,9 @@ class ProgramCache(Generic[T]):
         self._futures: OrderedDict[Hashable, Future[T]] = OrderedDict()
 
     def get(self, key: Hashable, build: Callable[[], T]) -> tuple[T, bool]:
-        """What is kept under `key`, and whether it was there; `build()` makes it otherwise.
+        """Return the entry of `key`, built by `build()` if missing, and whether it was there.
 
-        If building fails, its error goes to every thread that waits, and nothing is kept.
+        If building fails, every waiting thread gets its error, and nothing is kept.
         """
         while True:
             with self._lock:
@@ -66,16 +66,16 @@ _unpacked: ProgramCache[Any] = ProgramCache(2)
 
 
 def unpacked(packed: bytes, build: Callable[[], T]) -> T:
-    """What a worker process has made of what was pickled for it, the last two times: a run's machine, a prediction."""
+    """Cache of a worker process: the last two objects that it unpickled, such as a run's machine or a prediction."""
     return _unpacked.get(hashlib.sha256(packed).digest(), build)[0]
 
 
 def persist() -> str | None:
     """Let JAX keep compiled programs on disk, unless the user has chosen a folder; return the folder in use.
 
-    The one global setting that a run changes. The folder is private to the user, since compiled programs are code. The
-    threshold on compile time goes with it: the programs of small models compile in about a second, and are the ones
-    that are run most often.
+    This is the only global setting that a run changes. The folder is private to the user, since compiled programs are
+    code. JAX's threshold on compile time is lowered too: programs of small models compile in about a second, and run
+    most often.
     """
     folder: str | None = getattr(jax.config, "jax_compilation_cache_dir", None)  # set dynamically by JAX
     choice = os.environ.get(SWITCH, "")

@@ -1,9 +1,8 @@
-"""Find where a traced model calls Python, and have it not call those that only raise.
+"""Find the Python callbacks of a traced model, and remove those that only raise.
 
-Equinox lets a program raise, as diffrax does for times out of order, by a callback in a branch that is hardly ever
-taken. In a run there is nobody to raise to: the chain would be lost, the program could not be kept on disk, and all
-of it for a place that is better counted, explained and left. So what such a branch returns is NaN instead, as it is
-under `EQX_ON_ERROR=nan`.
+Equinox lets a program raise by a callback in a rarely taken branch; diffrax does so for times out of order. In a run,
+such an exception would end the chain, and the callback would keep the program off the disk cache. The run should count
+the position, explain it and go on. So such a branch returns NaN instead, as with `EQX_ON_ERROR=nan`.
 """
 
 from typing import Any
@@ -20,30 +19,30 @@ from ..executors import gather
 
 
 def check_callbacks(jaxpr: Any, precision: Precision) -> None:
-    """Raise `OptionError` where a callback of the model would be given float32 in a float64 run.
+    """Raise `OptionError` if a callback of the model would get float32 numbers in a float64 run.
 
-    JAX may call it in a thread of its own, which no scope reaches: there the setting of the whole process holds.
+    JAX may call it in its own thread, where scopes have no effect and the setting of the process holds.
     """
     if precision != "float64" or not any(_is_callback(each) for each in equations(jaxpr)):
         return
     (is_wide,) = gather([lambda: jax.dtypes.canonicalize_dtype(np.float64) == np.float64])
     if not is_wide:
         raise OptionError(
-            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in threads of its "
-            "own, which would hand it float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, "
+            "the model calls Python while it runs (jax.pure_callback or the like). JAX may do so in its own threads, "
+            "which would pass float32 numbers in this float64 run. Set JAX_ENABLE_X64=1 before Python starts, "
             "or jax.config.update('jax_enable_x64', True), or use executor=infer.Processes(), or precision='float32'."
         )
 
 
 def without_raising(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The same program, where NaN (0 for what is not a float) stands in place of what raises."""
+    """Return the program with NaN (0 for other types than floats) instead of callbacks that raise."""
     if not any(_raises(each) for each in equations(closed.jaxpr)):
         return closed
     return _changed(closed)
 
 
 def _changed(part: Any) -> Any:
-    """Any part of a traced program, with all that is in it changed."""
+    """Apply the change to a part of a traced program, and to everything in it."""
     if isinstance(part, ClosedJaxpr):
         return part.replace(jaxpr=_changed(part.jaxpr))
     if isinstance(part, Jaxpr):
@@ -75,7 +74,7 @@ def _is_callback(equation: Any) -> bool:
 
 
 def _raises(equation: Any) -> bool:
-    """Whether it is one of the callbacks by which Equinox raises."""
+    """Return whether this is a callback by which Equinox raises."""
     if equation.primitive.name != "pure_callback":
         return False
     function = getattr(equation.params["callback"], "callback_func", None)

@@ -1,4 +1,4 @@
-"""Hold one chain on the host between two blocks, and adapt it where its draws say so."""
+"""Drive one chain: collect its draws and adapt its step size and metric."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,12 +21,12 @@ from .tally import BadEnd, Tally
 
 @dataclass(eq=False)
 class Chain:
-    """One chain between two blocks; whoever changes it owns it.
+    """One chain between two blocks; mutable, with one owner at a time.
 
     **Fields**: `number`; `plan`; `key`, the chain's; `state`; `metric`, and `choice`, of its form; `num_warmup`, draws
-    of its warm-up, which become more where it has not settled by then; `is_settled`, whether it had when they ended;
-    `is_started`, whether its starting point is found; `num_gradients`; `tally`, of how its trajectories ended, and
-    `news`, which of their bad ends nobody has been told; `piece_start` and `gradients_at_piece`, where the piece in
+    of its warm-up, which grow if it has not settled by then; `is_settled`, whether it had settled at their end;
+    `is_started`, whether its starting point is found; `num_gradients`; `tally`, which counts how its trajectories
+    ended, and `news`, failures that are not reported yet; `piece_start` and `gradients_at_piece`, where the piece in
     progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients; `blocks`,
     those of the piece in progress; `num_stored`, draws that a store has already, though they are made again for the
     others of an ensemble.
@@ -53,19 +53,19 @@ class Chain:
 
     @staticmethod
     def begin(plan: Plan, number: int, position: np.ndarray) -> "Chain":
-        """A chain at a position that is not yet evaluated."""
+        """Start a chain at a position that is not yet evaluated."""
         metric = metrics.initial_metric(np.zeros_like(position), plan.metric_rank)
         key, state = keys.chain_key(plan.seed, number), start_state(plan.kernel, position)
         return Chain(number, plan, key, state, metric, Tally.empty(position), plan.num_warmup)
 
     @property
     def draw(self) -> int:
-        """Complete draws, warm-up included."""
+        """Number of complete draws, warm-up included."""
         return int(self.state.draw)
 
     @property
     def last(self) -> int:
-        """Its draws, warm-up included, before thinning."""
+        """Number of its last draw, warm-up included, before thinning."""
         return self.num_warmup + self.plan.num_draws
 
     @property
@@ -75,7 +75,7 @@ class Chain:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the chain is stuck; one of an ensemble is part of what others learn from until that is over."""
+        """Whether the chain is stuck and left; a chain of an ensemble stays while others learn from it."""
         return self.tally.is_stuck and not self._must_go_on
 
     @property
@@ -84,20 +84,20 @@ class Chain:
 
     @property
     def phase(self) -> Phase:
-        """That of the piece in progress."""
+        """Phase of the piece in progress."""
         return self.phase_of(self.piece_start)
 
     @property
     def phase_start(self) -> int:
-        """The draw at which it began."""
+        """Draw at which the current phase began."""
         return 0 if self.phase == "warmup" else self.num_warmup
 
     def phase_of(self, draw: int) -> Phase:
-        """That of a draw, counted from the first of warm-up."""
+        """Return the phase of a draw, counted from the first of warm-up."""
         return "warmup" if draw < self.num_warmup else "sample"
 
     def stop(self) -> int:
-        """The draw at which the next block must end at the latest."""
+        """Draw at which the next block must end at the latest."""
         warmup, segment, draw = self.num_warmup, self.plan.segment, self.draw
         if self.is_given_up:
             return draw
@@ -109,16 +109,16 @@ class Chain:
 
     @property
     def is_at_look(self) -> bool:
-        """Whether a stopping rule looks at the draws made so far."""
+        """Whether a stopping rule is to be checked now."""
         return self.draw - self.num_warmup in self.plan.looks
 
     def num_drawn(self, state: ChainState, block: Block) -> int:
-        """How many draws of a block that ended in `state` count: those until the chain is given up."""
+        """Count the draws of a block that ended in `state` until the chain is given up."""
         positions = np.asarray(block.positions[: int(state.draw) - self.draw])
         return len(positions) if self._must_go_on else self.tally.room(positions)
 
     def take(self, state: ChainState, block: Block, count: int, bad_ends: Sequence[BadEnd]) -> None:
-        """Go on to `state`, with the `count` draws that led there and the places to keep of them."""
+        """Advance to `state`, with the `count` draws of the block and the failures to keep."""
         first = self.draw
         # One that is given up ends at the draw at which that was known, however long its block was.
         is_cut = count < int(state.draw) - first
@@ -142,7 +142,7 @@ class Chain:
             self._adapt()
 
     def end_of_block(self, sites: Sites) -> Iterator[Progress | Piece | BadEnd | Stuck]:
-        """What the block has completed: a piece at fixed draws, and where draws take long, about every two seconds."""
+        """Return what the block has completed: a piece at fixed draws, or about every two seconds."""
         yield self.progress()
         yield from self.news
         self.news = ()
@@ -157,7 +157,7 @@ class Chain:
                 yield Stuck(self.number, self.draw, self.tally)
 
     def progress(self) -> Progress:
-        """Where the chain is."""
+        """Return the progress of the chain."""
         step_size = float(self.state.step_size.step_size)
         done = self.draw - self.phase_start
         divergent = self.tally.num_divergent
@@ -166,7 +166,7 @@ class Chain:
         )
 
     def piece(self, sites: Sites) -> Piece:
-        """Gather the blocks since the last piece, with what the sites program makes of them."""
+        """Join the blocks since the last piece, with the results of the sites program."""
         phase, offset = self.phase, self.phase_start
         start = self.piece_start - offset
         piece = Piece(
@@ -191,7 +191,7 @@ class Chain:
         return piece
 
     def _adapt(self) -> None:
-        """Learn the metric anew where that is due: at draws fixed by the plan, whatever the blocks were."""
+        """Learn the metric again if that is due: at draws fixed by the plan, independent of the blocks."""
         for number, update in enumerate(self.plan.metric_updates(self.num_warmup)):
             if self.draw == update.at:
                 self._update_metric(update.start, restarts=number == 0)
@@ -210,7 +210,7 @@ class Chain:
         return np.concatenate([block[name] for block in self.window])
 
     def _update_metric(self, start: int, *, restarts: bool) -> None:
-        """Learn the metric from the draws from `start` on; the search for a step size begins anew if `restarts`."""
+        """Learn the metric from the draws since `start`; search for a new step size if `restarts`."""
         positions, gradients = (self._window(name)[start:] for name in ("position", "gradient"))
         previous = self.metric
         former, asked = self.choice.form, self.plan.kernel.metric

@@ -1,4 +1,4 @@
-"""Check a model before it is run: trace it as a run would, then hold what is evaluated against what must be true."""
+"""Check a model before it is run: trace it as a run would, evaluate it, and test what every model must satisfy."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ from .checks.typical import Typical
 from .checks.whole import check_whole
 from .requests import check_kinds, default_executor, density_of
 
-# Those that need a trace alone, and those that evaluate.
+# The checks that need only a trace, and those that evaluate.
 _OF_TRACES: tuple[Callable[[LogDensity], Iterable[Notice]], ...] = (
     check_structure,
     check_hidden,
@@ -65,28 +65,28 @@ def check(
     executor: AbstractExecutor | None = None,
     precision: Precision = "float64",
 ) -> CheckReport:
-    """Say what is wrong with a model as it would be run, and what was found right; nothing is drawn.
+    """Check a model without sampling: report what is wrong with it and what was found right.
 
-    - What tracing refuses (a site that is defined twice, data that does not fit, rows that cannot be cut) is a finding.
-    - Data that nothing depends on, sites that no data says anything of, and a model that is another one whenever it is
-      traced, or changes what belongs to Python around it, are named.
-    - Log density and gradient are evaluated at some hundred points, where chains begin, wider around, and drawn from
-      the prior: how often they are not finite, and the site and line to blame.
-    - The gradient is compared with differences of the log density.
-    - The log density is followed far out along each site: where it does not fall, the posterior is improper.
-    - Where the posterior has its mass, the log density is compared in float32 and float64.
-    - The time of a gradient says how long a run may take.
-    - With `Devices(shard=...)`, log density, gradient and a product of the Hessian, summed over blocks of rows on the
-      executor's devices, are compared with the whole model's; what differs is named by site and argument. The time of
-      an evaluation says whether it pays. Where a plate has a `chunk`, they are compared with other chunks, since all
-      rows at once may be too many.
-    - A model that spreads its own computation over devices must have the same result on each.
+    - Structure: it traces the model. An error of tracing (a site defined twice, data that does not fit, rows that
+      cannot be split) becomes a finding.
+    - Data: it names data that nothing depends on, and sites that depend on no data.
+    - Repeatability: it names a model that differs from one trace to the next, or that changes Python state around it.
+    - Finite values: it evaluates log density and gradient at some hundred points (where chains start, farther out, and
+      drawn from the prior). It reports how often they are not finite, with the site and line to blame.
+    - Gradient: it compares the gradient with differences of the log density.
+    - Properness: it follows the log density far out along each site. Where it does not fall, the posterior is improper.
+    - Precision: it compares the log density in float32 and float64 where the posterior has its mass.
+    - Duration: it times a gradient, and estimates how long a run takes.
+    - Parallel likelihood: with `Devices(shard=...)` it sums log density, gradient and a product of the Hessian over
+      shards on the executor's devices, compares them with the whole model, and names the site and argument that
+      differ. It also reports whether the devices save time. A plate with a `chunk` is compared with other chunk sizes.
+    - Your own parallel code: a model that spreads its computation over devices must have the same result on each.
 
     **Arguments**
     - `target`, `executor`, `precision`: as for `infer.sample`.
 
-    **Raises** `OptionError` for arguments of the wrong kind. What the model's own code raises passes through, but for
-    what JAX says of a `shard_map` in it.
+    **Raises** `OptionError` for arguments of the wrong kind. An exception of the model's own code passes through; JAX's
+    errors about a `shard_map` become a finding.
 
     **Example**
 
@@ -103,7 +103,7 @@ def check(
         findings += density.notices
         for look in _OF_TRACES:
             findings += look(density)
-        # A model that is another one at each trace has no values to speak of.
+        # A model that differs at each trace has no values to compare.
         if not any(finding.severity == "error" for finding in findings):
             with one_blas_thread():
                 findings += _evaluated(target, density, precision, executor or default_executor())
@@ -119,7 +119,7 @@ def check(
 def _evaluated(
     target: Model | LogDensity, density: LogDensity, precision: Precision, executor: AbstractExecutor
 ) -> Iterator[Notice]:
-    """What is found by evaluating; where nothing is finite, why not."""
+    """Return the findings that need evaluations; if no point is finite, explain why."""
     shard = cut_arguments(density, executor.sharding)
     here = jax.local_devices()[:1]
     devices: Sequence[Any] = executor.device_groups()[0] or here
@@ -154,6 +154,6 @@ def _evaluated(
 
 
 def _highest(surveys: Sequence[Survey]) -> np.ndarray:
-    """The good point at which the log density is highest."""
+    """Return the finite point with the highest log density."""
     values = np.concatenate([np.where(survey.is_good, survey.values, -np.inf) for survey in surveys])
     return np.concatenate([survey.positions for survey in surveys])[int(np.argmax(values))]

@@ -1,7 +1,6 @@
-"""Give all processes that run a program together one time, so that they go on for equally long.
+"""Share one clock among all processes that run a program together, so that they stop together.
 
-Each would otherwise look at its own clock, one of them would call the program once more than the others, and wait for
-them in it for ever.
+With its own clock, one process could call the program once more than the others, and wait for them for ever.
 """
 
 import time
@@ -16,7 +15,7 @@ from ..density.blocks import AXIS, mesh_of
 
 
 def common_clock(devices: Sequence[Any]) -> Callable[[], float]:
-    """A clock that all processes with these devices read at the same time: that of the first device's process.
+    """Return a clock that all processes with these devices share: that of the first device's process.
 
     It is a program over the devices, which takes 0.3 ms on two processes of one machine.
     """

@@ -1,6 +1,6 @@
-"""Arrange draws of a chain as its segments hold them: positions, statistics, and what the sites program makes of them.
+"""Arrange the draws of a chain for a segment: positions, statistics, and results of the sites program.
 
-Draws that thinning leaves out cost nothing here. Of those of warm-up nobody asks for the sites.
+Draws that thinning leaves out cost nothing here. Sites of warm-up draws are not computed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Sites = Callable[..., dict[str, Any]]
 def columns(
     blocks: Sequence[Mapping[str, np.ndarray]], sites: Sites, plan: Plan, phase: Phase, first: int
 ) -> dict[str, np.ndarray]:
-    """What is kept of the draws from `first` on, counted within their phase, that `blocks` hold one after the other."""
+    """Return the kept columns of the draws in `blocks`, which start at draw `first` of their phase."""
     step = plan.thinning if phase == "sample" else 1
     kept = slice(-first % step, None, step)
     positions, stats = (

@@ -45,11 +45,10 @@ class Programs:
 
     **Fields**
     - `advance(chain, metric, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
-    - `sites(positions, log_densities, num_sites, num_parts) -> {name: rows}`: sites as `site/x`, and as
-      `stat/log_prior` and `stat/log_likelihood` the parts of the log densities, where they have any. See
-      `sites_program`.
-    - `seconds`: spent in `"trace"`, until XLA began, and in `"compile"`, in which the rest is traced.
-    - `is_cached`: whether this process had compiled them before.
+    - `sites(positions, log_densities, num_sites, num_parts) -> {name: rows}`: sites as `site/x`, and the parts
+      of the log densities as `stat/log_prior` and `stat/log_likelihood`, if there are any. See `sites_program`.
+    - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
+    - `is_cached`: whether this process had already compiled them.
     """
 
     advance: Callable[..., Any]
@@ -66,14 +65,14 @@ def compile_programs(
 ) -> Programs:
     """Compile both programs for some devices (None is JAX's default one), or find them in the cache.
 
-    `meanwhile()` is called when nothing is left to do but to wait for XLA. Of what Python does, only what the first of
-    the programs needs comes before that one is given to XLA.
+    `meanwhile()` is called while only XLA has work to do. Python prepares the first program alone before it hands it to
+    XLA, and the second one afterwards.
 
-    Programs are found by what was traced, not by which function it came from: a model whose globals have changed traces
-    to something else, and one written anew with the same operations to the same. Arrays that a model closes over are
-    arguments of the program, like its data; those that a jitted function in it closes over are a part of the program.
+    The cache is keyed by the traced operations, not by the function: a model whose globals changed gets a new program,
+    and a rewritten model with the same operations gets the same one. Arrays that a model closes over are arguments of
+    the program, like its data; arrays that a jitted function in it closes over are part of the program.
 
-    **Raises** `OptionError` for a callback of Python in a float64 run, where threads of JAX's own work in float32.
+    **Raises** `OptionError` for a Python callback in a float64 run if JAX's own threads work in float32.
     """
     began = time.perf_counter()
     precision, lanes, rows = plan.precision, plan.lanes, plan.segment
@@ -172,8 +171,8 @@ def compile_programs(
                         raise
                     # A release of XLA that cannot compile the pieces, or something in this model that `plain` misses.
                     warnings.warn(
-                        "XLA could not compile the loop that draws in pieces; it goes on as a whole, whose steps take "
-                        f"some microseconds longer, for the same posterior: {error}",
+                        "XLA could not compile the sampling loop in pieces. The run continues with the whole loop, "
+                        f"whose steps take some microseconds longer, for the same posterior: {error}",
                         RuntimeWarning,
                         stacklevel=1,
                     )

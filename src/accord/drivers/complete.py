@@ -1,4 +1,4 @@
-"""See that a likelihood computed on several devices is complete, before anything is drawn from it."""
+"""Check that a likelihood computed on several devices is complete, before sampling."""
 
 from typing import Any
 
@@ -16,13 +16,14 @@ from .plan import Plan
 
 
 def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
-    """Compare the log density of the program that draws with that of the whole model, or of other chunks of its rows.
+    """Compare the log density of the sampling program with the whole model, or with other chunks of its rows.
 
-    Rows that lie in files are read for it up to a gigabyte; of more, nothing is compared, and `not_compared` says so.
+    Rows in files are read for this up to a gigabyte. Beyond that nothing is compared, and `not_compared` gives a
+    notice.
 
     Rows that the model couples (`x - x.mean()` over all rows becomes one over a block) cannot be seen in its sites.
 
-    **Raises** `ModelError` where they differ by more than rounding.
+    **Raises** `ModelError` if they differ by more than rounding.
     """
     if _is_much(density, plan):
         return
@@ -42,14 +43,14 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
         what = "the whole model" if reference is density else "the model in other chunks"
         raise ModelError(
             f"the sum over the rows of {names} is not the log density of {what}: {summed[point]:.12g} and "
-            f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`, and "
-            "sees some rows at a time only. Compute it outside of the model and pass the result. Nothing was drawn."
+            f"{whole[point]:.12g} at a fixed point. Something in the model couples rows, such as `x - x.mean()`, but "
+            "sees only some of the rows. Compute it outside of the model and pass the result. Nothing was drawn."
         )
 
 
 def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
-    """That nothing was compared, where it was not."""
-    if not (plan.shard and _is_much(density, plan)):
+    """Return a notice if nothing was compared."""
+    if not (plan.shard and _is_much(density)):
         return ()
     return (
         Notice(
@@ -62,14 +63,14 @@ def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
     )
 
 
-def _is_much(density: LogDensity, plan: Plan) -> bool:
-    """Whether rows in files are more than are read for a comparison."""
+def _is_much(density: LogDensity) -> bool:
+    """Return whether rows in files are too many to read for a comparison."""
     in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
     return sum(rows.size * rows.dtype.itemsize for rows in in_files) > plan.pace.most_compared
 
 
 def check_replicas(tree: Any) -> None:
-    """Raise `ModelError` where an array that all devices should have alike differs from one to another."""
+    """Raise `ModelError` if an array that should be equal on all devices differs."""
     for leaf in jax.tree.leaves(tree):
         shards = getattr(leaf, "addressable_shards", ())
         if len(shards) < 2 or not leaf.is_fully_replicated:
@@ -78,6 +79,6 @@ def check_replicas(tree: Any) -> None:
         if not all(np.array_equal(first, other, equal_nan=first.dtype.kind == "f") for other in others):
             raise ModelError(
                 "the log density or its gradient has different values on different devices: a shard_map in the model "
-                "sees a part of the data on each and does not add the parts up. Write the sum by "
-                "`accord.density.sharded_sum`, which cannot forget it. Nothing was drawn."
+                "uses a part of the data on each and does not sum the parts. Write the sum by "
+                "`accord.density.sharded_sum`, which adds them. Nothing was drawn."
             )

@@ -1,4 +1,4 @@
-"""Describe a run before it begins, so that it can be read without the model and told from any other."""
+"""Describe a run before it starts, so that it can be read without the model and identified."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ from .stopping.looks import FIRST
 
 
 def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: AbstractStart) -> Manifest:
-    """The manifest of a run of `chains` that begins at `start`."""
+    """Build the manifest of a run of `chains` that starts at `start`."""
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
     longest = {"max_warmup": plan.max_warmup} if plan.max_warmup > plan.num_warmup else {}
@@ -31,7 +31,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     if plan.until is not None and plan.first_look != FIRST:
         until |= {"first_look": plan.first_look}
     raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
-    # Labels that are not those of default can only have been given; of the others it has to be said.
+    # Labels other than the default must have been given; for default ones this is recorded.
     counted = [dim for dim in layout.labelled if _is_default(layout.coords[dim].tolist())]
     sites = [
         {
@@ -80,13 +80,13 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
 
 
 def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
-    """The dims of a manifest's layout whose labels the model gave, rather than 0, 1, ... by default."""
+    """Return the dims of a manifest's layout whose labels the model gave, rather than the default 0, 1, ..."""
     given = layout.get("labelled", ())
     return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not _is_default(labels))
 
 
 def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
-    """The options of a sampler by name."""
+    """Return the options of a sampler by name."""
     return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
 
 

@@ -1,4 +1,4 @@
-"""Hold the draws of a run as NumPy arrays, with what is needed to judge and to use them."""
+"""Hold the draws of a run as NumPy arrays, with its diagnostics and its record."""
 
 import copy
 import math
@@ -27,50 +27,50 @@ if TYPE_CHECKING:
     from .predictive.results import AbstractOfDraws
 
 
-_LONG = ("layout", "particulars")  # of a manifest, what is no attribute of an exported run
+_LONG = ("layout", "particulars")  # entries of a manifest that are not exported
 
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class Draws(Mapping[str, np.ndarray]):
-    """The draws of a run: a mapping from site to array of shape `(chain, draw, *site)`.
+    """Draws of a run: a mapping from site name to an array of shape `(chain, draw, *site)`.
 
-    Those of a run on disk that take more than 256 MiB are read when they are asked for, one site at a time, so that a
-    run may be larger than memory; its folder must stay where it is. Pickled, all are written, without the model.
+    A run on disk of more than 256 MiB is read one site at a time, when you ask for the site. So a run may be larger
+    than memory; its folder must stay where it is. Pickling writes all draws, without the model.
 
     **Fields**
     - `sites`: latent and deterministic sites in the model's order.
     - `stats`: per draw, shape `(chain, draw)`, by ArviZ's names: `lp` (log density in unconstrained space), `energy`,
-      `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`; and of a model
-      `log_prior` and `log_likelihood`, in its own space: what the unknowns add, and what observed sites and factors add
-      together. Both are missing in a run that was stored before they were kept.
-    - `notices`: what to know before using the draws, the most severe first.
-    - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (the longest chain's) and `total`; of `looks`
-      at a stopping rule, beside the others.
-    - `work`: gradient evaluations by phase, of all chains.
-    - `tuning`: what warm-up learnt, by chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`, its
-      diagonal in unconstrained space; `metric`, shape `(chain,)`, the form that was learnt last (`"diagonal"`,
-      `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` where warm-up was too short), and `metric_reason`, why;
-      `num_warmup`, draws of warm-up, and `is_settled`, whether they were enough; under `ChEES`, `trajectory_length`,
-      its mean in whitened units.
-    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, where they are kept; the
-      first ones of each chain, as many as the chain with the shortest warm-up has.
-    - `complete`: whether every draw that was asked for is there.
+      `diverging`, `non_finite`, `n_steps` (gradients), `tree_depth`, `acceptance_rate`, `step_size`; and for a
+      model `log_prior` and `log_likelihood`, in the model's space: the sum over unknowns, and the sum over observed
+      sites and factors. Runs stored by early versions lack these two.
+    - `notices`: diagnostics of the run, most severe first.
+    - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (of the slowest chain) and `total`; `looks`, spent
+      on checks of a stopping rule.
+    - `work`: gradient evaluations by phase, over all chains.
+    - `tuning`: what warm-up learnt for each chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`,
+      its diagonal in unconstrained space; `metric`, shape `(chain,)`, the last form of the metric (`"diagonal"`,
+      `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` if warm-up was too short), and `metric_reason`, why;
+      `num_warmup`, draws of warm-up, and `is_settled`, whether they were enough; with `ChEES`, the mean
+      `trajectory_length` in whitened units.
+    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, if the run
+      keeps them; cut to the chain with the shortest warm-up.
+    - `complete`: whether all requested draws were made.
     - `chains`: the number of each chain.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
-    - `data`: the model's arguments, while the model is at hand; `observed` maps each observed site to the one of
-      them that it is, or to an empty string.
-    - `manifest`: how the run was made. `location`: the folder it is stored in, or None. `problems`: what was found
-      damaged or missing there. `lost_chains`: chains that could not go on, with the draw and the error of each; they
-      are left out. `requested`: draws per chain that were asked for.
-    - `counts`: how many draws ended badly, by kind (`divergence`; `log_density` and `gradient` that were not finite)
+    - `data`: the model's arguments, while the model is attached; `observed` maps each observed site to the argument
+      that it observes, or to an empty string.
+    - `manifest`: the record of how the run was made. `location`: its folder, or None. `problems`: damaged or missing
+      files there. `lost_chains`: failed chains, which are left out, each with its draw and error. `requested`: draws
+      per chain that you asked for.
+    - `counts`: how many draws failed, by kind (`divergence`; `log_density` and `gradient` that were not finite)
       and phase (`warmup`, `sample`), before thinning; shape `(chain,)`.
-    - `failures`: the first places where they did, at most three of a kind and chain, divergences of warm-up left out;
-      with more than 16 lanes, those of chains 0 to 15. `infer.explain` says why.
-    - `stopping`: how the rule of `until=` ended the run, or did not: `held`, and `looks`, where it was looked at and
-      what was found; None where there was no rule.
-    - `density`: the log density that was drawn from, while the model is at hand.
-    - `kept`: summaries that were asked for, so that each is worked out once.
+    - `failures`: positions of the first failures, at most three for each kind and chain, without divergences of
+      warm-up; with more than 16 lanes, of chains 0 to 15. `infer.explain` explains them.
+    - `stopping`: result of the rule `until=`: `held`, whether it ended the run, and `looks`, the draws at which it was
+      checked and what it found. None without a rule.
+    - `density`: the log density of the posterior, while the model is attached.
+    - `kept`: cache of computed summaries.
 
     **Example**
 
@@ -140,7 +140,7 @@ class Draws(Mapping[str, np.ndarray]):
         return name in self.sites
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: all arrays, also those on disk, and no model, which may be a function of no module."""
+        """Pickle all arrays, also those on disk, without the model, which pickle may not be able to find by name."""
         series = {name: InMemory(dict(getattr(self, name))) for name in ("sites", "stats", "warmup")}
         return {**vars(self), **series, "density": None, "continuation": None}
 
@@ -155,12 +155,12 @@ class Draws(Mapping[str, np.ndarray]):
 
     @property
     def num_draws(self) -> int:
-        """Kept draws per chain."""
+        """Number of kept draws per chain."""
         return self.stats.shape("lp")[1]
 
     @property
     def superchains(self) -> list[int] | None:
-        """The superchain of each chain, where several began at one place."""
+        """Superchain of each chain, if several chains share a starting point."""
         count: Any = self.manifest["sampler"].get("superchains")
         size = 0 if count is None else len(self.manifest["chains"]) // count
         return [chain // size for chain in self.chains] if size else None
@@ -172,7 +172,7 @@ class Draws(Mapping[str, np.ndarray]):
         return f"<Draws of {self.manifest['model']}: {size}; {shapes}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: notices and the first rows of the summary."""
+        """Show notices and the first rows of the summary in a notebook."""
         from ..report.page import run_as_html
 
         return self.kept.get(
@@ -188,17 +188,17 @@ class Draws(Mapping[str, np.ndarray]):
         )
 
     def extend(self, draws: int) -> "Draws":
-        """Go on for `draws` more per chain; what was drawn stays, and all are as one longer run would have made them.
+        """Sample `draws` more per chain; the result equals that of one longer run.
 
-        Where the rule of `until=` has not held, these are the most that are drawn, and it may end the run before.
+        If the run has a rule `until=` that has not held yet, it may end the run earlier.
 
-        **Raises** `OptionError` where the model is not attached, as after `infer.load` and in draws that were pickled.
+        **Raises** `OptionError` if the model is not attached, as after `infer.load` or unpickling.
         """
         count = positive_count("draws", draws)
         if self.continuation is None and self.location is None:
             raise OptionError(
-                "these draws are a copy without their model, of a run in memory, which cannot go on. Sample again with "
-                "more draws or with `store=infer.RunFolder(path)`, from where `infer.resume(path, model(...))` goes on."
+                "these draws are a copy without their model, of a run in memory, which cannot be extended. Sample "
+                "again with more draws, or use `store=infer.RunFolder(path)` and `infer.resume(path, model(...))`."
             )
         if self.continuation is None:
             raise OptionError(
@@ -216,9 +216,9 @@ class Draws(Mapping[str, np.ndarray]):
         kind: str = "all",
         interval: str = "quantiles",
     ) -> "Summary":
-        """A table with a row for each number: mean, sd, interval, effective sample sizes, R-hat, Monte Carlo errors.
+        """Summarise each parameter: mean, sd, interval, effective sample sizes, R-hat and Monte Carlo errors.
 
-        It is worked out once for the same arguments and kept with the draws.
+        The result is kept with the draws, so that asking again costs nothing.
 
         **Arguments**
         - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
@@ -227,7 +227,7 @@ class Draws(Mapping[str, np.ndarray]):
         - `interval`: `"quantiles"` leaves out equal mass on both sides; its columns are the quantiles, such as `5%` and
           `95%`. `"hdi"` is the shortest interval, between `hdi90_low` and `hdi90_high`.
 
-        **Raises** `OptionError` for a site that is none, a pattern that fits none, and other values of the options.
+        **Raises** `OptionError` for an unknown site, a pattern that matches none, or an invalid option.
 
         **Example**
 
@@ -241,7 +241,7 @@ class Draws(Mapping[str, np.ndarray]):
         from ..report.selecting import columns_of, picked_names
         from ..report.summary import summarise
 
-        columns_of(prob, kind, interval)  # raises for what cannot be part of a question
+        columns_of(prob, kind, interval)  # raises for invalid options
         names = tuple(picked_names(sites, self.sites))
         return self.kept.get(
             ("summary", names, float(prob), kind, interval),
@@ -259,17 +259,16 @@ class Draws(Mapping[str, np.ndarray]):
 
     @checks_options
     def to_dataframe(self, sites: str | Sequence[str] | None = None, *, stats: bool = False) -> "DataFrame":
-        """The draws as a wide pandas data frame: a row for each chain and draw, a column for each number.
+        """Return draws as a wide pandas data frame: one row per chain and draw, one column per parameter.
 
-        Rows are indexed by `chain` and `draw`, which `.reset_index()` makes columns. Columns are labelled as rows of
-        the summary are, such as `theta[Choate]`. All that is asked for is held in memory.
+        Rows are indexed by `chain` and `draw`; `.reset_index()` makes columns of them. Columns have the labels of the
+        summary's rows, such as `theta[Choate]`. All selected draws are held in memory.
 
         **Arguments**
         - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
         - `stats`: whether `draws.stats` are columns too.
 
-        **Raises** `ImportError` without pandas; `OptionError` for a site that is none, and for one that has the name of
-        a statistic.
+        **Raises** `ImportError` without pandas; `OptionError` for an unknown site, or one with the name of a statistic.
 
         **Example**
 
@@ -291,29 +290,29 @@ class Draws(Mapping[str, np.ndarray]):
         )
 
     def to_arviz(self, *beside: "AbstractOfDraws") -> Any:
-        """The run as ArviZ's `DataTree` (`InferenceData` where only ArviZ 0.x is there), with named dimensions.
+        """Convert the run to ArviZ's `DataTree` (`InferenceData` with ArviZ 0.x), with named dimensions.
 
-        `draws.stats["log_likelihood"]`, one number for a draw, is `total_log_likelihood` in `sample_stats`, lest ArviZ
-        take it for the log likelihood of each observation.
+        `draws.stats["log_likelihood"]`, one number per draw, is called `total_log_likelihood` in `sample_stats`,
+        because ArviZ expects the log likelihood of each observation under the other name.
 
-        - `beside`: what was computed from these draws or from the prior, in groups of their own:
+        - `beside`: results computed from these draws or from the prior, added as groups:
           `draws.to_arviz(infer.predict(draws), infer.log_likelihood(draws))`.
 
-        **Raises** `OptionError` for what has no groups, for a group that is there already, and for one that has other
-        chains or draws.
+        **Raises** `OptionError` for a result without groups, for a group that exists already, or for other chains or
+        draws.
         """
         from ..report.arviz import to_arviz
 
         return to_arviz(self._tree(beside))
 
     def to_netcdf(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
-        """Write the run, with what stands beside it, to a NetCDF file that ArviZ reads; needs the `netcdf` extra."""
+        """Write the run, and results given as `beside`, to a NetCDF file for ArviZ; needs the `netcdf` extra."""
         from ..storage import to_netcdf
 
         to_netcdf(self._tree(beside), path)
 
     def to_zarr(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
-        """Write the run, with what stands beside it, to a Zarr folder that ArviZ and xarray read."""
+        """Write the run, and results given as `beside`, to a Zarr folder for ArviZ and xarray."""
         from ..storage import to_zarr
 
         to_zarr(self._tree(beside), path)

@@ -1,4 +1,4 @@
-"""Say from its records how far a stored run is to go, and which of its chains count."""
+"""Read from the records of a stored run how many draws it should have, and which chains count."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -7,21 +7,21 @@ from ..storage import AbstractRun
 from .stopping.stopping import Stopping
 
 LOST = "lost_chains"
-"""Name of the record of chains that could not go on."""
+"""Name of the record of failed chains."""
 
 STOPPING, CAP, EXTENDED = "stopping", "cap", "extended"
-"""Names of the records of what a stopping rule has found, and of how many draws were asked for since: at most, where
-the rule had not held, or at all."""
+"""Names of the records of a stopping rule's results, and of draws requested since: as a maximum if the rule had not
+held, else exactly."""
 
 
 def stopping_of(run: AbstractRun) -> Stopping | None:
-    """What is known of the stopping rule of a run; None where it has none, or nobody has looked."""
+    """Return the results of the stopping rule of a run; None without a rule, or before its first check."""
     record: Any = run.records.get(STOPPING)
     return None if record is None else Stopping.stored(record)
 
 
 def num_kept(run: AbstractRun) -> int:
-    """Draws per chain that were asked for, first or last; those at which its rule held, where it did."""
+    """Return the draws per chain that were requested last, or those at which the stopping rule held."""
     records: dict[str, Any] = dict(run.records)
     if EXTENDED in records:
         return int(records[EXTENDED])
@@ -32,7 +32,7 @@ def num_kept(run: AbstractRun) -> int:
 
 
 def is_in_force(run: AbstractRun) -> bool:
-    """Whether the run has a stopping rule, which has not held so far."""
+    """Return whether the run has a stopping rule that has not held so far."""
     if run.manifest.get("settings", {}).get("until") is None or EXTENDED in run.records:
         return False
     stopping = stopping_of(run)
@@ -40,12 +40,12 @@ def is_in_force(run: AbstractRun) -> bool:
 
 
 def is_ruled(run: AbstractRun) -> bool:
-    """Whether a stopping rule may still end the run, without more draws being asked for."""
+    """Return whether a stopping rule may still end the run, if no more draws are requested."""
     return is_in_force(run) and not _is_decided(run)
 
 
 def leave_rule(run: AbstractRun) -> None:
-    """Forget what was drawn beyond the end of a run, which is to go on without a rule."""
+    """Forget draws beyond the end of a run, before it continues without a rule."""
     if stopping_of(run) is None:
         return
     run.record(LOST, stored_losses(run))
@@ -54,12 +54,12 @@ def leave_rule(run: AbstractRun) -> None:
 
 
 def lost_chains(records: Sequence[Mapping[str, Any]]) -> set[int]:
-    """The chains that some records name."""
+    """Return the chains that these records name."""
     return {chain for record in records for chain in record["chains"]}
 
 
 def stored_losses(run: AbstractRun) -> list[dict[str, Any]]:
-    """Records of the chains that could not go on, without those that a rule had draws enough of by then."""
+    """Return records of failed chains, except chains with enough draws when the stopping rule held."""
     losses: Any = run.records.get(LOST, [])
     stopping = stopping_of(run)
     if stopping is None or EXTENDED in run.records or not _is_decided(run):
@@ -68,7 +68,7 @@ def stored_losses(run: AbstractRun) -> list[dict[str, Any]]:
 
 
 def without(losses: Sequence[Mapping[str, Any]], counted: Collection[int]) -> list[dict[str, Any]]:
-    """Losses of other chains than these."""
+    """Return losses of other chains than these."""
     left = [
         {**record, "chains": [chain for chain in record["chains"] if chain not in counted]}
         for record in losses
@@ -77,7 +77,7 @@ def without(losses: Sequence[Mapping[str, Any]], counted: Collection[int]) -> li
 
 
 def _is_decided(run: AbstractRun) -> bool:
-    """Whether its rule has held, or not held at the last draw that was asked for."""
+    """Return whether its rule has held, or has not held at the last requested draw."""
     stopping = stopping_of(run)
     if stopping is None or stopping.held is None or stopping.draws is None:
         return False

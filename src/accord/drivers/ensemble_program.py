@@ -1,9 +1,8 @@
-"""Build the program that moves chains in step: all take equally many leapfrog steps in a draw and learn together.
+"""Build the program for chains that move in step: equal numbers of leapfrog steps per draw, shared adaptation.
 
-What chains share (mode, draw, step size, trajectory length) is carried once, so that every condition is a branch and a
-draw of all chains is written at one place. It is called as the program of `program.advance_program` is, but for the
-metric, of which there is one. Chains that are to stand still, since they are where they are to stop, do so for a whole
-block; those that move are at the same draw.
+The shared state (mode, draw, step size, trajectory length) is carried once, so that every condition is a branch and a
+draw of all chains is written at one place. Its arguments are those of `program.advance_program`, but with one metric.
+Chains that have reached their last draw stand still for a whole block; chains that move are at the same draw.
 """
 
 from collections.abc import Callable
@@ -31,7 +30,7 @@ _LANES = "lanes"
 
 @node
 class _Shared:
-    """What all chains have in common; all of shape `()`. See `ChainState`."""
+    """State that all chains share; all of shape `()`. See `ChainState`."""
 
     step_size: EnsembleState
     mode: Int[Array, ""]
@@ -41,7 +40,7 @@ class _Shared:
 
 @node
 class _Carry:
-    """What goes from step to step; `positions`, `gradients` and `stats` have the shape `(rows, lanes, ...)`."""
+    """State carried from step to step; `positions`, `gradients` and `stats` have the shape `(rows, lanes, ...)`."""
 
     kernel: Any
     shared: _Shared
@@ -55,17 +54,17 @@ class _Carry:
 def program_for(
     kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
 ) -> Callable[..., Any]:
-    """The program that moves chains by `kernel`: this one, or that of chains which go each their own way."""
+    """Return the program for `kernel`: this one for an ensemble, or the one for independent chains."""
     if isinstance(kernel, ChEES):
         return ensemble_program(kernel, dim, dtype, lanes, rows)
     return advance_program(kernel, dim, dtype, lanes, rows, in_pieces)
 
 
 def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows: int) -> Callable[..., Any]:
-    """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+    """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
-    As that of `program.advance_program` with `lanes` lanes, but for: `metric` has no lane axis, and the arrays of the
-    block begin with `(rows, lanes)`.
+    It equals `program.advance_program` with `lanes` lanes, but `metric` has no lane axis, and the arrays of the block
+    begin with `(rows, lanes)`.
     """
 
     def run(
@@ -98,7 +97,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
 
             new, info = jax.vmap(advance, axis_name=_LANES)(carry.item_key, carry.kernel)
             has_ended = info.is_divergent | info.is_non_finite
-            # Where all have ended badly, there is nobody to wait for.
+            # If all trajectories have failed, there is none to wait for.
             is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
             new = replace(new, is_fresh=jnp.full(lanes, is_complete))
 
@@ -162,7 +161,7 @@ def _finish(
     is_usual: Array,
     goes_on: Array,
 ) -> tuple[_Shared, Array]:
-    """Account for a draw, evaluation or probe of all chains; only a draw of usual steps teaches anything."""
+    """Finish a draw, evaluation or probe of all chains; adaptation uses only draws with the usual steps."""
     shared = carry.shared
     is_draw, is_probe = shared.mode == DRAW, shared.mode == PROBE
     weight = moves.astype(info.acceptance.dtype)
@@ -188,7 +187,7 @@ def _finish(
 
 
 def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
-    """One row of statistics for each chain, shape `(lanes, stat)`."""
+    """Return a row of statistics for each chain, shape `(lanes, stat)`."""
     columns = {
         "lp": log_density,
         "energy": info.energy,
@@ -204,7 +203,7 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
 
 
 def _where_lane(condition: Bool[Array, " lanes"], new: Any, old: Any) -> Any:
-    """Lane by lane, `new` where the condition holds, else `old`."""
+    """Select per lane: `new` where the condition holds, else `old`."""
 
     def choose(a: Array, b: Array) -> Array:
         return jnp.where(condition.reshape(-1, *[1] * (a.ndim - 1)), a, b)

@@ -1,4 +1,4 @@
-"""Hold the chains of an ensemble together on the host: one metric for all, and blocks in which all go to one draw."""
+"""Drive an ensemble of chains on the host: one metric for all, and blocks that take all chains to one draw."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from .chain import Chain
 
 
 def stops(chains: Sequence[Chain]) -> list[int]:
-    """The draw at which each chain's next block ends; those ahead of others, as after a lost store, wait for them."""
+    """Return the draw at which each chain's next block ends; chains that are ahead wait for the others."""
     live = [chain.draw for chain in chains if not chain.is_given_up]
     low = min(live, default=0)
     ahead = min((draw for draw in live if draw > low), default=2**30)
@@ -26,7 +26,7 @@ def stops(chains: Sequence[Chain]) -> list[int]:
 
 
 def begin(chains: Sequence[Chain]) -> None:
-    """Give chains that have found their starting points a metric in common."""
+    """Give chains with starting points a common metric."""
     points = [chain.state.kernel.point for chain in chains]
     positions, gradients = (
         np.stack([getattr(point, name) for point in points]) for name in ("position", "gradient")
@@ -40,12 +40,8 @@ def begin(chains: Sequence[Chain]) -> None:
         chain.metric, chain.choice = metric, choice or chain.choice
 
 
-def adapt(chains: Sequence[Chain], drawn: Sequence[int]) -> None:
-    """Learn the metric anew where that is due: at draws fixed by the plan, whatever the blocks were.
-
-    `drawn` has the draws that the chains had made before the block. Blocks may end between two draws: where all chains
-    stood at this one before, it is learnt already, and to begin again after each block would have no end.
-    """
+def adapt(chains: Sequence[Chain]) -> None:
+    """Learn the metric again if that is due: at draws fixed by the plan, independent of the blocks."""
     plan, draw = chains[0].plan, chains[0].draw
     if all(before == draw for before in drawn):
         return
@@ -79,14 +75,14 @@ def _tune(chain: Chain, metric: Metric, step: EnsembleState, mode: Any) -> None:
 
 
 def _restarted(chain: Chain, least: float) -> EnsembleState:
-    """What only these changes of the metric call for: to look for the step size and the length from the start."""
+    """Restart the search for step size and trajectory length, after a change of the metric's form."""
     kernel = chain.plan.kernel
     length = kernel.trajectory_length if isinstance(kernel, ChEES) else 1.0
     return EnsembleState.begin(float(chain.state.step_size.step_size), length, least, chain.plan.dtype)
 
 
 def _bounded(state: EnsembleState, least: float) -> EnsembleState:
-    """With another least length, by which the length changes too, and averages of lengths that begin anew."""
+    """Set another minimal trajectory length, adjust the length to it, and restart averages of lengths."""
     dtype = np.asarray(state.log_length).dtype
     log_least: Any = np.asarray(np.log(max(least, 1e-10)), dtype)
     zero: Any = np.zeros((), dtype)

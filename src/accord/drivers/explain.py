@@ -1,4 +1,4 @@
-"""Say of each place where a trajectory ended badly which site, which derivative and which line are to blame."""
+"""Explain each failed trajectory: name the site, the derivative and the line to blame."""
 
 import time
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ _NUM_SHOWN = 3  # values in a sentence
 @entry_points
 @dataclass(frozen=True)
 class Explanation:
-    """What `infer.explain` found; printed, a paragraph for each place.
+    """Explanations of failed trajectories, made by `infer.explain`; prints one paragraph each.
 
     **Fields**
-    - `failures`: the places, those of `draws.failures`; `reports`: what is to blame for each, as `density.blame` says.
+    - `failures`: the positions, as in `draws.failures`. `reports`: the cause of each, as from `density.blame`.
 
     **Example**
 
@@ -52,13 +52,13 @@ class Explanation:
 
 @checks_options
 def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanation:
-    """Go back to the places where trajectories of a run ended badly, and say what is to blame at each.
+    """Explain why trajectories failed: find the site, the derivative and the line to blame at each position.
 
     **Arguments**
-    - `draws`: of `infer.sample`, `infer.resume` or `infer.load`.
-    - `target`: the model with its data, for draws that were loaded; None is the one that they were drawn from.
+    - `draws`: from `infer.sample`, `infer.resume` or `infer.load`.
+    - `target`: the model with its data, needed for loaded draws; None is the model that is attached to the draws.
 
-    **Raises** `OptionError` where the model is not attached and not given, or has another dimension or other labels.
+    **Raises** `OptionError` if the model is neither attached nor given, or has another dimension or other labels.
 
     **Example**
 
@@ -73,32 +73,29 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     density = draws.density if target is None else density_of(target, draws.manifest["precision"])
     if density is None:
         raise OptionError(
-            "explain: these draws were loaded without their model. Give it: infer.explain(draws, model(...))."
+            "explain: these draws were loaded without their model. Give the model: infer.explain(draws, model(...))."
         )
     if density.dim != draws.manifest["layout"]["dim"]:
         raise OptionError(
             f"explain: the model has {density.dim} unknowns, and these draws {draws.manifest['layout']['dim']}: it is "
-            "not the one that they were drawn from."
+            "not the model of these draws."
         )
     recorded, given = draws.manifest["layout"], dict(density.layout.labels)
     for dim in labelled_in(recorded):
         if dim in given and given[dim] != as_labels(recorded["coords"][dim]):
             raise OptionError(
-                f"explain: the labels of {dim!r} are others here, or in another order, than when the draws were made. "
-                "Give the model with the data that it was sampled with."
+                f"explain: the labels of {dim!r} differ from those of the draws, or are in another order. "
+                "Give the model with the data of the run."
             )
     return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
 
 
-def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blamed]:
-    """By kind of bad end that came after warm-up, the sites to blame for the first place of it, and a sentence.
-
-    What takes longer than `seconds` is left out.
-    """
+def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
+    """Return, by kind of failure after warm-up, the sites to blame for the first one, and a sentence."""
     found: dict[str, Blamed] = {}
     until = time.monotonic() + seconds
     for kind in KINDS:
-        # Where a trajectory diverged at a finite log density, nothing is wrong with the place.
+        # A trajectory that diverged at a finite log density ended at a valid position.
         places = [each for each in draws.failures if each.kind == kind and not _is_mere_divergence(each)]
         if places and draws.counts[kind]["sample"].any():
             found[kind] = _looked_at(density, min(places, key=lambda each: each.phase != "sample"), until)
@@ -106,21 +103,21 @@ def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blame
 
 
 def sentence(density: LogDensity, failure: BadEnd) -> str:
-    """What is to blame, in a sentence with a space before it; empty where all numbers are finite."""
-    return _looked_at(density, failure, time.monotonic() + USUAL.explain_seconds)[1]
+    """Return the cause as a sentence with a leading space; empty if all values are finite."""
+    return _looked_at(density, failure, time.monotonic() + _PATIENCE)[1]
 
 
 def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:
-    """The sites to blame and a sentence, for a run that is at its end: it neither waits long nor fails for it."""
+    """Return the sites to blame and a sentence at the end of a run, without a long wait and without raising."""
     pool = ThreadPool(1)
     look = pool.submit(_blame, density, failure)
     pool.close()
     try:
         report = look.result(max(until - time.monotonic(), 0.0))
     except TimeoutError:
-        return (), " To find the place takes more than some seconds."
+        return (), " Finding the cause takes more than a few seconds: run `infer.explain(draws)`."
     except Exception as error:  # an explanation of what went wrong must not cost the draws
-        return (), f" The place could not be looked at: {type(error).__name__}: {error}"
+        return (), f" The cause could not be found: {type(error).__name__}: {error}"
     return report.sites, _sentence(report)
 
 
@@ -134,7 +131,7 @@ def _sentence(report: Blame) -> str:
     named = [name for name in report.sites if name in report.values] or list(report.values)
     with np.printoptions(precision=4, threshold=6, edgeitems=2):
         at = ", ".join(f"{name!r} = {report.values[name]}" for name in named[:_NUM_SHOWN])
-    return f" Such as at {at}: {'; '.join(report.found())}. To mend it: {report.remedy}"
+    return f" For instance at {at}: {'; '.join(report.found())}. To fix it: {report.remedy}"
 
 
 def _blame(density: LogDensity, failure: BadEnd) -> Blame:

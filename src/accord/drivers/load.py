@@ -1,4 +1,4 @@
-"""Read a stored run back, without its model."""
+"""Read a stored run without its model."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from .record import read
 
 @checks_options
 def load(path: str | Path) -> Draws:
-    """The draws of the run in folder `path`, as `infer.sample` returned them.
+    """Return the draws of the run in folder `path`, as `infer.sample` returned them.
 
-    A run that was killed before its end is judged now. One that is damaged is read up to the damage, which
+    A run that was killed before its end gets its notices now. A damaged run is read up to the damage, which
     `draws.problems` names.
 
-    **Raises** `StorageError` when no run is there.
+    **Raises** `StorageError` if the folder holds no run.
 
     **Example**
 

@@ -1,8 +1,7 @@
-"""Tell whether a traced function is plain arithmetic on small arrays, which XLA can compile to one piece of code.
+"""Recognise plain arithmetic on small arrays, which XLA can compile to one piece of code.
 
-What needs a library (LAPACK, sorting, Fourier transforms, products of matrices, sums of large arrays), calls Python, or
-scatters to several places, cannot be part of such a piece. Large arrays are left to XLA, which shares work on them out
-to the cores.
+Not part of such a piece: library calls (LAPACK, sorting, Fourier transforms, matrix products, sums of large arrays),
+calls of Python, and scatters to several places. Large arrays are left to XLA, which uses all cores for them.
 """
 
 import math
@@ -30,7 +29,7 @@ _PLAIN = frozenset([*_NAMES.split(), *_OF_LOOPS.split(), *_UPDATES])
 
 
 def is_plain(jaxpr: Any) -> bool:
-    """Whether it is, with all that it calls."""
+    """Return whether a traced function, with all functions it calls, is plain arithmetic."""
     return all(
         equation.primitive.name in _PLAIN
         and all(math.prod(v.aval.shape) <= MAX_SIZE for v in (*equation.invars, *equation.outvars))

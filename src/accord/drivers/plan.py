@@ -1,4 +1,4 @@
-"""Say what the chains of a run are to do, and what they hand back."""
+"""Define the plan of a run, and the pieces and progress that its chains return."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -27,15 +27,14 @@ ON_NONFINITE: tuple[OnNonFinite, ...] = get_args(OnNonFinite)
 
 @dataclass(frozen=True)
 class Plan:
-    """What every chain of a run is to do; plain values, so that it can be sent to a worker.
+    """Plan of every chain of a run; plain values, so that it can be sent to a worker.
 
-    **Fields**: `kernel`; `num_warmup`, draws per chain, and `max_warmup`, the most of one that has not settled by then;
-    `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`;
-    `precision`; `dim`, length of a position; `segment`, the count of draws after which a segment ends; `shard`,
-    arguments whose rows are cut into blocks, with the axis of the rows; `start`, the places where chains may begin;
-    `until`, the rule that may end the run before, or None; `on_nonfinite`, what becomes of a log density or gradient
-    that is not finite: a notice at the end, or an error there and then; `first_look`, kept draws per chain at which
-    the rule is first looked at; `pace`, how much is done at a time.
+    **Fields**: `kernel`; `num_warmup`, draws per chain, and `max_warmup`, the maximum of a chain that has not settled
+    by then; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`; `precision`; `dim`, length of a
+    position; `segment`, the count of draws after which a segment ends; `shard`, arguments whose rows are cut into
+    blocks, with the axis of the rows; `start`, the candidates for starting points; `until`, the rule that may end the
+    run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice at the end,
+    or an error at once; `first_look`, kept draws per chain at which the rule is first checked.
     """
 
     kernel: AbstractKernel
@@ -57,44 +56,43 @@ class Plan:
 
     @property
     def is_ensemble(self) -> bool:
-        """Whether its chains are one group that learns and moves together."""
+        """Whether all chains form one group that learns and moves together."""
         return self.kernel.is_ensemble
 
     def metric_updates(self, num_warmup: int) -> tuple[MetricUpdate, ...]:
-        """The draws at which the metric is learnt in a warm-up of `num_warmup` draws."""
+        """Return the draws of a warm-up of `num_warmup` draws after which the metric is learnt."""
         return (pooled if self.is_ensemble else schedule).metric_updates(num_warmup)
 
     @property
     def num_draws(self) -> int:
-        """Draws per chain before thinning; the last one is kept."""
+        """Number of draws per chain before thinning; the last one is kept."""
         return (self.num_kept - 1) * self.thinning + 1
 
     @property
     def metric_rank(self) -> int:
-        """How many directions beside the axes a metric of this run has room for."""
+        """Number of directions beside the axes that a metric of this run has room for."""
         return rank_for(self.dim, self.kernel.metric)
 
     def made_for(self, kept: int) -> int:
-        """Draws after warm-up, before thinning, that it takes to keep so many."""
+        """Return the draws after warm-up, before thinning, that give this many kept draws."""
         return (kept - 1) * self.thinning + 1
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Draws after warm-up, before thinning, at which the rule is looked at; a segment ends at each."""
+        """Return the draws after warm-up, before thinning, at which the rule is checked; a segment ends at each."""
         return () if self.until is None else tuple(map(self.made_for, looks(self.num_kept, self.first_look)))
 
     @property
     def dtype(self) -> np.dtype:
-        """Of positions."""
+        """Dtype of positions."""
         return float_dtype(self.precision)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a chain has done so far: draws of the current phase, gradients since it began, divergences after warm-up.
+    """Progress of a chain: draws of the current phase, all gradients, divergences after warm-up.
 
-    `num_warmup` is how many draws of warm-up it has, as far as is known; `age`, for how many seconds this was so when
-    its task ended.
+    `num_warmup`: its draws of warm-up, as known now; `age`: seconds between this state and the end of its task.
     """
 
     chain: int
@@ -133,7 +131,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Stuck:
-    """A chain that is given up, since it has not moved for `MAX_UNMOVED` draws; `draw` counts those of warm-up too."""
+    """A chain that is given up after `MAX_UNMOVED` draws without a move; `draw` counts warm-up too."""
 
     chain: int
     draw: int

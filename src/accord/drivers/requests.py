@@ -1,4 +1,4 @@
-"""Check what a run is asked for by name and kind, before anything is traced."""
+"""Check names and kinds of the arguments of a run, before anything is traced."""
 
 from typing import Any
 
@@ -18,28 +18,28 @@ from .stopping.base import AbstractRule
 
 
 def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
-    """The log density of a target, traced in the run's precision."""
+    """Return the log density of a target, traced in the run's precision."""
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(target)):
         raise OptionError(
             "the data of the model are being traced: infer.sample was called inside of jax.jit, jax.vmap or jax.grad. "
-            "It compiles what it runs by itself; call it outside, once for each data set."
+            "It compiles its own programs: call it outside, once for each data set."
         )
     with precisions.scope(precision):
         return target if isinstance(target, LogDensity) else LogDensity.from_model(target, precision)
 
 
 def default_executor() -> AbstractExecutor:
-    """Threads, or several accelerators where they are there."""
+    """Return `Threads()`, or `Devices()` with several accelerators."""
     return Devices() if jax.default_backend() != "cpu" and jax.local_device_count() > 1 else Threads()
 
 
 def display(progress: bool, quiet: bool) -> AbstractProgress:
-    """Where a run shows how far it is."""
+    """Return the display of progress for a run."""
     return RichProgress() if progress and not quiet else NoProgress()
 
 
 def check_target(target: Any) -> None:
-    """Raise `OptionError` unless there is something to draw from."""
+    """Raise `OptionError` unless the target is a model or a log density."""
     if not isinstance(target, Model | LogDensity):
         hint = " Call it with its data: `infer.sample(model(x, y=y))`." if callable(target) else ""
         raise OptionError(
@@ -62,7 +62,7 @@ def check_kinds(target: Any, sampler: Any, executor: Any, store: Any) -> None:
 
 
 def check_until(until: Any) -> None:
-    """Raise `OptionError` for what is no stopping rule."""
+    """Raise `OptionError` unless this is a stopping rule."""
     if until is None or isinstance(until, AbstractRule):
         return
     hint = ""
@@ -71,6 +71,6 @@ def check_until(until: Any) -> None:
     elif isinstance(until, int | float) and not isinstance(until, bool):
         hint = f" For an effective sample size, write infer.ESS({until!r})."
     raise OptionError(
-        f"until takes a rule such as infer.ESS(1000), infer.RHat(1.01), infer.MCSE(0.05) or infer.Seconds(60), or some "
-        f"combined by & and |; got {until!r}.{hint}"
+        "until takes a rule such as infer.ESS(1000), infer.RHat(1.01), infer.MCSE(0.05) or infer.Seconds(60), or "
+        f"rules combined by & and |; got {until!r}.{hint}"
     )

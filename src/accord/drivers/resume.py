@@ -1,4 +1,4 @@
-"""Take up a stored run where it ended, or make it longer."""
+"""Continue a stored run where it ended, or make it longer."""
 
 import time
 from dataclasses import replace
@@ -54,19 +54,19 @@ def resume(
     progress: bool = True,
     quiet: bool = False,
 ) -> Draws:
-    """Go on with the run in a folder, to the draws that it would have made had it not ended.
+    """Continue the run in a folder: the draws are the same as without the interruption.
 
-    The same bits, on the same machine with the same JAX; elsewhere the run goes on from the same states, and its record
-    `seams` says where. A run that is complete is read and returned, and can be made longer by `extend`.
+    Draws are equal bit for bit on the same machine with the same JAX. Elsewhere the run continues from the same states,
+    and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer.
 
     **Arguments**
-    - `path`: the folder. Everything else that was asked of `infer.sample` is in it.
-    - `target`: the model with its data, as it was; nothing executable is read from the folder.
+    - `path`: the folder, which holds every other argument of `infer.sample`.
+    - `target`: the same model with the same data; no code is read from the folder.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
-    **Raises** `StorageError` for a folder that holds no run, and for a target, data or setting that differ from the
-    stored ones, all of which are named; `SamplingError` as `infer.sample`, also for a run that was begun with
-    `on_nonfinite="raise"` and meets a number that is not finite.
+    **Raises** `StorageError` if the folder holds no run, or if target, data or settings differ from the stored ones: it
+    names each difference. `SamplingError` as in `infer.sample`, also at a value that is not finite if the run was
+    started with `on_nonfinite="raise"`.
 
     **Example**
 
@@ -133,31 +133,31 @@ def resume(
 
 
 def attach(order: Order, interrupts: Interrupts) -> Draws:
-    """Carry out a run; its draws can go on, since the model is at hand."""
+    """Execute a run, and attach the model to its draws so that they can be extended."""
     return replace(carry_out(order, interrupts), continuation=_continuation(order))
 
 
 def _check_same(path: str | Path, changed: list[str]) -> None:
     if changed:
         raise StorageError(
-            f"the run in {path} cannot go on, since it was begun otherwise: {'; '.join(changed)}. Give what was "
-            "given then (nproc is set by the environment variable NPROC), or sample anew into another folder."
+            f"the run in {path} cannot be resumed, since it was started differently: {'; '.join(changed)}. Give the "
+            "earlier values (the environment variable NPROC sets nproc), or start a new run in another folder."
         )
 
 
 def _as_it_stands(plan: Plan, run: AbstractRun) -> Plan:
-    """The plan of a run with what was asked of it since, and with what its rule has found or finds in its draws."""
+    """Return the plan of a run with later orders, and with the result of its stopping rule."""
     if plan.until is not None and is_ruled(run):
         watch = Watch(plan.until, run, num_kept(run), stopping_of(run))
         watch.settle(lost_chains(stored_losses(run)))
         if watch.is_decided:
             run.record(STOPPING, watch.stopping.as_json())
-            run.record("notices", None)  # those of an earlier end, which was not known to be this one
+            run.record("notices", None)  # notices of an earlier end of the run
     return replace(plan, num_kept=num_kept(run), until=plan.until if is_in_force(run) else None)
 
 
 def _num_sure(plan: Plan, run: AbstractRun) -> int:
-    """Kept draws per chain that are part of the run, however its rule is decided."""
+    """Count the kept draws per chain that belong to the run whatever its stopping rule finds."""
     if plan.until is None:
         return plan.num_kept
     return Watch(plan.until, run, plan.num_kept, stopping_of(run)).num_sure
@@ -175,7 +175,7 @@ def _continuation(order: Order) -> Any:
 
 
 def _longer(order: Order, num_draws: int, began: float) -> Order:
-    """What is to be carried out once an order has been, for so many draws."""
+    """Return the run to execute for an order of more draws."""
     run = order.run.reopened()
     plan = replace(order.plan, num_kept=num_draws)
     if is_in_force(run):
@@ -201,7 +201,7 @@ def _order(
 
 
 def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
-    """The groups that have draws to make; chains that could not go on stay as they are."""
+    """Return the groups with draws left to make; failed chains stay as they are."""
     failed = lost_chains(stored_losses(run))
     numbers = [chain for chain in run.manifest.chains if chain not in failed]
     if not plan.num_kept:  # `Seconds` has ended it before the first draw
@@ -211,9 +211,9 @@ def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
 
 
 def _kernel(stored: dict[str, Any]) -> AbstractKernel:
-    """The sampler that a manifest names; nothing but these is ever built from a file."""
+    """Build the sampler that a manifest names; nothing else is ever built from a file."""
     options = dict(stored)
     name = options.pop("name")
     if name not in _KERNELS:
-        raise StorageError(f"the run was made by the sampler {name!r}, which this accord does not have.")
+        raise StorageError(f"the run used the sampler {name!r}, which this version of accord does not have.")
     return _KERNELS[name](**options)

@@ -1,4 +1,4 @@
-"""Sample from a model: check what was asked, and have the chains run."""
+"""Sample from a posterior: check the arguments, then run the chains."""
 
 import time
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ from .stopping.looks import first_look
 
 DEFAULT_WARMUP = 350
 ENSEMBLE_WARMUP = 200
-"""Draws of warm-up where nobody said how long it is to be; the second, where all chains learn together."""
+"""Default draws of warm-up; the second, for samplers whose chains learn from each other."""
 
 MAX_WARMUP = 2000
-"""Of a chain that has not settled after `DEFAULT_WARMUP` draws, where nobody said how long warm-up is to be."""
+"""Most draws of warm-up of a chain that has not settled after `DEFAULT_WARMUP` draws, without `warmup=`."""
 
-_FEWEST = 4  # chains that learn together: fewer tell nothing of their spread
+_FEWEST = 4  # chains that learn together: fewer give no estimate of their spread
 
 
 @checks_options
@@ -62,50 +62,50 @@ def sample(
 ) -> Draws:
     """Draw from the posterior of a model.
 
-    The same target, seed, precision and lane width give the same draws, bit for bit, whatever executor runs them,
-    whichever other chains are run, and whether or not the run is watched or stored.
+    Draws are reproducible bit for bit: they depend on target, sampler, its options, seed, precision and lanes, and not
+    on the executor, the other chains, the progress display or the store.
 
     **Arguments**
     - `target`: a model called with its data, `model(x, y=y)`, or a `LogDensity`.
-    - `sampler`: `NUTS()` or `HMC()`, or `ChEES()` for many chains at once, with their options; `metric=` of all is
-      chosen by the run unless you name a form.
-    - `draws`: kept draws per chain; >= 1. Under `until`, the most there may be.
-    - `warmup`: draws per chain spent on learning step size and metric, not kept among the draws; >= 0. None is
-      350, and more for a chain that has not settled by then: up to 2000, which a notice and `draws.tuning` tell. Under
-      `ChEES` None is 200, for all chains.
-    - `chains`: how many chains, or a list of zero-based chain numbers, which become the chain coordinate. Chain k
-      is the same alone as among others; those of `ChEES` learn from each other, and are given by their count.
+    - `sampler`: `NUTS()` or `HMC()`, or `ChEES()` for many chains at once, with their options. The run chooses
+      the form of the metric unless you name one by `metric=`.
+    - `draws`: kept draws per chain; >= 1. With `until`, the maximum.
+    - `warmup`: draws per chain that adapt step size and metric, and are not among the results; >= 0. None is 350.
+      A chain that has not settled by then goes on, up to 2000: a notice and `draws.tuning` report it. With `ChEES`,
+      None is 200 for all chains.
+    - `chains`: the number of chains, or a list of zero-based chain numbers, which become the chain coordinate. Chain k
+      gives the same draws alone as among others. Chains of `ChEES` learn from each other: give their number.
     - `seed`: an integer in [0, 2**64).
     - `thinning`: keep every n-th draw; >= 1.
-    - `init`: where chains begin: `infer.from_uniform()`, which is None, `from_prior()`, `from_median()`,
-      `from_values({...})` or the mapping itself, in the model's space; the `Mode` of `infer.find_mode`, for its values;
-      or the `Draws` of an earlier run, to begin where its chains ended. What a chain begins at does not depend on which
-      others are run.
-    - `until`: a rule that ends the run as soon as it holds for the same number of draws of every chain, such as
-      `infer.ESS(1000)`, `RHat(1.01)`, `MCSE(0.05)` or `Seconds(60)`, combined by `&` and `|`. It is looked at after
-      100 draws per chain (from 64 chains on, after 400 of all together and at least 4 per chain), and after each half
-      as many again, so that the result is the same however the run is made; only `Seconds` depends on the clock.
-      `draws.stopping` says what was found.
-    - `lanes`: how many chains one compiled program carries; it changes the last bits of the draws, so it is yours to
-      choose and is recorded. None is 1 on CPU, and the chains rounded up to a power of two on accelerators; all chains
-      under `ChEES`.
-    - `executor`: where chains run; None is `Threads()`, or `Devices()` where there are several accelerators.
-      `Processes()` starts a process for each core; `Devices(shard={"X": 0})` shares out data over devices.
-    - `precision`: `"float64"` or `"float32"`; your own settings of JAX neither matter nor are changed.
-    - `store`: where draws go as they are made; None is `Memory()`. `RunFolder(path)` survives the process.
-    - `on_nonfinite`: `"notice"` counts log densities and gradients that are not finite, in `draws.counts`, keeps the
-      first places in `draws.failures`, and says so at the end; `"raise"` stops the run at the first one and says why.
-    - `progress`: show a live display. `quiet`: neither display nor notices.
+    - `init`: where chains start: `infer.from_uniform()` (the default), `from_prior()`, `from_median()`,
+      `from_values({...})` or the mapping itself, in the model's space; a `Mode` from `infer.find_mode`, to start at its
+      values; or the `Draws` of an earlier run, to start where its chains ended. The start of a chain does not depend on
+      the others.
+    - `until`: a rule that ends the run once it holds for all chains, such as `infer.ESS(1000)`, `RHat(1.01)`,
+      `MCSE(0.05)` or `Seconds(60)`; combine rules by `&` and `|`. It is checked after 100 draws per chain (from 64
+      chains on, after 400 in all and at least 4 per chain), then each time the number of draws has grown by half. These
+      points are fixed, so that results are reproducible; only `Seconds` depends on the clock. `draws.stopping` has what
+      each check found.
+    - `lanes`: how many chains one compiled program carries. It changes the last bits of the draws, so it is recorded.
+      None is 1 on CPU, the number of chains rounded up to a power of two on accelerators, and all chains with `ChEES`.
+    - `executor`: where chains run; None is `Threads()`, or `Devices()` with several accelerators. `Processes()`
+      starts a process for each core; `Devices(shard={"X": 0})` distributes rows of data over devices.
+    - `precision`: `"float64"` or `"float32"`. Your JAX settings have no effect on it and stay as they are.
+    - `store`: where draws are kept during the run; None is `Memory()`. `RunFolder(path)` keeps them on disk.
+    - `on_nonfinite`: `"notice"` counts log densities and gradients that are not finite in `draws.counts`, keeps the
+      first positions in `draws.failures`, and gives a notice at the end. `"raise"` stops at the first one with an error
+      that explains it.
+    - `progress`: show a live display. `quiet`: show neither display nor notices.
 
-    Ctrl-C stops after the current block (about half a second; seconds with thousands of lanes) and returns what was
-    drawn, with `complete` False; a second one raises. A disk that is full stops the run too: what was drawn is
-    returned, with a notice. A chain that cannot go on (an exception that came twice, a worker lost for the fourth time,
-    or 250 draws in a row without a move) is left out, with a notice, and harms no other. What is in a `RunFolder` can
-    be taken up again by `infer.resume`, and any result by its `extend`.
+    Ctrl-C stops after the current block (about half a second; seconds with thousands of lanes) and returns the draws
+    made so far, with `complete` False; a second Ctrl-C raises. A full disk stops the run too, with a notice: the draws
+    are returned. A chain fails on an exception that comes twice, on a worker lost for the fourth time, or after 250
+    draws in a row without a move. It is left out with a notice, and the other chains go on. Continue a run in a
+    `RunFolder` by `infer.resume`, and any result by its `extend`.
 
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
-    `InitializationError` when no starting point of any chain has a finite log density; `SamplingError` when no chain
-    could go on, or at the first number that is not finite under `on_nonfinite="raise"`.
+    `InitializationError` if no chain found a starting point with a finite log density; `SamplingError` if every chain
+    failed, or at the first value that is not finite with `on_nonfinite="raise"`.
 
     **Example**
 
@@ -173,26 +173,28 @@ def _chain_numbers(chains: int | Sequence[int]) -> list[int]:
         return list(range(positive_count("chains", chains)))
     numbers = [positive_count("each of chains", chain, 0) for chain in chains]
     if not numbers or len(set(numbers)) != len(numbers):
-        raise OptionError(f"chains must be a count or a list of different chain numbers, got {chains!r}.")
+        raise OptionError(
+            f"chains must be a number of chains, or a list of different chain numbers; got {chains!r}."
+        )
     return numbers
 
 
 def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int | None) -> int:
-    """All chains of a sampler whose chains learn from each other."""
+    """Return the number of lanes: all chains, if they learn from each other."""
     name = type(sampler).__name__
     if not isinstance(chains, (int, np.integer)):
         raise OptionError(
-            f"chains must be a count under {name}, whose chains learn from each other: none of them is the same "
-            f"without the others. Got {chains!r}; give a number, such as chains=64."
+            f"chains must be a number of chains with {name}, whose chains learn from each other; got {chains!r}. "
+            f"Write for instance chains=64."
         )
     if chains < _FEWEST:
         raise OptionError(
-            f"chains must be at least {_FEWEST} under {name}, whose chains learn from each other, got {chains!r}. "
-            "Sixty-four are usual; for a few chains, infer.NUTS() is better."
+            f"chains must be at least {_FEWEST} with {name}, whose chains learn from each other, got {chains!r}. "
+            "64 chains are usual; for a few chains, use infer.NUTS()."
         )
     if lanes is not None and lanes != chains:
         raise OptionError(
-            f"lanes is the number of chains under {name}, which move in step: got lanes={lanes!r} for "
+            f"lanes must equal the number of chains with {name}, which move in step; got lanes={lanes!r} for "
             f"chains={chains!r}. Leave it out."
         )
     superchains = getattr(sampler, "superchains", None)
