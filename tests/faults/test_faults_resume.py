@@ -215,7 +215,7 @@ OTHERS = {
             "shape of site 'y' was (2,)",
         ],
     ),
-    "other sites": (lambda: wider(SIGMA, y=Y), ["model: ", "site 'tau' was not there"]),
+    "other sites": (lambda: wider(SIGMA, y=Y), ["model: ", "site 'tau' is new"]),
 }
 
 

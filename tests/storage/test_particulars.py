@@ -86,7 +86,7 @@ CHANGED = {
     "no data": (
         school(SIGMA, Y),
         school(SIGMA),
-        ["argument 'y' was given then", "kind of site 'y' was observed and is latent"],
+        ["argument 'y' was given in the stored run", "kind of site 'y' was observed and is latent"],
     ),
     "a long table": (
         table(LONG),
@@ -98,7 +98,7 @@ CHANGED = {
         school(SIGMA, Y, df=9),
         ["site 'y' had the distribution StudentT and has Normal"],
     ),
-    "another site": (school(SIGMA, Y), school(SIGMA, Y, prior="wide"), ["site 'tau' was not there"]),
+    "another site": (school(SIGMA, Y), school(SIGMA, Y, prior="wide"), ["site 'tau' is new"]),
 }
 
 

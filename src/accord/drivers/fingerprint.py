@@ -1,4 +1,4 @@
-"""Know a target by its log density at fixed points, since the text of a program changes with JAX."""
+"""Identify a target by its log density at fixed points, since the text of a program changes with JAX."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,29 +18,29 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Log density, and length of the gradient, at fixed points: shape `(point, 2)`."""
+    """Log density and gradient norm at fixed points: shape `(point, 2)`."""
 
     values: np.ndarray
 
 
 def fixed_points(dim: int) -> np.ndarray:
-    """Where a target is looked at, shape `(3, dim)`."""
+    """Return the fixed points, shape `(3, dim)`."""
     return np.random.default_rng(20).uniform(-1, 1, (3, dim))
 
 
 def has_fingerprint(run: AbstractRun) -> bool:
-    """Whether a fingerprint of this run has been kept."""
+    """Return whether a fingerprint of this run is stored."""
     return run.records.get(_RECORD) is not None
 
 
 def check_fingerprint(
     run: AbstractRun, found: Fingerprint, density: LogDensity, precision: Precision, *, is_of_now: bool
 ) -> None:
-    """Keep the first fingerprint of a run, and compare others with it.
+    """Store the first fingerprint of a run, and compare later ones with it.
 
-    `is_of_now` says that the first one was taken since the run was last taken up, of this very target.
+    `is_of_now`: the first one was taken since the run was last resumed, from this target.
 
-    **Raises**, where they differ by more than rounding, `ModelError` for a target that is not a function of its
+    **Raises**, if they differ by more than rounding, `ModelError` for a target that is not a function of its
     position, and `StorageError` for another target.
     """
     stored: Any = run.records.get(_RECORD)
@@ -57,12 +57,12 @@ def check_fingerprint(
         was = f"{before[point, 0]:.12g} and is now {found.values[point, 0]:.12g}"
         if is_of_now:
             raise ModelError(
-                f"the log density is not the same whenever it is computed: at one fixed point it was {was}. Look for a "
-                "callback of Python that counts, remembers or draws random numbers: a log density must depend on "
+                f"the log density changes from one call to the next: at a fixed point it was {was}. Look for a "
+                "Python callback that counts, remembers or draws random numbers: a log density must depend on "
                 "position and data alone."
             )
         raise StorageError(
-            f"the model is not the one that this run was begun with: at a fixed point its log density was {was}. "
+            f"the model differs from the model of this run: at a fixed point its log density was {was}. "
             f"Nothing was drawn.{of_code(run.manifest, density)} Give the model and the data of the stored run, or "
-            "sample anew into another folder."
+            "start a new run in another folder."
         )

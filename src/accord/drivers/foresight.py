@@ -1,4 +1,4 @@
-"""Look at a model while its programs compile, and say at the end of the run what was seen."""
+"""Check a model while its programs compile, and give the notices at the end of the run."""
 
 import importlib
 from concurrent.futures import Future
@@ -15,9 +15,9 @@ _LATER = ("numpy.fft", "accord.drivers.centring.hierarchy")
 
 
 class Foresight:
-    """What `cheap_checks` finds in a density, worked out in a thread of its own once `begin` is called.
+    """Findings of `cheap_checks`, computed in a separate thread after `begin` is called.
 
-    Python does one thing at a time: were it begun before XLA compiles, tracing would wait for it.
+    Python runs one thread at a time: before XLA compiles, these checks would delay tracing.
     """
 
     def __init__(self, density: LogDensity):
@@ -25,14 +25,14 @@ class Foresight:
         self._found: Future[tuple[Notice, ...]] | None = None
 
     def begin(self) -> None:
-        """Look from now on; a second call does nothing."""
+        """Start the checks; a second call does nothing."""
         if self._found is None:
             pool = ThreadPool(1)
             self._found = pool.submit(_look, self._density)
             pool.close()
 
     def notices(self, *, is_interrupted: bool) -> tuple[Notice, ...]:
-        """What was found; nothing where it takes longer than anybody would wait for, or was not begun."""
+        """Return the findings; none if the checks take too long or were not started."""
         if self._found is None:
             return ()
         try:
@@ -50,7 +50,7 @@ def _look(density: LogDensity) -> tuple[Notice, ...]:
                 "warning",
                 "not_repeatable",
                 f"Traced once more, the model raised {type(error).__name__}: {error}",
-                "Let the model depend on its arguments alone: not on files, globals or how often it is called.",
+                "Let the model depend only on its arguments: not on files, globals or the number of calls.",
             ),
         )
     for name in _LATER:

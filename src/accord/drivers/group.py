@@ -1,7 +1,7 @@
-"""Take the chains of one group from their starting points to their last draw, a task at a time.
+"""Run the chains of one group from their starting points to their last draw, one task at a time.
 
-A group is as many chains as one compiled program carries. A task is a pure function of the group it is given: it may be
-cut anywhere, run twice or run elsewhere, and the draws are the same.
+A group has as many chains as one compiled program carries. A task is a pure function of its group: it may end anywhere,
+run twice or run elsewhere, and the draws are the same.
 """
 
 import copy
@@ -23,7 +23,7 @@ from .starting.search import find_starts
 from .tally import BadEnd
 
 Item = Fingerprint | Progress | Piece | BadEnd | Stuck
-"""What comes back from a task."""
+"""A result of a task."""
 
 _SECONDS_BESIDE = 0.5  # that the host may take for a block: beyond, blocks get longer
 
@@ -32,7 +32,7 @@ _SECONDS_BESIDE = 0.5  # that the host may take for a block: beyond, blocks get 
 class Group:
     """The chains of one program between two tasks.
 
-    **Fields**: `chains`, as many as the plan has lanes, of which those from `num_kept` on repeat others and are
+    **Fields**: `chains`, as many as the plan has lanes, where chains from `num_kept` on repeat others and are
     dropped; `budget`, gradients of the next block; `is_known`, whether the target was compared with the store's.
     """
 
@@ -43,28 +43,28 @@ class Group:
 
     @property
     def kept(self) -> tuple[Chain, ...]:
-        """Chains whose draws are wanted."""
+        """Chains whose draws are kept."""
         return self.chains[: self.num_kept]
 
     @property
     def numbers(self) -> list[int]:
-        """Their numbers."""
+        """Numbers of the kept chains."""
         return [chain.number for chain in self.kept]
 
     def without(self, number: int) -> "Group":
-        """The other chains that are wanted, of which idle lanes repeat some."""
+        """Return the group without some chains; idle lanes repeat others."""
         kept = [chain for chain in self.kept if chain.number != number]
         lanes = range(len(self.chains))
         return replace(self, chains=tuple(kept[lane % len(kept)] for lane in lanes), num_kept=len(kept))
 
     @property
     def is_done(self) -> bool:
-        """Whether every draw is made."""
+        """Whether all draws are made."""
         return all(chain.is_done for chain in self.kept)
 
 
 def begin(machine: Machine, numbers: Sequence[int]) -> Group:
-    """A group of chains that are to look for their starting points. Idle lanes repeat a chain."""
+    """Make a group of chains without starting points. Idle lanes repeat a chain."""
     plan = machine.plan
     nowhere = np.zeros(plan.dim, plan.dtype)
     lanes = [numbers[lane % len(numbers)] for lane in range(plan.lanes)]
@@ -76,11 +76,11 @@ def begin(machine: Machine, numbers: Sequence[int]) -> Group:
 def work(
     machine: Machine, group: Group, seconds: float, is_stopped: Callable[[], bool]
 ) -> tuple[Group, list[Item]]:
-    """Go on for at least one block, until `seconds` are over, the group is done, or `is_stopped()`; what was completed.
+    """Run one block or more, until `seconds` have passed, the group is done, or `is_stopped()`; return the results.
 
-    The group given is left as it was.
+    The given group is not changed.
 
-    **Raises** `StartFailedError` when a chain finds no finite starting point.
+    **Raises** `StartFailedError` if a chain finds no finite starting point.
     """
     began = now = machine.clock()
     chains = [copy.copy(chain) for chain in group.chains]
@@ -121,10 +121,10 @@ def _aged(item: Item, age: float) -> Item:
     return replace(item, age=age) if isinstance(item, Progress) else item
 
 
-def next_budget(pace: Pace, budget: int, done: int, seconds: float, beside: float) -> int:
-    """Gradients of the next block after one of `done`, for which the program took `seconds`, and the host some more.
+def next_budget(budget: int, done: int, seconds: float, beside: float) -> int:
+    """Return the gradients of the next block, after one of `done` gradients that took `seconds` plus host time.
 
-    The host takes a second beside for a block of thousands of chains, which the block is to be worth.
+    The host needs a second for a block of thousands of chains, so the block should be longer.
     """
     aim = pace.block_seconds * max(1.0, beside / _SECONDS_BESIDE)
     wanted = done * aim / max(seconds, 1e-6)
@@ -132,14 +132,14 @@ def next_budget(pace: Pace, budget: int, done: int, seconds: float, beside: floa
 
 
 def flush(machine: Machine, group: Group) -> tuple[Group, list[Item]]:
-    """Hand over what has been drawn since the last piece, before a run ends early."""
+    """Return the draws since the last piece, before a run ends early."""
     chains = [copy.copy(chain) for chain in group.chains]
     items: list[Item] = [chain.piece(machine.sites) for chain in chains[: group.num_kept] if chain.blocks]
     return replace(group, chains=tuple(chains)), items
 
 
 def run_chains(machine: Machine, numbers: Sequence[int], is_stopped: Callable[[], bool]) -> Iterator[Item]:
-    """Run the chains `numbers`, as many as the plan has lanes or fewer, here and now; yield what is completed."""
+    """Run the chains `numbers`, at most as many as the plan has lanes, in this thread; yield the results."""
     group = begin(machine, numbers)
     while not group.is_done and not is_stopped():
         group, items = work(machine, group, 0.0, is_stopped)
@@ -163,7 +163,7 @@ def _fingerprint(machine: Machine) -> Fingerprint:
 
 
 def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Answer:
-    """Run one block, which the chains take in."""
+    """Run one block, and add its draws to the chains."""
     answer = machine.run(chains, [chain.state for chain in chains], stops, budgets)
     for lane, (chain, state, block) in enumerate(zip(chains, answer.states, answer.blocks, strict=True)):
         count = chain.num_drawn(state, block)

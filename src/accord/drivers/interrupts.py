@@ -1,4 +1,4 @@
-"""Hear every Ctrl-C while a run goes on."""
+"""Catch every Ctrl-C during a run."""
 
 import signal
 import threading
@@ -9,11 +9,11 @@ from typing import Any
 
 
 class Interrupts:
-    """Counts Ctrl-C from `with` to its end, where it is asked for; nothing is raised elsewhere, nor when all is drawn.
+    """Counts Ctrl-C within a `with` block; it is raised only at `check`, and not after the last draw.
 
-    Python would raise wherever the main thread happens to be: between a result and its name, or in a callback of the
-    garbage collector, of which JAX has one and where what is raised is printed and lost. Where it is not for us to say
-    what Ctrl-C means, in another than the main thread or under a handler of the user's, nothing is done.
+    Python would raise wherever the main thread is: before a result is assigned, or in a callback of the garbage
+    collector. JAX has such a callback, where exceptions are printed and lost. In other threads than the main one, or
+    under a handler of the user's, this class does nothing.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Interrupts:
 
     @contextmanager
     def raising(self) -> Iterator[None]:
-        """Raise `KeyboardInterrupt` as Python does, wherever that is, at the end of the block at the latest."""
+        """Let Python raise `KeyboardInterrupt` at once within the block, or at its end at the latest."""
         self._raises = True
         try:
             self.check()
@@ -43,13 +43,13 @@ class Interrupts:
         self.check()
 
     def check(self) -> None:
-        """Raise `KeyboardInterrupt` if there was a Ctrl-C of which the run does not know."""
+        """Raise `KeyboardInterrupt` if there was a Ctrl-C that the run has not handled."""
         if self._num_known < self._num_heard:
             self._num_known = self._num_heard
             raise KeyboardInterrupt
 
     def forget(self) -> None:
-        """Take it that every Ctrl-C so far is known."""
+        """Mark every Ctrl-C so far as handled."""
         self._num_known = self._num_heard
 
     def _hear(self, number: int, frame: FrameType | None) -> None:

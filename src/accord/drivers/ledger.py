@@ -1,4 +1,4 @@
-"""Take in what comes back from workers: commit it, show it, and keep it where the store no longer can."""
+"""Record the results of workers: commit them, show them, and keep them in memory if the store fails."""
 
 import threading
 import time
@@ -24,15 +24,15 @@ from .tally import KINDS, MAX_UNMOVED, BadEnd
 
 @dataclass
 class Ledger:
-    """What a run has made so far; the thread that schedules writes it.
+    """Results of a run so far; the scheduling thread writes them.
 
     **Fields**
-    - `density`, `plan`, `run` (the open store), `display`: those of the run.
-    - `stop`: is set where the run is to end early; `enough`, where its rule holds.
+    - `density`, `plan`, `run` (the open store), `display`: the parts of the run.
+    - `stop`: set to end the run early. `enough`: set when its stopping rule holds.
     - `timings`: seconds by phase. `began`, by `time.perf_counter`.
-    - `spilled`: segments that the store could not take; `refused`, why.
-    - `given_up`: chains that no longer moved.
-    - `watch`: looks at the stopping rule, where there is one.
+    - `spilled`: segments that the store could not write; `refused`: the reason.
+    - `given_up`: chains that stopped moving.
+    - `watch`: checks the stopping rule, if there is one.
     """
 
     density: LogDensity
@@ -59,10 +59,10 @@ class Ledger:
             self._not_finite = held_back(self.run)
 
     def commit(self, items: Sequence[Item]) -> None:
-        """Take what a task completed.
+        """Record the results of a task.
 
-        **Raises** `StorageError` for a target that is not the one of the store, and `SamplingError` for the first
-        number that is not finite where that is asked for.
+        **Raises** `StorageError` if the target differs from the stored one, and `SamplingError` for the first value
+        that is not finite with `on_nonfinite="raise"`.
         """
         for item in items:
             match item:
@@ -81,19 +81,19 @@ class Ledger:
                     self._show(item)
 
     def is_ending(self) -> bool:
-        """Whether nothing more is to be drawn."""
+        """Return whether no more draws are needed."""
         return self.stop.is_set() or self.enough.is_set()
 
     def look(self, failures: Sequence[Failure]) -> None:
-        """Have the rule looked at, if there is one; `failures` are chains that could not go on.
+        """Check the stopping rule, if there is one; `failures` are failed chains.
 
-        **Raises** as `commit`, for what lies no longer beyond what is wanted.
+        **Raises** as `commit`, for values that now belong to the run.
         """
         if self.watch is not None and self.watch.look(self._lost(failures)):
             self._take_verdict(self.watch)
 
     def settle(self, failures: Sequence[Failure]) -> None:
-        """Have it looked at where all that was drawn is handed over. **Raises** as `look`."""
+        """Check the stopping rule on all draws, after the last task. **Raises** as `look`."""
         if self.watch is not None:
             before = self.watch.stopping
             self.watch.settle(self._lost(failures), self.stop.is_set)
@@ -103,14 +103,14 @@ class Ledger:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Spent by the slowest chain in each phase, from its first news to its last."""
+        """Seconds of the slowest chain in each phase, from its first update to its last."""
         warm = {chain: self._ends.get((chain, "warmup"), begin) for chain, begin in self._begins.items()}
         warmup = [warm[chain] - begin for chain, begin in self._begins.items()]
         sampling = [self._ends.get((chain, "sample"), end) - end for chain, end in warm.items()]
         return {"warmup": max(warmup, default=0.0), "sampling": max(sampling, default=0.0)}
 
     def note(self, name: str, value: object) -> None:
-        """Keep a record beside the draws, unless the store takes nothing any more."""
+        """Store a record beside the draws, unless the store has failed."""
         if self.refused is None:
             try:
                 self.run.record(name, value)
@@ -119,7 +119,7 @@ class Ledger:
 
     @property
     def _raises(self) -> bool:
-        """Whether the first number that is not finite is an error."""
+        """Return whether the first value that is not finite is an error."""
         return self.plan.on_nonfinite == "raise"
 
     def _take_verdict(self, watch: Watch) -> None:
@@ -130,13 +130,13 @@ class Ledger:
         self._refuse()
 
     def _lost(self, failures: Sequence[Failure]) -> set[int]:
-        """Chains that make no more draws."""
+        """Return the chains that make no more draws."""
         if self._lost_before is None:
             self._lost_before = lost_chains(stored_losses(self.run))
         return self._lost_before.union(*(each.chains for each in (*failures, *self.given_up)))
 
     def _refuse(self) -> None:
-        """Raise `SamplingError` for a number that was not finite, unless the rule may end the run before it."""
+        """Raise `SamplingError` for a value that was not finite, unless the stopping rule may end the run before it."""
         num_sure = self.plan.num_kept if self.watch is None else self.watch.num_sure
         refuse(self.density, self.plan, self._not_finite, num_sure)
 
@@ -188,7 +188,7 @@ class Ledger:
 
 
 def _how_it_ended(stuck: Stuck) -> str:
-    """How often its trajectories ended badly, in words."""
+    """Describe how often the trajectories of a stuck chain failed."""
     counts = dict(zip(KINDS, stuck.tally.counts.sum(axis=0).tolist(), strict=True))
     return (
         f"Of {stuck.draw} trajectories, {counts['divergence']} diverged, {counts['log_density']} met a log density and "
@@ -197,6 +197,6 @@ def _how_it_ended(stuck: Stuck) -> str:
 
 
 def _where(density: LogDensity, stuck: Stuck) -> str:
-    """The blame for the worst kind of place that it met, if any was kept."""
+    """Explain the worst kind of failure of a stuck chain, if a position was kept."""
     worst = sorted(stuck.tally.kept, key=lambda each: -KINDS.index(each.kind))
     return sentence(density, worst[0]) if worst else ""

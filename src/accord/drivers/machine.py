@@ -1,4 +1,4 @@
-"""Call the program that draws, for all lanes at once."""
+"""Call the sampling program for all lanes at once."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from .plan import Plan
 
 @dataclass(frozen=True)
 class Answer:
-    """What the program answered: `states` and `blocks` by lane, in NumPy arrays; `returned`, as it came; `seconds`."""
+    """Result of the program: `states` and `blocks` by lane, in NumPy arrays; `returned`, unchanged; `seconds`."""
 
     states: list[ChainState]
     blocks: list[Block]
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Machine:
-    """A plan with the programs that carry it out.
+    """A plan with its compiled programs.
 
     **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and
     `sites(positions, log_densities, num_sites, num_parts)`, compiled; `clock`, in seconds: one for all processes that
@@ -46,9 +46,10 @@ class Machine:
         budgets: Sequence[int],
         places: np.ndarray | None = None,
     ) -> Answer:
-        """Go on from `states` with the keys and metrics of `chains`, one for each lane, to draws `stops` at most.
+        """Continue from `states` with the keys and metrics of `chains`, one per lane, at most to draws `stops`.
 
-        `budgets` are gradients; `places`, shape `(lane, place, dim)`, are for chains that have not begun: see `Limits`.
+        `budgets` are gradients; `places`, shape `(lane, place, dim)`, are candidates for chains without a starting
+        point: see `Limits`.
         """
         arguments = self._arguments(chains, states, stops, budgets, places)
         began = self.clock()
@@ -71,9 +72,9 @@ class Machine:
         budgets: Sequence[int],
         places: np.ndarray,
     ) -> list[Block]:
-        """Evaluate where `states` are and then `places`, shape `(lane, place, dim)`; blocks by lane, in NumPy arrays.
+        """Evaluate the positions of `states` and then `places`, shape `(lane, place, dim)`; return blocks by lane.
 
-        Where the chains would stand then is not looked at, which spares half of the call.
+        It does not fetch the resulting states, which saves half of the time.
         """
         block = to_numpy(self.advance(*self._arguments(chains, states, stops, budgets, places))[1])
         if not self._has_lanes(chains):
@@ -83,7 +84,7 @@ class Machine:
         return _unpack(block, len(chains))
 
     def _has_lanes(self, chains: Sequence[Chain]) -> bool:
-        """Whether what the program takes and returns has an axis of lanes."""
+        """Return whether arguments and results of the program have an axis of lanes."""
         return len(chains) > 1 or self.plan.is_ensemble
 
     def _arguments(
@@ -94,7 +95,7 @@ class Machine:
         budgets: Sequence[int],
         places: np.ndarray | None,
     ) -> tuple[Any, ...]:
-        """What the program takes."""
+        """Assemble the arguments of the program."""
         plan = self.plan
         if places is None:
             places = np.zeros((len(chains), NUM_PLACES, plan.dim), plan.dtype)
@@ -111,7 +112,7 @@ class Machine:
 def _limits(
     chains: Sequence[Chain], stops: Sequence[int], budgets: Sequence[int], places: np.ndarray
 ) -> Limits:
-    """Those of several lanes; arrays at once, since objects for each of a thousand lanes take long to make."""
+    """Assemble limits of several lanes as arrays, since objects for each of a thousand lanes are slow."""
     plan = chains[0].plan
     warmups = [chain.num_warmup for chain in chains]
     targets: Any = np.full(len(chains), plan.kernel.target_accept, plan.dtype)
@@ -121,7 +122,7 @@ def _limits(
 
 
 def _by_lane(block: Block, num_rows: int) -> Block:
-    """The first rows of a block that begins with rows, beginning with lanes."""
+    """Move the lane axis of a block to the front, and keep its first rows."""
 
     def first(rows: Any) -> Any:
         return np.ascontiguousarray(np.swapaxes(rows[:num_rows], 0, 1))
@@ -136,6 +137,6 @@ def _pack(trees: Sequence[Any]) -> Any:
 
 
 def _unpack(tree: Any, lanes: int) -> list[Any]:
-    """The trees of several lanes that were stacked."""
+    """Split stacked trees into the trees of the lanes."""
     leaves, structure = jax.tree.flatten(tree)
     return [jax.tree.unflatten(structure, [leaf[lane] for leaf in leaves]) for lane in range(lanes)]

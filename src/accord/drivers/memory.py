@@ -1,4 +1,4 @@
-"""Refuse a run whose draws would not fit into memory, before it is made."""
+"""Refuse a run whose draws would not fit into memory, before it starts."""
 
 import math
 import os
@@ -14,7 +14,7 @@ _SHARE = 0.9  # of the memory that is free
 
 
 def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> None:
-    """Raise `OptionError` where draws kept in memory would need more than there is."""
+    """Raise `OptionError` if draws kept in memory would need more than is free."""
     needed, free = bytes_of(layout, num_chains, num_warmup, num_draws), free_bytes()
     if free is not None and needed > _SHARE * free:
         raise OptionError(
@@ -24,7 +24,7 @@ def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: in
 
 
 def bytes_of(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> int:
-    """What the draws of a run take: segments, and the arrays that they are joined into."""
+    """Compute the bytes of the draws of a run: segments, and the arrays joined from them."""
     stats = sum(np.dtype(dtype).itemsize for dtype in (STAT_DTYPES | PART_DTYPES).values())
     sites = sum(math.prod(entry.shape) * np.dtype(entry.dtype).itemsize for entry in layout.drawn)
     position = 8 * layout.dim
@@ -34,7 +34,7 @@ def bytes_of(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -
 
 
 def free_bytes() -> int | None:
-    """Memory that this process may still take, by the system and by its own limit; None where neither is known."""
+    """Return the memory that this process may still use, by the system and its own limit; None if unknown."""
     found = []
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Tell what a traced function needs for what it returns, or for a part of that."""
+"""Find the arguments that a traced function needs for its results, or for some of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,9 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 
 
 def is_needed(jaxpr: Any) -> list[bool]:
-    """By argument, whether some result depends on it; a function that is called within is taken to need all of its own.
+    """Return, per argument, whether a result depends on it; inner functions count as needing all of theirs.
 
-    JAX leaves out what is not needed when it compiles, but only after the arguments have been put on a device.
+    JAX drops unneeded arguments when it compiles, but only after they were put on a device.
     """
     wanted = {id(variable) for variable in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
@@ -19,9 +19,9 @@ def is_needed(jaxpr: Any) -> list[bool]:
 
 
 def only(closed: ClosedJaxpr, is_wanted: Sequence[bool], *, keeps_effects: bool) -> ClosedJaxpr:
-    """The same function with some of its results, and without what is computed for the others.
+    """Return the function with only some of its results, and without computations for the others.
 
-    `keeps_effects` says whether what has an effect, such as printing, stays where no result depends on it.
+    `keeps_effects`: whether operations with an effect, such as printing, stay if no result depends on them.
     """
     whole = closed.jaxpr
     results = [variable for variable, is_one in zip(whole.outvars, is_wanted, strict=True) if is_one]

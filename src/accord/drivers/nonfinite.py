@@ -1,4 +1,4 @@
-"""Raise for the first number that is not finite, where a run is to: also one that was broken off and goes on."""
+"""Raise for the first value that is not finite if a run asks for it, also after it was resumed."""
 
 from collections.abc import Iterable
 
@@ -11,10 +11,10 @@ from .tally import BadEnd, Tally
 
 
 def held_back(run: AbstractRun) -> list[BadEnd]:
-    """The first numbers of each stored chain that were not finite.
+    """Return the first values of each stored chain that were not finite.
 
-    A run that is to raise has stored only draws before the first, and such as its rule might have left out: whether it
-    did was not known when the run was broken off.
+    A run that raises has stored only draws before the first such value, and draws that its stopping rule might leave
+    out, if the run was interrupted before the rule was decided.
     """
     lasts = {chain: run.last(chain) for chain in run.manifest.chains}
     tallies = [Tally.stored(chain, last.end_state) for chain, last in lasts.items() if last is not None]
@@ -22,14 +22,14 @@ def held_back(run: AbstractRun) -> list[BadEnd]:
 
 
 def is_not_finite(item: BadEnd) -> bool:
-    """Whether that is why its trajectory ended."""
+    """Return whether a value that is not finite ended the trajectory."""
     return item.kind != "divergence"
 
 
 def refuse(density: LogDensity, plan: Plan, found: Iterable[BadEnd], num_sure: int) -> None:
     """Raise `SamplingError` for the first of `found` that is of warm-up, or among the first `num_sure` kept draws.
 
-    Those that lie beyond are let be, since a rule may end the run before them.
+    Later ones do not raise, since a stopping rule may end the run before them.
     """
     for item in found:
         if item.phase == "warmup" or item.draw < plan.made_for(num_sure):

@@ -1,7 +1,7 @@
-"""Tell in words how the target of a stored run and another one differ, from a few kilobytes that were kept of it.
+"""Describe how the target of a stored run differs from another one, from a few stored kilobytes.
 
-Digests decide whether a run may go on, and cannot say what is different. So checksums of parts of each argument are
-kept beside them, one for each value of a short one.
+Digests decide whether a run may continue, but cannot tell what differs. So checksums of parts of each argument are
+stored too, one per value for short arguments.
 """
 
 import zlib
@@ -21,7 +21,7 @@ _MAX_FIXED = 64  # arguments that are no arrays, of which the first characters a
 
 
 def particulars(density: LogDensity) -> dict[str, Any]:
-    """What is kept of a target: of each argument shape, dtype and checksums, and the distribution of each site."""
+    """Describe a target for its record: shape, dtype and checksums of arguments, and distributions of sites."""
     arrays = {**density.data, **density.constants}
     most = max(min(_MAX_PARTS, 2 * _MAX_PARTS // max(len(arrays), 1)), 1)
     return {
@@ -32,7 +32,7 @@ def particulars(density: LogDensity) -> dict[str, Any]:
 
 
 def differences(stored: Manifest, here: Manifest) -> list[str]:
-    """How two targets differ: arguments and sites in words where particulars were kept, the rest field by field."""
+    """Describe how two targets differ: arguments and sites in words if particulars were stored, else by field."""
     ignored = [FIELD, "format", "run_id", "created", "versions", "machine"]
     if FIELD not in stored:  # stored before they were kept
         return stored.differences(here, tuple(ignored))
@@ -46,7 +46,7 @@ def differences(stored: Manifest, here: Manifest) -> list[str]:
 
 
 def of_code(stored: Mapping[str, Any], density: LogDensity) -> str:
-    """What may make a log density another one whose arguments and sites are the same, as a sentence."""
+    """Return a sentence about possible causes if the log density differs but arguments and sites do not."""
     kept, found = stored.get(FIELD, {}).get("fixed"), _fixed(density)
     if kept is None:
         return ""
@@ -58,8 +58,8 @@ def of_code(stored: Mapping[str, Any], density: LogDensity) -> str:
     if changed:
         return f" What differs: {'; '.join(changed)}."
     return (
-        " Its arguments, sites and distributions are the same: look for other numbers in its code, such as those of a "
-        "prior, and in what it takes from outside."
+        " Its arguments, sites and distributions are the same: look for changed numbers in its code, such as those of "
+        "a prior, and in global values that it uses."
     )
 
 
@@ -74,7 +74,7 @@ def _of_array(array: Any, most: int) -> dict[str, Any]:
 
 
 def _fixed(density: LogDensity) -> dict[str, str]:
-    """The arguments that are numbers, words or None, and no arrays."""
+    """Return the arguments that are numbers, strings or None."""
     whole = density.program.whole
     if whole is None:
         return {}
@@ -94,14 +94,16 @@ def _fixed(density: LogDensity) -> dict[str, str]:
 
 
 def _of_arguments(stored: Manifest, here: Manifest) -> list[str]:
-    """How arguments differ, by name."""
+    """Describe differences of arguments by name."""
     before, now = stored[FIELD]["data"], here[FIELD]["data"]
     hashes = stored.get("data_hashes") or {}, here.get("data_hashes") or {}
     found: list[str] = []
     for name in sorted({*before, *now}):
         one, other = before.get(name), now.get(name)
         if one is None or other is None:
-            found.append(f"argument {name!r} {'was given' if other is None else 'was not given'} then")
+            found.append(
+                f"argument {name!r} {'was given' if other is None else 'was not given'} in the stored run"
+            )
         elif one["shape"] != other["shape"] or one["dtype"] != other["dtype"]:
             found.append(f"argument {name!r} was {_kind(one)} and is {_kind(other)}")
         elif one.get("sums") != other.get("sums"):
@@ -112,7 +114,7 @@ def _of_arguments(stored: Manifest, here: Manifest) -> list[str]:
 
 
 def _of_sites(stored: Manifest, here: Manifest) -> list[str]:
-    """How sites differ, by name; a distribution counts only where both were described by the same accord."""
+    """Describe differences of sites by name; compares distributions only between equal versions of accord."""
     before, now = stored.get("layout") or {}, here.get("layout") or {}
     sites = [{site["name"]: site for site in layout.get("sites", [])} for layout in (before, now)]
     found: list[str] = []
@@ -121,7 +123,7 @@ def _of_sites(stored: Manifest, here: Manifest) -> list[str]:
     for name in dict.fromkeys([*sites[0], *sites[1]]):
         one, other = sites[0].get(name), sites[1].get(name)
         if one is None or other is None:
-            found.append(f"site {name!r} {'is not there now' if other is None else 'was not there'}")
+            found.append(f"site {name!r} {'is missing now' if other is None else 'is new'}")
             continue
         parts = [part for part in ("kind", "shape", "dtype", "dims") if one[part] != other[part]]
         found += [
@@ -145,7 +147,7 @@ def _plain(value: Any) -> str:
 
 
 def _where(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """How many values differ, as far as checksums tell, and which is the first."""
+    """Describe how many values differ, as far as checksums tell, and the first one."""
     sums = [[each["sums"][i : i + 8] for i in range(0, len(each["sums"]), 8)] for each in (one, other)]
     changed = [i for i, (a, b) in enumerate(zip(*sums, strict=True)) if a != b]
     shape, step = tuple(one["shape"]), one["step"]

@@ -1,4 +1,4 @@
-"""Have the loop that draws compiled to few pieces of machine code.
+"""Compile the sampling loop to few pieces of machine code.
 
 XLA for CPUs runs a loop as a list of small functions, at 50 to 100 nanoseconds each. A step of NUTS has some eighty of
 them beside the gradient, which would cost more than the gradients of most models. So the loop is compiled
@@ -23,13 +23,13 @@ from .plain import is_plain
 T = TypeVar("T")
 
 MAX_DIM = 256
-"""Dimensions up to which it pays: in larger ones arithmetic outweighs, and compiling would take longer."""
+"""Dimensions up to which it pays: beyond, arithmetic dominates, and compiling would take longer."""
 
 _NAME = "accord_gradient"
 
 
 def marked(function: Callable[..., T]) -> Callable[..., T]:
-    """The same function, of which `while_loop_in_pieces` finds the call."""
+    """Mark a function, so that `while_loop_in_pieces` finds its call."""
 
     def accord_gradient(*arguments: Any) -> T:
         return function(*arguments)
@@ -38,7 +38,7 @@ def marked(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], start: T) -> T:
-    """`jax.lax.while_loop` for a body that calls one `marked` function, outside of any loop or branch of its own.
+    """Run `jax.lax.while_loop` in pieces; its body calls one `marked` function outside of inner loops and branches.
 
     Neither `goes_on` nor `body` may hold a scatter, which is what a batched update of rows becomes, or a product of
     matrices; see `plain`.
@@ -74,15 +74,15 @@ def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], st
 
 
 def _call_in(closed: ClosedJaxpr) -> Any:
-    """The equation that calls the `marked` function."""
+    """Find the equation that calls the `marked` function."""
     (call,) = [equation for equation in closed.jaxpr.eqns if equation.params.get("name") == _NAME]
     return call
 
 
 class _Packing:
-    """Trees like `example` with their scalars gathered into one vector for each dtype.
+    """Packs the scalars of trees like `example` into one vector per dtype.
 
-    Between two pieces every array is handed over by itself, and many are copied.
+    Pieces exchange every array separately, and many are copied.
     """
 
     def __init__(self, example: Any):
@@ -112,7 +112,7 @@ class _Packing:
 
 
 def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
-    """The traced function in three pieces: what its call of the `marked` one needs, that one, and all others."""
+    """Split the traced function into three pieces: before its call of the `marked` one, the call, and the rest."""
     jaxpr, call = closed.jaxpr, _call_in(closed)
     before, after = _parted(jaxpr, call)
     given = [*jaxpr.constvars, *jaxpr.invars]
@@ -133,7 +133,7 @@ def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
 
 
 def _parted(jaxpr: Jaxpr, call: Any) -> tuple[list[Any], list[Any]]:
-    """The equations that `call` needs, and all others."""
+    """Split equations into those that `call` needs, and the others."""
     place = next(n for n, equation in enumerate(jaxpr.eqns) if equation is call)
     needed = _variables(call.invars)
     before: list[Any] = []
@@ -149,7 +149,7 @@ def _parted(jaxpr: Jaxpr, call: Any) -> tuple[list[Any], list[Any]]:
 def _piece(
     whole: Jaxpr, equations: list[Any], given: Sequence[Any], made: Sequence[Any]
 ) -> Callable[[dict[Any, Any]], list[Any]]:
-    """Some equations as a function from values by variable to those of `made`, compiled to one piece."""
+    """Return equations as a function from values by variable to the values of `made`, compiled to one piece."""
     needed = _variables([*(v for e in equations for v in e.invars), *made])
     arguments = [v for v in given if v in needed]
     effects = set().union(*(equation.effects for equation in equations))

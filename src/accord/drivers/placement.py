@@ -1,4 +1,4 @@
-"""Say on which devices the arrays of a run lie."""
+"""Place the arrays of a run on devices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from ..density.row_files import FileRows
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a program runs.
+    """Devices of a program.
 
-    **Fields**: `devices`, those that share out its data; none is JAX's default one, of which nothing is said.
+    **Fields**: `devices`, over which its data are split; empty for JAX's default device.
     """
 
     devices: tuple[Any, ...] = ()
 
     @property
     def everywhere(self) -> NamedSharding | None:
-        """Of arrays that every device has."""
+        """Return the sharding of arrays that every device has."""
         return self._spread(PartitionSpec())
 
     def shapes(self, tree: Any) -> Any:
-        """Shape, dtype and place of arrays that every device has."""
+        """Return shape, dtype and sharding of arrays that every device has."""
         return jax.tree.map(lambda leaf: _abstract(leaf, self.everywhere), tree)
 
     def put(self, tree: Any) -> Any:
@@ -36,11 +36,11 @@ class Placement:
         return jax.tree.map(lambda leaf: _placed(leaf, self.everywhere), tree)
 
     def shapes_of_data(self, data: Mapping[str, Any], cut: Sequence[str]) -> list[Any]:
-        """Shape, dtype and place of data in the order of names, those in `cut` in blocks."""
+        """Return shape, dtype and sharding of data in the order of names; arguments in `cut` are split in shards."""
         return [_abstract(data[name], self._of(name, cut)) for name in sorted(data)]
 
     def put_data(self, data: Mapping[str, Any], cut: Sequence[str]) -> list[Any]:
-        """Put data on devices, in the order of names, those in `cut` in blocks."""
+        """Put data on devices, in the order of names; arguments in `cut` are split in shards."""
         return [_placed(data[name], self._of(name, cut)) for name in sorted(data)]
 
     def _of(self, name: str, cut: Sequence[str]) -> NamedSharding | None:

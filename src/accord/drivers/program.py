@@ -1,7 +1,7 @@
 """Build the program that moves chains.
 
-It holds the only copy of the gradient: start points, the search for a step size, warm-up and sampling all go
-through its loop, one gradient an iteration. Everything that may change between runs of one model (data, metric, step
+It contains the gradient once: starting points, the search for a step size, warm-up and sampling all use its
+loop, with one gradient per iteration. Everything that may change between runs of one model (data, metric, step
 size, seed, how many draws) is an argument, so that changing it compiles nothing.
 """
 
@@ -52,7 +52,7 @@ class _Row:
 
 @node
 class _Lane:
-    """What one lane carries from step to step."""
+    """State that one lane carries from step to step."""
 
     chain: ChainState
     item_key: UInt32[Array, " 2"]
@@ -62,10 +62,11 @@ class _Lane:
 def advance_program(
     kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
 ) -> Callable[..., Any]:
-    """The function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+    """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
-    `evaluate(position)` gives log density and gradient; `key` is the chain's, `item_key` that of what it is at. With
-    `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows` draws.
+    `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
+    With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
+    draws.
     """
 
     def run(
@@ -110,7 +111,7 @@ def _is_active(lane: _Lane, limits: Limits) -> Bool[Array, "..."]:
 
 
 def _row_of(lane: _Lane, first_draw: Array) -> Int[Array, ""]:
-    """Where a block keeps what a lane is at: by draws, and by places before the first."""
+    """Return the row of a block for the current item of a lane: by draws, and by candidates before the first."""
     return jnp.where(lane.chain.mode == EVALUATE, lane.num_gradients, lane.chain.draw - first_draw)
 
 
@@ -123,7 +124,7 @@ def _step(
     limits: Limits,
     rarely: Rarely,
 ) -> tuple[_Lane, _Row]:
-    """Advance once, and account for a draw, evaluation or probe if that completes it."""
+    """Advance once, and finish a draw, evaluation or probe if this completes it."""
     chain = lane.chain
     is_early = chain.draw < limits.num_warmup // EARLY_PART
     tuning = Tuning(chain.step_size.step_size, metric, is_early)
@@ -145,7 +146,7 @@ def _step(
 
 
 def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> Point:
-    """A place that is to be evaluated."""
+    """Return a candidate to evaluate."""
     position = jax.lax.dynamic_index_in_dim(places, jnp.minimum(number, NUM_PLACES - 1), keepdims=False)
     return Point(position, jnp.zeros((), places.dtype), jnp.zeros_like(position))
 
@@ -185,7 +186,7 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
 
 
 def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
-    """Write the row of the draw in progress; it stands once the draw is complete.
+    """Write the row of the draw in progress; it is final once the draw is complete.
 
     Writing it only then, under a condition, would copy the whole buffer.
     """
@@ -197,7 +198,7 @@ def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
 
 
 def _put_lanes(buffers: _Row, row: _Row, index: Array, lanes: int) -> _Row:
-    """The same for every lane at its own index; a few lanes one after the other, since a scatter is slow on CPU."""
+    """Write the row of every lane at its own index; a few lanes in turn, since a scatter is slow on CPU."""
     if lanes > _MAX_UNROLLED:
         return jax.tree.map(
             lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row

@@ -1,4 +1,4 @@
-"""Translate between a run on disk and a run in hand: manifests, segments and records."""
+"""Convert between stored runs and `Draws`: manifests, segments and records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -36,7 +36,7 @@ WORK = "piece_gradients"
 
 
 def to_segment(piece: Piece, thinning: int) -> Segment:
-    """The segment of a piece: every `thinning`-th draw of the sample phase, the first included; all of warm-up."""
+    """Convert a piece to a segment: every `thinning`-th draw after warm-up, the first included; all of warm-up."""
     step = thinning if piece.phase == "sample" else 1
     state = end_state(piece)
     state[WORK] = np.asarray(piece.num_gradients)
@@ -52,9 +52,9 @@ def assemble(
 ) -> Draws:
     """Read every valid segment of `run`; after an interruption, chains are cut to the shortest.
 
-    `data` are the arguments of the model, where it is at hand; `spilled`, segments that the store could not take;
-    `lost`, records of the chains that could not go on, which the run holds itself where it could write them.
-    Those chains are left out, unless there are no others.
+    `data`: the arguments of the model, if it is attached. `spilled`: segments that the store could not write. `lost`:
+    records of failed chains, which the run holds itself if it could write them. Failed chains are left out, unless
+    there are no others.
     """
     manifest = run.manifest
     records: dict[str, Any] = dict(run.records)
@@ -98,7 +98,7 @@ def assemble(
 
 
 def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
-    """The draws of a run that is not going on, judged now where it ended before it could be."""
+    """Read the draws of a run that has ended, and judge it if that was not done at its end."""
     draws = assemble(run, data)
     return draws if run.records.get("notices") is not None else replace(draws, notices=tuple(judge(draws)))
 
@@ -108,7 +108,7 @@ def judge(
     blamed: Mapping[str, Blamed] | None = None,
     scaled_by: Mapping[str, Forms] | None = None,
 ) -> list[Notice]:
-    """What `report.examine` finds in a run, by the options that its manifest names; the others as there."""
+    """Return the notices of `report.examine` on a run, with options from its manifest; other arguments as there."""
     manifest = draws.manifest
     sampler: dict[str, Any] = manifest["sampler"]
     num_made = len(draws.chains) * max((draws.num_draws - 1) * manifest["thinning"] + 1, 0)
@@ -138,14 +138,14 @@ def judge(
 
 
 def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
-    """Records of chains that could not go on: those of the run, and of what was found since, as JSON."""
+    """Return records of failed chains as JSON: those of the run, and later ones."""
     earlier = stored_losses(run)
     found = [dict(chains=list(each.chains), draw=each.draw, error=each.text) for each in failures]
     return [*earlier, *(each for each in found if each not in earlier)]
 
 
 def notice_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    """Notices as JSON."""
+    """Convert notices to JSON."""
     return [asdict(notice) | {"sites": list(notice.sites)} for notice in notices]
 
 
@@ -155,9 +155,10 @@ def _notice(record: Mapping[str, Any]) -> Notice:
 
 
 def _stats(chains: Sequence[Sequence[Segment]], phase: Phase) -> dict[str, tuple[str, tuple[int, ...], str]]:
-    """Statistics of the draws of a phase, as `Joined` takes them: the parts of log densities where each draw has them.
+    """Return statistics of a phase as `Joined` takes them; parts of log densities only if every draw has them.
 
-    Targets without sites have none, and runs of before had none: where one was resumed, the draws made since do.
+    Targets without sites have no such parts, and neither have runs of early versions: after `resume`, only new draws
+    do.
     """
     held = [each for chain in chains for each in chain if each.arrays]
     of_phase = [each for each in held if each.phase == phase]
@@ -175,7 +176,7 @@ def _joined(
     phase: Phase,
     names: Mapping[str, tuple[str, tuple[int, ...], str]],
 ) -> AbstractSeries:
-    """The draws of a phase: in memory where they are few or their segments are there too, read when asked for else."""
+    """Join the draws of a phase: in memory if they are few or their segments are there too, else read on demand."""
     joined = Joined(chains, phase, names)
     if run.location is not None and joined.nbytes > KEPT_BYTES:
         return joined
@@ -188,12 +189,12 @@ def _work(chains: Sequence[Sequence[Segment]], phase: Phase) -> int:
 
 
 def _tally(chain: int, segments: Sequence[Segment]) -> Tally | None:
-    """What a chain has met; None for one that has made no segment."""
+    """Return the tally of a chain; None without a segment."""
     return Tally.stored(chain, segments[-1].end_state) if segments else None
 
 
 def _counts(chains: Sequence[Sequence[Segment]]) -> dict[str, dict[str, np.ndarray]]:
-    """How many draws ended badly, by kind and phase, shape `(chain,)`."""
+    """Return how many draws failed, by kind and phase, shape `(chain,)`."""
     tallies = [_tally(0, segments) for segments in chains]
     none = np.zeros((len(PHASES), len(KINDS)), np.int64)
     counts = np.stack([none if tally is None else tally.counts for tally in tallies])
@@ -206,9 +207,9 @@ def _counts(chains: Sequence[Sequence[Segment]]) -> dict[str, dict[str, np.ndarr
 def _tuning(
     segments: Sequence[Sequence[Segment]], dim: int, asked: str, num_warmup: int
 ) -> dict[str, np.ndarray]:
-    """What warm-up learnt and how long it was, by chain.
+    """Return the results and the length of warm-up, by chain.
 
-    NaN, and the empty string, for a chain that has made no segment. `asked` is the sampler's option for the metric.
+    NaN, and the empty string, for a chain without a segment. `asked` is the sampler's option for the metric.
     """
     step_size, inverse_mass = np.full(len(segments), np.nan), np.full((len(segments), dim), np.nan)
     forms, reasons = [""] * len(segments), [""] * len(segments)

@@ -1,7 +1,7 @@
-"""Find where trajectories ended badly, by drawing those draws once more.
+"""Find the positions of failed trajectories, by repeating those draws.
 
-The program that draws keeps no places: to carry them through its loop would cost every chain, and a draw is a function
-of the draw before it, so that the few that matter can be had again at the price of a trajectory each.
+The sampling program keeps no such positions, because carrying them through its loop would slow every chain. A draw is a
+function of the draw before it, so the few needed ones are repeated at the cost of one trajectory each.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _NO_LIMIT = 2**30  # gradients; a trajectory has a limit of its own
 
 
 def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, block: Block) -> list[BadEnd]:
-    """The places to keep among the `count` draws of a block, before the chain of that lane has taken them in."""
+    """Return the failures to keep among the `count` draws of a block, before the chain of that lane takes it."""
     chain, plan = chains[lane], machine.plan
     # All lanes run for the sake of one: with very many, the first chains speak for the others.
     if len(chains) > _MOST_CHAINS and chain.number >= _MOST_CHAINS:
@@ -47,7 +47,7 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
 
 
 def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState:
-    """The state from which a draw of a block was made; `state` is that from which the first was."""
+    """Return the state before a draw of a block; `state` is the state before its first draw."""
     if row == 0:
         return state
     stats, as_int = block.stats[row - 1], np.int32

@@ -1,4 +1,4 @@
-"""Put chains back where a store has them, so that they go on as if nothing had happened."""
+"""Restore chains from a store, so that they continue as if uninterrupted."""
 
 import functools
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ WARMUP, IS_SETTLED = "num_warmup", "is_settled"
 
 
 def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
-    """The groups of a run that is to go on; those of which nothing is stored are to begin."""
+    """Restore the groups of a run; groups without stored draws start from the beginning."""
     groups: list[Group | Sequence[int]] = []
     for first in range(0, len(numbers), plan.lanes):
         members = list(numbers[first : first + plan.lanes])
@@ -38,9 +38,9 @@ def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group 
 
 
 def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | None:
-    """The draw of warm-up to which all chains of an ensemble go back, if some were stored further than others.
+    """Return the draw of warm-up to which all chains of an ensemble go back, if some were stored further.
 
-    They learn from each other until warm-up is over; beyond, each can go on from where it is, which is None.
+    Chains learn from each other during warm-up. After it, each continues from its own last draw: None.
     """
     draws = {_draw(run.last(number)) for number in numbers}
     if len(draws) == 1 or min(draws) >= plan.num_warmup:
@@ -52,20 +52,20 @@ def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | 
 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:
-    """The leaves of a tree by their paths."""
+    """Return the leaves of a tree by path."""
     leaves, structure = jax.tree.flatten(tree)
     return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
 
 
 @functools.lru_cache(maxsize=8)
 def _paths(structure: Any) -> tuple[str, ...]:
-    """Of the leaves of trees of one structure."""
+    """Return the paths of the leaves of trees with one structure."""
     places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
     return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)
 
 
 def end_state(piece: Piece) -> dict[str, np.ndarray]:
-    """All that a chain needs to go on, beside its warm-up draws while it is in warm-up."""
+    """Return the state that a chain needs to continue, besides its warm-up draws during warm-up."""
     numbers = {
         GRADIENTS: piece.total_gradients,
         WARMUP: piece.num_warmup,
@@ -77,7 +77,7 @@ def end_state(piece: Piece) -> dict[str, np.ndarray]:
 
 
 def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:
-    """As it was after its last segment, or after the one that ends at draw `until` of warm-up."""
+    """Restore a chain as it was after its last segment, or after the one that ends at draw `until` of warm-up."""
     chain = Chain.begin(plan, number, np.zeros(plan.dim, plan.dtype))
     newest = last = run.last(number)
     segments = run.segments(number) if until is not None else []
@@ -95,8 +95,8 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
         stored = last.end_state.get(name)
         if stored is None or stored.shape != np.shape(leaf) or stored.dtype != np.asarray(leaf).dtype:
             raise StorageError(
-                f"chain {number}: the stored state has no {name!r} of shape {np.shape(leaf)}. It was written by "
-                "another accord (see 'versions' in manifest.json), which can go on from it; the draws can be loaded."
+                f"chain {number}: the stored state has no {name!r} of shape {np.shape(leaf)}. Another version of "
+                "accord wrote it (see 'versions' in manifest.json), and can resume it; infer.load reads its draws here."
             )
     tree = jax.tree.unflatten(structure, [last.end_state[name] for name in names])
     chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
@@ -113,7 +113,7 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
 
 
 def _draw(segment: Segment | None) -> int:
-    """Draws that were complete at its end, warm-up included, before thinning."""
+    """Return the draws that were complete at the end of a segment, warm-up included, before thinning."""
     return 0 if segment is None else int(segment.end_state["state.draw"])
 
 

@@ -1,4 +1,4 @@
-"""Carry out a run that has a store: give its chains to workers, commit what they draw, and judge the result."""
+"""Execute a run: give its chains to workers, store their draws, and judge the result."""
 
 import functools
 import threading
@@ -41,9 +41,9 @@ _POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 
 @dataclass(frozen=True)
 class Order:
-    """A run that is to be carried out.
+    """A run to execute.
 
-    **Fields**: `density`; `plan`; `groups`, of chains that have begun, or of the numbers of chains to begin;
+    **Fields**: `density`; `plan`; `groups` of started chains, or of numbers of chains to start;
     `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`.
     """
 
@@ -60,7 +60,7 @@ class Order:
 def carry_out(order: Order, interrupts: Interrupts) -> Draws:
     """Run every group to its end, or until Ctrl-C, and return what the store holds.
 
-    **Raises** `InitializationError` where no chain could begin; what the only chains raised, where all have failed.
+    **Raises** `InitializationError` if no chain found a starting point; the first error of a chain, if all have failed.
     """
     draws = _carry_out(order, interrupts)
     if not order.is_quiet:
@@ -131,7 +131,7 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts, foresight: F
             return failures
 
         say = functools.partial(
-            order.display.message, "Stopping after the current block; Ctrl-C again to abandon it."
+            order.display.message, "Stopping after the current block. Press Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
             return _patiently(draw, ledger.stop, interrupts, say)
@@ -143,7 +143,7 @@ def _schedule(order: Order, ledger: Ledger, interrupts: Interrupts, foresight: F
 def _prepare(
     order: Order, ledger: Ledger, foresight: Foresight
 ) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
-    """What each task calls, with what it is given beside its group; and what workers are to find around them."""
+    """Return the function of a task with its arguments besides the group, and the surroundings of workers."""
     do: tuple[Callable[..., worker.Outcome], Any]
     if order.executor.shares_memory:
         groups = order.executor.device_groups()
@@ -167,8 +167,8 @@ def _patiently(
 ) -> T:
     """Wait for a call whose result must not be lost: the first Ctrl-C sets `stop`, a second one raises.
 
-    The call has a thread of its own: an interrupt reaches the calling thread alone, which only waits, so that it cannot
-    fall between receiving draws and committing them.
+    The call runs in a separate thread. An interrupt reaches only the waiting thread, so it cannot fall between
+    receiving draws and storing them.
     """
     pool = ThreadPool(1)
     try:
@@ -189,7 +189,7 @@ def _patiently(
 
 
 def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight: Foresight) -> Draws:
-    """Judge the run, write what was found beside the draws, and say it."""
+    """Judge the run, store its notices beside the draws, and show them."""
     run, density = order.run, order.density
     failures = [*failures, *ledger.given_up]
     has_lost = bool(failures)
@@ -220,19 +220,19 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
     ledger.note("timings", timings)
     run.close()
     if ledger.refused is not None:
-        not_stored = f"{ledger.refused}", "What was drawn is in these draws, in memory."
+        not_stored = f"{ledger.refused}", "These draws hold everything in memory."
         notices = [Notice("error", "not_stored", *not_stored), *notices]
     return replace(draws, notices=tuple(notices), timings=timings, density=density)
 
 
 def _lost(order: Order, failure: Failure) -> Notice:
-    """What ended chains before their time."""
+    """Make a notice of chains that failed."""
     numbers = ", ".join(map(str, failure.chains))
     return Notice(
         "error",
         "chain_failed",
         f"chain {numbers} ended after {failure.draw} draws, warm-up included: {_reason(order, failure)}",
-        f"It is left out; the others are as they would have been. `chains=[{failure.chains[0]}]` runs it alone.",
+        f"It is left out; the other chains are unaffected. `chains=[{failure.chains[0]}]` runs it alone.",
     )
 
 

@@ -1,7 +1,7 @@
-"""Give the tasks of a run to workers: order, retries, deadlines, and an end when the user asks for one.
+"""Schedule the tasks of a run on workers: order, retries, deadlines, and an early end on request.
 
-Everything that can go wrong with a worker is dealt with here and nowhere else. A task may be given away again at any
-time, because it is a pure function; what it completes is committed once, when it comes back.
+All failures of workers are handled here. A task may be repeated at any time, because it is a pure function; its results
+are committed once, when it returns.
 """
 
 import statistics
@@ -30,10 +30,10 @@ _GRACE = 1.5  # seconds that tasks have to come back once the run is to stop
 
 @dataclass(frozen=True)
 class Failure:
-    """Chains that could not go on.
+    """Failed chains of a group.
 
-    **Fields**: `chains`, their numbers; `draw`, how many draws they had handed over, warm-up included; `error`, which
-    was raised, and `text`, it in words with its place.
+    **Fields**: `chains`, their numbers; `draw`, their stored draws, warm-up included; `error`, the
+    exception, and `text`, its message with its source location.
     """
 
     chains: tuple[int, ...]
@@ -44,7 +44,7 @@ class Failure:
 
 @dataclass
 class _Flight:
-    """A task that is with a worker."""
+    """A task that a worker is running."""
 
     task: Task
     began: float
@@ -54,15 +54,15 @@ class _Flight:
 
 @dataclass
 class Scheduler:
-    """The run of all groups of one plan over one pool. Used once.
+    """Runs all groups of one plan on one pool. Used once.
 
     **Fields**
-    - `pool`: the workers. `do`: carries out a task there.
-    - `commit`: takes what tasks completed, in order for each chain.
+    - `pool`: the workers. `do`: runs a task there.
+    - `commit`: records the results of tasks, in order for each chain.
     - `say`: shows a line to the user.
-    - `stop`: when it is set, tasks that are out may come back for a short while, and the run ends; so when `enough`
-      is, by what `look` has found.
-    - `look`: is called again and again while tasks are out, with the chains that have failed.
+    - `stop`: once set, running tasks have a short while to return, and the run ends. `enough` does the same, set by
+      `look`.
+    - `look`: called repeatedly while tasks run, with the failed chains.
     - `seconds`: about how long a task takes.
     - `pace`: after how many seconds a task is overdue.
     """
@@ -87,7 +87,7 @@ class Scheduler:
     def run(self, groups: Sequence[Group | Sequence[int]]) -> list[Failure]:
         """Run every group to its end, or until the stop; returns the chains that failed.
 
-        **Raises** what `commit` raises, and an `AccordError` of a task: of those the user is at fault.
+        **Raises** errors of `commit`, and an `AccordError` of a task, which reports a user's mistake.
         """
         self._waiting.extend(Task(group, self.seconds) for group in groups)
         try:
@@ -155,7 +155,7 @@ class Scheduler:
         counts[first] = counts.get(first, 0) + 1
         if counts[first] < limit and not getattr(error, "is_final", False):
             if isinstance(error, WorkerLostError):
-                self.say(f"chain {first}: {error}; another worker goes on in its place.")
+                self.say(f"chain {first}: {error}; another worker takes its place.")
             self._waiting.appendleft(task)
             return
         self._leave_out(tuple(task.numbers), task, error)
@@ -178,12 +178,12 @@ class Scheduler:
             if not self.pool.end(future):
                 numbers = ", ".join(map(str, flight.task.numbers))
                 self.say(
-                    f"chain {numbers} has been at one block for {now - flight.began:.0f} s, and its thread cannot be "
-                    "ended. Ctrl-C stops the run; executor=infer.Processes() can replace what is stuck."
+                    f"chain {numbers} has spent {now - flight.began:.0f} s in one block, and its thread cannot be "
+                    "ended. Ctrl-C stops the run; executor=infer.Processes() can replace a stuck worker."
                 )
 
     def _wind_up(self) -> None:
-        """Let tasks come back for a while; then have what was drawn handed over, where there is a free worker."""
+        """Let tasks return for a while; then collect the remaining draws by free workers."""
         until = time.monotonic() + _GRACE
         self._finish_flights(until)
         groups = [task.group for task in self._waiting if isinstance(task.group, Group)]
@@ -201,5 +201,5 @@ class Scheduler:
 
 
 def _num_drawn(task: Task) -> int:
-    """Draws of the chain of a task that is furthest behind."""
+    """Return the draws of the slowest chain of a task."""
     return min((chain.draw for chain in task.group.kept), default=0) if isinstance(task.group, Group) else 0

@@ -1,4 +1,4 @@
-"""Build the program that turns the positions of draws into what is kept of them, row by row."""
+"""Build the program that computes sites and parts of log densities from positions, row by row."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,12 +12,12 @@ OfDraw = Callable[[Array, Array], dict[str, Array]]
 
 
 def sites_program(constrain: OfDraw, divide: OfDraw, rows: int) -> Callable[..., Any]:
-    """The function `(positions, log_densities, num_sites, num_parts) -> {name: rows}` to compile.
+    """Return the function `(positions, log_densities, num_sites, num_parts) -> {name: rows}` to compile.
 
-    Of so many rows, `constrain(position, log_density)` gives the sites, and `divide` the parts of the log density, both
-    by name; the others are left zero. One row at a time: in a batch, a row's bits could depend on where in it the row
-    stands. In two loops, since fused into one the bits of the sites would depend on what the parts are; and draws of
-    warm-up need the parts alone.
+    For the first `num_sites` rows `constrain(position, log_density)` gives the sites, and for the first `num_parts`
+    rows `divide` gives the parts of the log density, both by name; other rows are zero. It computes one row at a time,
+    since in a batch the bits of a row could depend on its index. It uses two loops, since in a fused loop the bits of
+    the sites could depend on the parts; and warm-up draws need only the parts.
     """
 
     def run(

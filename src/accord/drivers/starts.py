@@ -11,16 +11,15 @@ _MAX_SITES = 8  # listed with their values
 
 
 def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError:
-    """The error to raise: it says what is wrong at the point that is in `failure`, where, and what to do.
+    """Make the error: it explains what is wrong at the point in `failure`, where, and what to do.
 
-    Where the model computes or masks what it observes, and some of it is NaN, that is a `SiteError`, as it would have
-    been for data that is observed unchanged.
+    NaN among observations that the model computes or masks is a `SiteError`, as for data that is observed unchanged.
     """
     found = blame(density, failure.position)
     if found.cause == "observation_not_finite":
         density.check_observed(jax.jit(density.observed_nan_counts)(failure.position))
     lines = [
-        f"{failure}. The point that was nearest to be of use:",
+        f"{failure}. The most promising point that was tried:",
         *_sites(found),
         *found.found(),
         *found.remarks,
@@ -30,7 +29,7 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
 
 
 def _sites(found: Blame) -> list[str]:
-    """Values and log densities of the latent sites, those to blame first."""
+    """List values and log densities of the latent sites, the ones to blame first."""
     named = dict.fromkeys([name for name in found.sites if name in found.values])
     names = [*named, *(name for name in found.values if name not in named)]
     lines = []

@@ -1,4 +1,4 @@
-"""Count how the trajectories of a chain end, and keep the first places where they ended badly."""
+"""Count how the trajectories of a chain end, and keep the positions of the first failures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _DIVERGING, _NON_FINITE = STATS.index("diverging"), STATS.index("non_finite")
 
 @dataclass(frozen=True, eq=False)
 class BadEnd:
-    """A place where a trajectory ended badly.
+    """Position where a trajectory failed.
 
     **Fields**
     - `chain`, its number; `phase`, `"warmup"` or `"sample"`; `draw`, of that phase, from 0, before thinning.
@@ -50,11 +50,11 @@ class BadEnd:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What one chain has met so far.
+    """Counts of one chain so far.
 
     **Fields**
     - `counts`: shape `(phase, kind)`, int64, of draws.
-    - `kept`: the first few bad ends of each kind; divergences of warm-up, which looks for the step size, are not.
+    - `kept`: the first few failures of each kind, without divergences of warm-up, which searches for the step size.
     - `last`: position of the newest draw, shape `(dim,)`; NaN before the first. `num_unmoved`: draws in a row there.
     """
 
@@ -65,7 +65,7 @@ class Tally:
 
     @staticmethod
     def empty(position: np.ndarray) -> "Tally":
-        """Of a chain without draws, whose positions are like this one."""
+        """Make the tally of a chain without draws, with positions like this one."""
         return Tally(np.zeros((len(PHASES), len(KINDS)), np.int64), (), np.full_like(position, np.nan), 0)
 
     @property
@@ -75,11 +75,11 @@ class Tally:
 
     @property
     def num_divergent(self) -> int:
-        """After warm-up."""
+        """Number of divergences after warm-up."""
         return int(self.counts[PHASES.index("sample"), KINDS.index("divergence")])
 
     def wanted(self, phase: Phase, stats: np.ndarray) -> list[tuple[int, Kind]]:
-        """Rows of a block of which the place is to be kept, with the kind of each; `stats` has shape `(draw, stat)`."""
+        """Return the rows of a block whose position to keep, with their kinds; `stats` has shape `(draw, stat)`."""
         found: list[tuple[int, Kind]] = []
         codes = _codes(stats)
         if not codes.any():
@@ -94,7 +94,7 @@ class Tally:
         return sorted(found)
 
     def room(self, positions: np.ndarray) -> int:
-        """How many of these draws, shape `(draw, dim)`, count: those until the chain is given up."""
+        """Return how many of these draws, shape `(draw, dim)`, count until the chain is given up."""
         run = self.num_unmoved
         for row, is_same in enumerate(self._unmoved(positions)):
             run = run + 1 if is_same else 0
@@ -105,7 +105,7 @@ class Tally:
     def after(
         self, phase: Phase, positions: np.ndarray, stats: np.ndarray, found: Sequence[BadEnd]
     ) -> "Tally":
-        """With some more draws, of one phase."""
+        """Return the tally after more draws of one phase."""
         counts = self.counts.copy()
         counts[PHASES.index(phase)] += np.bincount(_codes(stats), minlength=len(KINDS) + 1)[1:]
         moved = np.flatnonzero(~self._unmoved(positions))
@@ -113,7 +113,7 @@ class Tally:
         return Tally(counts, (*self.kept, *found), positions[-1], int(num_unmoved))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As a store keeps it."""
+        """Return the arrays that a store keeps."""
         dim = len(self.last)
         return {
             "tally.counts": self.counts,
@@ -130,7 +130,7 @@ class Tally:
 
     @staticmethod
     def stored(chain: int, arrays: Mapping[str, Any]) -> "Tally":
-        """What `arrays` returned, among others."""
+        """Read the tally from the result of `arrays`, which may be among other arrays."""
         columns = (
             arrays[f"tally.kept.{name}"] for name in ("phase", "draw", "kind", "position", "log_density")
         )
@@ -141,12 +141,12 @@ class Tally:
         return Tally(arrays["tally.counts"], kept, arrays["tally.last"], int(arrays["tally.num_unmoved"]))
 
     def _unmoved(self, positions: np.ndarray) -> np.ndarray:
-        """Which draws are where the one before them is."""
+        """Return which draws repeat the position of the draw before them."""
         before = np.concatenate([self.last[None], positions[:-1]])
         return (positions == before).all(axis=1)
 
 
 def _codes(stats: np.ndarray) -> np.ndarray:
-    """By draw, 0 for a good end, or the kind of a bad one, from 1."""
+    """Return a number per draw: 0 for a good end, or the kind of failure, from 1."""
     non_finite = stats[:, _NON_FINITE].astype(np.int64)
     return np.where(non_finite > 0, non_finite + 1, stats[:, _DIVERGING].astype(np.int64))

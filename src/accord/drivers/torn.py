@@ -1,8 +1,8 @@
-"""Remove from a folder of compiled programs those that were not written to their end.
+"""Remove incompletely written programs from a folder of compiled programs.
 
-JAX writes a program in its place, and never a second time. What a full disk, or a process that was killed, has left of
-one would be met by every later process, which would warn of it and compile the program again. So each process looks,
-before it uses the folder, at what was written since another one looked.
+JAX writes each program once, directly to its file. After a full disk or a killed process, every later process would
+find an incomplete file, warn about it and compile the program again. So each process, before it uses the folder, checks
+the files written since the last check.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ _STREAM = b"\x78"  # and how what zlib has
 
 
 def remove_torn(folder: Path) -> None:
-    """Remove programs of which the end is missing.
+    """Remove programs whose end is missing.
 
-    What was written in the last minute is left alone, since it may not be finished, and so is what is in no format that
-    JAX is known to write. Nothing is done in a folder that cannot be read, and no error is raised.
+    Files of the last minute stay, since they may be unfinished, and so do files in unknown formats. It does nothing in
+    a folder that cannot be read, and raises no error.
     """
     until = time.time_ns() - _UNDERWAY
     with contextlib.suppress(OSError):
@@ -38,7 +38,7 @@ def remove_torn(folder: Path) -> None:
 
 
 def is_whole(compressed: bytes) -> bool:
-    """Whether compressed bytes go on to their end; those that are in neither of JAX's formats are taken to."""
+    """Return whether compressed bytes are complete; bytes in neither of JAX's formats count as complete."""
     if _FRAME.startswith(compressed[: len(_FRAME)]):
         return _is_whole_frame(compressed)
     if not compressed.startswith(_STREAM):
@@ -52,7 +52,7 @@ def is_whole(compressed: bytes) -> bool:
 
 
 def _is_whole_frame(frame: bytes) -> bool:
-    """The same for Zstandard's, by the sizes of its blocks: Python can decompress it from 3.14 on.
+    """Return whether a Zstandard frame is complete, by its block sizes: Python can decompress it only from 3.14 on.
 
     **Source**: Collet & Kucherawy (2021), "Zstandard Compression", RFC 8878, section 3.1.1.
     """

@@ -1,4 +1,4 @@
-"""Do the tasks of a run: here, with the objects of this process, or in a worker, from what was pickled once."""
+"""Run the tasks of a run: in this process, or in a worker from a pickled machine."""
 
 import contextlib
 import pickle
@@ -25,8 +25,8 @@ from .plan import Plan
 class Task:
     """A stretch of work for one group.
 
-    **Fields**: `group`, or the numbers of chains that are to begin; `seconds`, about how long; `is_last`, whether what
-    was drawn is to be handed over and nothing more drawn.
+    **Fields**: `group`, or the numbers of chains to start; `seconds`, its approximate length; `is_last`, whether to
+    return the remaining draws without drawing more.
     """
 
     group: Group | Sequence[int]
@@ -35,25 +35,25 @@ class Task:
 
     @property
     def numbers(self) -> list[int]:
-        """Of its chains."""
+        """Numbers of its chains."""
         return self.group.numbers if isinstance(self.group, Group) else list(self.group)
 
     def without(self, number: int) -> "Task":
-        """The same for its other chains."""
+        """Return the task without some chains."""
         if isinstance(self.group, Group):
             return replace(self, group=self.group.without(number))
         return replace(self, group=[chain for chain in self.group if chain != number])
 
 
 Outcome = tuple[Group, list[Item]]
-"""The group after a task, and what was completed."""
+"""The group after a task, and the results of the task."""
 
 
 class Machines:
-    """The machines of a process: a task takes one that is free.
+    """Machines of a process: a task takes a free one.
 
-    That of JAX's default device serves any number of tasks at once. One that spans devices serves one: two programs on
-    the same devices would wait for each other in a collective.
+    The machine of JAX's default device serves any number of tasks at once. A machine over several devices serves one:
+    two programs on the same devices would wait for each other in a collective.
     """
 
     def __init__(self, machines: Sequence[Machine]):
@@ -63,7 +63,7 @@ class Machines:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[Machine]:
-        """One of them, for a while."""
+        """Take a machine for the length of the `with` block."""
         machine = self._free.get()
         try:
             yield machine
@@ -78,9 +78,9 @@ def build_all(
     num_tasks: int,
     meanwhile: Callable[[], None],
 ) -> tuple[Machines, dict[str, float]]:
-    """A machine for each group of devices, or the one of the default device for all tasks; with the seconds it took.
+    """Build a machine per group of devices, or one for the default device; return them and the seconds.
 
-    `meanwhile()` is called when XLA is at work.
+    `meanwhile()` is called while XLA compiles.
     """
     found = [build(density, plan, devices, meanwhile) for devices in groups]
     seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
@@ -98,7 +98,7 @@ def build(
     devices: Sequence[Any] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Machine, dict[str, float]]:
-    """Compile the programs of a plan, for these devices or for JAX's default one; with the seconds that it took."""
+    """Compile the programs of a plan, for these devices or JAX's default one; return the machine and the seconds."""
     cache.persist()
     programs = compile_programs(density, plan, devices, meanwhile)
     machine = Machine(plan, programs.advance, programs.sites)
@@ -106,13 +106,13 @@ def build(
 
 
 def do_on_any(machines: Machines, task: Task, is_stopped: Callable[[], bool]) -> Outcome:
-    """Carry out a task in this thread, on a machine that is free."""
+    """Run a task in this thread, on a free machine."""
     with machines.taken() as machine:
         return do(machine, task, is_stopped)
 
 
 def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: False) -> Outcome:
-    """Carry out a task in this thread."""
+    """Run a task in this thread."""
     with precisions.scope(machine.plan.precision):
         it = task.group if isinstance(task.group, Group) else group.begin(machine, task.group)
         if task.is_last:
@@ -121,26 +121,26 @@ def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: Fa
 
 
 def surroundings_of(precision: Precision) -> Surroundings:
-    """What workers are to find around them: what is here, with the folder of compiled programs."""
+    """Return the surroundings of workers: those of this process, with the folder of compiled programs."""
     folder = cache.persist()
     here = surroundings_here(precision)
     return Surroundings(here.precision, here.platform, here.pool_width, folder)
 
 
 def pack(density: LogDensity, plan: Plan) -> bytes:
-    """What a worker needs to build the machine of a run. A model of a script travels by value, others by name."""
+    """Pickle the machine of a run for a worker. A model of a script is pickled by value, others by name."""
     import cloudpickle  # only where processes are used
 
     return cloudpickle.dumps((density, plan))
 
 
 def do_packed(packed: bytes, task: Task) -> Outcome:
-    """Carry out a task in a worker, which keeps the machines of the last runs."""
+    """Run a task in a worker, which keeps the machines of the last runs."""
     return do(_unpacked(packed, None), task)
 
 
 def do_together(packed: bytes, task: Task) -> Outcome:
-    """Carry out a task in every process of a gang at the same time, on all devices of all of them."""
+    """Run a task in every process of a gang at the same time, on all their devices."""
     return do(_unpacked(packed, jax.devices()), task)
 
 
