@@ -1,4 +1,4 @@
-"""State what a distribution is: a frozen value with parameters, a support, a density and draws."""
+"""Define the base class of distributions: frozen values with parameters, a support, a density and draws."""
 
 import functools
 from abc import abstractmethod
@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 @entry_points
 class AbstractDistribution(Module):
-    """A frozen probability distribution over arrays.
+    """Abstract base class of probability distributions over arrays; every distribution is a frozen pytree.
 
     A distribution stores its parameters as they were given, computes nothing ahead and keeps nothing, so one value can
     be used under any transformation, in any number of threads, at the same time. Parameters known while tracing
@@ -84,7 +84,7 @@ class AbstractDistribution(Module):
         """
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        """Independent draws, shape `sample_shape + batch_shape + event_shape`, as a function of `key`.
+        """Return independent draws, shape `sample_shape + batch_shape + event_shape`, determined by `key`.
 
         A univariate distribution with an `icdf` need not define it: uniform draws are sent through the `icdf`.
         """
@@ -92,7 +92,7 @@ class AbstractDistribution(Module):
 
     @property
     def batch_shape(self) -> Shape:
-        """The shape to which the parameters broadcast."""
+        """Shape to which the parameters broadcast."""
         shapes = []
         for name, constraint in self.parameters.items():
             value = getattr(self, name)
@@ -108,17 +108,17 @@ class AbstractDistribution(Module):
 
     @property
     def event_dim(self) -> int:
-        """How many trailing axes of a value form one event."""
+        """Number of trailing axes of a value that form one event."""
         return len(self.event_shape)
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the support is countable."""
+        """Return whether the support is countable."""
         return self.support.is_discrete
 
     @property
     def dtype(self) -> np.dtype:
-        """The floating dtype in which parameters meet: the widest among them, JAX's default for Python numbers."""
+        """Floating dtype of results: the widest among the parameters, JAX's default for Python numbers."""
         return float_type(*(getattr(self, name) for name in self.parameters))
 
     @property
@@ -150,11 +150,11 @@ class AbstractDistribution(Module):
         raise self._undefined("icdf")
 
     def log_cdf(self, value: Any) -> jax.Array:
-        """Logarithm of the cdf; families with a lower tail define it where the cdf itself would underflow."""
+        """Logarithm of the cdf; families with their own lower-tail formula stay accurate where the cdf underflows."""
         return log_of(self.cdf(value))
 
     def log_survival(self, value: Any) -> jax.Array:
-        """Logarithm of the probability of being above `value`; families with an upper tail define it accurately."""
+        """Logarithm of the probability above `value`; accurate for families that have their own upper-tail formula."""
         return log1m(self.cdf(value))
 
     def entropy(self) -> jax.Array:
@@ -162,7 +162,7 @@ class AbstractDistribution(Module):
         raise self._undefined("entropy")
 
     def expand(self, batch_shape: Shape) -> "ExpandedDistribution":
-        """The same distribution, independently over a batch shape to which the present one broadcasts."""
+        """Repeat the distribution independently over a larger batch shape, to which the present one broadcasts."""
         from .wrappers.wrappers import ExpandedDistribution
 
         if not isinstance(batch_shape, (tuple, list)):
@@ -187,7 +187,7 @@ class AbstractDistribution(Module):
         return MaskedDistribution(self, mask)
 
     def truncate(self, low: Any = None, high: Any = None) -> "AbstractDistribution":
-        """The same distribution, given that its value lies in [low, high]; None or an infinity is no bound.
+        """Condition the distribution on a value in [low, high]; None or an infinity means no bound.
 
         **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; `low < high`.
 
@@ -198,7 +198,7 @@ class AbstractDistribution(Module):
         return truncate(self, low, high)
 
     def censor(self, low: Any = None, high: Any = None) -> "CensoredDistribution":
-        """The same distribution, seen only within [low, high]: values beyond a bound are recorded as that bound.
+        """Censor the distribution: record a value beyond a bound as that bound.
 
         **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; None or infinity is no bound.
 
@@ -221,7 +221,7 @@ class AbstractDistribution(Module):
         return jnp.broadcast_to(jnp.asarray(value, self.dtype), self.batch_shape)
 
     def _knots(self) -> jax.Array:
-        """Points along a new first axis between which the density is smooth on its own scale: quantiles, the mode."""
+        """Return points along a new first axis, such as quantiles and the mode, between which the density is smooth."""
         knots = self.icdf(levels(self.batch_shape, self.dtype)).astype(self.dtype)
         if self.has_smooth_mode:
             return knots
@@ -232,16 +232,16 @@ class AbstractDistribution(Module):
         return jnp.concatenate([knots, mode.astype(self.dtype)[None]])
 
     def _arrays(self, *names: str) -> tuple[jax.Array, ...]:
-        """Parameters without event axes, as arrays of one dtype broadcast to the batch shape."""
+        """Return parameters without event axes as arrays of one dtype, broadcast to the batch shape."""
         shape, dtype = self.batch_shape, self.dtype
         return tuple(jnp.broadcast_to(jnp.asarray(getattr(self, name), dtype), shape) for name in names)
 
     def _undefined(self, what: str) -> DistributionError:
-        """The error for what this distribution does not define."""
+        """Return the error for a method that this distribution does not define."""
         return DistributionError(
             f"{type(self).__name__} has no {what} in closed form. Estimate it from draws."
         )
 
     def refuse(self, found: str, remedy: str) -> DistributionError:
-        """The error for parameters that do not fit together."""
+        """Return the error for parameters that do not fit together."""
         return DistributionError(f"{type(self).__name__}: {found}. {remedy}")

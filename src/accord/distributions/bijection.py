@@ -35,7 +35,7 @@ _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
 
 @entry_point
 def biject_to(constraint: c.Constraint) -> AbstractBijector:
-    """The bijector whose forward map covers the interior of `constraint`; its bounds may be traced.
+    """Return the bijector from unconstrained space onto the interior of `constraint`; its bounds may be traced.
 
     **Raises** `DistributionError` for a discrete constraint, which no smooth map covers, and for one that has no map.
     """
@@ -89,7 +89,7 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
 
 
 def _of_either(constraint: Either) -> AbstractBijector:
-    """One map with the numbers of the one set or the other, where both are mapped alike."""
+    """Return one map with the bounds of the chosen set, when both sets use the same kind of map."""
     first, second = biject_to(constraint.first), biject_to(constraint.second)
     if jax.tree.structure(first) != jax.tree.structure(second):
         raise DistributionError(
@@ -100,5 +100,5 @@ def _of_either(constraint: Either) -> AbstractBijector:
 
 
 def _is(bound: object, number: int) -> bool:
-    """Whether a bound is this number, known while tracing."""
+    """Return whether a bound is known, while tracing, to equal this number."""
     return is_number(bound) and bound == number

@@ -15,7 +15,7 @@ from .kl_formulas import together, zeros
 
 @entry_point
 def kl_divergence(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
-    """The Kullback-Leibler divergence of `p` from `q`, E_p[log p - log q], in nats.
+    """Return the Kullback-Leibler divergence of `p` from `q`, E_p[log p - log q], in nats.
 
     There are formulas for two distributions of one family: `Normal`, `LogNormal`, `MultivariateNormal`, `Laplace`,
     `Gamma`, `Exponential`, `Beta`, `Dirichlet`, `Uniform`, `Bernoulli`, `Binomial`, `Geometric`, `Categorical`,
@@ -55,7 +55,7 @@ def kl_divergence(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array
 
 
 def _by_formula(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
-    """The divergence of a pair that is neither expanded nor masked."""
+    """Return the divergence of a pair that is neither expanded nor masked."""
     from .discrete.bernoulli import Bernoulli, Geometric
     from .discrete.binomial import Binomial
     from .discrete.categorical import Categorical
@@ -120,10 +120,10 @@ def _by_formula(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
 
 
 def _name(distribution: AbstractDistribution) -> str:
-    """The name of a distribution, in messages."""
+    """Return the name of a distribution for messages."""
     return type(distribution).__name__
 
 
 def _fitted(array: Any, shape: tuple[int, ...]) -> jax.Array:
-    """The array in a shape to which it broadcasts."""
+    """Broadcast the array to a shape."""
     return jnp.broadcast_to(jnp.asarray(array), shape)

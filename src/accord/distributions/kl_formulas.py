@@ -1,4 +1,4 @@
-"""Hold the formulas of Kullback-Leibler divergences, written so that what is close differs accurately by little.
+"""Define formulas of Kullback-Leibler divergences that stay accurate when both distributions are close.
 
 **Source**: Gil, Alajaji & Linder (2013), Information Sciences 249, 124-131, for those of one family.
 """
@@ -25,7 +25,7 @@ _GRID = np.arange(-4.0, 4.0 + _STEP / 2, _STEP)
 
 
 def zeros(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
-    """Zeros of the common batch shape and dtype."""
+    """Return zeros of the common batch shape and dtype."""
     shape = np.broadcast_shapes(p.batch_shape, q.batch_shape)
     return jnp.zeros(shape, p.dtype if p.dtype.itemsize >= q.dtype.itemsize else q.dtype)
 
@@ -36,14 +36,14 @@ def together(
     of_p: tuple[str, ...],
     of_q: tuple[str, ...] | None = None,
 ) -> tuple[jax.Array, ...]:
-    """Parameters of both, first those of `p`, in the common batch shape and dtype."""
+    """Return the parameters of both distributions, those of `p` first, in the common batch shape and dtype."""
     like = zeros(p, q)
     pairs = [(p, name) for name in of_p] + [(q, name) for name in (of_q or of_p)]
     return tuple(jnp.broadcast_to(jnp.asarray(getattr(d, name), like.dtype), like.shape) for d, name in pairs)
 
 
 def normal(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array:
-    """Between normals (or log-normals)."""
+    """Return the divergence between normals (or log-normals)."""
     ratio, shift = scale / other_scale, (loc - other_loc) / other_scale
     # Of the variances' ratio less one, so that equal scales cancel exactly.
     gap = (scale - other_scale) / other_scale * (ratio + 1)
@@ -51,7 +51,7 @@ def normal(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array:
 
 
 def multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> jax.Array:
-    """Between multivariate normals."""
+    """Return the divergence between multivariate normals."""
     like, size = zeros(p, q), p.event_shape[-1]
     first, second = (jnp.broadcast_to(d._factor(like.dtype), (*like.shape, size, size)) for d in (p, q))  # pyright: ignore[reportPrivateUsage]
     shift = jnp.broadcast_to(p.mean.astype(like.dtype), (*like.shape, size))
@@ -66,7 +66,7 @@ def multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> jax.Arr
 
 
 def from_circulant(p: AbstractDistribution, q: CirculantNormal) -> jax.Array:
-    """From independent normals to a circulant one."""
+    """Return the divergence from independent normals to a circulant normal."""
     eigenvalues = q._eigenvalues(q.dtype)  # pyright: ignore[reportPrivateUsage]
     # Every diagonal element of the precision is the mean of the inverse eigenvalues.
     precision = (q._multiplicity(eigenvalues) / eigenvalues).sum(axis=-1) / q.event_shape[0]  # pyright: ignore[reportPrivateUsage]
@@ -77,7 +77,7 @@ def from_circulant(p: AbstractDistribution, q: CirculantNormal) -> jax.Array:
 
 
 def laplace(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array:
-    """Between Laplace distributions."""
+    """Return the divergence between Laplace distributions."""
     ratio, gap = scale / other_scale, (loc - other_loc) / scale
     # Written for both signs, because |x| has no derivative at 0, where this has.
     distance = jnp.where(gap >= 0, gap, -gap)
@@ -85,12 +85,12 @@ def laplace(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array
 
 
 def exponential(rate: Any, other_rate: Any) -> jax.Array:
-    """Between exponentials."""
+    """Return the divergence between exponential distributions."""
     return -log1p_excess((other_rate - rate) / rate)
 
 
 def gamma(a: Any, rate: Any, other_a: Any, other_rate: Any) -> jax.Array:
-    """Between gamma distributions."""
+    """Return the divergence between gamma distributions."""
     # The mean of p under both, and then the shapes, each compared by what is left of log-gamma functions.
     scale = -other_a * log1p_excess((a * other_rate - rate * other_a) / (rate * other_a))
     shape = log_gamma_remainder(other_a) - log_gamma_remainder(a)
@@ -98,7 +98,7 @@ def gamma(a: Any, rate: Any, other_a: Any, other_rate: Any) -> jax.Array:
 
 
 def weibull_gamma(scale: Any, k: Any, a: Any, rate: Any) -> jax.Array:
-    """From a Weibull to a gamma distribution."""
+    """Return the divergence from a Weibull to a gamma distribution."""
     log_mean = jnp.log(scale) - _EULER / k
     entropy = _EULER * (1 - 1 / k) + jnp.log(scale / k) + 1
     mean = scale * jnp.exp(jsp.gammaln(1 + 1 / k))
@@ -106,12 +106,12 @@ def weibull_gamma(scale: Any, k: Any, a: Any, rate: Any) -> jax.Array:
 
 
 def beta(a: Any, b: Any, other_a: Any, other_b: Any) -> jax.Array:
-    """Between beta distributions."""
+    """Return the divergence between beta distributions."""
     return dirichlet(jnp.stack([a, b], axis=-1), jnp.stack([other_a, other_b], axis=-1))
 
 
 def dirichlet(a: Any, other: Any) -> jax.Array:
-    """Between Dirichlet distributions."""
+    """Return the divergence between Dirichlet distributions."""
     a, other = jnp.asarray(a), jnp.asarray(other)
     dtype = jnp.promote_types(a.dtype, other.dtype)
     shape = np.broadcast_shapes(a.shape, other.shape)
@@ -126,7 +126,7 @@ def dirichlet(a: Any, other: Any) -> jax.Array:
 
 
 def kumaraswamy_beta(a: Any, b: Any, alpha: Any, beta_: Any) -> jax.Array:
-    """From a Kumaraswamy to a beta distribution."""
+    """Return the divergence from a Kumaraswamy to a beta distribution."""
     # E[log x] is closed; E[log(1 - x)] is integrated over the level of the cdf, which is 1 - (1 - x^a)^b.
     log_x = -(_EULER + jsp.digamma(b + 1)) / a
     level = np.pi * np.sinh(_GRID)
@@ -144,13 +144,13 @@ def kumaraswamy_beta(a: Any, b: Any, alpha: Any, beta_: Any) -> jax.Array:
 
 
 def uniform(low: Any, high: Any, other_low: Any, other_high: Any) -> jax.Array:
-    """Between uniforms; inf where the first is not within the second."""
+    """Return the divergence between uniforms; inf where the first is not within the second."""
     is_within = (low >= other_low) & (high <= other_high)
     return jnp.where(is_within, jnp.log((other_high - other_low) / (high - low)), jnp.inf)
 
 
 def trial(p: Bernoulli | Binomial | Geometric, q: Bernoulli | Binomial | Geometric) -> jax.Array:
-    """Between single trials of the given chances of success."""
+    """Return the divergence between Bernoulli trials with the given probabilities of success."""
     like = zeros(p, q)
     first, second = (
         tuple(jnp.broadcast_to(part, like.shape) for part in odds(d.probs, d.logits, like.dtype)[:4])
@@ -162,7 +162,7 @@ def trial(p: Bernoulli | Binomial | Geometric, q: Bernoulli | Binomial | Geometr
 
 
 def categorical(log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Between categoricals, by their log probabilities."""
+    """Return the divergence between categorical distributions, from their log probabilities."""
     dtype = jnp.promote_types(log_p.dtype, log_q.dtype)
     shape = np.broadcast_shapes(log_p.shape, log_q.shape)
     log_p, log_q = (jnp.broadcast_to(x.astype(dtype), shape) for x in (log_p, log_q))
@@ -172,7 +172,7 @@ def categorical(log_p: jax.Array, log_q: jax.Array) -> jax.Array:
 
 
 def poisson(rate: jax.Array, other_rate: jax.Array) -> jax.Array:
-    """Between Poisson distributions."""
+    """Return the divergence between Poisson distributions."""
     return -_relative(rate, other_rate, log_of(other_rate) - log_of(rate))
 
 

@@ -9,13 +9,13 @@ from ..bijectors import align
 
 
 def open_uniform(key: jax.Array, shape: tuple[int, ...], dtype: Any) -> jax.Array:
-    """Uniform draws strictly between 0 and 1, symmetric about a half: sent through an `icdf` they stay finite."""
+    """Draw uniform numbers strictly between 0 and 1, symmetric about 1/2, which an `icdf` maps to finite values."""
     half_step = 0.5 * float(jnp.finfo(dtype).eps)
     return jax.random.uniform(key, shape, dtype) + half_step
 
 
 def keep_inside(draws: jax.Array, low: Any = None, high: Any = None) -> jax.Array:
-    """Move draws that rounding put on an end of the open interval (low, high), or past all numbers, just inside."""
+    """Move draws that rounding put on or past an end of the open interval (low, high) just inside it."""
     limits = jnp.finfo(draws.dtype)
     least, most = jnp.asarray(-limits.max, draws.dtype), jnp.asarray(limits.max, draws.dtype)
     if low is not None:
@@ -27,7 +27,7 @@ def keep_inside(draws: jax.Array, low: Any = None, high: Any = None) -> jax.Arra
 
 
 def _next_to(bound: Any, direction: float, dtype: Any) -> jax.Array:
-    """The normal number beside `bound` in a direction; subnormal ones are 0 to most hardware."""
+    """Return the normal number next to `bound` in a direction; most hardware treats subnormal ones as 0."""
     bound = jax.lax.stop_gradient(jnp.asarray(bound, dtype))
     tiny = jnp.asarray(direction * float(jnp.finfo(dtype).tiny), dtype)
     beside = jnp.nextafter(bound, jnp.full_like(bound, direction * jnp.inf))

@@ -1,4 +1,4 @@
-"""Check parameters once, on construction, as far as they are known while tracing."""
+"""Check parameters once, at construction, if their values are known while tracing."""
 
 import inspect
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_parameter(distribution: str, name: str, constraint: Constraint, value: Any) -> None:
-    """Raise `DistributionError` when a parameter known now is of the wrong kind or outside its constraint."""
+    """Raise `DistributionError` for a parameter of the wrong kind or, if known now, outside its constraint."""
     if not (is_number(value) or isinstance(value, (jax.Array, np.ndarray, np.generic))):
         if hasattr(value, "shape") or type(value) is object:
             return  # a placeholder that JAX puts in a pytree while it takes structures apart
@@ -51,13 +51,13 @@ def check_parameter(distribution: str, name: str, constraint: Constraint, value:
 
 
 def may_be_none(cls: type, name: str) -> bool:
-    """Whether the constructor of `cls` takes None for a parameter, as one of several that say the same."""
+    """Return whether the constructor of `cls` accepts None for a parameter, one of several alternatives."""
     parameter = inspect.signature(cls).parameters.get(name)
     return parameter is None or parameter.default is None
 
 
 def check_names(cls: type, given: Iterable[str]) -> None:
-    """Raise `DistributionError` for a parameter, given by name, that the constructor of `cls` does not have."""
+    """Raise `DistributionError` for a parameter name that the constructor of `cls` does not have."""
     known = inspect.signature(cls).parameters
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values()):
         return
@@ -70,7 +70,7 @@ def check_names(cls: type, given: Iterable[str]) -> None:
 
 
 def check_shapes(distribution: "AbstractDistribution") -> None:
-    """Raise `DistributionError` where the shapes of parameters do not broadcast to one batch shape."""
+    """Raise `DistributionError` if the shapes of parameters do not broadcast to one batch shape."""
     try:
         _ = distribution.batch_shape
     except DistributionError:
@@ -96,7 +96,7 @@ def exactly_one(distribution: "AbstractDistribution", *names: str) -> None:
 
 
 def check_bounds(distribution: "AbstractDistribution", low: Any, high: Any) -> None:
-    """Raise `DistributionError` unless `low < high` wherever both are known now; None is no bound."""
+    """Raise `DistributionError` unless `low < high` wherever both are known now; None means no bound."""
     if low is None or high is None or not (is_concrete(low) and is_concrete(high)):
         return
     low, high = np.broadcast_arrays(np.asarray(low), np.asarray(high))

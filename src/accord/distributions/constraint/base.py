@@ -1,4 +1,4 @@
-"""State what a constraint is: a set of values, in words, with a point well inside it."""
+"""Define the base class of constraints: a set of values, described in words, with a point well inside it."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from ...core.modules import Module
 
 
 class Constraint(Module):
-    """A set of values.
+    """Abstract base class of constraints: a set of permitted values.
 
     **Class variables**
     - `is_discrete`: whether the set is countable.
@@ -29,29 +29,29 @@ class Constraint(Module):
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
-        """Whether each event lies in the set: booleans of the batch shape. NaN does not."""
+        """Return whether each event lies in the set, as booleans of the batch shape; False for NaN."""
 
     @abstractmethod
     def feasible_like(self, value: Any) -> jax.Array:
-        """An array of the shape of `value` whose every event lies well inside the set."""
+        """Return an array of the shape of `value` in which every event lies well inside the set."""
 
     def describe(self) -> str:
-        """The set in words that continue "it must be"."""
+        """Describe the set in words that continue "it must be"."""
         return self.words.format(**vars(self)) or str(self)
 
 
 def float_of(value: Any) -> Any:
-    """The dtype of `value` where that is floating, else JAX's default float."""
+    """Return the dtype of `value` if it is floating, else JAX's default float."""
     dtype = jnp.result_type(value)
     return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.result_type(float)
 
 
 def repeat(event: np.ndarray, value: Any) -> jax.Array:
-    """One event, in the shape and floating dtype of `value`."""
+    """Repeat one event to the shape and floating dtype of `value`."""
     event = event.reshape((1,) * (np.ndim(value) - event.ndim) + event.shape)
     return jnp.broadcast_to(jnp.asarray(event, float_of(value)), np.shape(value))
 
 
 def slack(size: int) -> float:
-    """How far a sum of `size` float32 parts of order one may be off: each part adds up to 6e-8."""
+    """Return the rounding error allowed in a sum of `size` float32 parts of order one: 6e-8 for each part."""
     return 1e-6 * max(1.0, size / 10)

@@ -1,4 +1,4 @@
-"""Build constraints from constraints: over more axes, side by side along one axis, or left open."""
+"""Build constraints from other constraints: over more axes, joined along one axis, or not yet known."""
 
 from typing import Any, ClassVar
 
@@ -12,14 +12,14 @@ from .base import Constraint
 
 
 class Independent(Constraint):
-    """Arrays of which every element along the last `count` batch axes lies in `base`."""
+    """Arrays in which every element along the last `count` batch axes lies in `base`."""
 
     base: Constraint
     count: int = eqx.field(static=True)
 
     @property
     def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the set is countable."""
+        """Return whether the set is countable."""
         return self.base.is_discrete
 
     @property
@@ -39,7 +39,7 @@ class Independent(Constraint):
 
 
 class Cat(Constraint):
-    """Arrays made of slices along the axis `dim`, each in a constraint of its own.
+    """Arrays made of slices along the axis `dim`, each slice with its own constraint.
 
     **Fields**
     - `parts`: the constraints, in order.
@@ -64,12 +64,12 @@ class Cat(Constraint):
 
     @property
     def slice_lengths(self) -> tuple[int, ...]:
-        """How long each slice is."""
+        """Return the length of each slice."""
         return (1,) * len(self.parts) if self.lengths is None else self.lengths
 
     @property
     def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the set is countable in some of its slices."""
+        """Return whether the set is countable in some of its slices."""
         return any(part.is_discrete for part in self.parts)
 
     @property
@@ -96,7 +96,7 @@ class Cat(Constraint):
         return ", then ".join(f"{length} along axis {self.dim} {part.describe()}" for length, part in parts)
 
     def _pieces(self, value: Any) -> list[Any]:
-        """The slices of a value."""
+        """Return the slices of a value."""
         ends = np.cumsum(self.slice_lengths)
         if ends[-1] != np.shape(value)[self.dim]:
             raise DistributionError(
@@ -111,7 +111,7 @@ class Cat(Constraint):
 
 
 class Dependent(Constraint):
-    """A set that is known only once a distribution has its parameters: ask the distribution for its `support`."""
+    """Set that depends on a distribution's parameters: ask a distribution for its `support`."""
 
     is_discrete: bool = eqx.field(static=True, default=False)  # pyright: ignore[reportIncompatibleVariableOverride]
     event_dim: int = eqx.field(static=True, default=0)  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -124,7 +124,7 @@ class Dependent(Constraint):
         raise self._unknown()
 
     def _unknown(self) -> DistributionError:
-        """The error for a question that has no answer yet."""
+        """Return the error for a property that needs a distribution's parameters."""
         return DistributionError(
             "Dependent: which values are inside depends on parameters. Use the `support` of a distribution, which has "
             "them."
@@ -132,7 +132,7 @@ class Dependent(Constraint):
 
 
 def is_dependent(constraint: Constraint) -> bool:
-    """Whether the set is known only once a distribution has its parameters."""
+    """Return whether the set depends on a distribution's parameters."""
     match constraint:
         case Independent(base=base):
             return is_dependent(base)

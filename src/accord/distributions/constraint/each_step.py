@@ -1,4 +1,4 @@
-"""Say which values a series may have whose bounds are other ones at each step."""
+"""Constrain the steps of a series, each by its own bounds."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .either import Either
 
 
 class EachStep(Constraint):
-    """Series, along the first axis, of which each step lies in a set of its own.
+    """Series along the first axis, in which each step has its own constraint.
 
     **Fields**
     - `base`: a constraint whose bounds may have a first axis of steps; `by_step`, for each of its leaves, whether.
@@ -25,7 +25,7 @@ class EachStep(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the set is countable."""
+        """Return whether the set is countable."""
         return self.base.is_discrete
 
     @property
@@ -49,7 +49,7 @@ class EachStep(Constraint):
         return self.base.describe()
 
     def aligned(self, ndim: int) -> Constraint | None:
-        """The set for series of NumPy with so many axes, whose bounds have an axis for each of these; or None.
+        """Return the set for a NumPy series with this many axes, its bounds given as many axes; None if impossible.
 
         NumPy has no `vmap`, and that of JAX would compile a program. Bounds must be NumPy's, and of one set alone.
         """

@@ -1,4 +1,4 @@
-"""Say which values something may have whose set is one of two, by a condition that may be traced."""
+"""Choose one of two constraints by a condition that may be traced."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class Either(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether both sets are countable."""
+        """Return whether both sets are countable."""
         return self.first.is_discrete and self.second.is_discrete
 
     @property
@@ -41,14 +41,14 @@ class Either(Constraint):
 
 
 def either(condition: Any, first: Constraint, second: Constraint) -> Constraint:
-    """The one set or the other: a set of their kind, where they differ in their bounds alone."""
+    """Return one of two sets; sets of the same kind give that kind, with the chosen bounds."""
     if jax.tree.structure(first) != jax.tree.structure(second):
         return Either(condition, first, second)
     return chosen(condition, first, second)
 
 
 def chosen(condition: Any, first: Any, second: Any) -> Any:
-    """Of two pytrees of one structure the one; a number that both have stays what it is, by which maps are chosen."""
+    """Choose one of two pytrees of equal structure; a number equal in both stays a Python number."""
     return jax.tree.map(lambda a, b: _number(condition, a, b), first, second)
 
 

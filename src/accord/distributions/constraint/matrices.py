@@ -10,7 +10,7 @@ from .base import Constraint, repeat, slack
 
 
 class _NearIdentity(Constraint):
-    """A set of square matrices that has the identity well inside."""
+    """Set of square matrices with the identity well inside it."""
 
     event_dim: ClassVar[int] = 2
 
@@ -31,11 +31,11 @@ class LowerCholesky(_NearIdentity):
 
 
 class SoftplusLowerCholesky(LowerCholesky):
-    """Lower Cholesky factors whose diagonal is reached by softplus instead of exp."""
+    """Lower Cholesky factors whose diagonal is built by softplus instead of exp."""
 
 
 class ScaledUnitLowerCholesky(LowerCholesky):
-    """Lower Cholesky factors reached as a unit triangular matrix whose rows are scaled."""
+    """Lower Cholesky factors built as a unit triangular matrix with scaled rows."""
 
 
 class CorrCholesky(LowerCholesky):
@@ -98,12 +98,12 @@ class CorrMatrix(PositiveDefinite):
 
 
 def _diagonal(value: Any) -> Any:
-    """The diagonal of each matrix."""
+    """Return the diagonal of each matrix."""
     return value[(..., *np.diag_indices(np.shape(value)[-1]))]
 
 
 def _is_symmetric(value: Any) -> Any:
-    """Whether each matrix is symmetric, to within the rounding of a float32 computation."""
+    """Return whether each matrix is symmetric, to within the rounding of a float32 computation."""
     value = _finite(value)
     other = value.swapaxes(-1, -2)
     diagonal = abs(_diagonal(value))
@@ -112,7 +112,7 @@ def _is_symmetric(value: Any) -> Any:
 
 
 def _to_unit_diagonal(value: Any) -> Any:
-    """Each matrix with rows and columns scaled so that its diagonal is one; left alone where that is not positive."""
+    """Scale rows and columns to make the diagonal one; leave a matrix alone if its diagonal is not positive."""
     value = _finite(value)
     where: Any = jnp.where if isinstance(value, jax.Array) else np.where
     diagonal = _diagonal(value)
@@ -121,13 +121,13 @@ def _to_unit_diagonal(value: Any) -> Any:
 
 
 def _smallest_eigenvalue(value: Any) -> Any:
-    """The smallest eigenvalue of each matrix; -1 where an element is not finite."""
+    """Return the smallest eigenvalue of each matrix; -1 where an element is not finite."""
     linalg: Any = jnp.linalg if isinstance(value, jax.Array) else np.linalg
     return linalg.eigvalsh(_finite(value))[..., 0]
 
 
 def _finite(value: Any) -> Any:
-    """Matrices of floating dtype; minus the identity for one with an element not finite, for which NumPy would warn."""
+    """Return floating matrices, with minus the identity where an element is not finite, since NumPy would warn."""
     value = value * 1.0
     where: Any = jnp.where if isinstance(value, jax.Array) else np.where
     finite = (abs(value) < np.inf).all((-2, -1))

@@ -53,7 +53,7 @@ class GreaterThan(Constraint):
 
 
 class SoftplusPositive(GreaterThan):
-    """Positive numbers, which are reached by softplus instead of exp: large ones grow linearly."""
+    """Positive numbers mapped by softplus instead of exp, so that large ones grow linearly."""
 
     lower: Any = 0.0
 
@@ -116,7 +116,7 @@ class Interval(Constraint):
 
 
 class Circular(Interval):
-    """Angles from -pi to pi, of which both ends are the same."""
+    """Angles from -pi to pi; both ends are the same angle."""
 
     lower: Any = -math.pi
     upper: Any = math.pi
@@ -183,7 +183,7 @@ class IntegerInterval(Constraint):
 
 
 def _ranked(value: Any, *bounds: Any) -> tuple[Any, ...]:
-    """Make values and bounds comparable: left alone where that is plain already, else aligned in dtype and rank."""
+    """Align values and bounds in dtype and rank where they are not comparable already."""
     if all(is_number(bound) for bound in bounds):
         return (value, *bounds)
     if isinstance(value, (np.ndarray, np.generic)) and all(is_concrete(bound) for bound in bounds):
@@ -192,7 +192,7 @@ def _ranked(value: Any, *bounds: Any) -> tuple[Any, ...]:
 
 
 def _between(value: Any, low: Any, high: Any) -> jax.Array:
-    """A point inside (low, high), of the shape of `value`, without gradient; the bounds may be infinite."""
+    """Return a point inside (low, high), of the shape of `value`, without gradient; the bounds may be infinite."""
     shaped, low, high = align(jnp.zeros(np.shape(value), float_of(value)), low, high)
     low, high = jax.lax.stop_gradient((low, high))
     has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
@@ -205,7 +205,7 @@ def _between(value: Any, low: Any, high: Any) -> jax.Array:
 
 
 def _whole(value: Any, lower: Any) -> jax.Array:
-    """The whole number `lower`, in the shape and dtype of `value`."""
+    """Return the whole number `lower`, in the shape and dtype of `value`."""
     value = jnp.asarray(value)
     lower = jnp.asarray(lower).astype(value.dtype)
     lower = lower.reshape((1,) * (value.ndim - lower.ndim) + lower.shape)

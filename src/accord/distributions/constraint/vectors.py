@@ -1,4 +1,4 @@
-"""Constrain vectors: to the simplex, the sphere, the l1 ball, a fixed sum, or an order of the elements."""
+"""Constrain vectors: to the simplex, the sphere, the l1 ball, a fixed sum, or increasing elements."""
 
 from typing import Any, ClassVar
 

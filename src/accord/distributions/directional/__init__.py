@@ -1,1 +1,1 @@
-"""Distribute angles and directions."""
+"""Define distributions of angles and directions."""

@@ -72,7 +72,7 @@ def _cdf_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.A
 
 @jax.custom_jvp
 def log_cdf(x: jax.Array, loc: jax.Array, k: jax.Array) -> jax.Array:
-    """Compute the logarithm of the mass between -pi and `x`, right where the mass underflows; arguments as of `cdf`."""
+    """Compute the logarithm of the mass between -pi and `x`, accurate where it underflows; arguments as for `cdf`."""
     return _log_cdf_by_tails(x, loc, k)
 
 
@@ -102,7 +102,7 @@ def wrap(angle: Any) -> Any:
 
 
 def _cdf_by_tails(x: jax.Array, loc: Any, k: Any) -> jax.Array:
-    """The cdf from the tails on either side of the centre."""
+    """Compute the cdf from the tails on either side of the centre."""
     d, loc, sign = _from_centre(x, loc)
     before, _ = tail(_within(math.pi - sign * loc), k)
     v, is_early, is_low, is_high = _fold(d)
@@ -113,7 +113,7 @@ def _cdf_by_tails(x: jax.Array, loc: Any, k: Any) -> jax.Array:
 
 
 def _log_cdf_by_tails(x: jax.Array, loc: Any, k: Any) -> jax.Array:
-    """The log cdf from the tails on either side of the centre."""
+    """Compute the log cdf from the tails on either side of the centre."""
     d, loc, sign = _from_centre(x, loc)
     before, log_before = tail(_within(math.pi - sign * loc), k)
     v, is_early, is_low, is_high = _fold(d)
@@ -133,7 +133,7 @@ def _log_cdf_by_tails(x: jax.Array, loc: Any, k: Any) -> jax.Array:
 
 
 def _slopes(x: jax.Array, loc: jax.Array, k: jax.Array, log_unit: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Derivatives of the cdf by `x` and by `loc`, the density at -pi less that at `x`, in units of exp(log_unit)."""
+    """Compute derivatives of the cdf by `x` and `loc`, less the density at -pi, in units of exp(log_unit)."""
     rise = log_rise(x + math.pi, loc, k)
     at_x = jnp.exp(log_density(x - loc, k) - log_unit)
     at_end = jnp.exp(log_density(-math.pi - loc, k) - log_unit)
@@ -143,25 +143,25 @@ def _slopes(x: jax.Array, loc: jax.Array, k: jax.Array, log_unit: jax.Array) -> 
 
 
 def _from_centre(x: jax.Array, loc: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The angle from the centre, in [-2 pi, 2 pi]; the centre on the circle; and its sign, 1 at 0."""
+    """Return the angle from the centre, in [-2 pi, 2 pi], the centre on the circle, and the angle's sign (1 at 0)."""
     loc = wrap(jnp.asarray(loc, x.dtype))
     return x - loc, loc, jnp.where(loc >= 0, 1.0, -1.0).astype(x.dtype)
 
 
 def _fold(d: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """The angle from the centre folded to [0, pi], and whether `d` is below -pi, below 0, below pi."""
+    """Fold the angle from the centre to [0, pi], and return whether `d` is below -pi, below 0, below pi."""
     is_early, is_low, is_high = d < -math.pi, d < 0, d < math.pi
     v = jnp.where(is_early, d + 2 * math.pi, jnp.where(is_low, -d, jnp.where(is_high, d, 2 * math.pi - d)))
     return _within(v), is_early, is_low, is_high
 
 
 def _within(v: jax.Array) -> jax.Array:
-    """Take off what rounding put outside [0, pi]; at the ends the slope is 1."""
+    """Clip values that rounding put outside [0, pi]; the slope at the ends is 1."""
     return jnp.where(v > math.pi, math.pi, jnp.where(v < 0, 0.0, v))
 
 
 def _reach(start: jax.Array, k: jax.Array) -> jax.Array:
-    """How far beyond `start` the integrand matters: to pi, or to where its exponent has fallen by 40."""
+    """Return how far beyond `start` the integrand matters: to pi, or until its exponent has fallen by 40."""
     sine, cosine = jnp.sin(0.5 * start), jnp.cos(0.5 * start)
     room = cosine * cosine
     is_whole = k * room <= _HALF_CUT
@@ -174,7 +174,7 @@ def _reach(start: jax.Array, k: jax.Array) -> jax.Array:
 
 
 def _fall(start: jax.Array, reach: jax.Array, k: jax.Array) -> jax.Array:
-    """The integral of exp(-k (cos(start) - cos(start + s))) over s from 0 to `reach`."""
+    """Integrate exp(-k (cos(start) - cos(start + s))) over s from 0 to `reach`."""
     nodes, weights = rule(start)
     half = 0.5 * reach[..., None] * nodes
     exponent = -2.0 * k[..., None] * jnp.sin(half) * jnp.sin(half + start[..., None])
@@ -182,11 +182,11 @@ def _fall(start: jax.Array, reach: jax.Array, k: jax.Array) -> jax.Array:
 
 
 def rule(like: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Nodes and weights on (0, 1), along an axis after those of `like`."""
+    """Return nodes and weights on (0, 1), along a new axis after the axes of `like`."""
     nodes, weights = jnp.asarray(NODES, like.dtype), jnp.asarray(WEIGHTS, like.dtype)
     return jax.lax.expand_dims(nodes, range(like.ndim)), jax.lax.expand_dims(weights, range(like.ndim))
 
 
 def _finite(x: jax.Array) -> jax.Array:
-    """Replace -inf by a number, where another branch is chosen."""
+    """Replace -inf by a number where another branch is chosen."""
     return jnp.where(jnp.isfinite(x), x, -1.0)

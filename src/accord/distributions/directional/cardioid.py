@@ -1,4 +1,4 @@
-"""Distribute angles by one period of a cosine above a constant."""
+"""Define the cardioid distribution of angles: a constant plus one period of a cosine."""
 
 import math
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from .circular import AbstractCircular
 
 
 class Cardioid(AbstractCircular):
-    """The slightest departure from uniform directions: a density that is a cosine above a constant.
+    """Cardioid distribution of angles: nearly uniform directions, with a density that is a constant plus a cosine.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
     `variance` the circular variance: one minus the length of the mean vector, between 1/2 and 1.
@@ -74,7 +74,7 @@ class Cardioid(AbstractCircular):
         return math.log(2 * math.pi) + jnp.log1p(b * b) - 2 * r * b
 
     def _share(self, sign: float, value: Any) -> jax.Array:
-        """The probability between -pi and the value; that of the mirror image, for a `sign` of -1."""
+        """Return the probability between -pi and the value, or of the mirror image for a `sign` of -1."""
         x, loc, r = align(value, self.loc, self.concentration)
         x, loc = sign * x, sign * loc
         is_end = (x <= -math.pi) | (x >= math.pi)
@@ -83,6 +83,6 @@ class Cardioid(AbstractCircular):
 
 
 def _arc_share(w: jax.Array, loc: Any, r: Any) -> jax.Array:
-    """The probability within an angle `w` after -pi."""
+    """Return the probability within an angle `w` after -pi."""
     half = 0.5 * w
     return (half - 2 * r * jnp.sin(half) * jnp.cos(half - loc)) / math.pi

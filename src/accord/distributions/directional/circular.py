@@ -1,4 +1,4 @@
-"""Share what laws of one angle have in common that are symmetric about their most likely direction."""
+"""Define the base class of distributions of one angle that are symmetric about their mode."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from . import arc_mass
 
 
 class AbstractCircular(AbstractDistribution):
-    """A law of angles around `loc`, which is mean direction and mode."""
+    """Abstract base class of symmetric distributions of angles, with mean direction and mode `loc`."""
 
     loc: eqx.AbstractVar[Any]
 

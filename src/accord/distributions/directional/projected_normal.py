@@ -1,4 +1,4 @@
-"""Distribute directions: the direction of a normal vector."""
+"""Define the projected normal distribution: the direction of a normal vector."""
 
 import math
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from .arc_mass import NODES, WEIGHTS
 
 
 class ProjectedNormal(AbstractDistribution):
-    """The direction, a vector of length 1, of a normal vector with a given mean and unit covariance.
+    """Projected normal distribution: the direction (a unit vector) of a normal vector with unit covariance.
 
     It needs no constants that are hard to compute and has draws that depend smoothly on the parameter, so it suits
     directions of latent vectors in any dimension. `mode` is NaN where the concentration is 0, for all directions are

@@ -13,7 +13,7 @@ def first_accepted(
     like: jax.Array,
     most_rounds: int,
 ) -> jax.Array:
-    """The first proposal accepted, for each element; the last one, should every round refuse it.
+    """Return the first accepted proposal of each element, or the last proposal if every round refused.
 
     **Arguments**
     - `propose`: from a key to proposals and to booleans, True where one is accepted; both of the shape of `like`.
@@ -33,5 +33,5 @@ def first_accepted(
 
 
 def _first_word(key: jax.Array) -> jax.Array:
-    """One number of a key."""
+    """Return the first word of a key."""
     return jax.random.key_data(key).reshape(-1)[0]

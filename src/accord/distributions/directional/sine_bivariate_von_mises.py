@@ -1,4 +1,4 @@
-"""Distribute pairs of dependent angles: the sine model on the torus."""
+"""Define the sine bivariate von Mises distribution: pairs of dependent angles on the torus."""
 
 import math
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from .von_mises_draws import draw as draw_von_mises
 
 
 class SineBivariateVonMises(AbstractDistribution):
-    """Two dependent angles, such as the dihedral angles of a protein's backbone.
+    """Sine bivariate von Mises distribution of two dependent angles, such as a protein's dihedral angles.
 
     Give one of `correlation` and `weighted_correlation`. A value holds phi and psi along its last axis, both in
     [-pi, pi]; `mean` is the mean direction of each. Draws are differentiable by the locations only.
@@ -92,7 +92,7 @@ class SineBivariateVonMises(AbstractDistribution):
         return jnp.stack([jnp.clip(wrap(wrap(phi_loc) + angle), -math.pi, math.pi), psi], axis=-1)
 
     def _strengths(self) -> tuple[Any, Any, Any]:
-        """Both concentrations and the correlation, of one rank."""
+        """Return both concentrations and the correlation, of one rank."""
         zero = jnp.zeros((), self.dtype)
         _, k1, k2, r, w = align(
             zero,

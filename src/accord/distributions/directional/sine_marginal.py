@@ -1,4 +1,4 @@
-"""Integrate and draw the first angle of the sine model, whose density is that of the pair summed over the second.
+"""Integrate and draw the first angle of the sine model; its marginal density sums over the second angle.
 
 With y = sin^2(phi / 2), its log density is E(y) = b(y) - k2 - 2 k1 y, b = sqrt(k2^2 + 4 r^2 y (1 - y)), plus the slowly
 varying logarithm of exp(-b) I0(b). E is concave in y, so on each side of its mode it falls.
@@ -40,7 +40,7 @@ _LOG_WEIGHTS = [math.log(weight) for weight in WEIGHTS]
 
 
 def draw(key: jax.Array, sample_shape: Shape, k1: jax.Array, k2: jax.Array, r: jax.Array) -> jax.Array:
-    """Draw angles from the centre, in [-pi, pi], of shape `sample_shape` + that of the parameters.
+    """Draw angles from the centre, in [-pi, pi], of shape `sample_shape` + the parameters' shape.
 
     Proposals come from a staircase over the density, which is monotone on each of its steps but for a factor whose
     bound is at one end too; about a third are refused.
@@ -77,14 +77,14 @@ def draw(key: jax.Array, sample_shape: Shape, k1: jax.Array, k2: jax.Array, r: j
 
 
 def _log_marginal(phi: jax.Array, k1: jax.Array, k2: jax.Array, r: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """E, and the logarithm of pi exp(-b) I0(b)."""
+    """Return E, and the logarithm of pi exp(-b) I0(b)."""
     pull = r * jnp.sin(phi)
     b = jnp.sqrt(k2 * k2 + pull * pull)
     return pull * (pull / (b + k2)) - 2.0 * k1 * jnp.sin(0.5 * phi) ** 2, log_half_circle(b)
 
 
 def _mode(k1: jax.Array, k2: jax.Array, r: jax.Array) -> jax.Array:
-    """Where E is largest, in [0, pi/2): beyond 0 where the square of `r` exceeds k1 k2."""
+    """Return the angle in [0, pi/2) where E is largest: above 0 if the square of `r` exceeds k1 k2."""
     size = jnp.abs(r)
     is_two = size > jnp.sqrt(k1) * jnp.sqrt(k2)
     size = jnp.where(is_two, size, 1.0)
@@ -94,13 +94,13 @@ def _mode(k1: jax.Array, k2: jax.Array, r: jax.Array) -> jax.Array:
 
 
 def _sides(k1: jax.Array, k2: jax.Array, r: jax.Array) -> list[tuple[jax.Array, jax.Array]]:
-    """The arcs on both sides of the mode within (0, pi) on which E is less than 40 below its top; without slopes."""
+    """Return the arcs on both sides of the mode in (0, pi) where E is within 40 of its top; no gradients."""
     k1, k2, r = (jax.lax.stop_gradient(p) for p in (k1, k2, r))
     mode = _mode(k1, k2, r)
     top, _ = _log_marginal(mode, k1, k2, r)
 
     def cut(end: jax.Array) -> jax.Array:
-        """How far towards `end` the top is in sight, by bisection."""
+        """Find by bisection how far towards `end` the value stays close to the top."""
 
         def halve(_: Any, share: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             near, far = share
@@ -116,7 +116,7 @@ def _sides(k1: jax.Array, k2: jax.Array, r: jax.Array) -> list[tuple[jax.Array, 
 
 
 def _staircase(k1: jax.Array, k2: jax.Array, r: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Edges over [0, pi], and a bound of the log density between each pair of them."""
+    """Return edges over [0, pi], and an upper bound of the log density between neighbouring edges."""
     (low, mode), (_, high) = _sides(k1, k2, r)
     zero = jnp.zeros_like(mode)[..., None]
     rise = jax.lax.expand_dims(jnp.linspace(0.0, 1.0, _CELLS + 1, dtype=mode.dtype), range(mode.ndim))

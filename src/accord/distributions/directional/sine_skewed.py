@@ -1,4 +1,4 @@
-"""Skew a symmetric distribution of angles."""
+"""Define the sine-skewed distribution: a symmetric distribution of angles, skewed."""
 
 import math
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from .arc_mass import wrap
 
 
 class SineSkewed(AbstractDistribution):
-    """A symmetric distribution of angles, leant to one side by a sine of each angle.
+    """Sine-skewed distribution of angles: a symmetric distribution, tilted to one side by a sine of each angle.
 
     **Fields**
     - `base_dist`: a distribution of vectors of angles that is symmetric about its `mean`, such as

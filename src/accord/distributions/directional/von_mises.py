@@ -1,4 +1,4 @@
-"""Distribute angles by the von Mises law, the normal law of the circle."""
+"""Define the von Mises distribution of angles, the normal distribution of the circle."""
 
 import math
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from .von_mises_draws import draw, quantile
 
 
 class VonMises(AbstractCircular):
-    """The normal law of the circle, for directions and for times of a day or a year.
+    """Von Mises distribution of angles, the normal distribution of the circle: directions, times of day or year.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
     `variance` the circular variance: one minus the length of the mean vector, between 0 and 1.
@@ -75,7 +75,7 @@ class VonMises(AbstractCircular):
         return arc_mass.log_half_circle(k) + math.log(2) + k * arc_mass.mean_fall(k)
 
     def _log_cdf(self, sign: float, value: Any) -> jax.Array:
-        """The log cdf; that of the mirror image, for a `sign` of -1."""
+        """Compute the log cdf, or that of the mirror image for a `sign` of -1."""
         x, loc, k = align(value, self.loc, self.concentration)
         x, loc = sign * x, sign * loc
         inside = arc_mass.log_cdf(*_alike(jnp.where(abs(x) > math.pi, 0.0, x), loc, k))
@@ -83,5 +83,5 @@ class VonMises(AbstractCircular):
 
 
 def _alike(first: jax.Array, *others: Any) -> list[jax.Array]:
-    """Arrays of one shape and dtype."""
+    """Return the arguments as arrays of one shape and dtype."""
     return jnp.broadcast_arrays(first, *(jnp.asarray(other, first.dtype) for other in others))

@@ -1,4 +1,4 @@
-"""Draw angles from a von Mises law, and find its quantiles."""
+"""Draw angles from a von Mises distribution, and find its quantiles."""
 
 import math
 from typing import Any
@@ -31,7 +31,7 @@ def draw(key: jax.Array, loc: jax.Array, k: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def quantile(q: jax.Array, loc: jax.Array, k: jax.Array) -> jax.Array:
-    """Find where the cdf from -pi reaches `q`; arguments of one shape and dtype."""
+    """Find the angle at which the cdf from -pi reaches `q`; arguments of one shape and dtype."""
     loc = wrap(loc)
     sign = jnp.where(loc >= 0, 1.0, -1.0).astype(q.dtype)
     # Measured from the side opposite to the centre rather than from -pi, the level is `p`, in [-1/2, 3/2].
@@ -56,7 +56,7 @@ def _quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[
 
 
 def _from_minus_pi(q: jax.Array, loc: jax.Array, k: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Whether the quantile is so near -pi that the density hardly varies until there, how near, and its slope by k."""
+    """Return whether the quantile is so near -pi that the density hardly varies, its distance, and its slope by k."""
     first = q * jnp.exp(-log_density(-math.pi - loc, k))
     is_near = first * (1 + k) < 0.25
     first, k = jnp.where(is_near, first, 0.0), jnp.where(is_near, k, 1.0)
@@ -75,7 +75,7 @@ def _from_minus_pi(q: jax.Array, loc: jax.Array, k: jax.Array) -> tuple[jax.Arra
 
 @jax.custom_jvp
 def _follow(angle: jax.Array, k: jax.Array) -> jax.Array:
-    """Tie a drawn angle to the concentration: its derivative is that of the quantile at which it was drawn."""
+    """Give a drawn angle the derivative by the concentration of the quantile at which it was drawn."""
     del k
     return angle
 
@@ -90,7 +90,7 @@ def _follow_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 
 def _refusal(key: jax.Array, k: jax.Array) -> jax.Array:
-    """Angles from the centre, in [-pi, pi]."""
+    """Draw angles from the centre, in [-pi, pi], by rejection."""
     # b: k times (r - 1), for the r of Best & Fisher; the envelope is largest relative to the density at y = 1.
     b = 0.5 * (1 + 1 / (jnp.sqrt(1 + 4 * k * k) + 2 * k))
     spread = jnp.sqrt(b / (b + 2 * k))
@@ -107,7 +107,7 @@ def _refusal(key: jax.Array, k: jax.Array) -> jax.Array:
 
 
 def _tail_quantile(p: jax.Array, k: jax.Array) -> jax.Array:
-    """The angle beyond which a share `p`, in [0, 1/2], lies on one side: Newton's method on logs, in a bracket."""
+    """Find the angle beyond which a share `p`, in [0, 1/2], lies on one side: bracketed Newton steps on logs."""
     info = jnp.finfo(p.dtype)
     is_end = p <= 0
     p = jnp.where(is_end, 0.25, p)

@@ -1,4 +1,4 @@
-"""Distribute directions by the von Mises-Fisher law, the normal law of the sphere."""
+"""Define the von Mises-Fisher distribution of directions, the normal distribution of the sphere."""
 
 import math
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ _MOST_ROUNDS = 100
 
 
 class VonMisesFisher(AbstractDistribution):
-    """The normal law of the sphere, in any dimension: directions spread evenly around a mean direction.
+    """Von Mises-Fisher distribution of unit vectors in any dimension: directions around a mean direction.
 
     Draws are differentiable by the mean direction only.
 
@@ -105,7 +105,7 @@ class VonMisesFisher(AbstractDistribution):
         return _log_total(k, n) + k * fall
 
     def _moments(self) -> tuple[jax.Array, int, jax.Array, jax.Array]:
-        """The mean direction, the dimension, and the averages of f and f^2 for f = 1 - cos of the angle to it."""
+        """Return the mean direction, the dimension, and the means of f and f^2 for f = 1 - cos of the angle to it."""
         (k,), n = self._arrays("concentration"), self.event_shape[0]
         _, heights, fall = _angles(k, n)
         total = heights.sum(axis=-1)
@@ -121,7 +121,7 @@ def _log_total(k: jax.Array, n: int) -> jax.Array:
 
 
 def _angles(k: jax.Array, n: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """A rule for the integral of exp(-k (1 - cos s)) sin(s)^(n - 2) over s in (0, pi).
+    """Return a quadrature rule for exp(-k (1 - cos s)) sin(s)^(n - 2) over s in (0, pi).
 
     **Returns** the logarithm of the integrand at its mode; its weighted values relative to that, along a last axis; and
     1 - cos(s) there.
@@ -145,7 +145,7 @@ def _angles(k: jax.Array, n: int) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def _log_height(k: jax.Array, n: int, angle: jax.Array) -> jax.Array:
-    """Log of the integrand."""
+    """Return the log of the integrand."""
     result = -2.0 * k * jnp.sin(0.5 * angle) ** 2
     if n == 2:
         return result
@@ -154,7 +154,7 @@ def _log_height(k: jax.Array, n: int, angle: jax.Array) -> jax.Array:
 
 
 def _edge(k: jax.Array, n: int, mode: jax.Array, end: float) -> jax.Array:
-    """How far from the mode towards `end` the integrand is above exp(-40) of its largest value, by bisection."""
+    """Find by bisection how far from the mode towards `end` the integrand exceeds exp(-40) of its maximum."""
     floor = _log_height(k, n, mode) - 40.0
 
     def halve(_: Any, shares: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -169,7 +169,7 @@ def _edge(k: jax.Array, n: int, mode: jax.Array, end: float) -> jax.Array:
 
 
 def _draw_fall(key: jax.Array, k: jax.Array, n: int) -> jax.Array:
-    """1 - cos of the angle to the mean direction, in [0, 2]."""
+    """Draw 1 - cos of the angle to the mean direction, in [0, 2]."""
     m = float(n - 1)
     b = m / (2 * k + jnp.hypot(2 * k, jnp.full_like(k, m)))
     low = 2 * b / (1 + b)  # 1 - x0, x0 the cosine at which the envelope touches

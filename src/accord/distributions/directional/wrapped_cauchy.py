@@ -1,4 +1,4 @@
-"""Distribute angles by the wrapped Cauchy law, which a rational map of the circle makes of the uniform one."""
+"""Define the wrapped Cauchy distribution of angles, a rational map of uniform angles on the circle."""
 
 import math
 from typing import Any, ClassVar
@@ -15,15 +15,15 @@ from .circular import AbstractCircular
 
 
 class WrappedCauchy(AbstractCircular):
-    """A Cauchy variable wound around the circle: directions with heavy tails on both sides.
+    """Wrapped Cauchy distribution of angles: a Cauchy variable wound around the circle, with heavy tails.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
     `variance` the circular variance: one minus the length of the mean vector, between 0 and 1.
 
     **Fields**
     - `loc`: mean direction in radians, any real; only its place on the circle matters.
-    - `concentration`: in (0, 1), the length of the mean vector; near 0 the law is uniform. Winding a Cauchy variable
-      of scale s gives `exp(-s)`.
+    - `concentration`: in (0, 1), the length of the mean vector; near 0 the distribution is uniform. Winding a Cauchy
+      variable of scale s gives `exp(-s)`.
 
     **Density**: `(1 - r^2) / (2 pi (1 + r^2 - 2 r cos(x - loc)))`, r = concentration.
 
@@ -79,7 +79,7 @@ class WrappedCauchy(AbstractCircular):
         return jnp.log((1 - r) * (1 + r)) + math.log(2 * math.pi)
 
     def _share(self, sign: float, value: Any) -> jax.Array:
-        """The probability between -pi and the value; that of the mirror image, for a `sign` of -1."""
+        """Return the probability between -pi and the value, or of the mirror image for a `sign` of -1."""
         x, loc, r = align(value, self.loc, self.concentration)
         x, loc = sign * x, sign * loc
         is_end = (x <= -math.pi) | (x >= math.pi)

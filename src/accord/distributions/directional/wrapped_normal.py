@@ -1,4 +1,4 @@
-"""Distribute angles by a normal variable wound around the circle."""
+"""Define the wrapped normal distribution: a normal variable wound around the circle."""
 
 import math
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ _ANGLES = math.pi * (np.arange(64) + 0.5) / 64
 
 
 class WrappedNormal(AbstractCircular):
-    """A normal variable wound around the circle: a direction after many small random turns.
+    """Wrapped normal distribution of angles: a direction after many small random turns.
 
     Angles are in [-pi, pi], and the cdf is measured from -pi, whatever `loc` is. `mean` is the mean direction and
     `variance` the circular variance: one minus the length of the mean vector, between 0 and 1.
@@ -99,7 +99,7 @@ class WrappedNormal(AbstractCircular):
         return self._log_tails(value)[1]
 
     def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """Logs of the probabilities below and above the value."""
+        """Return log probabilities below and above the value."""
         x, loc, scale = together(*align(value, self.loc, self.scale))
         is_low, is_high = x <= -math.pi, x >= math.pi
         below, above = _log_tails(jnp.where(is_low | is_high, 0.0, x), loc, scale)
@@ -110,18 +110,18 @@ class WrappedNormal(AbstractCircular):
 
 
 def _waves(scale: jax.Array) -> tuple[np.ndarray, jax.Array]:
-    """Whole frequencies, and how much of each is left."""
+    """Return whole frequencies and their amplitudes."""
     waves = _row(_WAVES, scale)
     return waves, jnp.exp(-0.5 * (waves * scale[..., None]) ** 2)
 
 
 def _row(values: np.ndarray, like: jax.Array) -> np.ndarray:
-    """Constants along one more axis than `like` has."""
+    """Return constants along one more axis than `like` has."""
     return values.astype(np.dtype(like.dtype)).reshape((1,) * like.ndim + values.shape)
 
 
 def _log_tails(x: jax.Array, loc: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Logs of the probabilities between -pi and an angle inside, and between that and pi."""
+    """Return log probabilities from -pi to an angle, and from that angle to pi."""
     loc = arc_mass.wrap(loc)
     below, above = _log_arc(math.pi + x, loc, scale), _log_arc(math.pi - x, -loc, scale)
     # The larger one from the smaller one, which is exact.
@@ -133,7 +133,7 @@ def _log_tails(x: jax.Array, loc: jax.Array, scale: jax.Array) -> tuple[jax.Arra
 
 
 def _log_arc(width: jax.Array, loc: jax.Array, scale: jax.Array) -> jax.Array:
-    """Log of the probability of an arc that begins at -pi."""
+    """Return the log probability of an arc that begins at -pi."""
     is_wide, half = scale > _WIDE, 0.5 * width
     narrow_scale = jnp.where(is_wide, 1.0, scale)[..., None]
     first = (-math.pi - loc)[..., None] + _row(_TURNS, width)

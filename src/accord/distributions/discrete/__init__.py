@@ -1,1 +1,1 @@
-"""Distribute counts and categories."""
+"""Define distributions of counts and categories."""

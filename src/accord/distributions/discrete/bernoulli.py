@@ -1,4 +1,4 @@
-"""Distribute single trials, and the number of failures before one succeeds: Bernoulli and geometric."""
+"""Define the Bernoulli and geometric distributions: one trial, and failures before the first success."""
 
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ _PARAMETERS: dict[str, Constraint] = {"probs": constraints.unit_interval, "logit
 
 
 class Bernoulli(AbstractFinite):
-    """A success (1) or a failure (0); give exactly one of `probs` and `logits`.
+    """Bernoulli distribution of one trial: success (1) or failure (0); give exactly one of `probs` and `logits`.
 
     **Fields**
     - `probs`: probability of success, in [0, 1].
@@ -85,7 +85,7 @@ class Bernoulli(AbstractFinite):
 
 
 class Geometric(AbstractCountable):
-    """The number of failures before the first success; give exactly one of `probs` and `logits`.
+    """Geometric distribution: failures before the first success; give exactly one of `probs` and `logits`.
 
     **Fields**
     - `probs`: probability of success in each trial, in (0, 1].
@@ -155,7 +155,7 @@ class Geometric(AbstractCountable):
         return self._batched(surprise / chance.p)
 
     def _log_above(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """Log probability of more failures than `value`, and `value` rounded down."""
+        """Return the log probability of more failures than `value`, and `value` rounded down."""
         k, chance = with_odds(self, value)
         k = jnp.floor(k)
         is_certain = chance.q == 0
@@ -166,7 +166,7 @@ class Geometric(AbstractCountable):
 
 
 def with_odds(distribution: AbstractDistribution, value: Any) -> tuple[jax.Array, Odds]:
-    """The value and the probabilities of success and failure, in one dtype and rank."""
+    """Return the value and the probabilities of success and failure, in one dtype and rank."""
     probs, logits = distribution.probs, distribution.logits  # pyright: ignore[reportAttributeAccessIssue]
     k, parameter = align(value, probs if logits is None else logits)
     if logits is None:
@@ -175,5 +175,5 @@ def with_odds(distribution: AbstractDistribution, value: Any) -> tuple[jax.Array
 
 
 def _surprise(p: jax.Array, log_p: jax.Array) -> jax.Array:
-    """Minus p log p, 0 at 0."""
+    """Compute -p log p; 0 at 0."""
     return -p * jnp.where(p > 0, log_p, 0.0)

@@ -1,4 +1,4 @@
-"""Distribute counts of trials whose chance of success is itself drawn from a beta distribution."""
+"""Define the beta-binomial and beta-negative-binomial distributions: counts with a beta-distributed chance."""
 
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from .poisson import draw_poisson
 
 
 class BetaBinomial(AbstractFinite):
-    """The number of successes in `total_count` trials whose common chance is drawn from a beta distribution.
+    """Beta-binomial distribution: successes in `total_count` trials that share a beta-distributed chance.
 
     The cdf, its inverse and the entropy are sums over all values: `total_count` must then be a constant.
 
@@ -88,7 +88,7 @@ class BetaBinomial(AbstractFinite):
 
 
 class BetaNegativeBinomial(AbstractCountable):
-    """The number of successes before `n` failures when their common chance is drawn from a beta distribution.
+    """Beta-negative-binomial distribution: successes before `n` failures that share a beta-distributed chance.
 
     **Fields**
     - `concentration1`: weight of success, > 0.
@@ -166,7 +166,7 @@ class BetaNegativeBinomial(AbstractCountable):
         )
 
     def _log_share(self, value: Any, *, is_above: bool) -> jax.Array:
-        """Log of the probability up to the value, or above it."""
+        """Return the log probability up to the value, or above it."""
         k, is_upper, tail = self._tail(value)
         is_known = is_upper == is_above
         inside = jnp.where(is_known, tail, log1m_exp(jnp.where(is_known, -1.0, tail)))
@@ -175,7 +175,7 @@ class BetaNegativeBinomial(AbstractCountable):
         return jnp.where(jnp.isnan(k), jnp.nan, found)
 
     def _tail(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, whether it is in the upper half, and the log of the probability beyond it on that side."""
+        """Return the value, whether it is in the upper half, and the log probability beyond it on that side."""
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
         after = jnp.where((k >= 0) & (k < jnp.inf), jnp.floor(k), 0.0) + 1.0
         # More than k successes come first where the product of gamma variables of shapes k + 1 and b is below that of
@@ -187,19 +187,19 @@ class BetaNegativeBinomial(AbstractCountable):
 
 
 def _negative_log_prob(k: jax.Array, a: jax.Array, b: jax.Array, n: jax.Array) -> jax.Array:
-    """Log probability of k >= 0 successes before n failures, smooth between whole numbers."""
+    """Return the log probability of k >= 0 successes before n failures, smooth between whole numbers."""
     coefficient = remainder_rise(n, k) - log_factorial_remainder(k)
     return coefficient + two_urns(k, n, a, b, a + b)
 
 
 def two_urns(k: jax.Array, rest: jax.Array, a: jax.Array, b: jax.Array, total: jax.Array) -> jax.Array:
-    """Log of B(k + a, rest + b) / B(a, b), less the growth that binomial coefficients have too."""
+    """Compute log(B(k + a, rest + b) / B(a, b)), less the growth that it shares with binomial coefficients."""
     number = k + rest
     both = polya_urn(k, a, number, total) + polya_urn(rest, b, number, total)
     return both - remainder_rise(total, number)
 
 
 def log_odds(key: jax.Array, a: jax.Array, b: jax.Array, shape: Shape) -> jax.Array:
-    """Log odds of a chance drawn from a beta distribution, which neither over- nor underflow."""
+    """Draw log odds of a beta-distributed chance; they neither overflow nor underflow."""
     key_a, key_b = jax.random.split(key)
     return jax.random.loggamma(key_a, a, shape, a.dtype) - jax.random.loggamma(key_b, b, shape, b.dtype)

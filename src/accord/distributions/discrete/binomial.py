@@ -1,4 +1,4 @@
-"""Distribute the number of successes in independent trials: binomial."""
+"""Define the binomial distribution: the number of successes in independent trials."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .counts import Odds, binomial_log_prob, odds, select
 
 
 class Binomial(AbstractCountable):
-    """The number of successes in `total_count` trials; give exactly one of `probs` and `logits`.
+    """Binomial distribution: successes in `total_count` trials; give exactly one of `probs` and `logits`.
 
     **Fields**
     - `total_count`: number of trials, a whole number >= 0.
@@ -99,12 +99,12 @@ class Binomial(AbstractCountable):
         return 0.0, self._trials()[0]
 
     def _trials(self) -> tuple[jax.Array, Odds]:
-        """The number of trials and the probabilities, each of the batch shape."""
+        """Return the number of trials and the probabilities, each of the batch shape."""
         (n,) = self._arrays("total_count")
         return n, Odds(*(self._batched(part) for part in odds(self.probs, self.logits, self.dtype)))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, Odds]:
-        """The value, the number of trials and the probabilities, in one dtype and rank."""
+        """Return the value, the number of trials and the probabilities, in one dtype and rank."""
         is_logits = self.logits is not None
         k, n, parameter = align(value, self.total_count, self.logits if is_logits else self.probs)
         k, n = jnp.broadcast_arrays(k, jnp.asarray(n, k.dtype))
@@ -116,7 +116,7 @@ class Binomial(AbstractCountable):
 
 
 def draw_binomial(key: jax.Array, n: jax.Array, p: jax.Array, shape: Shape) -> jax.Array:
-    """Numbers of successes as integers."""
+    """Draw numbers of successes as integers."""
     n, p = jnp.broadcast_to(n, shape), jnp.broadcast_to(p, shape)
     draws = jax.random.binomial(key, n, p, shape, n.dtype)
     return jnp.clip(draws, 0.0, n).astype(jnp.result_type(int))

@@ -1,4 +1,4 @@
-"""Distribute one of a few categories: categorical, and a range of whole numbers with equal probabilities."""
+"""Define the categorical distribution, and the uniform distribution of whole numbers."""
 
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ _WHOLE = constraints.integer_interval(-np.inf, np.inf)
 
 
 class Categorical(AbstractFinite):
-    """One of `n` categories, numbered from 0; give exactly one of `probs` and `logits`.
+    """Categorical distribution over `n` categories, numbered from 0; give exactly one of `probs` and `logits`.
 
     **Fields**
     - `probs`: probabilities, shape `(..., n)`, >= 0; they sum to one.
@@ -92,7 +92,7 @@ class Categorical(AbstractFinite):
 
 
 class DiscreteUniform(AbstractCountable):
-    """A whole number from a range, each with the same probability.
+    """Discrete uniform distribution: every whole number in a range has the same probability.
 
     **Fields**
     - `low`, `high`: the ends of the range, whole numbers, both included, `low <= high`.
@@ -169,7 +169,7 @@ class DiscreteUniform(AbstractCountable):
         return jnp.broadcast_to(values, (values.shape[0], *self.batch_shape)) if expand else values
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, the lower end and the number of values."""
+        """Return the value, the lower end and the number of values."""
         k, low, high = align(value, self.low, self.high)
         k, low, high = jnp.broadcast_arrays(k, jnp.asarray(low, k.dtype), jnp.asarray(high, k.dtype))
         # The ends are whole numbers: they have no derivative.
@@ -177,7 +177,7 @@ class DiscreteUniform(AbstractCountable):
 
 
 def _normalised(logits: jax.Array) -> jax.Array:
-    """Log probabilities, whose derivatives keep the digits of what a category lacks to be certain."""
+    """Normalise log probabilities; derivatives stay accurate when one category is nearly certain."""
     fixed = jax.lax.stop_gradient(logits)
     top = fixed.argmax(axis=-1, keepdims=True)
     is_top = jax.lax.broadcasted_iota(top.dtype, logits.shape, logits.ndim - 1) == top
@@ -193,12 +193,12 @@ def _normalised(logits: jax.Array) -> jax.Array:
 
 
 def _ladder(probs: jax.Array) -> jax.Array:
-    """The numbers of the categories, broadcast to the shape of `probs`."""
+    """Return the numbers of the categories, broadcast to the shape of `probs`."""
     return jnp.broadcast_to(jnp.arange(probs.shape[-1], dtype=probs.dtype), probs.shape)
 
 
 def _take(table: jax.Array, index: jax.Array) -> jax.Array:
-    """table[..., index], batch axes broadcasting against those of `index`."""
+    """Return table[..., index]; batch axes broadcast against those of `index`."""
     if table.ndim == 1:
         return table[index]
     shape = np.broadcast_shapes(table.shape[:-1], index.shape)

@@ -1,4 +1,4 @@
-"""Compute entropies of laws of counts by sums of fixed length, whatever their size.
+"""Compute entropies of distributions of counts by sums of fixed length, whatever their size.
 
 **Source**: sums by integrals of what is smooth, up to Poisson's summation formula: Trefethen & Weideman (2014), SIAM
 Review 56(3), 385-458, section 5.
@@ -28,7 +28,7 @@ _GROWTH = 24.0
 def entropy_of_counts(
     log_prob: Callable[[jax.Array], jax.Array], mean: jax.Array, variance: jax.Array, last: jax.Array
 ) -> jax.Array:
-    """Entropy in nats, shape of `mean`.
+    """Compute the entropy in nats, shape of `mean`.
 
     **Arguments**: `log_prob` of numbers along a new first axis, smooth between whole numbers; `mean`, at most twice the
     variance; `variance`; `last`, the largest value, or inf.
@@ -45,7 +45,7 @@ def entropy_of_counts(
 def entropy_of_long_tails(
     log_prob: Callable[[jax.Array], jax.Array], typical: jax.Array, spread: jax.Array, tail: jax.Array
 ) -> jax.Array:
-    """Entropy in nats of counts from 0, that may be spread over many scales; shape of `typical`.
+    """Compute the entropy in nats of counts from 0 that may spread over many scales; shape of `typical`.
 
     **Arguments**: `log_prob` of numbers along a new first axis, smooth between whole numbers; `typical`, > 0, a number
     above which the probabilities fall; `spread`, the variance over its square, or more; `tail`, how much further the
@@ -81,7 +81,7 @@ def entropy_of_long_tails(
 
 
 def _surprise(log_prob: Callable[[jax.Array], jax.Array], k: jax.Array, last: jax.Array) -> jax.Array:
-    """Sum of -p log p along the first axis."""
+    """Sum -p log p along the first axis."""
     k = jnp.broadcast_to(k, (k.shape[0], *last.shape))
     is_inside = (k >= 0) & (k <= last[None])
     found = _surprises(log_prob, jnp.where(is_inside, k, 0.0))
@@ -89,7 +89,7 @@ def _surprise(log_prob: Callable[[jax.Array], jax.Array], k: jax.Array, last: ja
 
 
 def _surprises(log_prob: Callable[[jax.Array], jax.Array], k: jax.Array) -> jax.Array:
-    """Minus p log p at each number."""
+    """Compute -p log p at each number."""
     log_p = log_prob(k)
     p = jnp.exp(log_p)
     return -p * jnp.where(p > 0, log_p, 0.0)

@@ -45,7 +45,7 @@ _LOWER: dict[str, Callable[..., jax.Array]] = {
 
 
 def poisson_tail(tail: Tail, k: jax.Array, rate: jax.Array) -> jax.Array:
-    """The probability of at most (or of more than) `k` events."""
+    """Compute the probability of at most (or of more than) `k` events."""
     k = jnp.floor(k)
     is_within = (k >= 0) & (k < jnp.inf)
     a, rate = jnp.broadcast_arrays(jnp.where(is_within, k, 0.0) + 1, rate)
@@ -53,7 +53,7 @@ def poisson_tail(tail: Tail, k: jax.Array, rate: jax.Array) -> jax.Array:
 
 
 def binomial_tail(tail: Tail, k: jax.Array, n: jax.Array, chance: Odds, *, is_exact: bool) -> jax.Array:
-    """The probability of at most (or of more than) `k` successes in `n` trials.
+    """Compute the probability of at most (or of more than) `k` successes in `n` trials.
 
     **Arguments**: `is_exact`: whether the probability of failure is known better than as 1 less that of success.
     """
@@ -67,7 +67,7 @@ def binomial_tail(tail: Tail, k: jax.Array, n: jax.Array, chance: Odds, *, is_ex
 def negative_binomial_tail(
     tail: Tail, k: jax.Array, n: jax.Array, chance: Odds, *, is_exact: bool
 ) -> jax.Array:
-    """The probability of at most (or of more than) `k` successes before `n` failures, `n` any positive number."""
+    """Compute the probability of at most (or more than) `k` successes before `n` failures, `n` any positive number."""
     value, n, p, q = jnp.broadcast_arrays(jnp.floor(k), n, chance.p, chance.q)
     is_within = (value >= 0) & (value < jnp.inf)
     inside = beta_tail(tail, jnp.where(is_within, value, 0.0) + 1, n, p, q, is_exact=is_exact)
@@ -77,7 +77,7 @@ def negative_binomial_tail(
 def negative_binomial_tail_by_mean(
     tail: Tail, k: jax.Array, mean: jax.Array, concentration: jax.Array, log_prob: Callable[..., jax.Array]
 ) -> jax.Array:
-    """The same of the law by its mean and concentration, with its `log_prob`, a function of these three."""
+    """Compute a negative binomial tail from mean and concentration; `log_prob` is a function of count and both."""
     value = jnp.floor(k)
     is_within = (value >= 0) & (value < jnp.inf)
     k = jnp.where(is_within, value, 0.0)
@@ -92,7 +92,7 @@ def negative_binomial_tail_by_mean(
 
 
 def beta_tail(tail: Tail, a: Any, b: Any, p: Any, q: Any, *, is_exact: bool) -> jax.Array:
-    """A tail of counts of which I_p(a, b) is the upper one; by way of the smaller of p and q = 1 - p if `is_exact`."""
+    """Compute a count tail whose upper tail is I_p(a, b); use the smaller of p and q = 1 - p if `is_exact`."""
     if not is_exact:
         return _UPPER[tail](a, b, p)
     is_low = p <= q
@@ -102,7 +102,7 @@ def beta_tail(tail: Tail, a: Any, b: Any, p: Any, q: Any, *, is_exact: bool) -> 
 
 
 def _with_ends(tail: Tail, k: jax.Array, is_within: jax.Array, is_below: jax.Array, inside: Any) -> jax.Array:
-    """The tail within the support, its limits beyond it, and NaN where the value is."""
+    """Return the tail inside the support, its limits outside, and NaN where the value is NaN."""
     under, over = {"cdf": (0.0, 1.0), "log_cdf": (-jnp.inf, 0.0), "log_survival": (0.0, -jnp.inf)}[tail]
     outside = jnp.where(jnp.isnan(k), jnp.nan, jnp.where(is_below, under, over)).astype(k.dtype)
     return jnp.where(is_within, inside, outside)

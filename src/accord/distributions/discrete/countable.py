@@ -1,4 +1,4 @@
-"""State what families of whole numbers have besides: quantiles by search, and their support in a list."""
+"""Define base classes of whole-number distributions: quantiles by search, and lists of the support."""
 
 import math
 from abc import abstractmethod
@@ -20,10 +20,10 @@ _MOST_VALUES = 20_000
 
 
 class AbstractCountable(AbstractDistribution):
-    """A univariate distribution over whole numbers."""
+    """Abstract base class of univariate distributions over whole numbers."""
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
-        """All values of the support, along a new first axis: shape `(n,) + batch_shape`.
+        """List all values of the support along a new first axis: shape `(n,) + batch_shape`.
 
         **Arguments**: `expand`: False for shape `(n, 1, ..., 1)`, which broadcasts to it.
 
@@ -38,24 +38,24 @@ class AbstractCountable(AbstractDistribution):
         return quantile(self, q, *self._ends())
 
     def _ends(self) -> tuple[Any, Any]:
-        """The smallest and the largest value; infinite where there is none."""
+        """Return the smallest and the largest value; infinite where there is none."""
         return 0.0, math.inf
 
 
 class AbstractRare(AbstractCountable):
-    """Counts from 0 that may be so rare that the chance of a zero rounds to 1."""
+    """Abstract base class of counts from 0 whose probability of zero may round to 1."""
 
     @abstractmethod
     def log_prob_above_zero(self, value: Any) -> jax.Array:
-        """The log probability given that there is not a zero, whose chance need not be subtracted from 1."""
+        """Return the log probability given a count above zero, without subtracting the chance of zero from 1."""
 
 
 class AbstractFinite(AbstractCountable):
-    """A univariate distribution over few whole numbers, of which sums can be taken."""
+    """Abstract base class of univariate distributions over few whole numbers, whose summaries are exact sums."""
 
     @abstractmethod
     def _bounds(self) -> tuple[int, int]:
-        """The smallest and the largest value over the whole batch, known while tracing."""
+        """Return the smallest and the largest value over the whole batch, known while tracing."""
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
         low, high = self._bounds()
@@ -111,13 +111,13 @@ class AbstractFinite(AbstractCountable):
         return jnp.argmax(self._log_table(), axis=0).astype(self.dtype) + low
 
     def _log_table(self) -> jax.Array:
-        """Log probabilities of all values from the smallest to the largest, shape `(n,) + batch_shape`."""
+        """Return log probabilities of all values from the smallest to the largest, shape `(n,) + batch_shape`."""
         values = self.enumerate_support(expand=False)
         table = self.log_prob(values.astype(self.dtype))
         return jnp.broadcast_to(table, (values.shape[0], *self.batch_shape))
 
     def _tails(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, and log probabilities of being at most and above it, each accurate where it is small."""
+        """Return the value, and log probabilities of at most and above it, each accurate where it is small."""
         table = self._log_table()
         (x,) = align(jnp.asarray(value))
         x = x.astype(jnp.promote_types(x.dtype, table.dtype))
@@ -132,7 +132,7 @@ class AbstractFinite(AbstractCountable):
 
 
 def known_bounds(distribution: AbstractDistribution, low: Any, high: Any) -> tuple[int, int]:
-    """The smallest of the lower and the largest of the upper bounds, if they are known now and not too far apart."""
+    """Return the smallest lower and largest upper bound, if known while tracing and close enough together."""
     if not (is_concrete(low) and is_concrete(high)):
         raise distribution.refuse(
             "how many values it has is known only when the program runs",
@@ -148,7 +148,7 @@ def known_bounds(distribution: AbstractDistribution, low: Any, high: Any) -> tup
 
 
 def quantile(distribution: AbstractDistribution, q: Any, low: Any, high: Any) -> jax.Array:
-    """The smallest whole number from `low` to `high` at which the cdf is at least `q`, without derivative."""
+    """Find the smallest whole number from `low` to `high` at which the cdf is at least `q`; no derivative."""
     (q,) = align(q)
     fixed = without_gradient(distribution)
     shape = np.broadcast_shapes(q.shape, distribution.batch_shape)
@@ -164,7 +164,7 @@ def quantile(distribution: AbstractDistribution, q: Any, low: Any, high: Any) ->
 def smallest(
     cdf: Callable[[jax.Array], jax.Array], q: jax.Array, low: Any, high: Any, start: Any
 ) -> jax.Array:
-    """The smallest whole number at which the cdf is at least `q`: strides that double, then bisection.
+    """Find the smallest whole number at which the cdf is at least `q`: doubling strides, then bisection.
 
     **Arguments**: `q`, levels; `low`, `high`, the ends of the support, which may be infinite; `start`, where to begin.
     """
@@ -198,15 +198,15 @@ def smallest(
 
 
 def without_gradient(distribution: Any) -> Any:
-    """The same distribution, its parameters taken as constants."""
+    """Return the distribution with its parameters held constant for derivatives."""
     return jax.tree.map(lambda leaf: leaf if is_number(leaf) else jax.lax.stop_gradient(leaf), distribution)
 
 
 def _with_rank(table: jax.Array, rank: int) -> jax.Array:
-    """Put axes of length 1 between the first axis, that of the values, and the batch axes."""
+    """Insert axes of length 1 between the first axis (the values) and the batch axes."""
     return table.reshape((table.shape[0],) + (1,) * (rank - table.ndim + 1) + table.shape[1:])
 
 
 def _ladder(probs: jax.Array) -> jax.Array:
-    """The numbers 0, 1, ... along the first axis."""
+    """Return the numbers 0, 1, ... along the first axis."""
     return jnp.arange(probs.shape[0], dtype=probs.dtype).reshape((-1,) + (1,) * (probs.ndim - 1))

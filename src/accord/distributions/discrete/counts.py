@@ -1,4 +1,4 @@
-"""Compute the parts that probabilities of counts are made of, with nothing large subtracted from anything large.
+"""Compute the terms of count probabilities without subtracting large numbers from one another.
 
 Every probability of the Poisson, binomial and Polya families is a sum of three kinds of terms: remainders of log
 factorials, remainders of log-gamma functions, and excesses x log(m/x) - (m - x), which compare what was seen (x) with
@@ -26,7 +26,7 @@ from ..special.smooth import expm1_ratio
 
 
 class Odds(NamedTuple):
-    """The probabilities of success and failure, their logarithms, and p - 1/2 where it is known better than p."""
+    """Probabilities of success and failure, their logarithms, and p - 1/2 where it is known more accurately than p."""
 
     p: jax.Array
     q: jax.Array
@@ -36,7 +36,7 @@ class Odds(NamedTuple):
 
 
 def odds(probs: Any, logits: Any, dtype: Any) -> Odds:
-    """Probabilities of success and failure from whichever of the two was given, each exact where it is small."""
+    """Compute the probabilities of success and failure from `probs` or `logits`, each exact where it is small."""
     if logits is None:
         p = jnp.asarray(probs, dtype)
         return Odds(p, 1 - p, log_of(p), log1m(p), p - 0.5)
@@ -46,18 +46,18 @@ def odds(probs: Any, logits: Any, dtype: Any) -> Odds:
 
 
 def select(is_inside: jax.Array, log_prob: Any, value: jax.Array) -> jax.Array:
-    """The log probability inside the support, -inf outside it; NaN where the value is NaN."""
+    """Return the log probability inside the support, -inf outside it, and NaN where the value is NaN."""
     outside = jnp.where(jnp.isnan(value), jnp.nan, -jnp.inf)
     return jnp.where(is_inside, log_prob, outside.astype(value.dtype))
 
 
 def filled(*arrays: Any) -> tuple[jax.Array, ...]:
-    """Arrays of one dtype, that of the first, and one shape."""
+    """Return the arguments as arrays of one shape and of the first argument's dtype."""
     return tuple(jnp.broadcast_arrays(*(jnp.asarray(array, arrays[0].dtype) for array in arrays)))
 
 
 def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
-    """Log probability of the whole number k >= 0 of events; -inf with a zero gradient where it is impossible."""
+    """Compute the log probability of k >= 0 events, k whole; -inf with a zero gradient where it is impossible."""
     is_possible = (k == 0) | (rate > 0)
     k = jnp.where(is_possible, k, 0.0)
     log_ratio = log_of(rate) - jnp.log(jnp.where(k > 0, k, 1.0))
@@ -66,12 +66,12 @@ def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
 
 
 def poisson_log_prob_above_zero(k: jax.Array, rate: jax.Array) -> jax.Array:
-    """The same of k >= 1 events given that there are some: that of one less, but for factors near 1 at a small rate."""
+    """Compute the log probability of k >= 1 events, given at least one, accurately for small rates."""
     return poisson_log_prob(k - 1, rate) - jnp.log(k) - jnp.log(expm1_ratio(-rate))
 
 
 def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
-    """Log probability of k successes in n trials, 0 <= k <= n; -inf with a zero gradient where it is impossible."""
+    """Compute the log probability of k successes in n trials, 0 <= k <= n; -inf with a zero gradient if impossible."""
     # By the logs: a probability may be too small for a number where its log is not.
     is_possible = ((k == 0) | (chance.log_p > -jnp.inf)) & ((k == n) | (chance.log_q > -jnp.inf))
     rest = n - k
@@ -92,7 +92,7 @@ def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
 
 
 def polya_urn(counts: jax.Array, weights: jax.Array, number: jax.Array, total: jax.Array) -> jax.Array:
-    """The part of a Polya log probability that belongs to one kind of outcome: seen `counts` times, of prior `weights`.
+    """Compute one outcome's term of a Polya log probability: seen `counts` times, with prior `weights`.
 
     **Arguments**: `number`, `total`, the sums of counts and of weights over all kinds.
     """

@@ -1,4 +1,4 @@
-"""Distribute the number of successes among things taken from a finite population: hypergeometric."""
+"""Define hypergeometric distributions: successes among items drawn from a finite population."""
 
 import abc
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from .table_draws import draw_from_table, look_up
 
 
 class Hypergeometric(AbstractFinite):
-    """The number of successes among `total_count` things taken, without replacement, from a finite population.
+    """Hypergeometric distribution: successes among `total_count` items drawn without replacement.
 
     Draws, the cdf, its inverse and the entropy are sums over all values: the counts must then be constants.
 
@@ -81,12 +81,12 @@ class Hypergeometric(AbstractFinite):
         return known_bounds(self, *ends(self))
 
     def _counts(self) -> tuple[jax.Array, ...]:
-        """Successes, failures and things taken, each of the batch shape."""
+        """Return successes, failures and items drawn, each of the batch shape."""
         return self._arrays("num_successes", "num_failures", "total_count")
 
 
 class AbstractOddsHypergeometric(AbstractFinite):
-    """A number of successes among things taken from a population, where successes and failures are not as likely."""
+    """Abstract base class of hypergeometric distributions in which successes and failures differ in weight."""
 
     num_successes: int = eqx.field(static=True)
     num_failures: int = eqx.field(static=True)
@@ -124,16 +124,16 @@ class AbstractOddsHypergeometric(AbstractFinite):
 
     @abc.abstractmethod
     def _log_table(self) -> jax.Array:
-        """Log probabilities of all values, along a first axis before those of the batch."""
+        """Return log probabilities of all values, along a first axis before the batch axes."""
 
     def _table(self) -> tuple[jax.Array, jax.Array]:
-        """All values, and their probabilities."""
+        """Return all values and their probabilities."""
         probs = jnp.exp(self._log_table())
         return self.enumerate_support(expand=False).astype(probs.dtype), probs
 
 
 class NoncentralHypergeometric(AbstractOddsHypergeometric):
-    """The number of exposed among the cases of a two-by-two table with given margins: Fisher's law, by the odds ratio.
+    """Fisher's noncentral hypergeometric distribution: exposed cases in a two-by-two table, by the odds ratio.
 
     The density, too, is normalised by a sum over all values.
 
@@ -165,7 +165,7 @@ class NoncentralHypergeometric(AbstractOddsHypergeometric):
         return terms - log_sum_exp(terms, axis=0)[None]
 
     def _weights(self, dtype: Any, rank: int) -> tuple[jax.Array, jax.Array]:
-        """All values along a first axis before `rank` more, and their log probabilities at odds of 1."""
+        """Return all values along a first axis before `rank` more, and their log probabilities at odds of 1."""
         low, high = self._bounds()
         k = jnp.arange(low, high + 1, dtype=dtype)
         log_weights = hypergeometric_log_prob(*filled(k, *(jnp.full(1, count) for count in _counts_of(self))))
@@ -174,10 +174,10 @@ class NoncentralHypergeometric(AbstractOddsHypergeometric):
 
 
 def hypergeometric_log_prob(k: jax.Array, a: jax.Array, b: jax.Array, n: jax.Array) -> jax.Array:
-    """Log probability of k successes among n things taken from a successes and b failures, where it is possible.
+    """Compute the log probability of k possible successes among n items drawn from a successes and b failures.
 
-    **Source**: Loader (2000), as for the binomial law: binomial numbers of successes and of failures taken, with the
-    same chance, given their sum.
+    **Source**: Loader (2000), as for the binomial distribution: binomial numbers of successes and of failures taken,
+    with the same chance, given their sum.
     """
     # They are whole numbers: there is nothing to differentiate by.
     k, a, b, n = jax.lax.stop_gradient((k, a, b, n))
@@ -192,7 +192,7 @@ def hypergeometric_log_prob(k: jax.Array, a: jax.Array, b: jax.Array, n: jax.Arr
 
 
 def check_taken(distribution: Any) -> None:
-    """Refuse to take more things than there are, where that is known now."""
+    """Refuse to draw more items than there are, where both numbers are known now."""
     a, b, n = _counts_of(distribution)
     if is_concrete(a) and is_concrete(b) and is_concrete(n) and (np.add(a, b) < n).any():
         raise distribution.refuse(
@@ -202,7 +202,7 @@ def check_taken(distribution: Any) -> None:
 
 
 def ends(distribution: Any) -> tuple[Any, Any]:
-    """The smallest and the largest possible number of successes."""
+    """Return the smallest and the largest possible number of successes."""
     a, b, n = _counts_of(distribution)
     if is_concrete(a) and is_concrete(b) and is_concrete(n):
         return np.maximum(np.subtract(n, b), 0), np.minimum(a, n)
@@ -211,15 +211,15 @@ def ends(distribution: Any) -> tuple[Any, Any]:
 
 
 def _counts_of(distribution: Any) -> tuple[Any, Any, Any]:
-    """Successes, failures and things taken, as they were given."""
+    """Return successes, failures and items drawn, as they were given."""
     return distribution.num_successes, distribution.num_failures, distribution.total_count
 
 
 def _is_possible(k: jax.Array, a: jax.Array, b: jax.Array, n: jax.Array) -> jax.Array:
-    """Whether a number of successes is in the support."""
+    """Return whether a number of successes is in the support."""
     return (k >= jnp.maximum(n - b, 0.0)) & (k <= jnp.minimum(a, n)) & (k % 1 == 0)
 
 
 def _share(part: jax.Array, whole: jax.Array) -> jax.Array:
-    """A part of a whole that may be 0, of which the part is then 0 too."""
+    """Divide a part by its whole; 0 where both are 0."""
     return part / jnp.where(whole > 0, whole, 1.0)

@@ -1,4 +1,4 @@
-"""Distribute counts of several kinds of outcomes: multinomial, and Dirichlet-multinomial."""
+"""Define the multinomial and Dirichlet-multinomial distributions of counts of several outcomes."""
 
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from .counts import polya_urn
 
 
 class Multinomial(AbstractDistribution):
-    """How often each of `n` kinds of outcome occurs in `total_count` trials; give one of `probs` and `logits`.
+    """Multinomial distribution: counts of `n` outcomes in `total_count` trials; give one of `probs` and `logits`.
 
     **Fields**
     - `total_count`: number of trials, a whole number >= 0.
@@ -79,7 +79,7 @@ class Multinomial(AbstractDistribution):
         return _whole(jax.random.multinomial(key, n, probs, dtype=self.dtype))
 
     def _parts(self, rank: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The number of trials, the probabilities and their logarithms, of `rank` batch axes and the event axis."""
+        """Return the trials, the probabilities and their logarithms, with `rank` batch axes and the event axis."""
         if self.logits is None:
             probs = jnp.asarray(self.probs, self.dtype)
             log_probs = log_of(probs)
@@ -93,7 +93,7 @@ class Multinomial(AbstractDistribution):
 
 
 class DirichletMultinomial(AbstractDistribution):
-    """How often each of `n` kinds of outcome occurs when their chances are drawn from a Dirichlet distribution.
+    """Dirichlet-multinomial distribution: counts of `n` outcomes whose probabilities are Dirichlet-distributed.
 
     **Fields**
     - `concentration`: the weight of each kind, shape `(..., n)`, > 0; all large give the multinomial distribution.
@@ -151,14 +151,14 @@ class DirichletMultinomial(AbstractDistribution):
         return _whole(jax.random.multinomial(key_count, n, probs, dtype=self.dtype))
 
     def _parts(self, rank: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The number of trials, the weights and their sum, of `rank` batch axes and the event axis."""
+        """Return the number of trials, the weights and their sum, with `rank` batch axes and the event axis."""
         a = jnp.asarray(self.concentration, self.dtype)
         a = a.reshape((1,) * (rank + 1 - a.ndim) + a.shape)
         return _columns(self.total_count, self.dtype, rank), a, a.sum(axis=-1, keepdims=True)
 
 
 def counts(value: Any, distribution: AbstractDistribution) -> tuple[jax.Array, jax.Array]:
-    """The value with at least as many axes as the distribution, and which of its events lie in the support."""
+    """Return the value with at least the distribution's axes, and which of its events lie in the support."""
     (x,) = align(jnp.asarray(value))
     x = x.astype(distribution.dtype) if not jnp.issubdtype(jnp.result_type(value), jnp.floating) else x
     shape = np.broadcast_shapes(x.shape[:-1], distribution.batch_shape)
@@ -167,17 +167,17 @@ def counts(value: Any, distribution: AbstractDistribution) -> tuple[jax.Array, j
 
 
 def _columns(number: Any, dtype: Any, rank: int) -> jax.Array:
-    """A batched number with an event axis of length 1, of `rank` batch axes."""
+    """Return a batched number with an event axis of length 1 and `rank` batch axes."""
     array = jnp.asarray(number, dtype)
     return array.reshape((1,) * (rank - array.ndim) + array.shape + (1,))
 
 
 def _outside(value: Any, like: jax.Array) -> jax.Array:
-    """-inf where an event is impossible; NaN where it has a NaN."""
+    """Return -inf where an event is impossible, and NaN where it contains NaN."""
     has_nan = jnp.isnan(align(jnp.asarray(value))[0]).any(axis=-1)
     return jnp.where(has_nan, jnp.nan, -jnp.inf).astype(like.dtype)
 
 
 def _whole(draws: jax.Array) -> jax.Array:
-    """Draws as integers."""
+    """Convert draws to integers."""
     return draws.astype(jnp.result_type(int))

@@ -1,4 +1,4 @@
-"""Offer the same distributions by NumPyro's other names, which say how the probability is given."""
+"""Offer count distributions by NumPyro's other names, which say how the probability is given."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ def NegativeBinomialLogits(total_count: Any, logits: Any) -> NegativeBinomial:  
 def MultinomialProbs(  # noqa: N802 - NumPyro's name
     probs: Any, total_count: Any = 1, *, total_count_max: int | None = None
 ) -> Multinomial:
-    """`Multinomial` by the probabilities; `total_count_max` is not needed, and checked where it is given."""
+    """`Multinomial` by the probabilities; `total_count_max` is optional, and checked if given."""
     return _bounded(Multinomial(total_count, probs), total_count_max)
 
 
@@ -91,12 +91,12 @@ def MultinomialProbs(  # noqa: N802 - NumPyro's name
 def MultinomialLogits(  # noqa: N802 - NumPyro's name
     logits: Any, total_count: Any = 1, *, total_count_max: int | None = None
 ) -> Multinomial:
-    """`Multinomial` by the logarithms of weights; `total_count_max` is not needed, and checked where it is given."""
+    """`Multinomial` by the logarithms of weights; `total_count_max` is optional, and checked if given."""
     return _bounded(Multinomial(total_count, logits=logits), total_count_max)
 
 
 def _bounded(distribution: Multinomial, most: int | None) -> Multinomial:
-    """Raise `DistributionError` when the number of trials is known now and above what was promised."""
+    """Raise `DistributionError` when the number of trials is known now and exceeds `total_count_max`."""
     count = distribution.total_count
     if most is not None and is_concrete(count) and (np.asarray(count) > most).any():
         raise distribution.refuse(f"total_count is {count}, above total_count_max={most}", "Raise the bound.")

@@ -1,4 +1,4 @@
-"""Distribute counts that vary more than Poisson's: the negative binomial, by each of its three parameterisations."""
+"""Define the negative binomial distribution of overdispersed counts, by each of its three parameterisations."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
@@ -22,7 +22,7 @@ from .poisson import draw_poisson
 
 
 class Form(NamedTuple):
-    """The law by its number of failures (real), the chances of success and failure, and its mean."""
+    """Negative binomial parameters: the number of failures (real), the chances of success and failure, the mean."""
 
     number: jax.Array
     chance: Odds
@@ -31,11 +31,11 @@ class Form(NamedTuple):
 
 
 class AbstractNegativeBinomial(AbstractRare):
-    """The number of successes before a given number of failures, which need not be whole."""
+    """Abstract base class of negative binomial distributions: successes before a (real) number of failures."""
 
     @abstractmethod
     def _form(self, value: Any) -> tuple[jax.Array, Form]:
-        """The value and the common form of the parameters, in one dtype and shape."""
+        """Return the value and the common form of the parameters, in one dtype and shape."""
 
     @property
     def support(self) -> Constraint:
@@ -95,14 +95,14 @@ class AbstractNegativeBinomial(AbstractRare):
         return entropy_of_long_tails(self._smooth_log_prob, form.mean, spread, jnp.zeros_like(spread))
 
     def _smooth_log_prob(self, k: jax.Array) -> jax.Array:
-        """Log probability of numbers on a new first axis, smooth between whole ones."""
+        """Return the log probability of numbers on a new first axis, smooth between whole ones."""
         number, chance = (
             jax.tree.map(lambda x: jnp.broadcast_to(x, k.shape), part) for part in self._whole()[:2]
         )
         return _log_prob(k, number, chance)
 
     def _whole(self) -> Form:
-        """The form of the parameters, of the batch shape."""
+        """Return the form of the parameters, of the batch shape."""
         return self._form(jnp.zeros(self.batch_shape, self.dtype))[1]
 
     def _tail(self, tail: Tail, value: Any) -> jax.Array:
@@ -111,7 +111,7 @@ class AbstractNegativeBinomial(AbstractRare):
 
 
 class NegativeBinomial(AbstractNegativeBinomial):
-    """The number of successes before `total_count` failures; give exactly one of `probs` and `logits`.
+    """Negative binomial distribution: successes before `total_count` failures; give one of `probs` and `logits`.
 
     **Fields**
     - `total_count`: number of failures, any real > 0; counts vary the more, the smaller it is.
@@ -145,7 +145,7 @@ class NegativeBinomial(AbstractNegativeBinomial):
 
 
 class GammaPoisson(AbstractNegativeBinomial):
-    """Poisson counts whose rate is drawn anew for each from a gamma distribution.
+    """Gamma-Poisson distribution (negative binomial): Poisson counts with gamma-distributed rates.
 
     **Fields**
     - `concentration`: shape of the gamma distribution, > 0.
@@ -171,7 +171,7 @@ class GammaPoisson(AbstractNegativeBinomial):
 
 
 class NegativeBinomial2(AbstractNegativeBinomial):
-    """Counts with a given mean that vary more than Poisson's: the negative binomial for regressions.
+    """Negative binomial distribution by mean and concentration: overdispersed counts in regressions.
 
     **Fields**
     - `mean`: expected number, > 0.
@@ -230,7 +230,7 @@ class NegativeBinomial2(AbstractNegativeBinomial):
 
 
 def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
-    """Log probability of k >= 0 successes before n failures; -inf with a zero gradient where it is impossible."""
+    """Compute the log probability of k >= 0 successes before n failures; -inf with a zero gradient if impossible."""
     is_possible = ((k == 0) | (chance.p > 0)) & (chance.q > 0)
     k = jnp.where(is_possible, k, 0.0)
     log_total, log_k = jnp.log(n + k), jnp.log(jnp.where(k > 0, k, 1.0))
@@ -246,7 +246,7 @@ def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
 
 
 def log_prob_by_mean(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:
-    """Log probability of the whole number k >= 0, c being the concentration."""
+    """Compute the log probability of the whole number k >= 0, given the mean and the concentration c."""
     log_k, total = jnp.log(jnp.where(k > 0, k, 1.0)), c + k
     # With a large concentration this is Poisson's log probability, less an excess that is small; with a small one
     # these two would cancel, and successes and failures are compared with their shares instead.

@@ -1,6 +1,6 @@
-"""Compute the tails of the negative binomial law by its mean, with their digits also where it is all but Poisson's.
+"""Compute negative binomial tails from the mean, accurately also near the Poisson limit.
 
-The law with concentration c, as a function of its mean, has more than k counts with probability
+The distribution with concentration c, as a function of its mean, has more than k counts with probability
 
     S(m) = integral of h(s) over 0 < s < m,    h(s) = (c + k) / (c + s) P(k; s, c),
 
@@ -22,7 +22,7 @@ from ..special.incomplete_beta import nearer_beta_tail, tail_exponent, tail_node
 def nearer_tail_by_mean(
     log_prob: jax.Array, k: jax.Array, mean: jax.Array, c: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Compute the logarithm of one of the two tails, and whether it is that of more than `k` counts.
+    """Compute the logarithm of the nearer tail, and whether it is the upper tail (more than `k` counts).
 
     **Arguments**: `log_prob`, the log probability of `k`; all of one shape, k >= 0.
     """
@@ -39,7 +39,7 @@ def nearer_tail_by_mean(
 
 @jax.custom_jvp
 def _log_integral(k: jax.Array, m: jax.Array, c: jax.Array, is_below: jax.Array) -> jax.Array:
-    """Logarithm of the integral of e^v h(m e^v) / h(m) over v < 0 or v > 0."""
+    """Compute the log integral of e^v h(m e^v) / h(m) over v < 0 or v > 0."""
     x = m / (m + c)
     v, weights = tail_nodes(k + 1, c, x, is_below)
     return jnp.log((weights * jnp.exp(tail_exponent(k + 1, c, x, v))).sum(-1))

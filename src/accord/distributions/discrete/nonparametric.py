@@ -1,4 +1,4 @@
-"""Distribute one of a list of numbers, with given probabilities."""
+"""Define the distribution over a list of numbers with given probabilities."""
 
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from .table_draws import draw_from_table
 
 
 class DiscreteNonParametric(AbstractCountable):
-    """One of a list of numbers, with given probabilities: an empirical distribution.
+    """Discrete distribution over a list of numbers with given probabilities, such as an empirical distribution.
 
     Draws are integers where the list is of integers. There is no derivative by the numbers of the list.
 
@@ -111,19 +111,19 @@ class DiscreteNonParametric(AbstractCountable):
         return jnp.broadcast_to(values, (numbers.size, *self.batch_shape)) if expand else values
 
     def _typed(self) -> jax.Array:
-        """The numbers, in the dtype of draws."""
+        """Return the numbers in the dtype of draws."""
         numbers = jnp.asarray(self.outcomes)
         is_whole = jnp.issubdtype(numbers.dtype, jnp.integer)
         return numbers.astype(jnp.result_type(int) if is_whole else self.dtype)
 
     def _table(self) -> tuple[jax.Array, jax.Array]:
-        """The probabilities, and the numbers in their rank."""
+        """Return the probabilities, and the numbers in the same rank."""
         probs = jnp.asarray(self.probs, self.dtype)
         numbers = jax.lax.stop_gradient(jnp.asarray(self.outcomes, self.dtype))
         return probs, numbers.reshape((1,) * (probs.ndim - 1) + (-1,))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, and the numbers and probabilities in one rank with it but for the last axis."""
+        """Return the value, numbers and probabilities in one rank, except for the last axis."""
         dtype = float_type(value, self.probs, self.outcomes)
         x, probs = align(jnp.asarray(value, dtype)[..., None], jnp.asarray(self.probs, dtype))
         x = jnp.broadcast_to(x, (*np.broadcast_shapes(x.shape[:-1], probs.shape[:-1]), 1)).squeeze(-1)
@@ -135,7 +135,7 @@ class DiscreteNonParametric(AbstractCountable):
         )
 
     def _tail(self, value: Any, *, is_above: bool) -> jax.Array:
-        """Log probability of being above the value, or at most it, accurate where it is small."""
+        """Return the log probability above the value, or of at most it, accurate where it is small."""
         x, numbers, probs = self._aligned(value)
         log_probs = log_of(probs)
         is_in = (numbers > x[..., None]) == is_above
@@ -147,7 +147,7 @@ class DiscreteNonParametric(AbstractCountable):
 
 
 class OneOf(Constraint):
-    """The numbers of a list, in increasing order."""
+    """Set of listed numbers, in increasing order."""
 
     outcomes: Any
     is_discrete: ClassVar[bool] = True

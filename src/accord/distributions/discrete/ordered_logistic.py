@@ -1,4 +1,4 @@
-"""Distribute ordered categories by the thresholds that a noisy predictor passes: ordered logistic."""
+"""Define the ordered logistic distribution: ordered categories from thresholds of a noisy predictor."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from .counts import select
 
 
 class OrderedLogistic(AbstractFinite):
-    """One of `n + 1` ordered categories: how many of `n` thresholds a predictor with logistic noise passes.
+    """Ordered logistic distribution over `n + 1` categories: how many of `n` thresholds a noisy predictor passes.
 
     **Fields**
     - `predictor`: any real; a larger one makes higher categories more probable.
@@ -36,7 +36,7 @@ class OrderedLogistic(AbstractFinite):
 
     @property
     def num_categories(self) -> int:
-        """The number of categories, one more than that of the thresholds."""
+        """Number of categories: one more than the number of thresholds."""
         return np.shape(self.cutpoints)[-1] + 1
 
     @property
@@ -89,18 +89,18 @@ class OrderedLogistic(AbstractFinite):
         return 0, self.num_categories - 1
 
     def _dtype(self, value: Any) -> np.dtype:
-        """The floating dtype in which the value and the parameters meet."""
+        """Return the floating dtype that holds the value and the parameters."""
         return align(jnp.asarray(value), jnp.zeros((), self.dtype))[0].dtype
 
     def _parts(self, rank: int) -> tuple[jax.Array, jax.Array]:
-        """Predictor and thresholds, both with the thresholds last, of `rank` batch axes."""
+        """Return predictor and thresholds, both with the thresholds last and `rank` batch axes."""
         predictor = jnp.asarray(self.predictor, self.dtype)
         cutpoints = jnp.asarray(self.cutpoints, self.dtype)
         predictor = predictor.reshape((1,) * (rank - predictor.ndim) + predictor.shape + (1,))
         return predictor, cutpoints.reshape((1,) * (rank + 1 - cutpoints.ndim) + cutpoints.shape)
 
     def _thresholds(self, value: Any) -> tuple[jax.Array, ...]:
-        """The value, the thresholds below and above it less the predictor, and whether it is the first, the last."""
+        """Return the value, the thresholds around it less the predictor, and whether it is first, last."""
         k = jnp.asarray(value, self._dtype(value))
         shape = np.broadcast_shapes(k.shape, self.batch_shape)
         k = jnp.broadcast_to(k, shape)
@@ -114,5 +114,5 @@ class OrderedLogistic(AbstractFinite):
         return k, low, high, k <= 0, k >= last
 
     def _weights(self) -> tuple[jax.Array, jax.Array]:
-        """Probabilities of all categories along a new first axis, and their numbers."""
+        """Return probabilities of all categories along a new first axis, and their numbers."""
         return jnp.exp(self._log_table()), self.enumerate_support().astype(self.dtype)

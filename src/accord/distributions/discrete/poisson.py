@@ -1,4 +1,4 @@
-"""Distribute the number of events that come independently: Poisson."""
+"""Define the Poisson distribution: the number of independent events."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .counts import poisson_log_prob, poisson_log_prob_above_zero, select
 
 
 class Poisson(AbstractRare):
-    """The number of events when they come independently at a given rate.
+    """Poisson distribution: the number of independent events at a given rate.
 
     **Fields**
     - `rate`: expected number, >= 0.
@@ -80,7 +80,7 @@ class Poisson(AbstractRare):
 
 
 class LogPoisson(AbstractRare):
-    """The number of events when they come independently, by the logarithm of their rate: for log-linear models.
+    """Poisson distribution by the logarithm of the rate, for log-linear models.
 
     **Fields**
     - `log_rate`: logarithm of the expected number, any real.
@@ -142,12 +142,12 @@ class LogPoisson(AbstractRare):
 
 
 def mode_of_rate(rate: jax.Array) -> jax.Array:
-    """The most probable number of events, the smaller of two."""
+    """Return the most probable number of events; the smaller of two."""
     return jnp.maximum(jnp.ceil(rate) - 1, 0.0)
 
 
 def draw_poisson(key: jax.Array, rate: jax.Array, shape: Shape) -> jax.Array:
-    """Numbers of events as integers; rates that these cannot hold are cut to what they can."""
+    """Draw numbers of events as integers; rates too large for the integer type are clipped."""
     integer = jnp.result_type(int)
     # Half of the range leaves room for the deviation of the draw.
     rate = jnp.minimum(rate, 0.5 * jnp.iinfo(integer).max)

@@ -1,4 +1,4 @@
-"""Distribute the number of successes in trials that differ in their chances: Poisson binomial."""
+"""Define the Poisson binomial distribution: successes in trials with different probabilities."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .table_draws import draw_from_table, look_up
 
 
 class PoissonBinomial(AbstractFinite):
-    """The number of successes in `n` independent trials, each with a probability of its own.
+    """Poisson binomial distribution: successes in `n` independent trials, each with its own probability.
 
     All `n + 1` probabilities are computed at once, in about `n^2` operations.
 
@@ -62,7 +62,7 @@ class PoissonBinomial(AbstractFinite):
 
     @property
     def _size(self) -> int:
-        """The number of trials."""
+        """Return the number of trials."""
         return np.shape(self.probs)[-1]
 
     def _bounds(self) -> tuple[int, int]:
@@ -82,7 +82,7 @@ class PoissonBinomial(AbstractFinite):
 
 
 def _log_add(x: jax.Array, y: jax.Array) -> jax.Array:
-    """The log of the sum of two exponentials; -inf with zero gradients where both are 0."""
+    """Compute the log of the sum of two exponentials; -inf with zero gradients where both are 0."""
     top = jnp.maximum(x, y)
     is_empty = top == -jnp.inf
     safe = jax.lax.stop_gradient(jnp.where(is_empty, 0.0, top))
@@ -92,6 +92,6 @@ def _log_add(x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def _exp(x: jax.Array) -> jax.Array:
-    """The exponential, with a zero gradient at -inf."""
+    """Compute the exponential, with a zero gradient at -inf."""
     is_none = x == -jnp.inf
     return jnp.where(is_none, 0.0, jnp.exp(jnp.where(is_none, 0.0, x)))

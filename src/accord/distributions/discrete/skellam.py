@@ -1,4 +1,4 @@
-"""Distribute the difference of two numbers of events: Skellam."""
+"""Define the Skellam distribution: the difference of two Poisson counts."""
 
 import math
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from .skellam_contour import skellam_log_prob, skellam_log_tails
 
 
 class Skellam(AbstractCountable):
-    """The difference of two independent numbers of events: goals of one team less those of the other.
+    """Skellam distribution: the difference of two independent Poisson counts, such as goals of two teams.
 
     **Fields**
     - `rate1`: expected number of those that are added, > 0.
@@ -106,19 +106,19 @@ class Skellam(AbstractCountable):
         return -math.inf, math.inf
 
     def _tails(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, and log probabilities of being at most and above it."""
+        """Return the value, and log probabilities of at most and above it."""
         k, rate1, rate2 = filled(*align(value, self.rate1, self.rate2))
         whole = jnp.floor(jnp.where(jnp.isfinite(k), k, 0.0))
         return k, *skellam_log_tails(whole, rate1, rate2)
 
     def _with_ends(self, k: jax.Array, inside: jax.Array, lowest: float, highest: float) -> jax.Array:
-        """A tail, at values that are infinite or missing too."""
+        """Extend a tail to infinite and missing values."""
         ends = jnp.where(k == -jnp.inf, lowest, jnp.where(k == jnp.inf, highest, jnp.nan))
         return jnp.where(jnp.isfinite(k), inside, ends.astype(k.dtype))
 
 
 class Whole(Constraint):
-    """All whole numbers, of integer or floating dtype."""
+    """Set of all whole numbers, of integer or floating dtype."""
 
     is_discrete: ClassVar[bool] = True
     words: ClassVar[str] = "a whole number"

@@ -23,7 +23,7 @@ _HALF = np.arange(_COUNT) + 0.5
 
 
 class Saddle(NamedTuple):
-    """The saddle point: its logarithm, the rates tilted to it, and the log of the integrand there."""
+    """Saddle point: its logarithm, the tilted rates, and the log of the integrand there."""
 
     log_z: jax.Array
     first: jax.Array
@@ -32,7 +32,7 @@ class Saddle(NamedTuple):
 
 
 def skellam_log_prob(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Array:
-    """Log probability of the whole number k; all arguments of one shape."""
+    """Compute the log probability of the whole number k; all arguments of one shape."""
     k, rate1, rate2 = k[None], rate1[None], rate2[None]
     saddle = _saddle(k, rate1, rate2)
     width = saddle.first + saddle.second
@@ -45,7 +45,7 @@ def skellam_log_prob(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Ar
 
 @jax.custom_jvp
 def skellam_log_tails(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities of being at most and above the whole number k, each accurate where it is small."""
+    """Compute log probabilities of at most and above the whole number k, each accurate where it is small."""
     # The tail on the far side of the mean; that above k is the one at most -k - 1 of what is left with signs changed.
     is_low = k + 0.5 < rate1 - rate2
     first, second = jnp.where(is_low, rate1, rate2), jnp.where(is_low, rate2, rate1)
@@ -68,7 +68,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
 
 
 def _log_lower(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Array:
-    """Log probability of being at most k, where k is not above the mean by more than rounding to whole numbers."""
+    """Compute the log probability of at most k, for k not above the mean (after rounding to whole numbers)."""
     k, rate1, rate2 = k[None], rate1[None], rate2[None]
     saddle, gap = _saddle(k, rate1, rate2), k - (rate1 - rate2)
     # The pole at z = 1 is kept a standard deviation away.
@@ -99,7 +99,7 @@ def _log_lower(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Array:
 
 
 def _saddle(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> Saddle:
-    """The positive number z at which G(z) z^-k is least."""
+    """Find the positive number z at which G(z) z^-k is least."""
     is_negative = k < 0
     sign = jnp.where(is_negative, -1.0, 1.0)
     size = sign * k
@@ -123,7 +123,7 @@ def _saddle(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> Saddle:
 
 
 def _angles(width: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Angles on half of the circle, along the first axis, and their distance, for a bell of this squared width."""
+    """Return angles on half of the circle along the first axis, and their spacing, for a bell of this squared width."""
     width = jax.lax.stop_gradient(width)
     step = jnp.minimum(_STEP / jnp.sqrt(jnp.maximum(width, 1e-3)), np.pi / _COUNT)
     return jnp.asarray(_HALF, width.dtype).reshape((-1,) + (1,) * (width.ndim - 1)) * step, step

@@ -1,4 +1,4 @@
-"""Distribute the degree of a fountain code's packets: ideal and robust soliton laws."""
+"""Define the ideal and robust soliton distributions: degrees of a fountain code's packets."""
 
 import math
 from typing import Any, ClassVar
@@ -18,13 +18,13 @@ from .table_law import log_prob_of_table
 
 
 class Soliton(AbstractFinite):
-    """How many of `size` symbols are combined in a packet, so that a chain of solutions is likely to reach them all.
+    """Soliton distribution: how many of `size` symbols a fountain code's packet combines.
 
-    With `spike` and `failure` it is the robust soliton law, without them the ideal one.
+    With `spike` and `failure` it is the robust soliton distribution, without them the ideal one.
 
     **Fields**
     - `size`: number of symbols, a Python integer of at least 1.
-    - `spike`: where the robust law has its second peak, a Python integer from 1 to `size`.
+    - `spike`: where the robust distribution has its second peak, a Python integer from 1 to `size`.
     - `failure`: bound on the probability that the chain breaks, in (0, 1).
     - `atol`: a Python number in [0, 1); numbers of no larger probability are left out, and the others take theirs.
 
@@ -81,7 +81,7 @@ class Soliton(AbstractFinite):
         return log_of(probs)
 
     def _table(self) -> tuple[jax.Array, jax.Array]:
-        """All numbers, and their probabilities."""
+        """Return all numbers and their probabilities."""
         self._bounds()
         shape, dtype = (-1,) + (1,) * len(self.batch_shape), self.dtype
         k = np.arange(1, self.size + 1)

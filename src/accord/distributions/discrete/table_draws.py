@@ -24,7 +24,7 @@ def draw_from_table(key: jax.Array, log_table: jax.Array, sample_shape: Shape) -
 
 
 def look_up(log_table: jax.Array, index: Any) -> jax.Array:
-    """The entries of a table, shape `(n,) + batch_shape`, at indices that broadcast against its batch."""
+    """Look up entries of a table, shape `(n,) + batch_shape`, at indices that broadcast against its batch."""
     table = jnp.moveaxis(log_table, 0, -1)
     if table.ndim == 1:
         return table[index]

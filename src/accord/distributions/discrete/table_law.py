@@ -1,4 +1,4 @@
-"""Evaluate a law that is given by a table of all its log probabilities."""
+"""Evaluate a distribution given by a table of all its log probabilities."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .table_draws import look_up
 
 
 def log_prob_of_table(value: Any, log_table: jax.Array, first: int) -> jax.Array:
-    """Log probabilities of values, by a table of shape `(n,) + batch_shape` from the number `first` on."""
+    """Return log probabilities of values from a table of shape `(n,) + batch_shape` that starts at `first`."""
     value = jnp.asarray(value)
     is_inside = (value >= first) & (value < first + log_table.shape[0]) & (value % 1 == 0)
     found = look_up(log_table, (jnp.where(is_inside, value, first) - first).astype(jnp.int32))

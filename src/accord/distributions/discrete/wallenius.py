@@ -1,4 +1,4 @@
-"""Distribute the number of successes among things taken one after the other, each by its weight: Wallenius's law."""
+"""Define Wallenius's noncentral hypergeometric distribution: successes in sequential weighted draws."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ _NOTHING = 1e30
 
 
 class WalleniusHypergeometric(AbstractOddsHypergeometric):
-    """The number of successes among things taken one by one, each time a success with the odds of what is left.
+    """Wallenius's noncentral hypergeometric distribution: successes among items drawn one by one by weight.
 
     A thing taken changes the odds of the next one; where the two numbers taken are independent and only their sum is
-    known, the law is Fisher's, `NoncentralHypergeometric`. All probabilities are computed at once, thing after thing,
-    in about `total_count` times as many operations as there are values.
+    known, the distribution is Fisher's, `NoncentralHypergeometric`. All probabilities are computed at once, thing after
+    thing, in about `total_count` times as many operations as there are values.
 
     **Fields**
     - `num_successes`: successes in the population, a Python integer >= 0.
@@ -61,6 +61,6 @@ class WalleniusHypergeometric(AbstractOddsHypergeometric):
 
 
 def _log_count(count: jax.Array) -> jax.Array:
-    """Log of how many are left; of none it is that of nothing."""
+    """Return the log of the number of items left; a large negative number where none is left."""
     is_any = count > 0
     return jnp.where(is_any, jnp.log(jnp.where(is_any, count, 1.0)), -_NOTHING)

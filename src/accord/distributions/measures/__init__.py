@@ -1,1 +1,1 @@
-"""Distribute random measures, and the partitions that they give."""
+"""Define distributions of random measures and their partitions."""

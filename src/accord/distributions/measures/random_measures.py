@@ -1,4 +1,4 @@
-"""Describe random discrete measures: the Dirichlet and Pitman-Yor processes.
+"""Define random discrete measures: the Dirichlet and Pitman-Yor processes.
 
 A process is not itself a distribution over arrays. It is given to one of three that are: the table at which the next
 customer sits, the next stick broken off, or the next weight in size-biased order.
@@ -20,7 +20,7 @@ from ..univariate.interval import Beta
 
 
 class AbstractRandomMeasure(eqx.Module):
-    """A random probability measure, made of atoms with weights that sum to one.
+    """Abstract base class of random probability measures: atoms with weights that sum to one.
 
     **Class variables**
     - `parameters`: the constraint of each parameter by name.
@@ -38,20 +38,20 @@ class AbstractRandomMeasure(eqx.Module):
     @property
     @abstractmethod
     def discount(self) -> Any:
-        """What a table loses to new ones, in [0, 1)."""
+        """Weight that a taken table loses to new tables, in [0, 1)."""
 
     @property
     @abstractmethod
     def strength(self) -> Any:
-        """The weight of a new table when there is none yet."""
+        """Weight of a new table while there is none."""
 
     @abstractmethod
     def stick(self) -> Beta:
-        """The share that the next atom takes of what is left."""
+        """Return the distribution of the share that the next atom takes of the remaining weight."""
 
 
 class DirichletProcess(AbstractRandomMeasure):
-    """The Dirichlet process: after n customers about alpha * log(1 + n / alpha) tables are taken.
+    """Dirichlet process: after n customers about alpha * log(1 + n / alpha) tables are taken.
 
     **Fields**
     - `alpha`: concentration, > 0; the larger, the more tables.
@@ -75,7 +75,7 @@ class DirichletProcess(AbstractRandomMeasure):
 
 
 class PitmanYorProcess(AbstractRandomMeasure):
-    """The Pitman-Yor process, of which the number of tables grows like a power of that of customers.
+    """Pitman-Yor process: the number of tables grows like a power of the number of customers.
 
     **Fields**
     - `d`: discount, in [0, 1); 0 is the Dirichlet process.

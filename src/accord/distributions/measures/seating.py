@@ -1,4 +1,4 @@
-"""Distribute the table at which the next customer of a Chinese restaurant sits."""
+"""Define the Chinese restaurant process: the table of the next customer."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from .random_measures import AbstractRandomMeasure
 
 
 class ChineseRestaurantProcess(AbstractFinite):
-    """The table at which the next customer sits, given how many sit at each.
+    """Chinese restaurant process: the next customer's table, given the number of customers at each table.
 
     Arrays have a fixed length, so empty tables are zeros in `counts`. A new table is the first of them; where none is
     left it is number n, just beyond the last. All other empty tables have probability 0. `counts.at[k].add(1)` seats
@@ -86,7 +86,7 @@ class ChineseRestaurantProcess(AbstractFinite):
         return 0, np.shape(self.counts)[-1]
 
     def _log_table(self) -> jax.Array:
-        """Log probabilities of tables 0 to n, along the first axis."""
+        """Return log probabilities of tables 0 to n along the first axis."""
         n, shape = self._bounds()[1], self.batch_shape
         counts = jnp.moveaxis(jnp.asarray(self.counts, self.dtype), -1, 0)
         counts = counts.reshape((n,) + (1,) * (len(shape) + 1 - counts.ndim) + counts.shape[1:])
@@ -108,6 +108,6 @@ class ChineseRestaurantProcess(AbstractFinite):
 
 
 def _ladder(table: jax.Array) -> jax.Array:
-    """0, 1, 2, ... along the first axis, floating, of the rank of `table`."""
+    """Return 0, 1, 2, ... along the first axis, floating, of the rank of `table`."""
     dtype = table.dtype if jnp.issubdtype(table.dtype, jnp.floating) else jnp.result_type(float)
     return jnp.arange(table.shape[0], dtype=dtype).reshape((-1,) + (1,) * (table.ndim - 1))

@@ -1,4 +1,4 @@
-"""Distribute the weights of a random measure in size-biased order, and break sticks."""
+"""Define distributions of a random measure's weights in size-biased order, and break sticks."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from .random_measures import AbstractRandomMeasure
 
 
 class AbstractStick(AbstractDistribution):
-    """A beta variable, on [0, surplus]."""
+    """Abstract base class of scaled beta variables on [0, surplus]."""
 
     @property
     def batch_shape(self) -> Shape:
@@ -83,17 +83,17 @@ class AbstractStick(AbstractDistribution):
 
     @abstractmethod
     def _parts(self) -> tuple[AbstractDistribution, Any]:
-        """The law of the share, and what it is a share of."""
+        """Return the distribution of the share, and the length that it is a share of."""
 
     def _relative(self, value: Any) -> tuple[jax.Array, AbstractDistribution, Any]:
-        """The share that `value` is, its law, and what it is a share of."""
+        """Return `value` as a share, the share's distribution, and the length that it is a share of."""
         stick, surplus = self._parts()
         x, surplus = align(value, surplus)
         return x / surplus, stick, surplus
 
 
 class StickBreakingProcess(AbstractStick):
-    """The share that the next stick takes of what is left; `stickbreak` turns shares into weights.
+    """Share that the next stick takes of the remaining length; `stickbreak` turns shares into weights.
 
     **Fields**
     - `rpm`: a `DirichletProcess` or `PitmanYorProcess`.
@@ -110,7 +110,7 @@ class StickBreakingProcess(AbstractStick):
 
 
 class SizeBiasedSamplingProcess(AbstractStick):
-    """The weight of the next atom in size-biased order, given how much weight is left.
+    """Weight of the next atom in size-biased order, given the remaining weight.
 
     **Fields**
     - `rpm`: a `DirichletProcess` or `PitmanYorProcess`.
@@ -131,7 +131,7 @@ class SizeBiasedSamplingProcess(AbstractStick):
 
 @entry_point
 def stickbreak(v: Any) -> jax.Array:
-    """Break a stick of length 1: from the share taken of what is left each time to the lengths taken.
+    """Break a stick of length 1: turn shares of the remaining length into lengths.
 
     **Arguments**: `v`, shape `(..., n)`, in [0, 1].
 

@@ -1,4 +1,4 @@
-"""State what zero-inflated and hurdle distributions share: a base, and a gate that gives a zero when it is closed."""
+"""Define the base class of zero-inflated and hurdle distributions: a closed gate gives a zero."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..special import log_sum_exp
 
 
 class AbstractGated(AbstractDistribution):
-    """A univariate distribution with a gate, which gives a zero when it is closed.
+    """Abstract base class of univariate distributions with a gate, which gives a zero when closed.
 
     **Raises** `DistributionError` unless exactly one of `gate` and `gate_logits` is given and the base is univariate.
     """
@@ -50,7 +50,7 @@ class AbstractGated(AbstractDistribution):
         return float_type(np.zeros((), self.base_dist.dtype), self.gate, self.gate_logits)
 
     def _gate(self, value: Any) -> tuple[jax.Array, Odds]:
-        """The value, and the chances that the gate is closed (p) and open (q), in one dtype and shape."""
+        """Return the value, and the probabilities of a closed (p) and open (q) gate, in one dtype and shape."""
         is_logits = self.gate_logits is not None
         x, gate, _ = align(value, self.gate_logits if is_logits else self.gate, jnp.zeros((), self.dtype))
         shape = np.broadcast_shapes(x.shape, self.batch_shape)
@@ -59,11 +59,11 @@ class AbstractGated(AbstractDistribution):
         return x, odds(None, gate, x.dtype) if is_logits else odds(gate, None, x.dtype)
 
     def _chance(self) -> Odds:
-        """The chances that the gate is closed and open, of the batch shape."""
+        """Return the probabilities of a closed and an open gate, of the batch shape."""
         return self._gate(jnp.zeros(self.batch_shape, self.dtype))[1]
 
     def _log_zero(self, rank: int) -> jax.Array:
-        """Log probability of a zero under the base, -inf for a continuous one, of `rank` axes."""
+        """Return the base's log probability of zero, -inf for a continuous base, with `rank` axes."""
         base = self.base_dist
         if not base.is_discrete:
             return jnp.full((1,) * rank, -jnp.inf, base.dtype)
@@ -76,27 +76,27 @@ def ranked(array: jax.Array, rank: int) -> jax.Array:
 
 
 def either(first: jax.Array, second: jax.Array) -> jax.Array:
-    """Logarithm of the sum of two probabilities, from their logarithms."""
+    """Compute the logarithm of the sum of two probabilities from their logarithms."""
     return log_sum_exp(jnp.stack(jnp.broadcast_arrays(first, second)), axis=0)
 
 
 def scaled(log_factor: jax.Array, log_p: jax.Array) -> jax.Array:
-    """Log of a factor times a probability; with a zero gradient where that is 0."""
+    """Compute the log of a factor times a probability; the gradient is zero where the probability is 0."""
     is_possible = (log_p != -jnp.inf) & (log_factor != -jnp.inf)
     log_factor, log_p = jnp.broadcast_arrays(log_factor, log_p)
     return jnp.where(is_possible, log_factor, -jnp.inf) + jnp.where(is_possible, log_p, 0.0)
 
 
 def surprise(log_p: jax.Array) -> jax.Array:
-    """Minus p log p, 0 where p is 0."""
+    """Compute -p log p; 0 where p is 0."""
     return -jnp.exp(log_p) * jnp.where(log_p > -jnp.inf, log_p, 0.0)
 
 
 def draw_gate(key: jax.Array, chance: Odds, shape: Shape) -> jax.Array:
-    """Whether the gate is closed, in every draw."""
+    """Draw whether the gate is closed, for every draw."""
     return jax.random.bernoulli(key, jnp.broadcast_to(chance.p, shape), shape)
 
 
 def ends(support: Constraint) -> tuple[Any, Any]:
-    """The ends of a set of whole numbers that has them as fields."""
+    """Return the ends of a set of whole numbers, if it has them as fields."""
     return getattr(support, "lower", 0.0), getattr(support, "upper", np.inf)

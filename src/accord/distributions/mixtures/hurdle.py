@@ -1,4 +1,4 @@
-"""Distribute values whose zeros come from a gate, and all others from a family: hurdle distributions."""
+"""Define hurdle distributions: zeros come from a gate, all other values from a base distribution."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .gated import AbstractGated, draw_gate, ends, ranked, scaled, surprise
 
 
 class HurdleDistribution(AbstractGated):
-    """A zero with probability `gate`, else a draw of the base given that it is not zero.
+    """Hurdle distribution: zero with probability `gate`, else a draw of the base given that it is not zero.
 
     **Fields**
     - `base_dist`: a univariate distribution, of whole numbers or continuous.
@@ -102,7 +102,7 @@ class HurdleDistribution(AbstractGated):
         return jnp.where(x < 0, jnp.log1p(-below), chance.log_q + self._log_above(x))
 
     def _log_above(self, x: jax.Array) -> jax.Array:
-        """Log probability, given that the gate is open, of being above x >= 0."""
+        """Return the log probability above x >= 0, given an open gate."""
         positive = jnp.where(x >= 0, x, 0.0)
         above = self.base_dist.log_survival(positive) - log1m_exp(self._log_zero(x.ndim))
         # No number between 0 and 1 is a draw: the base has, under the condition, the same above both.
@@ -110,7 +110,7 @@ class HurdleDistribution(AbstractGated):
         return jnp.where(is_first, 0.0, jnp.minimum(above, 0.0))
 
     def _is_from_zero(self) -> bool:
-        """Whether the base is known to have no value below zero."""
+        """Return whether the base is known to have no value below zero."""
         low = ends(self.base_dist.support)[0]
         return bool(is_concrete(low) and (np.asarray(low) >= 0).all())
 
@@ -135,7 +135,7 @@ class HurdleDistribution(AbstractGated):
 
 
 def _nonzero(key: jax.Array, base: AbstractDistribution, shape: Shape) -> jax.Array:
-    """Draws of whole numbers given that they are not zero, by inverting the cdf that is so conditioned."""
+    """Draw non-zero whole numbers by inverting the cdf conditioned on not being zero."""
     fixed = without_gradient(base)
     log_zero = fixed.log_prob(jnp.zeros(base.batch_shape, base.dtype))
     rest, log_rest = one_less_exp(log_zero), log1m_exp(log_zero)

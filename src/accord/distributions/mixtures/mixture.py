@@ -1,4 +1,4 @@
-"""State what all mixtures share: the sum over components of weight times density, cdf and the like."""
+"""Define the base class of mixtures: weighted sums of the components' densities and cdfs."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -20,14 +20,14 @@ from ..truncation.interval_support import ends
 
 
 class AbstractMixture(AbstractDistribution):
-    """A mixture: with probabilities given by a `Categorical`, a draw from one of several components."""
+    """Abstract base class of mixtures: a `Categorical` chooses the component to draw from."""
 
     mixing_distribution: Any
     has_smooth_mode: ClassVar[bool] = True
 
     @abstractmethod
     def _by_component(self, method: str, value: Any) -> jax.Array:
-        """A method of every component at `value`, the components on the last axis."""
+        """Evaluate a method of every component at `value`, with the components on the last axis."""
 
     @property
     def mode(self) -> jax.Array:
@@ -65,7 +65,7 @@ class AbstractMixture(AbstractDistribution):
         return jnp.where(is_inside, found, jnp.where(q == 0, lower, jnp.where(q == 1, upper, jnp.nan)))
 
     def _quantile(self, q: jax.Array, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """The quantile of a continuous mixture, which lies between those of its components where they have them."""
+        """Find the quantile of a continuous mixture, between those of its components where they have them."""
         try:
             quantiles = without_gradient(self)._by_component("icdf", jax.lax.stop_gradient(q)).astype(q.dtype)
             # A little wider, so that rounding does not put the answer outside.
@@ -85,13 +85,13 @@ class AbstractMixture(AbstractDistribution):
         return solve_increasing(level, target, lower, upper)
 
     def _whole_quantile(self, q: jax.Array, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """The quantile of a discrete mixture."""
+        """Find the quantile of a discrete mixture."""
         fixed = without_gradient(self)
         start = jnp.broadcast_to(fixed.mean, q.shape).astype(q.dtype)
         return smallest(fixed.cdf, jax.lax.stop_gradient(q), lower, upper, start)
 
     def _value(self, value: Any, what: str) -> jax.Array:
-        """The argument of what only univariate mixtures have, as floats."""
+        """Convert the argument of a univariate mixture's method to floats."""
         self._refuse_events(what)
         return jnp.asarray(value, float_type(value, *jax.tree.leaves(self)))
 
@@ -101,19 +101,19 @@ class AbstractMixture(AbstractDistribution):
             raise self._undefined(what)
 
     def _sum_of_logs(self, method: str, value: jax.Array) -> jax.Array:
-        """Log of the weighted sum of what the components give the logarithm of."""
+        """Compute the log of the weighted sum of terms that the components give as logarithms."""
         terms = self._by_component(method, value)
         log_weights = self._log_weights().astype(terms.dtype)
         rank = max(terms.ndim, log_weights.ndim)
         return log_sum_exp(ranked(terms, rank) + ranked(log_weights, rank))
 
     def _log_weights(self) -> jax.Array:
-        """Log mixing weights, shape `(..., n)`."""
+        """Return log mixing weights, shape `(..., n)`."""
         return self.mixing_distribution.log_weights()
 
 
 def check_kinds(mixture: AbstractMixture, components: tuple[AbstractDistribution, ...]) -> None:
-    """Raise `DistributionError` when some components are discrete and some are not, or the weights are no weights."""
+    """Raise `DistributionError` for a mix of discrete and continuous components, or invalid weights."""
     if not isinstance(mixture.mixing_distribution, Categorical) and not hasattr(
         mixture.mixing_distribution, "log_weights"
     ):
@@ -138,6 +138,6 @@ def ranked(array: jax.Array, rank: int) -> jax.Array:
 
 
 def pick(draws: jax.Array, index: jax.Array, event_dim: int) -> jax.Array:
-    """Of draws with components on the axis before the event, take the one at `index`."""
+    """Select the draws of component `index`; components are on the axis before the event."""
     where = jnp.expand_dims(index, tuple(range(index.ndim, index.ndim + 1 + event_dim)))
     return jnp.take_along_axis(draws, where, axis=-1 - event_dim).squeeze(-1 - event_dim)

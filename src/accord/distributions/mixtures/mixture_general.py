@@ -1,4 +1,4 @@
-"""Mix distributions of several families."""
+"""Define mixtures of distributions from several families."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from .mixture import AbstractMixture, check_kinds, pick, ranked
 
 
 class MixtureGeneral(AbstractMixture):
-    """A mixture of distributions of any families that share a support and a shape.
+    """Mixture of distributions from any families with a common support and shape.
 
     **Fields**
     - `mixing_distribution`: a `Categorical` over `n` components.
@@ -106,7 +106,7 @@ class MixtureGeneral(AbstractMixture):
         return jnp.concatenate([component._knots().astype(self.dtype) for component in self._expanded()])
 
     def _expanded(self) -> list[AbstractDistribution]:
-        """The components, each of the whole batch shape."""
+        """Return the components, each with the whole batch shape."""
         return [component.expand(self.batch_shape) for component in self.component_distributions]
 
     def _average(self, by_component: list[jax.Array]) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Mix distributions: with probability given by a categorical distribution, draw from one of several components."""
+"""Define mixtures: a categorical distribution chooses one of several components."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .mixture_general import MixtureGeneral
 
 
 class MixtureSameFamily(AbstractMixture):
-    """A mixture whose components are the last batch axis of one distribution.
+    """Mixture whose components are the last batch axis of one distribution.
 
     **Fields**
     - `mixing_distribution`: a `Categorical` over `n` components.
@@ -90,7 +90,7 @@ class MixtureSameFamily(AbstractMixture):
 
     @property
     def _axis(self) -> int:
-        """Where the components are, counted from the end."""
+        """Return the axis of the components, counted from the end."""
         return -1 - len(self.event_shape)
 
     def _average(self, by_component: jax.Array) -> jax.Array:
@@ -106,14 +106,14 @@ class MixtureSameFamily(AbstractMixture):
 def Mixture(  # noqa: N802 - NumPyro's name
     mixing_distribution: Categorical, component_distributions: Any, *, support: Constraint | None = None
 ) -> MixtureSameFamily | MixtureGeneral:
-    """`MixtureSameFamily` for one batched distribution, `MixtureGeneral` for a sequence of distributions."""
+    """Build a mixture: `MixtureSameFamily` for one batched distribution, `MixtureGeneral` for a sequence."""
     if isinstance(component_distributions, AbstractDistribution):
         return MixtureSameFamily(mixing_distribution, component_distributions)
     return MixtureGeneral(mixing_distribution, component_distributions, support=support)
 
 
 def _union(support: Constraint, batch_shape: Shape) -> Constraint:
-    """The support of all components: the lowest lower and the highest upper bound along the component axis."""
+    """Return the union of supports: the lowest lower and highest upper bound along the component axis."""
 
     def reduce(path: Any, bound: Any) -> Any:
         if len(np.shape(bound)) < len(batch_shape) or np.shape(bound)[-1] != batch_shape[-1]:

@@ -1,4 +1,4 @@
-"""Offer the zero-inflated and hurdle distributions that are common, by NumPyro's names."""
+"""Offer common zero-inflated and hurdle distributions by NumPyro's names."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Distribute counts of which more are zero than a family has: zero-inflated distributions."""
+"""Define zero-inflated distributions: counts with additional zeros."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .gated import AbstractGated, draw_gate, either, ends, ranked, scaled, surpr
 
 
 class ZeroInflatedDistribution(AbstractGated):
-    """A zero with probability `gate`, else a draw of the base, which may be zero too.
+    """Zero-inflated distribution: zero with probability `gate`, else a draw of the base, which may be zero too.
 
     **Fields**
     - `base_dist`: a univariate distribution of whole numbers.
@@ -94,7 +94,7 @@ class ZeroInflatedDistribution(AbstractGated):
         return self._batched(surprise(at_zero) + scaled)
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
-        """All values of the support: see `AbstractCountable`. A base without a list of its own raises."""
+        """List all values of the support: see `AbstractCountable`. Raises for a base without such a list."""
         values = self.base_dist.enumerate_support(expand=False)  # pyright: ignore[reportAttributeAccessIssue]
         values = values.reshape((-1,) + (1,) * len(self.batch_shape))
         return jnp.broadcast_to(values, (values.shape[0], *self.batch_shape)) if expand else values

@@ -1,1 +1,1 @@
-"""Distribute vectors and matrices."""
+"""Define distributions of vectors and matrices."""

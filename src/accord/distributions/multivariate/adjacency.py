@@ -1,4 +1,4 @@
-"""Hold a graph as arrays of its edges, and find the eigenvalues of one that is known while tracing."""
+"""Store a graph as arrays of edges, and find its eigenvalues if it is known while tracing."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _SNAP = 1e-12
 
 
 class Edges(eqx.Module):
-    """A symmetric matrix of weights, as its non-zero elements.
+    """Symmetric matrix of weights, stored as its non-zero elements.
 
     **Fields**
     - `rows`, `columns`: where they are, shape `(count,)`; each pair of nodes occurs in both orders.
@@ -29,21 +29,21 @@ class Edges(eqx.Module):
 
     @classmethod
     def of(cls, matrix: np.ndarray) -> "Edges":
-        """The edges of a dense matrix."""
+        """Return the edges of a dense matrix."""
         rows, columns = np.nonzero(matrix)
         return cls(rows, columns, matrix[rows, columns], matrix.shape[0])
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the matrix."""
+        """Shape of the matrix."""
         return (self.size, self.size)
 
     def dense(self, dtype: Any) -> jax.Array:
-        """The matrix itself."""
+        """Return the dense matrix."""
         return jnp.zeros(self.shape, dtype).at[self.rows, self.columns].add(jnp.asarray(self.weights, dtype))
 
     def fault(self) -> str:
-        """What is wrong with the graph; nothing where it is right."""
+        """Describe what is wrong with the graph; empty if nothing is."""
         if not is_concrete(self.weights):
             return ""
         weights = np.asarray(self.weights)
@@ -61,7 +61,7 @@ class Edges(eqx.Module):
 
 
 def keep_edges(matrix: Any) -> Any:
-    """Turn a SciPy sparse matrix, which JAX cannot hold, into its edges; leave everything else as it is."""
+    """Convert a SciPy sparse matrix, which JAX cannot hold, to edges; return anything else unchanged."""
     if not hasattr(matrix, "tocoo"):
         return matrix
     entries = matrix.tocoo(copy=True)
@@ -70,7 +70,7 @@ def keep_edges(matrix: Any) -> Any:
 
 
 def laplacian_spectrum(graph: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sums of log degrees and the eigenvalues of D^-1/2 W D^-1/2, on the host; None where the graph is traced."""
+    """Compute on the host the sums of log degrees and eigenvalues of D^-1/2 W D^-1/2; None for a traced graph."""
     if isinstance(graph, Edges):
         if not all(is_concrete(part) for part in (graph.rows, graph.columns, graph.weights)):
             return None
@@ -89,7 +89,7 @@ def laplacian_spectrum(graph: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _banded_eigenvalues(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Eigenvalues of a sparse symmetric matrix, reordered to a narrow band instead of made dense."""
+    """Compute eigenvalues of a sparse symmetric matrix, reordered to a narrow band instead of dense."""
     from scipy.linalg import eigvals_banded
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -105,6 +105,6 @@ def _banded_eigenvalues(rows: np.ndarray, columns: np.ndarray, weights: np.ndarr
 
 
 def _snapped(eigenvalues: np.ndarray) -> np.ndarray:
-    """Eigenvalues with those that are 1 or -1 but for rounding made so: near a correlation of 1 it would show."""
+    """Round eigenvalues near 1 or -1 to them: the error would show near a correlation of 1."""
     near = np.abs(np.abs(eigenvalues) - 1) < _SNAP * eigenvalues.shape[-1]
     return np.where(near, np.sign(eigenvalues), eigenvalues)

@@ -1,4 +1,4 @@
-"""Distribute values at the nodes of a graph, each normal about the mean of its neighbours."""
+"""Define the CAR distribution: values at a graph's nodes, each normal about its neighbours' mean."""
 
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from .triangular import with_event_axes
 
 
 class CAR(AbstractCentredVector):
-    """The conditional autoregressive prior of spatial effects: a normal whose precision follows a graph.
+    """Conditional autoregressive (CAR) prior of spatial effects: a normal whose precision follows a graph.
 
     Given its neighbours, element i has mean `loc_i + correlation * (weighted mean of theirs less their loc)` and
     precision `conditional_precision * (sum of its weights)`.
@@ -131,23 +131,23 @@ class CAR(AbstractCentredVector):
         return size * (HALF_LOG_TWO_PI + 0.5) - log_volume
 
     def _dtype_with(self, *values: Any) -> np.dtype:
-        """The widest floating dtype of parameters and values."""
+        """Return the widest floating dtype of parameters and values."""
         weights = self.adj_matrix.weights if isinstance(self.adj_matrix, Edges) else self.adj_matrix
         return float_type(*values, self.loc, self.correlation, self.conditional_precision, weights)
 
     def _graph(self) -> Any:
-        """The adjacency: edges where they are asked for and known, else a matrix."""
+        """Return the adjacency: as edges if asked for and known, else as a matrix."""
         if self.is_sparse and not isinstance(self.adj_matrix, Edges) and is_concrete(self.adj_matrix):
             return Edges.of(np.asarray(self.adj_matrix))
         return self.adj_matrix
 
     def _dense(self, dtype: Any) -> jax.Array:
-        """The adjacency as a matrix."""
+        """Return the adjacency as a matrix."""
         graph = self.adj_matrix
         return graph.dense(dtype) if isinstance(graph, Edges) else jnp.asarray(graph, dtype)
 
     def _energies(self, x: jax.Array, sign: jax.Array, dtype: Any) -> tuple[jax.Array, jax.Array]:
-        """Sums of `x_i^2` weighted by D, and of `(x_i - sign x_j)^2` weighted by W, each pair once."""
+        """Return sums of `x_i^2` weighted by D, and of `(x_i - sign x_j)^2` weighted by W, each pair once."""
         graph = self._graph()
         if isinstance(graph, Edges):
             weights = jnp.asarray(graph.weights, dtype)
@@ -161,7 +161,7 @@ class CAR(AbstractCentredVector):
         return own, 0.5 * (matrix * (to - sign * to.mT) ** 2).sum(axis=(-2, -1))
 
     def _log_determinant(self, dtype: Any) -> jax.Array:
-        """Logarithm of det(D - correlation W)."""
+        """Return the logarithm of det(D - correlation W)."""
         spectrum = laplacian_spectrum(self._graph())
         if spectrum is None:
             return -2 * log_diagonal(self._covariance_factor(dtype))
@@ -174,7 +174,7 @@ class CAR(AbstractCentredVector):
         return shrunk + log_degrees
 
     def _covariance_factor(self, dtype: Any = None) -> jax.Array:
-        """The lower Cholesky factor of the inverse of D - correlation W."""
+        """Return the lower Cholesky factor of the inverse of D - correlation W."""
         matrix, correlation = align(
             self._dense(dtype or self.dtype),
             with_event_axes(jnp.asarray(self.correlation, dtype or self.dtype), 2),
@@ -185,7 +185,7 @@ class CAR(AbstractCentredVector):
 
 
 def _fault_of(matrix: np.ndarray) -> str:
-    """What is wrong with a known adjacency; nothing where it is right."""
+    """Describe what is wrong with a known adjacency; empty if nothing is."""
     if not np.array_equal(matrix, matrix.swapaxes(-1, -2)):
         return "is not symmetric"
     if (matrix < 0).any():

@@ -1,4 +1,4 @@
-"""Share what laws of vectors have in common that are symmetric about their most likely value."""
+"""Define the base class of distributions of vectors that are symmetric about their mode."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..constraint import Constraint
 
 
 class AbstractCentredVector(AbstractDistribution):
-    """A law of vectors around `loc`, which is mean and mode."""
+    """Abstract base class of distributions of vectors with mean and mode `loc`."""
 
     loc: eqx.AbstractVar[Any]
 

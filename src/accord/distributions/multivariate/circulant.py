@@ -1,4 +1,4 @@
-"""Distribute real vectors on a ring by a normal that looks the same from every element."""
+"""Define the circulant normal distribution of real vectors on a ring."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .centred import AbstractCentredVector
 
 
 class CirculantNormal(AbstractCentredVector):
-    """The multivariate normal with a circulant covariance, evaluated by Fourier transforms in n log n steps.
+    """Multivariate normal distribution with a circulant covariance, evaluated by FFT in n log n steps.
 
     **Fields**
     - `loc`: mean, shape `(..., n)`, or a number for all elements where `covariance_row` is given.
@@ -93,13 +93,13 @@ class CirculantNormal(AbstractCentredVector):
         return self._batched(log_volume) + self.event_shape[0] * (HALF_LOG_TWO_PI + 0.5)
 
     def _eigenvalues(self, dtype: Any) -> jax.Array:
-        """The eigenvalues of the covariance, those that occur twice once."""
+        """Return the eigenvalues of the covariance; each repeated eigenvalue appears once."""
         if self.covariance_rfft is not None:
             return jnp.asarray(self.covariance_rfft, dtype)
         return jnp.fft.rfft(jnp.asarray(self.covariance_row, dtype)).real
 
     def _multiplicity(self, eigenvalues: jax.Array) -> np.ndarray:
-        """How often each eigenvalue occurs: twice, but for the constant wave and the one that alternates."""
+        """Return how often each eigenvalue occurs: twice, but once for the constant and the alternating wave."""
         count = np.full(eigenvalues.shape[-1], 2, eigenvalues.dtype)
         count[0] = 1
         if self.event_shape[0] % 2 == 0:

@@ -1,4 +1,4 @@
-"""Distribute vectors whose elements follow given laws and depend on one another as normal variables do."""
+"""Define Gaussian copulas: vectors with given marginal distributions and normal dependence."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from .triangular import choose_events
 
 
 class AbstractGaussianCopula(AbstractDistribution):
-    """A vector of given marginal laws whose normal scores are jointly normal.
+    """Abstract base class of vectors with given marginal distributions and jointly normal scores.
 
     The normal score of an element is the standard normal quantile of its marginal cdf; it is computed from the
     logarithm of the nearer tail, so it stays accurate where the cdf rounds to 0 or to 1.
@@ -34,7 +34,7 @@ class AbstractGaussianCopula(AbstractDistribution):
     @property
     @abstractmethod
     def marginal(self) -> AbstractDistribution:
-        """The marginal laws, of batch shape `batch_shape + (n,)` or one that broadcasts to it."""
+        """Return the marginal distributions, of batch shape `batch_shape + (n,)` or one that broadcasts to it."""
 
     def __check_init__(self) -> None:
         exactly_one(self, "correlation_matrix", "correlation_cholesky")
@@ -106,21 +106,21 @@ class AbstractGaussianCopula(AbstractDistribution):
 
     @property
     def _matrix(self) -> Any:
-        """Whichever matrix was given."""
+        """Return the matrix that was given."""
         return first_given(*(getattr(self, name) for name in AbstractGaussianCopula.parameters))
 
     def _factor(self, dtype: Any) -> jax.Array:
-        """The lower Cholesky factor of the correlation matrix."""
+        """Return the lower Cholesky factor of the correlation matrix."""
         matrix, factor = (getattr(self, name) for name in AbstractGaussianCopula.parameters)
         return lower_factor(dtype, covariance=matrix, scale_tril=factor)
 
     def _batched_marginal(self, value: jax.Array) -> jax.Array:
-        """A summary of each marginal, of the whole shape."""
+        """Broadcast a summary of each marginal to the whole shape."""
         return jnp.broadcast_to(jnp.asarray(value, self.dtype), self._shape())
 
 
 class GaussianCopula(AbstractGaussianCopula):
-    """A vector with any continuous marginal laws and the dependence of a multivariate normal.
+    """Gaussian copula: any continuous marginal distributions with the dependence of a multivariate normal.
 
     **Fields**
     - `marginal_dist`: a univariate distribution with a cdf (and an icdf, to draw), batch shape `(..., n)`.
@@ -143,7 +143,7 @@ class GaussianCopula(AbstractGaussianCopula):
 
 
 class GaussianCopulaBeta(AbstractGaussianCopula):
-    """A vector of beta-distributed shares with the dependence of a multivariate normal.
+    """Gaussian copula of beta-distributed shares: beta marginals with multivariate normal dependence.
 
     **Fields**
     - `concentration1`: first shape of each marginal, > 0, shape `(..., n)` or a number.
@@ -167,7 +167,7 @@ class GaussianCopulaBeta(AbstractGaussianCopula):
 
 
 def _normal_scores(log_below: jax.Array, log_above: jax.Array) -> jax.Array:
-    """The standard normal quantiles of variables, from the logarithms of the mass below and above them."""
+    """Return standard normal quantiles of variables, from the log mass below and above them."""
     is_lower = log_below < log_above
     nearer = jnp.where(is_lower, log_below, log_above)
     # A marginal without an accurate tail may say there is no mass beyond: taken as the smallest number there is.

@@ -1,4 +1,4 @@
-"""Distribute positive definite matrices, and their Cholesky factors, by the inverse Wishart law."""
+"""Define the inverse Wishart distribution of positive definite matrices and their Cholesky factors."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from .wishart_family import AbstractWishart
 
 
 class InverseWishart(AbstractWishart):
-    """The law of the inverse of a `Wishart` matrix, conjugate for a normal covariance; give one of the three matrices.
+    """Inverse Wishart distribution, conjugate for a normal covariance; give exactly one of the three matrices.
 
     **Fields**
     - `concentration`: degrees of freedom, > p - 1 for p rows; the mean exists above p + 1, the variance above p + 3.
@@ -53,7 +53,7 @@ class InverseWishart(AbstractWishart):
 
 
 class InverseWishartCholesky(AbstractWishart):
-    """The law of the lower Cholesky factor of an `InverseWishart` matrix; give exactly one of the three matrices.
+    """Distribution of the lower Cholesky factor of an `InverseWishart` matrix; give one of the three matrices.
 
     **Fields**
     - `concentration`: degrees of freedom, > p - 1 for p rows; the mean exists above p, the variance above p + 1.

@@ -1,4 +1,4 @@
-"""Distribute correlation matrices and their Cholesky factors.
+"""Define the LKJ distributions of correlation matrices and their Cholesky factors.
 
 Row k of the factor (from 1) is a point on the unit half-sphere of k elements. Its last element squared is Beta(b, a),
 a = (k - 1)/2, b = concentration + (n - k)/2, and its direction among the others is uniform; rows are independent.
@@ -34,7 +34,7 @@ _LOG_PI = float(np.log(np.pi))
 
 
 class AbstractLKJ(AbstractDistribution):
-    """A distribution of correlation matrices or of their Cholesky factors."""
+    """Abstract base class of distributions of correlation matrices or their Cholesky factors."""
 
     dimension: int = eqx.field(static=True)
     concentration: Any = 1.0
@@ -60,7 +60,7 @@ class AbstractLKJ(AbstractDistribution):
 
     @property
     def _betas(self) -> tuple[jax.Array, jax.Array]:
-        """Parameters a and b of each row, shape `batch + (n,)`."""
+        """Return parameters a and b of each row, shape `batch + (n,)`."""
         eta = with_event_axes(self._arrays("concentration")[0], 1)
         rows = np.arange(self.dimension).reshape((1,) * (eta.ndim - 1) + (-1,))
         a = jnp.broadcast_to(jnp.asarray(0.5 * rows, eta.dtype), (*eta.shape[:-1], self.dimension))
@@ -68,7 +68,7 @@ class AbstractLKJ(AbstractDistribution):
 
     @property
     def _constant(self) -> jax.Array:
-        """Logarithm of Z, shape batch."""
+        """Return log Z, shape batch."""
         return _log_normalizer(self.dimension, with_event_axes(self._arrays("concentration")[0], 2))
 
     def _sample_factor(self, key: jax.Array, sample_shape: Shape) -> jax.Array:
@@ -96,7 +96,7 @@ class AbstractLKJ(AbstractDistribution):
 
 
 class LKJCholesky(AbstractLKJ):
-    """The law of the Cholesky factor L of a correlation matrix distributed as `LKJ`; the usual prior on correlations.
+    """LKJ distribution of the Cholesky factor of a correlation matrix; the usual prior on correlations.
 
     **Fields**
     - `dimension`: n, rows of the matrix, a Python integer of at least 2.
@@ -147,7 +147,7 @@ class LKJCholesky(AbstractLKJ):
 
 
 class LKJ(AbstractLKJ):
-    """The distribution of correlation matrices R with density a power of their determinant.
+    """LKJ distribution of correlation matrices: the density is a power of their determinant.
 
     Prefer `LKJCholesky` in a model: its factor is what a multivariate normal needs, and nothing has to be factored.
 
@@ -198,13 +198,13 @@ class LKJ(AbstractLKJ):
 
 
 def _mean_diagonal(a: jax.Array, b: jax.Array) -> jax.Array:
-    """The mean of the square root of Beta(b, a) variables; 1 where a is 0."""
+    """Return the mean of the square root of Beta(b, a) variables; 1 where a is 0."""
     log_ratio = log_gamma_step(b) - log_gamma_step(a + b)
     return jnp.where(a > 0, jnp.sqrt(b / (a + b)) * jnp.exp(log_ratio), 1.0)
 
 
 def _log_normalizer(size: int, concentration: Any) -> Any:
-    """Logarithm of Z, from a number, or an array with two trailing axes of length 1 which are taken away."""
+    """Return log Z, from a number or an array with two trailing axes of length 1, which are removed."""
     eta = _squeeze(concentration)
     rows = np.arange(1, size).reshape((1,) * (np.ndim(eta) - 1) + (size - 1,))
     dtype = jnp.result_type(eta)
@@ -213,5 +213,5 @@ def _log_normalizer(size: int, concentration: Any) -> Any:
 
 
 def _squeeze(parameter: Any) -> Any:
-    """Take away the last axis, of length 1, of an array."""
+    """Remove the last axis, of length 1, of an array."""
     return parameter if is_number(parameter) else parameter.squeeze(-1)

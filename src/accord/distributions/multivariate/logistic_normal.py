@@ -1,4 +1,4 @@
-"""Distribute shares of a whole whose log ratios are jointly normal."""
+"""Define the logistic normal distribution: shares of a whole with jointly normal log ratios."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .through_normal import AbstractThroughNormal
 
 
 class LogisticNormal(AbstractThroughNormal):
-    """The law of softmax((z, 0)) for a multivariate normal z of n - 1 elements: shares that may be correlated.
+    """Logistic normal distribution: softmax((z, 0)) for a multivariate normal z, so shares may be correlated.
 
     Give exactly one of the three matrices, shape `(..., n - 1, n - 1)`.
 

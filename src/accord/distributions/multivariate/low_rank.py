@@ -1,4 +1,4 @@
-"""Distribute long real vectors by a normal whose covariance is of low rank plus a diagonal."""
+"""Define the multivariate normal distribution with a low-rank plus diagonal covariance."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from .centred import AbstractCentredVector
 
 
 class LowRankMultivariateNormal(AbstractCentredVector):
-    """The multivariate normal with covariance `W W' + diag(D)`, for which no n by n matrix is ever built.
+    """Multivariate normal distribution with covariance `W W' + diag(D)`; no n by n matrix is built.
 
     **Fields**
     - `loc`: mean, shape `(..., n)`, or a number for all elements.
@@ -89,7 +89,7 @@ class LowRankMultivariateNormal(AbstractCentredVector):
         return self._batched(log_volume) + self.event_shape[-1] * (HALF_LOG_TWO_PI + 0.5)
 
     def _whitened(self, dtype: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """D^-1/2 W, the Cholesky factor of I + W' D^-1 W, and half the log determinant of the covariance."""
+        """Return D^-1/2 W, the Cholesky factor of I + W' D^-1 W, and half the log determinant of the covariance."""
         factor, variance = jnp.asarray(self.cov_factor, dtype), jnp.asarray(self.cov_diag, dtype)
         size, rank = factor.shape[-2:]
         variance = jnp.broadcast_to(variance, (*variance.shape[:-1], size))
@@ -102,6 +102,6 @@ class LowRankMultivariateNormal(AbstractCentredVector):
 
 
 def _inverse_transpose(root: jax.Array) -> jax.Array:
-    """The transposed inverse of a small lower triangular matrix."""
+    """Return the transposed inverse of a small lower triangular matrix."""
     identity = jnp.broadcast_to(jnp.eye(root.shape[-1], dtype=root.dtype), root.shape)
     return jax.lax.linalg.triangular_solve(root, identity, left_side=True, lower=True, transpose_a=True)

@@ -1,4 +1,4 @@
-"""Distribute the share of one Wishart matrix in the sum of two: matrix beta."""
+"""Define the matrix beta distribution: the share of one Wishart matrix in the sum of two."""
 
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from .wishart_pairs import check_degrees, degrees, log_multivariate_beta, mean_l
 
 
 class MatrixBeta(AbstractDistribution):
-    """The share of one Wishart matrix in the sum of two: what a beta distribution is for numbers.
+    """Matrix beta distribution: the share of one Wishart matrix in the sum of two.
 
     **Fields**
     - `dimension`: p, number of rows, a Python integer.
@@ -108,13 +108,13 @@ class MatrixBeta(AbstractDistribution):
         return log_multivariate_beta(self.dimension, df1, df2) - powers
 
     def _of_identity(self, by_batch: jax.Array) -> jax.Array:
-        """Multiples of the identity."""
+        """Return multiples of the identity."""
         eye = jnp.broadcast_to(jnp.eye(self.dimension, dtype=self.dtype), self._shape())
         return with_event_axes(by_batch, 2) * eye
 
 
 def _is_below_identity(x: jax.Array) -> jax.Array:
-    """Whether each matrix and what it lacks to the identity are symmetric and positive definite."""
+    """Return whether each matrix, and the identity less it, are symmetric and positive definite."""
     eye = jnp.broadcast_to(jnp.eye(x.shape[-1], dtype=x.dtype), x.shape)
     # A Cholesky factor of the rest decides: beside ones, its small elements are rounding.
     rest = jax.lax.stop_gradient(eye - x)

@@ -1,4 +1,4 @@
-"""Distribute the ratio of two Wishart matrices: matrix F."""
+"""Define the matrix F distribution: the ratio of two Wishart matrices."""
 
 from typing import Any, ClassVar
 
@@ -30,7 +30,7 @@ from .wishart_pairs import check_degrees, degrees, log_multivariate_beta, mean_l
 
 
 class MatrixFDist(AbstractDistribution):
-    """The ratio of two Wishart matrices: a heavy-tailed prior for a covariance.
+    """Matrix F distribution: the ratio of two Wishart matrices, a heavy-tailed prior for a covariance.
 
     **Fields**
     - `df1`: degrees of freedom of the numerator, > p - 1 for p rows.
@@ -131,10 +131,10 @@ class MatrixFDist(AbstractDistribution):
 
     @property
     def _size(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self.event_shape[-1]
 
     def _summary_parts(self) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """df1 and df2 - p - 1 with event axes, and the scale matrix, of the whole shape."""
+        """Return df1 and df2 - p - 1 with event axes, and the scale matrix, of the whole shape."""
         df1, df2 = (with_event_axes(df, 2) for df in self._arrays("df1", "df2"))
         return df1, df2 - (self._size + 1), self._full(self.scale_matrix)

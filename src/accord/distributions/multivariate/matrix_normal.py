@@ -1,4 +1,4 @@
-"""Distribute real matrices with one covariance among rows and another among columns."""
+"""Define the matrix normal distribution: one covariance among rows, another among columns."""
 
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from ..special.linear import log_diagonal, multiply_matrix, solve_lower_matrix
 
 
 class MatrixNormal(AbstractDistribution):
-    """The normal distribution of matrices whose covariance is a Kronecker product, of columns and rows.
+    """Matrix normal distribution: the covariance is a Kronecker product of column and row covariances.
 
     **Fields**
     - `loc`: mean, shape `(..., n, p)`, or a number for all elements.
@@ -87,7 +87,7 @@ class MatrixNormal(AbstractDistribution):
         return self._batched(log_volume) + float(np.prod(self.event_shape)) * (HALF_LOG_TWO_PI + 0.5)
 
     def _factors(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
-        """The two Cholesky factors, as arrays."""
+        """Return the two Cholesky factors as arrays."""
         return jnp.asarray(self.scale_tril_row, dtype), jnp.asarray(self.scale_tril_column, dtype)
 
 
@@ -106,11 +106,11 @@ def check_sides(distribution: AbstractDistribution, loc: Any, row: Any, column: 
 
 
 def whiten(row: jax.Array, column: jax.Array, difference: jax.Array) -> jax.Array:
-    """A^-1 X B'^-1, for lower triangular A and B."""
+    """Compute A^-1 X B'^-1, for lower triangular A and B."""
     return solve_lower_matrix(column, solve_lower_matrix(row, difference).mT).mT
 
 
 def log_volume_of(row: jax.Array, column: jax.Array) -> jax.Array:
-    """Logarithm of det(A)^p det(B)^n."""
+    """Return the logarithm of det(A)^p det(B)^n."""
     rows, columns = align(column.shape[-1] * log_diagonal(row), row.shape[-1] * log_diagonal(column))
     return rows + columns

@@ -1,4 +1,4 @@
-"""Distribute real matrices as a matrix normal whose covariance among rows is inverse Wishart."""
+"""Define the matrix Student's t distribution: a matrix normal with inverse Wishart row covariance."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .triangular import random_bartlett, with_event_axes
 
 
 class MatrixStudentT(AbstractDistribution):
-    """The Student's t distribution of matrices: the predictive law of a multivariate regression.
+    """Matrix Student's t distribution: the predictive distribution of a multivariate regression.
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean exists above 1, the variance above 2.
@@ -106,5 +106,5 @@ class MatrixStudentT(AbstractDistribution):
 
     @property
     def _normal(self) -> MatrixNormal:
-        """The matrix normal of the same centre and scales."""
+        """Return the matrix normal with the same centre and scales."""
         return MatrixNormal(self.loc, self.scale_tril_row, self.scale_tril_column)

@@ -1,4 +1,4 @@
-"""Distribute real vectors about a centre: the multivariate normal and Student's t."""
+"""Define the multivariate normal and Student's t distributions of real vectors."""
 
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from .centred import AbstractCentredVector
 
 
 class MultivariateNormal(AbstractCentredVector):
-    """The multivariate normal distribution; give exactly one of the three matrices, shape `(..., n, n)`.
+    """Multivariate normal distribution of real vectors; give exactly one of the three matrices, `(..., n, n)`.
 
     Prefer `scale_tril` where it is at hand: the others are factored at every evaluation.
 
@@ -96,16 +96,16 @@ class MultivariateNormal(AbstractCentredVector):
 
     @property
     def _matrix(self) -> Any:
-        """Whichever matrix was given."""
+        """Return the matrix that was given."""
         return first_given(self.covariance_matrix, self.precision_matrix, self.scale_tril)
 
     def _factor(self, dtype: Any) -> jax.Array:
-        """The lower Cholesky factor of the covariance."""
+        """Return the lower Cholesky factor of the covariance."""
         return lower_factor(dtype, self.covariance_matrix, self.precision_matrix, self.scale_tril)
 
 
 class MultivariateStudentT(AbstractDistribution):
-    """The multivariate Student's t distribution: a normal vector over one common chi-distributed scale.
+    """Multivariate Student's t distribution: a normal vector over one common chi-distributed scale.
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean exists above 1, the variance above 2.
@@ -197,14 +197,14 @@ class MultivariateStudentT(AbstractDistribution):
         return from_gammas + slopes + log_volume + step * (1 + 2 * HALF_LOG_TWO_PI)
 
     def _factor(self, dtype: Any) -> jax.Array:
-        """The lower Cholesky factor of the scale matrix."""
+        """Return the lower Cholesky factor of the scale matrix."""
         if self.scale_tril is None:
             return jnp.eye(self.event_shape[-1], dtype=dtype)
         return jnp.asarray(self.scale_tril, dtype)
 
 
 def check_location(distribution: AbstractDistribution, loc: Any, matrix: Any) -> None:
-    """Raise `DistributionError` unless `matrix` is square and `loc` is a number or has as many elements."""
+    """Raise `DistributionError` unless `matrix` is square and `loc` is a number or has that many elements."""
     shape = np.shape(matrix)
     if (
         len(shape) < 2

@@ -1,4 +1,4 @@
-"""Distribute vectors of positive numbers whose logarithms are jointly normal."""
+"""Define the multivariate log-normal distribution: positive vectors with jointly normal logarithms."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .triangular import choose_events, has_nan
 
 
 class MultivariateLogNormal(AbstractThroughNormal):
-    """The law of exp(z) for a multivariate normal z; give exactly one of the three matrices, shape `(..., n, n)`.
+    """Multivariate log-normal distribution: exp(z) of a normal vector z; give exactly one of the three matrices.
 
     **Fields**
     - `loc`: mean of the logarithms, shape `(..., n)`, or a number for all elements.

@@ -1,4 +1,4 @@
-"""Distribute chosen elements of a sorted sample: one order statistic, or several together."""
+"""Define distributions of order statistics: one element of a sorted sample, or several together."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ _MOST_SORTED = 4
 
 
 class OrderStatistic(AbstractIntegrated):
-    """The `rank`-th smallest of `total_count` independent draws from a continuous distribution.
+    """Order statistic: the `rank`-th smallest of `total_count` independent draws of a continuous distribution.
 
     **Fields**
     - `base_distribution`: of one draw; continuous and univariate, with a cdf.
@@ -109,7 +109,7 @@ class OrderStatistic(AbstractIntegrated):
         return jnp.concatenate([knots, spread(base, self.batch_shape)])
 
     def _at_odds(self, odds: jax.Array) -> jax.Array:
-        """The quantile of the base at a log odds, of which the level may round to 1."""
+        """Return the quantile of the base at given log odds; the level itself may round to 1."""
         base, is_end, is_lower = self.base_distribution, jnp.isinf(odds), odds < 0
         inside = jnp.where(is_end, 0.0, odds)
         target = jnp.where(is_lower, -softplus(-inside), softplus(inside))
@@ -125,20 +125,20 @@ class OrderStatistic(AbstractIntegrated):
         return jnp.where(is_end, jnp.where(is_lower, low, high), found)
 
     def _tail(self, value: Any, *, is_lower: bool) -> jax.Array:
-        """Log probability of being at most, or above, the value."""
+        """Return the log probability of at most, or above, the value."""
         x, low, high = self._aligned(value)
         odds = self.base_distribution.log_cdf(x) - self.base_distribution.log_survival(x)
         return log_beta_tail(low, high, odds, jnp.full(x.shape, is_lower))
 
     def _weights(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
-        """The parameters of the beta distribution of F at the order statistic, of the batch shape."""
+        """Return the parameters of the beta distribution of F at the order statistic, of the batch shape."""
         count, rank = (
             jnp.broadcast_to(jnp.asarray(n, dtype), self.batch_shape) for n in (self.total_count, self.rank)
         )
         return jax.lax.stop_gradient((rank, count - rank + 1))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value and the parameters of the beta distribution, of one shape."""
+        """Return the value and the parameters of the beta distribution, of one shape."""
         x = jnp.asarray(value, float_type(value, *jax.tree.leaves(self.base_distribution)))
         x, low, high = align(x, *self._weights(x.dtype))
         x, low, high = jnp.broadcast_arrays(x, low, high)
@@ -146,7 +146,7 @@ class OrderStatistic(AbstractIntegrated):
 
 
 class JointOrderStatistics(AbstractDistribution):
-    """Several elements of the sorted sample of `total_count` independent draws from a continuous distribution.
+    """Joint order statistics: several elements of a sorted sample of `total_count` independent draws.
 
     **Fields**
     - `base_distribution`: of one draw; continuous and univariate, with a cdf.
@@ -240,13 +240,13 @@ class JointOrderStatistics(AbstractDistribution):
 
     @property
     def _gaps(self) -> tuple[int, ...]:
-        """How many draws lie below the first rank, between two, and above the last."""
+        """Return the numbers of draws below the first rank, between neighbouring ranks, and above the last."""
         ladder = (0, *self.ranks, self.total_count + 1)
         return tuple(high - low - 1 for low, high in itertools.pairwise(ladder))
 
 
 class IncreasingWithin(Constraint):
-    """Vectors of strictly increasing elements, each in a set of numbers."""
+    """Vectors of strictly increasing elements, each within a set of numbers."""
 
     base: Constraint
     event_dim: ClassVar[int] = 1
@@ -274,12 +274,12 @@ def check_base(distribution: AbstractDistribution, base: AbstractDistribution) -
 
 
 def _times(count: jax.Array, log_mass: jax.Array) -> jax.Array:
-    """A number of draws times the log of a mass; 0 where there are none, whatever the mass."""
+    """Multiply a number of draws by a log mass; 0 for no draws, whatever the mass."""
     is_none = count == 0
     return jnp.where(is_none, 0.0, count * jnp.where(is_none, 0.0, log_mass))
 
 
 def _open(u: jax.Array) -> jax.Array:
-    """Levels kept strictly between 0 and 1, where quantiles are finite."""
+    """Keep levels strictly between 0 and 1, where quantiles are finite."""
     limits = jnp.finfo(u.dtype)
     return jnp.clip(u, float(limits.tiny), 1 - float(limits.epsneg))

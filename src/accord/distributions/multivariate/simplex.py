@@ -1,4 +1,4 @@
-"""Distribute vectors of shares that sum to one: Dirichlet."""
+"""Define the Dirichlet distribution: vectors of shares that sum to one."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from ..special.shares import share_against_mean
 
 
 class Dirichlet(AbstractDistribution):
-    """The distribution of shares of a whole: what a beta distribution is for two parts, for any number of them.
+    """Dirichlet distribution of shares that sum to one: the beta distribution for more than two parts.
 
     **Fields**
     - `concentration`: shape `(..., n)`, > 0, the weight of each part.

@@ -1,4 +1,4 @@
-"""State what laws of vectors share that are functions of a multivariate normal one: the parameters of that."""
+"""Define the base class of distributions of functions of a multivariate normal vector."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from .multivariate import MultivariateNormal, check_location
 
 
 class AbstractThroughNormal(AbstractDistribution):
-    """The law of a function of a multivariate normal vector z."""
+    """Abstract base class of distributions of a function of a multivariate normal vector z."""
 
     loc: Any = 0.0
     covariance_matrix: Any = None
@@ -30,5 +30,5 @@ class AbstractThroughNormal(AbstractDistribution):
 
     @property
     def _of_z(self) -> MultivariateNormal:
-        """The law of z."""
+        """Return the distribution of z."""
         return MultivariateNormal(self.loc, self.covariance_matrix, self.precision_matrix, self.scale_tril)

@@ -1,4 +1,4 @@
-"""Draw and mend the triangular factors from which random matrices are made."""
+"""Draw and stabilise the triangular factors of random matrices."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def random_bartlett(key: jax.Array, df: jax.Array) -> jax.Array:
 
 
 def positive_definite(factor: jax.Array) -> jax.Array:
-    """The product of a lower factor and its transpose, kept positive definite against rounding."""
+    """Multiply a lower factor by its transpose, and keep the product positive definite despite rounding."""
     size = factor.shape[-1]
     top = jnp.abs(factor).max(axis=-1, keepdims=True)
     scaled = factor / top
@@ -42,17 +42,17 @@ def positive_definite(factor: jax.Array) -> jax.Array:
 
 
 def with_least_diagonal(factor: jax.Array, least: Any) -> jax.Array:
-    """The factor with each element of its diagonal raised to at least `least`."""
+    """Raise each element of a factor's diagonal to at least `least`."""
     return jnp.tril(factor, -1) + diagonal_matrix(jnp.maximum(diagonal(factor), least))
 
 
 def least_root(dtype: Any) -> float:
-    """The smallest number whose square is still a normal number."""
+    """Return the smallest number whose square is still a normal number."""
     return float(2 * np.sqrt(np.finfo(dtype).tiny))
 
 
 def is_positive_definite(matrix: jax.Array) -> jax.Array:
-    """Whether each matrix is symmetric, to within rounding, and has a Cholesky factor."""
+    """Return whether each matrix is symmetric, to within rounding, and has a Cholesky factor."""
     matrix = jax.lax.stop_gradient(matrix)
     sizes = jnp.abs(matrix) + jnp.abs(matrix.mT)
     is_symmetric = (jnp.abs(matrix - matrix.mT) <= 1e-6 * sizes).all((-2, -1))
@@ -60,18 +60,18 @@ def is_positive_definite(matrix: jax.Array) -> jax.Array:
 
 
 def has_nan(event: jax.Array, axes: int) -> jax.Array:
-    """Whether an event contains NaN."""
+    """Return whether an event contains NaN."""
     return jnp.isnan(event).any(tuple(range(-axes, 0)))
 
 
 def choose_events(condition: jax.Array, events: jax.Array, other: Any) -> jax.Array:
-    """The events where the condition holds, `other`, one event, elsewhere."""
+    """Keep events where the condition holds; use the event `other` elsewhere."""
     other = jnp.broadcast_to(jnp.asarray(other, events.dtype), events.shape)
     return jnp.where(jnp.expand_dims(condition, range(condition.ndim, events.ndim)), events, other)
 
 
 def with_event_axes(parameter: Any, count: int) -> Any:
-    """A parameter with `count` trailing axes of length 1; Python numbers stay as they are."""
+    """Give a parameter `count` trailing axes of length 1; leave Python numbers unchanged."""
     if is_number(parameter):
         return parameter
     array = jnp.asarray(parameter)

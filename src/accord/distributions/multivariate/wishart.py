@@ -1,4 +1,4 @@
-"""Distribute positive definite matrices, and their Cholesky factors, by the Wishart law."""
+"""Define the Wishart distribution of positive definite matrices and their Cholesky factors."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from .wishart_family import AbstractWishart
 
 
 class Wishart(AbstractWishart):
-    """The law of the scatter matrix of normal vectors, `sum of x x'`; give exactly one of the three matrices.
+    """Wishart distribution of the scatter matrix of normal vectors, `sum of x x'`; give one of the three matrices.
 
     **Fields**
     - `concentration`: degrees of freedom, > p - 1 for p rows; the number of normal vectors where it is whole.
@@ -47,7 +47,7 @@ class Wishart(AbstractWishart):
 
 
 class WishartCholesky(AbstractWishart):
-    """The law of the lower Cholesky factor of a `Wishart` matrix; give exactly one of the three matrices.
+    """Distribution of the lower Cholesky factor of a `Wishart` matrix; give exactly one of the three matrices.
 
     **Fields**
     - `concentration`: degrees of freedom, > p - 1 for p rows.

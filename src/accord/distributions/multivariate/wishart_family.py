@@ -1,4 +1,4 @@
-"""Share what the Wishart distributions of matrices, inverse matrices and factors of either have in common.
+"""Define the base class of Wishart distributions of matrices, inverses and Cholesky factors.
 
 With S the lower factor of the scale matrix, a Wishart matrix is X = (S F)(S F)', where F, Bartlett's factor, is lower
 triangular with independent elements: normals below the diagonal, chi variables on it. An inverse Wishart matrix is
@@ -42,7 +42,7 @@ from .triangular import (
 
 
 class AbstractWishart(AbstractDistribution):
-    """A Wishart distribution of a matrix, of its inverse, or of the Cholesky factor of either.
+    """Abstract base class of Wishart distributions of a matrix, its inverse, or a Cholesky factor of either.
 
     **Class variables**
     - `is_inverse`: whether the matrix is the inverse of a Wishart matrix.
@@ -127,27 +127,27 @@ class AbstractWishart(AbstractDistribution):
 
     @property
     def _matrix(self) -> Any:
-        """Whichever matrix was given."""
+        """Return the matrix that was given."""
         return first_given(self.scale_matrix, self.rate_matrix, self.scale_tril)
 
     @property
     def _size(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self.event_shape[-1]
 
     def _scale(self, dtype: Any) -> jax.Array:
-        """The lower Cholesky factor of the scale matrix."""
+        """Return the lower Cholesky factor of the scale matrix."""
         return lower_factor(dtype, self.scale_matrix, self.rate_matrix, self.scale_tril)
 
     def _df(self, dtype: Any) -> jax.Array:
-        """Degrees of freedom of the diagonal of F, shape `(..., n)` with the batch of the concentration."""
+        """Return degrees of freedom of the diagonal of F, shape `(..., n)` with the batch of the concentration."""
         concentration = jnp.expand_dims(jnp.asarray(self.concentration, dtype), -1)
         steps = np.arange(self._size, dtype=dtype)
         steps = steps[::-1] if self.is_inverse else steps
         return concentration - steps.reshape((1,) * (concentration.ndim - 1) + (-1,))
 
     def _powers(self, dtype: Any, rank: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """The powers of the diagonals of F and of 1/S that turn its density into that of the value, and a constant."""
+        """Return the powers of the diagonals of F and 1/S that convert the density to the value's, and a constant."""
         size, row = self._size, np.arange(self._size)
         if self.is_factor:
             powers = np.full(size, size if self.is_inverse else -1)
@@ -159,26 +159,26 @@ class AbstractWishart(AbstractDistribution):
         return powers.astype(dtype).reshape(shape), scale_powers.astype(dtype).reshape(shape), constant
 
     def _batch_of_scale(self) -> jax.Array:
-        """The scale matrix, of the whole batch shape."""
+        """Return the scale matrix, of the whole batch shape."""
         if self.scale_matrix is not None:
             return self._full(self.scale_matrix)
         scale = self._scale(self.dtype)
         return self._full(multiply_matrix(scale, scale.mT))
 
     def _where(self, exists: jax.Array, summary: jax.Array, other: Any) -> jax.Array:
-        """The summary where it exists; where it does not, infinity on the diagonal and `other` elsewhere."""
+        """Return the summary where it exists; elsewhere infinity on the diagonal and `other` off it."""
         shape = self._shape()
         eye = jnp.broadcast_to(jnp.eye(self._size, dtype=bool), shape)
         missing = jnp.where(eye, jnp.inf, jnp.broadcast_to(jnp.asarray(other, self.dtype), shape))
         return jnp.where(jnp.broadcast_to(exists, shape), summary, missing)
 
     def _columns(self, by_column: jax.Array) -> jax.Array:
-        """The scale's factor with its columns, `(..., n)`, multiplied by numbers."""
+        """Multiply the columns of the scale's factor by numbers, shape `(..., n)`."""
         factor, by_column = align(self._scale(self.dtype), jnp.expand_dims(by_column, -2))
         return self._full(factor * by_column)
 
     def _column_variances(self, on_diagonal: jax.Array, below: Any) -> jax.Array:
-        """Variances of S G, for G lower triangular with these variances of its uncorrelated elements, by column."""
+        """Return variances of S G, for lower triangular G with these column variances of uncorrelated elements."""
         squares = self._scale(self.dtype) ** 2
         further = jnp.flip(jnp.cumsum(jnp.flip(squares, -1), axis=-1), -1)
         further = jnp.concatenate([further[..., 1:], jnp.zeros_like(further[..., :1])], axis=-1)
@@ -193,7 +193,7 @@ class AbstractWishart(AbstractDistribution):
 
 
 def _log_core(bartlett: jax.Array, df: jax.Array) -> jax.Array:
-    """Log density of F, without the powers that the change to it from the chi-squared variables brings."""
+    """Return the log density of F, without the powers of the change from chi-squared variables."""
     rho = diagonal(bartlett)
     half = 0.5 * df
     # rho: each element of the diagonal over its typical size.

@@ -1,4 +1,4 @@
-"""Share what the laws made from two Wishart matrices have in common: their constant and their degrees of freedom."""
+"""Compute the constant and degrees of freedom of distributions made from two Wishart matrices."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..special.gamma_ratio import log_gamma_rise
 
 
 def log_multivariate_beta(size: int, df1: Any, df2: Any) -> jax.Array:
-    """Log of Gamma_p(df1/2) Gamma_p(df2/2) / Gamma_p((df1 + df2)/2), for matrices of p = `size` rows."""
+    """Compute log(Gamma_p(df1/2) Gamma_p(df2/2) / Gamma_p((df1 + df2)/2)), for matrices of p = `size` rows."""
     a, b = jnp.asarray(0.5 * df1), jnp.asarray(0.5 * df2)
     total = log_beta(a, b)
     for j in range(1, size):
@@ -25,18 +25,18 @@ def log_multivariate_beta(size: int, df1: Any, df2: Any) -> jax.Array:
 
 
 def mean_log(size: int, df1: jax.Array, df2: jax.Array) -> jax.Array:
-    """The mean of -log det of the share of a Wishart matrix of `df1` degrees of freedom in its sum with another."""
+    """Return the mean of -log det of a Wishart matrix's share (`df1` degrees of freedom) in a sum of two."""
     terms = [digamma_difference(0.5 * (df1 - j), 0.5 * df2) for j in range(size)]
     return sum(terms[1:], terms[0])
 
 
 def degrees(df: jax.Array, size: int) -> jax.Array:
-    """Degrees of freedom of the diagonal of Bartlett's factor, shape `(..., size)`."""
+    """Return degrees of freedom of the diagonal of Bartlett's factor, shape `(..., size)`."""
     return jnp.expand_dims(df, -1) - np.arange(size, dtype=df.dtype).reshape((1,) * df.ndim + (-1,))
 
 
 def check_degrees(distribution: Any, size: int) -> None:
-    """Refuse degrees of freedom that are too few for matrices of `size` rows."""
+    """Refuse too few degrees of freedom for matrices of `size` rows."""
     for name in ("df1", "df2"):
         df = getattr(distribution, name)
         if is_concrete(df) and (np.asarray(df) <= size - 1).any():

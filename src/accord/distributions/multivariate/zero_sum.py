@@ -1,4 +1,4 @@
-"""Distribute real arrays whose sums along each axis are zero."""
+"""Define the zero-sum normal distribution of real arrays."""
 
 import functools
 import math
@@ -17,7 +17,7 @@ from ..special import HALF_LOG_TWO_PI, log
 
 
 class ZeroSumNormal(AbstractDistribution):
-    """A normal array conditioned on sums of zero along every axis: effects that are deviations from a common mean.
+    """Zero-sum normal distribution: arrays that sum to zero along each axis, for deviations from a common mean.
 
     **Fields**
     - `scale`: standard deviation before conditioning, > 0; each of n elements has variance `scale^2 (1 - 1/n)`.
@@ -81,23 +81,23 @@ class ZeroSumNormal(AbstractDistribution):
 
     @property
     def _axes(self) -> tuple[int, ...]:
-        """The axes of one event."""
+        """Return the axes of one event."""
         return tuple(range(-self.event_dim, 0))
 
     @property
     def _freedom(self) -> int:
-        """The dimension of the space of zero sums."""
+        """Return the dimension of the space of zero sums."""
         return math.prod(size - 1 for size in self.event_shape)
 
     def _sums_are_zero(self, x: jax.Array) -> jax.Array:
-        """Whether every sum is zero to within the rounding of a float32 sum of parts as large as the largest of all."""
+        """Return whether every sum is zero within the rounding of a float32 sum of parts as large as the largest."""
         top = jnp.abs(x).max(self._axes, keepdims=True)
         sums = (jnp.abs(x.sum(axis, keepdims=True)) <= 1e-6 * x.shape[axis] * top for axis in self._axes)
         inside = functools.reduce(jnp.logical_and, (within.all(self._axes) for within in sums))
         return inside & (top < jnp.inf).squeeze(self._axes)
 
     def _spread_scale(self) -> Any:
-        """The scale with an axis of length 1 for every axis of the event."""
+        """Return the scale with an axis of length 1 for every event axis."""
         rank = np.ndim(self.scale)
         return (
             jnp.expand_dims(jnp.asarray(self.scale), range(rank, rank + self.event_dim))

@@ -1,1 +1,1 @@
-"""Distribute paths in time."""
+"""Define distributions of time series."""

@@ -1,4 +1,4 @@
-"""Distribute the path of a stochastic differential equation, stepped from one time to the next."""
+"""Define the distribution of a stochastic differential equation's path by Euler-Maruyama steps."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from ..univariate.real_line import Normal
 
 
 class EulerMaruyama(AbstractDistribution):
-    """The path of a stochastic differential equation at given times, by the Euler-Maruyama scheme.
+    """Path of a stochastic differential equation at given times, by the Euler-Maruyama scheme.
 
     A value has shape `(..., n) + event`, n the number of times and `event` the event shape of `init_dist`. The scheme
     is exact only as the time steps go to 0: put latent times between those that were observed.
@@ -92,7 +92,7 @@ class EulerMaruyama(AbstractDistribution):
         return jnp.moveaxis(path, 0, 1).reshape((*lead, n, *event))
 
     def _rates(self, x: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Drift and diffusion at one state and time, of the shape of the state."""
+        """Return drift and diffusion at one state and time, of the shape of the state."""
         drift, diffusion = self.sde_fn(x, t)
         return (
             jnp.broadcast_to(jnp.asarray(drift, x.dtype), x.shape),

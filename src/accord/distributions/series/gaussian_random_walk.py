@@ -1,4 +1,4 @@
-"""Distribute paths whose steps are independent normals."""
+"""Define the Gaussian random walk: paths with independent normal steps."""
 
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from ..special import HALF_LOG_TWO_PI, log
 
 
 class GaussianRandomWalk(AbstractDistribution):
-    """A path that starts at 0 and moves by independent normal steps; its positions after each step.
+    """Gaussian random walk: the positions after each independent normal step from 0.
 
     The density costs one pass over the path: the covariance of its positions is never built.
 
@@ -73,7 +73,7 @@ class GaussianRandomWalk(AbstractDistribution):
         return self.num_steps * (jnp.log(scale) + (HALF_LOG_TWO_PI + 0.5))
 
     def _scale_of_path(self) -> Any:
-        """The scale with a last axis along the path."""
+        """Return the scale with a last axis along the path."""
         return self.scale if is_number(self.scale) else jnp.expand_dims(self.scale, -1)
 
 

@@ -1,4 +1,4 @@
-"""Filter and smooth the states of a linear Gaussian system: one pass over time forth, and one back.
+"""Filter and smooth the states of a linear Gaussian system, with one forward and one backward pass.
 
 All functions are of one series, without batch axes. An observation that is missing has a row of zeros in the
 observation matrix and in its noise, and a variance of 1 that nothing depends on, so that it drops out of every sum.
@@ -16,7 +16,7 @@ Pair = tuple[jax.Array, jax.Array]
 
 
 class System(NamedTuple):
-    """The matrices of a system with n states and k observations at each step.
+    """Matrices of a system with n states and k observations at each step.
 
     **Fields**: `transition` `(n, n)`, `observation` `(k, n)`, `state_noise` `(n, n)` and `noise` `(k, k)` covariances,
     `mean` `(n,)` and `covariance` `(n, n)` of the first state.
@@ -31,7 +31,7 @@ class System(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What is known of a state before its observation, and what the observation says.
+    """Prediction of a state before its observation, and what the observation adds.
 
     **Fields**: `mean` `(n,)` and `covariance` `(n, n)` of the state given what came before; `information` `(n,)`, which
     is H' S^-1 v, and `precision` `(n, n)`, H' S^-1 H, for the error of prediction v with covariance S; `passed_on`
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 def filter_states(system: System, values: jax.Array, is_there: jax.Array) -> Step:
-    """Go through observations `values`, `(steps, k)`, of which those count where `is_there` is true.
+    """Filter observations `values`, `(steps, k)`; only those with `is_there` true count.
 
     **Source**: Durbin & Koopman (2012), Time Series Analysis by State Space Methods, section 4.3; the covariance is
     updated in Joseph's form, which stays symmetric and positive however vague the first state is.
@@ -81,7 +81,7 @@ def filter_states(system: System, values: jax.Array, is_there: jax.Array) -> Ste
 
 
 def smooth_states(steps: Step) -> tuple[jax.Array, jax.Array]:
-    """Means `(steps, n)` and covariances `(steps, n, n)` of the states, given all observations.
+    """Compute means `(steps, n)` and covariances `(steps, n, n)` of the states, given all observations.
 
     **Source**: Durbin & Koopman (2012), section 4.4, equations 4.39 to 4.43: no covariance is inverted, so that states
     without noise are no exception.
@@ -101,13 +101,13 @@ def smooth_states(steps: Step) -> tuple[jax.Array, jax.Array]:
 
 
 def _idle(series: jax.Array) -> jax.Array:
-    """A zero that may differ between devices if the series may, as a loop over it demands of what it carries."""
+    """Return a zero that varies across devices if the series does, as a loop's carry must."""
     zero = jnp.zeros((), series.dtype)
     return jnp.where(jnp.isnan(series.ravel()[0]), zero, zero)
 
 
 def _solve(matrix: jax.Array, right: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The solution of a positive definite system, and half the logarithm of its determinant."""
+    """Solve a positive definite system, and return half the log of its determinant too."""
     if matrix.shape[0] == 1:
         # Most series have one observation at a time, and a division costs a hundredth of a call of LAPACK.
         return right / matrix, 0.5 * jnp.log(matrix[0, 0])

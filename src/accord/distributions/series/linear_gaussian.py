@@ -1,4 +1,4 @@
-"""Distribute observations of a linear system whose states and noise are normal."""
+"""Define the linear Gaussian state-space distribution of observations."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
@@ -25,7 +25,7 @@ class Moments(NamedTuple):
 
 
 class LinearGaussianStateSpace(AbstractDistribution):
-    """Observations of states that are mapped linearly from step to step; the states are integrated out exactly.
+    """Linear Gaussian state-space distribution of observations; the states are integrated out exactly.
 
     The state begins as `m + B e`, moves as `x_t = A x_(t-1) + G e`, and is observed as `y_t = H x_t + R e`, each `e`
     a vector of independent standard normal numbers. A row of zeros in B or G is a state without noise. A value has
@@ -120,11 +120,11 @@ class LinearGaussianStateSpace(AbstractDistribution):
         return self._draw(key, sample_shape)[1]
 
     def smooth(self, value: Any) -> Moments:
-        """Means and covariances of the states, given all that is observed in `value`."""
+        """Compute means and covariances of the states, given all observations in `value`."""
         return Moments(*self._over(lambda a, y: smooth_states(self._steps(a, y)), value))
 
     def sample_states(self, key: jax.Array, value: Any, sample_shape: Shape = ()) -> jax.Array:
-        """Independent draws of all states, given all that is observed in `value`.
+        """Draw all states independently, given all observations in `value`.
 
         **Arguments**: `value`, shape `batch_shape + event_shape`. **Returns** shape
         `sample_shape + batch_shape + (num_steps, n)`.
@@ -149,7 +149,7 @@ class LinearGaussianStateSpace(AbstractDistribution):
         )
 
     def _moments(self) -> tuple[jax.Array, jax.Array]:
-        """Means and variances of the observations, shape `batch_shape + event_shape`."""
+        """Return means and variances of the observations, shape `batch_shape + event_shape`."""
 
         def moments(arrays: Arrays, y: jax.Array) -> tuple[jax.Array, jax.Array]:
             steps, seen_by = (
@@ -163,7 +163,7 @@ class LinearGaussianStateSpace(AbstractDistribution):
         return self._over(moments, jnp.zeros(self._shape(), self.dtype))
 
     def _draw(self, key: jax.Array, sample_shape: Shape) -> tuple[jax.Array, jax.Array]:
-        """States and observations."""
+        """Draw states and observations."""
         key_state, key_noise = jax.random.split(key)
         shape, n = self._shape(sample_shape), np.shape(self.transition_matrix)[-1]
         shocks = jax.random.normal(key_state, (*shape[:-1], n), self.dtype)
@@ -184,7 +184,7 @@ class LinearGaussianStateSpace(AbstractDistribution):
         return self._over(path, shocks, errors)
 
     def _over(self, function: Callable[..., Any], *series: Any) -> Any:
-        """Apply a function of one system and one series of each kind, over all that there are of either."""
+        """Map a function of one system and one series of each kind over all systems and series."""
         given = [getattr(self, name) for name in self.parameters]
         dtype, batch = float_type(*series, *given), self.batch_shape
         own = [
@@ -205,7 +205,7 @@ class LinearGaussianStateSpace(AbstractDistribution):
 
 
 class Arrays(NamedTuple):
-    """The parameters of one system, as `LinearGaussianStateSpace` names them."""
+    """Parameters of one system, as `LinearGaussianStateSpace` names them."""
 
     transition_matrix: jax.Array
     observation_matrix: jax.Array

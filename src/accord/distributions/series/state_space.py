@@ -1,4 +1,4 @@
-"""Distribute the states of a linear system driven by normal noise."""
+"""Define the Gaussian state-space distribution: states of a linear system with normal noise."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .gaussian_random_walk import check_num_steps
 
 
 class GaussianStateSpace(AbstractDistribution):
-    """The path of a vector that is mapped linearly at every step, then moved by a normal step.
+    """Gaussian state-space path: at every step a vector is mapped linearly, then moved by a normal step.
 
     Give exactly one of the three matrices, shape `(..., n, n)`; prefer `scale_tril` where it is at hand. Density and
     draws cost one pass over the path: the covariance between its steps is never built. The initial state itself is
@@ -123,17 +123,17 @@ class GaussianStateSpace(AbstractDistribution):
         return self._batched(self.num_steps * self._innovation().entropy())
 
     def _transition(self, dtype: Any = None) -> jax.Array:
-        """The transition matrix, in this dtype (that of the distribution by default)."""
+        """Return the transition matrix in this dtype (by default the distribution's)."""
         return jnp.asarray(self.transition_matrix, dtype or self.dtype)
 
     def _start(self, dtype: Any = None) -> jax.Array:
-        """The state before the first step."""
+        """Return the state before the first step."""
         if self.initial_value is None:
             return jnp.zeros(self.event_shape[-1:], dtype or self.dtype)
         return jnp.asarray(self.initial_value, dtype or self.dtype)
 
     def _noise_covariance(self) -> jax.Array:
-        """The covariance of one step."""
+        """Return the covariance of one step."""
         if self.covariance_matrix is not None:
             return jnp.asarray(self.covariance_matrix, self.dtype)
         if self.scale_tril is not None:
@@ -142,7 +142,7 @@ class GaussianStateSpace(AbstractDistribution):
         return jnp.linalg.inv(jnp.asarray(self.precision_matrix, self.dtype))
 
     def _innovation(self, dtype: Any = None) -> MultivariateNormal:
-        """The distribution of one step."""
+        """Return the distribution of one step."""
         return MultivariateNormal(
             np.zeros((), dtype or self.dtype),
             covariance_matrix=self.covariance_matrix,

@@ -1,4 +1,4 @@
-"""Place the points of a rule that integrates a bell: sharp or wide, skewed, and with tails that fall slowly.
+"""Place quadrature points for a bell-shaped function: sharp or wide, skewed, with slowly falling tails.
 
 On each side of the peak stands one Gauss-Legendre rule in the logarithm of the distance, which resolves an edge near
 the peak as well as a long tail.
@@ -19,7 +19,7 @@ _NEAREST, _FARTHEST = -18.0, 16.0
 
 
 class Bell(NamedTuple):
-    """Where a bell is taken: its peak, and along one more axis distances from the peak and their weights."""
+    """Quadrature points of a bell: its peak, and along one more axis distances from the peak and weights."""
 
     peak: jax.Array
     step: jax.Array

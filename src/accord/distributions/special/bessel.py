@@ -8,7 +8,7 @@ from jax.scipy import special as jsp
 
 
 def _gap_coefficients(count: int) -> tuple[float, ...]:
-    """Coefficients of 1/x, 1/x^2, ... in 1 - I1(x)/I0(x), from the equation r' = 1 - r/x - r^2 of the ratio."""
+    """Return coefficients of 1/x, 1/x^2, ... in 1 - I1(x)/I0(x), from r' = 1 - r/x - r^2 for the ratio r."""
     found = [0.5]
     for k in range(1, count):
         found.append(0.5 * (sum(found[i] * found[k - 1 - i] for i in range(k)) + (k - 1) * found[k - 1]))
@@ -24,7 +24,7 @@ _SERIES = tuple(1 / math.factorial(k) ** 2 for k in range(1, 14))
 
 @jax.custom_jvp
 def log_bessel_i0(x: jax.Array) -> jax.Array:
-    """Compute log I0(x), for x >= 0, to its last relative digits as `x` goes to 0.
+    """Compute log I0(x), for x >= 0, with full relative accuracy as `x` goes to 0.
 
     **Source**: DLMF 10.25.2 (the series, below 2) and 10.29.3 (its derivative).
     """
@@ -94,7 +94,7 @@ def _ratio_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
 
 
 def _gap(x: jax.Array) -> jax.Array:
-    """1 - I1(x) / I0(x) by its asymptotic series."""
+    """Compute 1 - I1(x) / I0(x) by its asymptotic series."""
     y = 1.0 / x
     total = jnp.full_like(x, _GAP[-1])
     for coefficient in _GAP[-2::-1]:

@@ -21,7 +21,7 @@ _TERMS = 11
 
 
 def log_bessel_i(order: Any, x: Any) -> jax.Array:
-    """Compute log I_order(x), for order >= -1/2 and x >= 0, to its last relative digits as `x` goes to 0 at order 0.
+    """Compute log I_order(x), for order >= -1/2 and x >= 0, with full relative accuracy as `x` goes to 0 at order 0.
 
     **Source**: DLMF 10.25.2 (the series); Johnson, Kotz & Balakrishnan (1995), Continuous Univariate Distributions 2,
     equation 29.4.
@@ -34,7 +34,7 @@ def log_bessel_i(order: Any, x: Any) -> jax.Array:
 
 
 def _by_series(order: jax.Array, x: jax.Array) -> jax.Array:
-    """The logarithm by the series in (x / 2)^2."""
+    """Compute the logarithm by the series in (x / 2)^2."""
     square, total = 0.25 * x * x, jnp.zeros_like(x)
     for k in range(_TERMS, 0, -1):
         total = square / (k * (order + k)) * (1 + total)

@@ -47,7 +47,7 @@ def log_bessel_ke(order: Any, x: Any) -> jax.Array:
 
 
 def _by_parts(v: jax.Array, x: jax.Array) -> jax.Array:
-    """The logarithm for an order that is not large."""
+    """Compute the logarithm for an order that is not large."""
     p, weights = (along_axis(values, x) for values in (_P, _WEIGHTS))
     root = jnp.exp(-0.5 * jnp.log(2 * x))
     t = 2 * jnp.arcsinh(root[..., None] * jnp.sqrt(p))
@@ -59,7 +59,7 @@ def _by_parts(v: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def _by_bell(v: jax.Array, x: jax.Array) -> jax.Array:
-    """The logarithm for a large order."""
+    """Compute the logarithm for a large order."""
     w = jnp.hypot(v, x)
     rest = x * (x / (w + v))  # w - v
     u, step = _around(*jax.lax.stop_gradient((v, w, rest)))
@@ -72,7 +72,7 @@ def _by_bell(v: jax.Array, x: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def _middle(v: jax.Array, x: jax.Array) -> jax.Array:
-    """Where the bell is: asinh(v / x)."""
+    """Return the centre of the bell: asinh(v / x)."""
     return jnp.arcsinh(v / x)
 
 
@@ -83,7 +83,7 @@ def _middle_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[ja
 
 
 def _around(v: jax.Array, w: jax.Array, rest: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Distances from the middle of the bell along one more axis, and their step; constants to derivatives."""
+    """Return distances from the middle of the bell along one more axis, and their step; constants to derivatives."""
     right = _reach(w)
     # To the left it falls at least as rest * (cosh u - 1), and as v u^2 / (2 + |u|).
     share = _FALL / v
@@ -93,5 +93,5 @@ def _around(v: jax.Array, w: jax.Array, rest: jax.Array) -> tuple[jax.Array, jax
 
 
 def _reach(w: jax.Array) -> jax.Array:
-    """Where w * (cosh u - 1) is as large as the fall."""
+    """Return the u at which w * (cosh u - 1) equals the required fall."""
     return 2 * jnp.arcsinh(jnp.sqrt(0.5 * _FALL / w))

@@ -1,4 +1,4 @@
-"""Compute modified Bessel functions of the second kind of orders 0 and 1, by which normal inverse Gaussian laws move.
+"""Compute modified Bessel functions K0 and K1, used by normal inverse Gaussian distributions.
 
 From 1 on they are sums over the midpoints m of a bell, y (cosh t - 1) = m^2, below 1 series.
 
@@ -48,13 +48,13 @@ def k1_gap(y: jax.Array) -> jax.Array:
 
 
 def _gap(y: jax.Array) -> jax.Array:
-    """1 - K0(y) / K1(y), for y >= 1, without cancellation."""
+    """Compute 1 - K0(y) / K1(y), for y >= 1, without cancellation."""
     square, bell = _k1_rule(y)
     return (bell * square).sum(-1) / (bell * (square + y[..., None])).sum(-1)
 
 
 def _k1_rule(y: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The squares m^2 of the midpoints and their weights, of which the sum is exp(y) K0(y)."""
+    """Return the squares m^2 of the midpoints and weights that sum to exp(y) K0(y)."""
     square, bell = along_axis(MIDPOINTS**2, y), along_axis(BELL, y)
     return square, bell / jnp.sqrt(square + 2 * y[..., None])
 
@@ -74,12 +74,12 @@ def _log_k1_small_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[jax.Ar
 
 
 def k0_small(y: jax.Array) -> jax.Array:
-    """K0(y), for 0 < y <= 1."""
+    """Compute K0(y), for 0 < y <= 1."""
     return _series(_K0, 0.25 * y * y, jnp.log(0.5 * y))
 
 
 def _series(coefficients: list[tuple[float, float]], square: jax.Array, log_half: jax.Array) -> jax.Array:
-    """The sum of (first - second * log_half) * square^k."""
+    """Compute the sum of (first - second * log_half) * square^k."""
     first = second = jnp.zeros_like(square)
     for one, two in coefficients[::-1]:
         first, second = one + square * first, two + square * second
@@ -87,5 +87,5 @@ def _series(coefficients: list[tuple[float, float]], square: jax.Array, log_half
 
 
 def along_axis(values: np.ndarray, x: jax.Array) -> jax.Array:
-    """Constants, along one more axis than x has."""
+    """Return constants along one more axis than x has."""
     return jnp.asarray(values, x.dtype).reshape((1,) * x.ndim + (-1,))

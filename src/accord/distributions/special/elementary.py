@@ -1,4 +1,4 @@
-"""Compute logarithms and sums that stay finite, with the right derivative, where the textbook formula does not."""
+"""Compute logarithms and sums with finite values and right derivatives where the textbook formula fails."""
 
 import math
 from typing import Any
@@ -47,7 +47,7 @@ def exp_of(x: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def angle(height: jax.Array, width: jax.Array) -> jax.Array:
-    """Compute the angle from 0 to pi of the point (width, height), for height > 0, its squares never formed."""
+    """Compute the angle, from 0 to pi, of the point (width, height), for height > 0, without forming squares."""
     return jnp.arctan2(height, width)
 
 
@@ -84,7 +84,7 @@ def log1m_exp(x: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def reciprocal(x: jax.Array) -> jax.Array:
-    """Compute 1/x, with a derivative whose factors overflow no sooner than the result."""
+    """Compute 1/x; factors of its derivative overflow only when the derivative does."""
     return 1.0 / x
 
 
@@ -96,7 +96,7 @@ def _reciprocal_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tu
 
 
 def keep_inside(x: jax.Array, low: float | None = None, high: float | None = None) -> jax.Array:
-    """Move draws that rounding put on a bound, or beyond what their precision can hold, to the nearest number inside.
+    """Move draws that rounding put on a bound, or beyond their precision, to the nearest number inside.
 
     A bound of None is at the largest finite number.
     """

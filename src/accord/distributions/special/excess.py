@@ -1,4 +1,4 @@
-"""Compute logarithms without their linear term, which in log densities cancels against another."""
+"""Compute logarithms without their linear term, which cancels in log densities."""
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +35,7 @@ def _log1p_excess_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> 
 
 
 def _near_zero(u: jax.Array) -> jax.Array:
-    """log(1 + u) - u, for |u| < 0.25."""
+    """Compute log(1 + u) - u, for |u| < 0.25."""
     # log(1 + u) = 2 atanh(z), and 2 z - u = -u z.
     z = u / (2.0 + u)
     square = z * z

@@ -1,4 +1,4 @@
-"""Compute the tails of a normal variable plus an exponential one, of which the lower is a difference of two functions.
+"""Compute the tails of a normal variable plus an exponential one; the lower is a difference of functions.
 
 Derivatives are those by the scale and the rate themselves, because most of what they do through z = distance / scale
 and k = rate scale cancels. phi and Phi are the standard normal density and distribution function.
@@ -31,7 +31,7 @@ def _log_density_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     distance, scale, rate = primals
     z, k = distance / scale, rate * scale
     ratio, excess, rest = _inverse_mills(z - k), *_mean_excess(z - k)
-    # Two forms of each, of which one keeps its digits: below k everything is near the normal law.
+    # Two forms of each, of which one keeps its digits: below k everything is near the normal distribution.
     is_below = z < k
     by_scale = jnp.where(is_below, z * z - (z + k) * excess, k * k - (z + k) * ratio) / scale
     by_rate = jnp.where(is_below, (rest - z) * excess, 1.0 - k * excess) / rate
@@ -41,7 +41,7 @@ def _log_density_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
 
 @jax.custom_jvp
 def log_modified_upper(distance: jax.Array, scale: jax.Array, rate: jax.Array) -> jax.Array:
-    """Compute the log of the probability above a distance from the mean of the normal variable: of a sum."""
+    """Compute the log probability above a distance from the mean of the normal variable, as a sum."""
     z = distance / scale
     return jnp.logaddexp(log_ndtr(-z), _log_share(z, rate * scale))
 
@@ -54,7 +54,7 @@ def _log_upper_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple
 
 @jax.custom_jvp
 def log_modified_lower(distance: jax.Array, scale: jax.Array, rate: jax.Array) -> jax.Array:
-    """Compute the log of the probability below a distance from the mean of the normal variable."""
+    """Compute the log probability below a distance from the mean of the normal variable."""
     z, k = distance / scale, rate * scale
     is_slow, is_lower = k < 1, z < 0
     t = jnp.where(is_lower, -z, 0.0)
@@ -72,7 +72,7 @@ def _log_lower_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple
 
 
 def _tail_slope(found: jax.Array, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> jax.Array:
-    """How the probability below changes, relative to a tail of the logarithm `found`."""
+    """Return the change of the probability below, relative to a tail of the logarithm `found`."""
     distance, scale, rate = primals
     z, k = distance / scale, rate * scale
     excess, _ = _mean_excess(z - k)
@@ -81,7 +81,7 @@ def _tail_slope(found: jax.Array, primals: tuple[Any, ...], tangents: tuple[Any,
 
 
 def _log_share(z: jax.Array, k: jax.Array) -> jax.Array:
-    """k^2 / 2 - k z + log Phi(z - k), the log density over the rate; large terms do not cancel."""
+    """Compute k^2 / 2 - k z + log Phi(z - k), the log density over the rate, without cancellation."""
     is_below = z < k
     scaled = erfcx(_ROOT_HALF * jnp.where(is_below, k - z, 0.0))
     below = jnp.log(0.5 * scaled) - 0.5 * jnp.where(is_below, z, 0.0) ** 2
@@ -95,7 +95,7 @@ def modified_slope(z: jax.Array, k: jax.Array) -> jax.Array:
 
 
 def _mean_excess(u: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The sum u + phi(u) / Phi(u), the mean of u - v for a standard normal v below u; and its inverse plus u.
+    """Return u + phi(u) / Phi(u), the mean of u - v for a standard normal v below u, and its inverse plus u.
 
     **Source**: DLMF 7.9.1, the continued fraction of the complementary error function.
     """
@@ -112,13 +112,13 @@ def _mean_excess(u: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _inverse_mills(u: jax.Array) -> jax.Array:
-    """phi(u) / Phi(u)."""
+    """Compute phi(u) / Phi(u)."""
     near = jnp.minimum(u, 40.0)
     return jnp.where(u < 40.0, jnp.exp(-0.5 * near * near - HALF_LOG_TWO_PI - log_ndtr(near)), 0.0)
 
 
 def _by_rule(z: jax.Array, rate: jax.Array) -> jax.Array:
-    """Log of the integral of phi(s - z) (1 - exp(-rate s)) over s > 0, for a rate that changes little over a unit."""
+    """Compute the log integral of phi(s - z) (1 - exp(-rate s)) over s > 0, for a rate small against 1."""
     fall = FALL[bits_of(z)]
     reach, is_lower = math.sqrt(2 * fall), z < 0
     # Above 0 from `reach` below the peak to `reach` above it; below 0 from the end to where the integrand has fallen.

@@ -54,13 +54,13 @@ def log_products_in_order(small: tuple[jax.Array, ...], large: tuple[jax.Array, 
 
 
 def mean_log(z: jax.Array) -> jax.Array:
-    """About the mean of the logarithm of a gamma variable of shape z > 0, to within 0.04."""
+    """Approximate the mean of the logarithm of a gamma variable of shape z > 0, to within 0.04."""
     middle = z + 0.5
     return jnp.log(middle + 1.0 / (24.0 * middle)) - 1.0 / z
 
 
 def _saddle(down: jax.Array, up: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """About where, between 0 and `down`, the integrand is least on the real axis, and its width across."""
+    """Approximate where, between 0 and `down`, the integrand is least on the real axis, and its width across."""
 
     def slope(c: jax.Array) -> jax.Array:
         c_ = jnp.expand_dims(c, -1)
@@ -75,7 +75,7 @@ def _saddle(down: jax.Array, up: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _rise(z: jax.Array, s: jax.Array) -> jax.Array:
-    """The sum over z of log(Gamma(z + s) / Gamma(z)) - s log(z + 10), one more axis in s than in z without its last."""
+    """Sum log(Gamma(z + s) / Gamma(z)) - s log(z + 10) over the last axis of z; s has one more axis."""
     s, z = s[..., None], jnp.expand_dims(z, -2)
     y, dtype = z + _SHIFT, s.dtype
     inverse = (1.0 / y).astype(dtype)
@@ -88,7 +88,7 @@ def _rise(z: jax.Array, s: jax.Array) -> jax.Array:
 
 
 def _log1p(z: jax.Array) -> jax.Array:
-    """log(1 + z) with relative accuracy of both parts, for complex z not on the real axis left of -1."""
+    """Compute log(1 + z), both parts accurate, for complex z not on the real axis left of -1."""
     x, y = z.real, z.imag
     is_small = jnp.abs(x) + jnp.abs(y) < 0.5
     near_x, near_y = jnp.where(is_small, x, 0.0), jnp.where(is_small, y, 0.0)
@@ -98,7 +98,7 @@ def _log1p(z: jax.Array) -> jax.Array:
 
 
 def _series(r: jax.Array) -> jax.Array:
-    """What Stirling's series adds to log Gamma(1 / r)."""
+    """Return the term that Stirling's series adds to log Gamma(1 / r)."""
     square, total = r * r, jnp.full_like(r, STIRLING[-1])
     for coefficient in STIRLING[-2::-1]:
         total = coefficient + square * total

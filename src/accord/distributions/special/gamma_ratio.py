@@ -43,7 +43,7 @@ _FROM = 10
 
 
 def log_gamma_1p(a: jax.Array) -> jax.Array:
-    """Compute log Gamma(1 + a), for 0 < a <= 3/2, to its last relative digits as `a` goes to 0."""
+    """Compute log Gamma(1 + a), for 0 < a <= 3/2, with full relative accuracy as `a` goes to 0."""
     shifted = a - 0.75
     total = jnp.full_like(a, _NEAR_ONE[-1])
     for coefficient in _NEAR_ONE[-2::-1]:
@@ -52,7 +52,7 @@ def log_gamma_1p(a: jax.Array) -> jax.Array:
 
 
 def log_gamma_ratio(b: jax.Array, a: jax.Array) -> jax.Array:
-    """Compute log(Gamma(b + a) / Gamma(b)), for b > 0, 0 < a <= 3/2, to its last relative digits as `a` goes to 0."""
+    """Compute log(Gamma(b + a) / Gamma(b)), b > 0, 0 < a <= 3/2, with full relative accuracy as `a` goes to 0."""
     is_low = b < _FROM
     # Gamma(b + a) / Gamma(b) from the same at b + 10: the product of 1 + a/(b + k), less 1, is a sum of positive terms.
     low = jnp.where(is_low, b, 1.0)
@@ -83,7 +83,7 @@ def remainder_rise(a: jax.Array, k: jax.Array) -> jax.Array:
 
 
 def _stirling_step(b: jax.Array, step: jax.Array) -> jax.Array:
-    """The difference of Stirling's series at b + step and at b, without a difference of its sums."""
+    """Return the difference of Stirling's series at b + step and b, without a difference of its sums."""
     # Divided differences, by Horner's rule; r, s: inverses of the two arguments.
     r, s = 1.0 / b, 1.0 / (b + step)
     at_s, slope = STIRLING[-1], 0.0

@@ -1,4 +1,4 @@
-"""Compute the density and both tails of the normal inverse Gaussian law, of any shape and in any tail.
+"""Compute density and both tails of the normal inverse Gaussian distribution, of any shape, in any tail.
 
 At scale 1, with r^2 = 1 + z^2, y = a r, g^2 = a^2 - b^2 and E = g + b z - y, which is never positive,
 
@@ -8,14 +8,14 @@ At scale 1, with r^2 = 1 + z^2, y = a r, g^2 = a^2 - b^2 and E = g + b z - y, wh
 
 The tail is the inverse of the moment generating function along the path of steepest descent, on which the exponent is
 real. With y (cosh t - 1) = m^2 the same midpoints m serve every y from 1 on, once what they make of the poles at
-m^2 = -y (1 - cos u) is taken off. For y below 1 the path is left for that of a Cauchy law, from which
+m^2 = -y (1 - cos u) is taken off. For y below 1 the path is left for that of a Cauchy distribution, from which
 
     exp(y c) J(y, c) = pi - u - sin(u) * integral of exp(c v) K0(v) over 0 < v < y, c = cos u,
 
 takes a little. The tail moves with a and b as the second J does, which has no pole where z is the mean.
 
-**Source**: Barndorff-Nielsen (1997), Scandinavian Journal of Statistics 24, 1-13 (the law); Trefethen & Weideman
-(2014), SIAM Review 56(3), 385-458, section 5 (the rule near a pole); DLMF 10.31 (the series of K0 and K1).
+**Source**: Barndorff-Nielsen (1997), Scandinavian Journal of Statistics 24, 1-13 (the distribution); Trefethen &
+Weideman (2014), SIAM Review 56(3), 385-458, section 5 (the rule near a pole); DLMF 10.31 (the series of K0 and K1).
 """
 
 import math
@@ -34,7 +34,7 @@ _POWER = 6  # nodes near 0 are crowded by this power, for the logarithm there
 
 
 class _Tail(NamedTuple):
-    """The log of a height; over exp(height) the tail, the density, and what the tail loses with a and gains with b."""
+    """Log of a height and, over exp(height), the tail, the density, and the tail's slopes by a and b."""
 
     height: jax.Array
     tail: jax.Array
@@ -67,7 +67,7 @@ def log_hyperbolic_density(
 def log_hyperbolic_tails(
     z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Compute the logs of the probabilities below and above z at scale 1; g, the root of a^2 - b^2, goes with a, b."""
+    """Compute log probabilities below and above z at scale 1; g is the root of a^2 - b^2."""
     is_lower, part = _nearer(z, a, b, g)
     return _sorted(is_lower, *_logs(part))
 
@@ -84,18 +84,18 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
 
 
 def _logs(part: _Tail) -> tuple[jax.Array, jax.Array]:
-    """The log of a tail, and of what it leaves."""
+    """Return the log of a tail and of its complement."""
     small = jnp.minimum(part.height + jnp.log(part.tail), -1e-30)
     return small, log1m_exp(small)
 
 
 def _sorted(is_lower: jax.Array, small: jax.Array, large: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """What belongs to the lower tail, and to the upper one."""
+    """Return the results of the lower tail, then of the upper one."""
     return jnp.where(is_lower, small, large), jnp.where(is_lower, large, small)
 
 
 def _nearer(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> tuple[jax.Array, _Tail]:
-    """Whether it is the lower tail that does not hold the centre, and that tail, as an upper one."""
+    """Return whether the tail without the centre is the lower one, and that tail, reflected to an upper one."""
     r = _root(z)
     is_small = a * r < 1
     is_lower = jnp.where(is_small, z < 0, g * z < b)
@@ -108,7 +108,7 @@ def _nearer(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> tuple[jax
 
 
 def _by_midpoints(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> _Tail:
-    """The upper tail where a r is not below 1, and z not below the mean."""
+    """Compute the upper tail for a r >= 1 and z not below the mean, by the midpoint rule."""
     r, tilt, along = _root(z), b * z, g * z
     y = a * r
     # y + b z and y - b z, with the smaller one from their product.
@@ -152,13 +152,13 @@ def _by_midpoints(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> _Ta
 
 
 def _skipped(distance: jax.Array) -> jax.Array:
-    """What the midpoint rule misses by a pole at this distance from the path."""
+    """Return the midpoint rule's error from a pole at this distance from the path."""
     near = jnp.minimum(distance, _FELT)
     return 2 * np.pi * jnp.exp(near * near) / (1 + jnp.exp(2 * np.pi / STEP * near))
 
 
 def _near_cauchy(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> _Tail:
-    """The upper tail where a r is below 1, and z not below 0."""
+    """Compute the upper tail for a r < 1 and z >= 0."""
     r = _root(z)
     y, along, tilt = a * r, g * z, b * z
     nodes, weights = rule_on_unit(z)
@@ -182,7 +182,7 @@ def _near_cauchy(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> _Tai
 
 
 def _root(z: jax.Array) -> jax.Array:
-    """The root of 1 + z^2, also where the square overflows."""
+    """Compute the root of 1 + z^2, also where the square overflows."""
     size = jnp.where(z < 0, -z, z)
     is_far = size > 1 / float(jnp.finfo(z.dtype).eps)
     near = jnp.where(is_far, 0.0, size)

@@ -79,7 +79,7 @@ def log_beta_tail(a: jax.Array, b: jax.Array, odds: jax.Array, is_lower: jax.Arr
 
 
 def nearer_beta_tail(a: jax.Array, b: jax.Array, odds: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute the logarithm of one of the two tails at given log odds, and whether it is the lower; -inf at an end."""
+    """Compute the logarithm of the nearer tail at given log odds, and whether it is the lower; -inf at an end."""
     is_end, is_flipped = jnp.abs(odds) == jnp.inf, odds > 0
     odds = jnp.where(is_end, 0.0, jnp.where(is_flipped, -odds, odds))
     a, b = jnp.where(is_flipped, b, a), jnp.where(is_flipped, a, b)
@@ -106,7 +106,7 @@ def nearer_beta_tail(a: jax.Array, b: jax.Array, odds: jax.Array) -> tuple[jax.A
 
 @jax.custom_jvp
 def _excess(a: jax.Array, b: jax.Array, x: jax.Array) -> jax.Array:
-    """The integral of u^(a-1) ((1 - x u)^(b-1) - 1) over 0 < u < 1, with u = w^8 to smooth the power at 0."""
+    """Integrate u^(a-1) ((1 - x u)^(b-1) - 1) over 0 < u < 1, with u = w^8 to smooth the power at 0."""
     nodes, weights = rule_on_unit(x)
     power = (8.0 * weights / nodes) * jnp.exp(a[..., None] * (8.0 * jnp.log(nodes)))
     less = jnp.expm1((b[..., None] - 1.0) * jnp.log1p(-x[..., None] * nodes**8))
@@ -128,7 +128,7 @@ def _excess_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 @jax.custom_jvp
 def _log_integral(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Logarithm of the integral of exp(a v - (a + b) log(1 + x (e^v - 1))) over v < 0 or v > 0."""
+    """Compute the log integral of exp(a v - (a + b) log(1 + x (e^v - 1))) over v < 0 or v > 0."""
     v, weights = tail_nodes(a, b, x, is_lower)
     return jnp.log((weights * jnp.exp(tail_exponent(a, b, x, v))).sum(-1))
 
@@ -148,7 +148,7 @@ def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
 
 
 def tail_exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
-    """A v - (a + b) log(1 + x (e^v - 1)); for small v without its linear terms, which would cancel."""
+    """Compute a v - (a + b) log(1 + x (e^v - 1)), for small v without its linear terms, which would cancel."""
     a, b, x = a[..., None], b[..., None], x[..., None]
     y, is_near = 1.0 - x, jnp.abs(v) < 0.5
     near = jnp.where(is_near, v, 0.0)
@@ -158,7 +158,7 @@ def tail_exponent(a: jax.Array, b: jax.Array, x: jax.Array, v: jax.Array) -> jax
 
 
 def tail_nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where the integrand is taken, up to where it has vanished, and with which weights; constants to derivatives."""
+    """Return nodes and weights up to where the integrand has vanished; constants to derivatives."""
     a, b, x = jax.lax.stop_gradient((a, b, x))
     fall, total, y = FALL[bits_of(x)], a + b, 1.0 - x
     half = 0.5 * jnp.abs(x * b - y * a)
@@ -178,7 +178,7 @@ def tail_nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) ->
 
 @jax.custom_jvp
 def beta_log_odds_quantile(a: jax.Array, b: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Compute the log odds whose lower tail has logarithm `log_p`, its upper one `log_q`; the smaller one counts."""
+    """Compute the log odds whose lower tail has log `log_p` and upper tail log `log_q`; the smaller is matched."""
     is_lower = log_p < log_q
     a, b = jnp.where(is_lower, a, b), jnp.where(is_lower, b, a)
     target = jnp.where(is_lower, log_p, log_q)
@@ -198,7 +198,7 @@ def beta_log_odds_quantile(a: jax.Array, b: jax.Array, log_p: jax.Array, log_q: 
         still = moving & (jnp.abs(move) > 4.0 * eps * (1.0 + jnp.abs(s)))
         return step + 1, jnp.where(moving, s + move, s), still
 
-    # The power law of a small tail starts below the answer; a normal law for the log odds is nearer for large shapes.
+    # The power law of a small tail starts below the answer; normal log odds are nearer for large shapes.
     power = (target + log_beta(a, b) + jnp.log(a)) / a
     t = jnp.sqrt(-2.0 * target)
     z = t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + 0.04481 * t))
@@ -229,7 +229,7 @@ def quantile_moved(
     tail_dot: jax.Array,
     shape_dots: tuple[Any, Any],
 ) -> jax.Array:
-    """Compute how a quantile moves with its tail's logarithm and the shapes; an infinite one does not.
+    """Compute a quantile's change with its tail's logarithm and the shapes; 0 for an infinite quantile.
 
     `log_tail(found, *shapes)` is that logarithm; all arrays have one shape.
     """

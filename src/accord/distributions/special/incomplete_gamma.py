@@ -93,7 +93,7 @@ def log_gamma_quantile_upper(a: Any, q: Any) -> jax.Array:
 
 
 def nearer_gamma_tail(a: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute the logarithm of one of the two tails, and whether it is the lower; -inf at either end of the support."""
+    """Compute the logarithm of the nearer tail, and whether it is the lower; -inf at either end of the support."""
     is_end = (x <= 0) | (x == jnp.inf)
     is_zero_end = x <= 0
     x = jnp.where(is_end, 1.0, x)
@@ -112,7 +112,7 @@ def nearer_gamma_tail(a: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]
 
 @jax.custom_jvp
 def _excess(a: jax.Array, x: jax.Array) -> jax.Array:
-    """The integral of u^(a-1) (e^(-x u) - 1) over 0 < u < 1, with u = w^8 to smooth the power at 0."""
+    """Integrate u^(a-1) (e^(-x u) - 1) over 0 < u < 1, with u = w^8 to smooth the power at 0."""
     nodes, weights = rule_on_unit(x)
     power = jnp.exp(8.0 * a[..., None] * jnp.log(nodes))
     return (8.0 * weights / nodes * power * jnp.expm1(-x[..., None] * nodes**8)).sum(-1)
@@ -131,7 +131,7 @@ def _excess_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 @jax.custom_jvp
 def _log_integral(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Logarithm of the integral of exp(a v - x (e^v - 1)) over v < 0 or v > 0."""
+    """Compute the log integral of exp(a v - x (e^v - 1)) over v < 0 or v > 0."""
     v, weights = _nodes(a, x, is_lower)
     return jnp.log((weights * jnp.exp(_exponent(a, x, v))).sum(-1))
 
@@ -148,7 +148,7 @@ def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
 
 
 def _exponent(a: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
-    """A v - x (e^v - 1); for small v without its linear terms, which would cancel."""
+    """Compute a v - x (e^v - 1), for small v without its linear terms, which would cancel."""
     a, x = a[..., None], x[..., None]
     is_near = jnp.abs(v) < 0.5
     near = jnp.where(is_near, v, 0.0)
@@ -156,7 +156,7 @@ def _exponent(a: jax.Array, x: jax.Array, v: jax.Array) -> jax.Array:
 
 
 def _nodes(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where the integrand is taken, up to where it has vanished, and with which weights; constants to derivatives."""
+    """Return nodes and weights up to where the integrand has vanished; constants to derivatives."""
     a, x = jax.lax.stop_gradient((a, x))
     fall = FALL[bits_of(x)]
     half = 0.5 * jnp.abs(x - a)
@@ -172,7 +172,7 @@ def _nodes(a: jax.Array, x: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, 
 
 @jax.custom_jvp
 def _log_quantile(a: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Logarithm of the x whose lower tail has logarithm `log_p`, its upper one `log_q`."""
+    """Compute the log of the x whose lower tail has log `log_p` and upper tail log `log_q`."""
     is_lower = _is_lower(a, log_p, log_q)
     target = jnp.where(is_lower, log_p, log_q)
     is_end = target == -jnp.inf
@@ -215,20 +215,20 @@ def _log_quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
 
 
 def _is_lower(a: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Whether to invert the lower tail: where it is the smaller one, and where it is almost a pure power."""
+    """Return whether to invert the lower tail: it is the smaller one, or almost a pure power."""
     power = (log_p + jsp.gammaln(a + 1.0)) / a
     return (log_p < log_q) | ((a < 1.5) & (power < -2.0) & (log_q > -jnp.inf))
 
 
 def _tail(a: jax.Array, s: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Logarithm of the lower or the upper tail at x = e^s."""
+    """Compute the logarithm of the lower or upper tail at x = e^s."""
     found, found_lower = nearer_gamma_tail(a, jnp.exp(s))
     is_same = found_lower == is_lower
     return jnp.where(is_same, found, log1m_exp(jnp.where(is_same, -1.0, found)))
 
 
 def _start(a: jax.Array, target: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Where to begin: the power law of a small lower tail, Wilson & Hilferty's cube, or the exponential far out."""
+    """Return a starting value: a small lower tail's power law, Wilson & Hilferty's cube, or an exponential far out."""
     # A rough normal quantile suffices: Abramowitz & Stegun 26.2.22.
     t = jnp.sqrt(-2.0 * target)
     z = t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + 0.04481 * t))

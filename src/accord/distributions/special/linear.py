@@ -1,4 +1,4 @@
-"""Multiply and solve with batches of matrices and vectors, whose batch shapes need only broadcast.
+"""Multiply and solve with batches of matrices and vectors whose batch shapes broadcast.
 
 Axes that the matrices do not have become columns of one product or solve, instead of copies of the matrices. Products
 are computed in full precision also on accelerators that would round their factors first.
@@ -13,7 +13,7 @@ import numpy as np
 
 
 def multiply(matrix: jax.Array, vectors: jax.Array) -> jax.Array:
-    """The product of matrices `(..., m, n)` and vectors `(..., n)`."""
+    """Multiply matrices `(..., m, n)` and vectors `(..., n)`."""
     return by_columns(lambda columns: product(matrix, columns), vectors, matrix.shape)
 
 
@@ -23,7 +23,7 @@ def solve_lower(factor: jax.Array, vectors: jax.Array) -> jax.Array:
 
 
 def multiply_matrix(left: jax.Array, right: jax.Array) -> jax.Array:
-    """The product of matrices `(..., m, n)` and `(..., n, k)`."""
+    """Multiply matrices `(..., m, n)` and `(..., n, k)`."""
     return multiply(jnp.expand_dims(left, -3), right.mT).mT
 
 
@@ -33,7 +33,7 @@ def solve_lower_matrix(factor: jax.Array, right: jax.Array) -> jax.Array:
 
 
 def product(left: jax.Array, right: jax.Array) -> jax.Array:
-    """The product of matrices of equal batch shapes, in full precision."""
+    """Multiply matrices of equal batch shapes, in full precision."""
     return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)
 
 
@@ -43,7 +43,7 @@ def solve_columns(factor: jax.Array, right: jax.Array) -> jax.Array:
 
 
 def invert_lower(factor: jax.Array) -> jax.Array:
-    """The inverse of a lower triangular matrix."""
+    """Invert a lower triangular matrix."""
     identity = jnp.broadcast_to(jnp.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
     return solve_columns(factor, identity)
 
@@ -51,7 +51,7 @@ def invert_lower(factor: jax.Array) -> jax.Array:
 def lower_factor(
     dtype: Any, covariance: Any = None, precision: Any = None, scale_tril: Any = None
 ) -> jax.Array:
-    """The lower Cholesky factor of a covariance, from whichever of the three matrices is there."""
+    """Return the lower Cholesky factor of a covariance from the one matrix that was given."""
     if scale_tril is not None:
         return jnp.asarray(scale_tril, dtype)
     if covariance is not None:
@@ -64,24 +64,24 @@ def lower_factor(
 
 
 def diagonal(matrix: jax.Array) -> jax.Array:
-    """The diagonals of a batch of matrices."""
+    """Return the diagonals of a batch of matrices."""
     return jnp.diagonal(matrix, axis1=-2, axis2=-1)
 
 
 def log_diagonal(factor: jax.Array) -> jax.Array:
-    """Sum of the logarithms of the diagonal."""
+    """Sum the logarithms of the diagonal."""
     return jnp.log(diagonal(factor)).sum(axis=-1)
 
 
 def diagonal_matrix(values: jax.Array) -> jax.Array:
-    """Diagonal matrices `(..., n, n)` from vectors `(..., n)`."""
+    """Build diagonal matrices `(..., n, n)` from vectors `(..., n)`."""
     eye = jnp.eye(values.shape[-1], dtype=bool)
     eye = eye.reshape((1,) * (values.ndim - 1) + eye.shape)
     return jnp.where(eye, jnp.expand_dims(values, -1), jnp.zeros((), values.dtype))
 
 
 def first_given(*matrices: Any) -> Any:
-    """The first argument that is not None."""
+    """Return the first argument that is not None."""
     return next(matrix for matrix in matrices if matrix is not None)
 
 

@@ -21,7 +21,7 @@ _EDGE = 10.0  # the longest panel that holds an edge
 
 
 class Bell(NamedTuple):
-    """The place e^u of the top, and weights of e^u - 1 - u, e^-u - 1 + u and u in what is lost from there on.
+    """Position e^u of the maximum, and weights of e^u - 1 - u, e^-u - 1 + u and u in the fall from there.
 
     It does not matter from where on: the place is a constant to derivatives, and the third weight is 0, but moves.
     """
@@ -33,14 +33,14 @@ class Bell(NamedTuple):
 
 
 def bell_top(a: jax.Array, b: jax.Array, p: jax.Array) -> jax.Array:
-    """The place of the top."""
+    """Return the position of the maximum."""
     size = jnp.where(p < 0, -p, p)
     s = size + jnp.hypot(size, jnp.sqrt(a) * jnp.sqrt(b))
     return jnp.where(p < 0, b / s, s / a)
 
 
 def bell(a: jax.Array, b: jax.Array, p: jax.Array) -> Bell:
-    """Find the top."""
+    """Find the maximum."""
     top = jax.lax.stop_gradient(bell_top(a, b, p))
     up, down = 0.5 * a * top, 0.5 * b / top
     slope = up - down - p
@@ -48,7 +48,7 @@ def bell(a: jax.Array, b: jax.Array, p: jax.Array) -> Bell:
 
 
 def bell_height(x: jax.Array, place: Bell) -> jax.Array:
-    """The exponent at e^u = x, over that at the top."""
+    """Return the exponent at e^u = x, less its maximum."""
     gap = (x - place.top) / place.top
     is_near = jnp.abs(gap) < 0.5
     u = jnp.where(is_near, jnp.log1p(jnp.where(is_near, gap, 0.0)), jnp.log(x) - jnp.log(place.top))
@@ -57,7 +57,7 @@ def bell_height(x: jax.Array, place: Bell) -> jax.Array:
 
 
 def bell_nodes(place: Bell) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Distances u from the top along one more axis, the exponents there, and the weights of the rule."""
+    """Return distances u from the maximum along one more axis, the exponents there, and the weights of the rule."""
     _, up, down, _ = jax.lax.stop_gradient(place)
     right, left = _reach(up, down, None), _reach(down, up, None)
     edge = jnp.minimum(_EDGE, (left + right) / 3)
@@ -68,7 +68,7 @@ def bell_nodes(place: Bell) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def log_bell_mass(place: Bell) -> jax.Array:
-    """The log of the integral over all u, over the height of the top."""
+    """Return the log of the integral over all u, less the maximal exponent."""
     _, exponents, weights = bell_nodes(place)
     return jnp.log((weights * jnp.exp(exponents)).sum(-1))
 
@@ -76,9 +76,9 @@ def log_bell_mass(place: Bell) -> jax.Array:
 def log_bell_tails(
     x: jax.Array, law: tuple[jax.Array, jax.Array, jax.Array], place: Bell, log_mass: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The logs of the shares below and above e^u = x, each accurate where it is small.
+    """Return log probabilities below and above e^u = x, each accurate where it is small.
 
-    **Arguments**: `law`: a, b and p; `place` and `log_mass` are those of the law, which a search finds once.
+    **Arguments**: `law`: a, b and p; `place` and `log_mass` are those of the distribution, which a search finds once.
     """
     a, b, p = law
     is_lower = x < place.top
@@ -96,7 +96,7 @@ def log_bell_tails(
 
 
 def _panels(ends: list[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """Nodes and weights of the rule between each two of these ends, along one more axis."""
+    """Return nodes and weights of the rule between neighbouring ends, along one more axis."""
     nodes, weights = rule_on_unit(ends[0])
     parts = [(low[..., None], (high - low)[..., None]) for low, high in itertools.pairwise(ends)]
     places = jnp.concatenate([low + length * nodes for low, length in parts], axis=-1)
@@ -104,7 +104,7 @@ def _panels(ends: list[jax.Array]) -> tuple[jax.Array, jax.Array]:
 
 
 def _reach(rise: jax.Array, fall: jax.Array, slope: jax.Array | None) -> jax.Array:
-    """Up to where what is lost, rise * (e^s - 1 - s) + fall * (e^-s - 1 + s) + slope * s, is all of the height."""
+    """Return the s at which rise * (e^s - 1 - s) + fall * (e^-s - 1 + s) + slope * s equals the required fall."""
     most = FALL[bits_of(rise)]
     # e^-s - 1 + s is at least s^2 / (2 + s).
     share, other = most / rise, most / fall

@@ -61,13 +61,13 @@ def log_gamma_step(x: Any) -> Any:
 
 
 def log_beta(a: Any, b: Any) -> Any:
-    """Logarithm of the beta function, for a, b > 0, without the cancellation of three large log-gammas."""
+    """Compute the log beta function, for a, b > 0, without the cancellation of three large log-gammas."""
     remainders = log_gamma_remainder(a) + log_gamma_remainder(b) - log_gamma_remainder(a + b)
     return remainders - a * _log1p(b / a) - b * _log1p(a / b)
 
 
 def _odd_series(r: Any, coefficients: tuple[float, ...]) -> Any:
-    """c0 r + c1 r^3 + c2 r^5 + ... by Horner's rule."""
+    """Compute c0 r + c1 r^3 + c2 r^5 + ... by Horner's rule."""
     total, square = coefficients[-1], r * r
     for coefficient in coefficients[-2::-1]:
         total = coefficient + square * total
@@ -75,5 +75,5 @@ def _odd_series(r: Any, coefficients: tuple[float, ...]) -> Any:
 
 
 def _log1p(x: Any) -> Any:
-    """log(1 + x), on the host for a Python float."""
+    """Compute log(1 + x), on the host for a Python float."""
     return math.log1p(x) if isinstance(x, float) and not isinstance(x, np.generic) else jnp.log1p(x)

@@ -1,4 +1,4 @@
-"""Compute the density and both tails of noncentral beta variables: sums over a Poisson number j of beta laws.
+"""Compute density and both tails of noncentral beta variables: Poisson sums of beta distributions.
 
 With the log odds l = log(x / (1 - x)), and the number j as common as exp(-mean) mean^j / j!, mean = noncentrality / 2,
 
@@ -32,7 +32,7 @@ _POINTS = {32: (56, 6.5, 6.0), 64: (112, 9.5, 12.0)}
 
 
 class _Terms(NamedTuple):
-    """The log of a sum, and along one more axis shares of it, a + j, and logs of x, 1 - x over their means.
+    """Log of a sum and, along one more axis, its shares, a + j, and logs of x, 1 - x over their means.
 
     Of the last without its linear term.
     """
@@ -45,7 +45,7 @@ class _Terms(NamedTuple):
 
 
 def poisson_points(centre: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Place points around an index, along one more axis, and the distance between them; constants to derivatives."""
+    """Place points around an index along one more axis, and return their spacing; constants to derivatives."""
     count, spread, more = _POINTS[bits_of(centre)]
     centre = jax.lax.stop_gradient(centre)
     reach = spread * jnp.sqrt(centre + 1.0)
@@ -93,7 +93,7 @@ def _density_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[j
 def log_noncentral_beta_tails(
     distance: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Compute the logs of the probabilities below and above log odds of `distance` + log((a + 1) / b).
+    """Compute log probabilities below and above log odds of `distance` + log((a + 1) / b).
 
     Each is accurate where it is small.
     """
@@ -123,7 +123,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
 
 
 def reference_odds(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Compute log((a + 1) / b), from which distances are measured; it moves little with a small or a large `a`."""
+    """Compute log((a + 1) / b), the origin of distances; it varies little with a small or large `a`."""
     return jnp.log((a + 1.0) / b)
 
 
@@ -148,12 +148,12 @@ def noncentral_beta_moments(
 
 
 def _is_lower(odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array) -> jax.Array:
-    """Whether x is below its mean, nearly."""
+    """Return whether x is below (about) its mean."""
     return odds < jnp.log((a + 0.5 * noncentrality) / b)
 
 
 def _slopes(odds: jax.Array, b: jax.Array, terms: _Terms) -> tuple[jax.Array, jax.Array]:
-    """The derivatives of the log density by the log odds and by the noncentrality."""
+    """Return derivatives of the log density by the log odds and the noncentrality."""
     x, y = jax.lax.logistic(odds)[..., None], jax.lax.logistic(-odds)[..., None]
     gap = terms.a * y - b[..., None] * x
     return (terms.share * gap).sum(-1), -0.5 * (terms.share * gap / terms.a).sum(-1)
@@ -185,7 +185,7 @@ def _density(odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Arr
 
 
 def _points(odds: jax.Array, a: jax.Array, b: jax.Array, mean: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Points around the largest term of the density, where the next one is as large."""
+    """Place points around the density's largest term, where neighbouring terms are equal."""
     odds, a, b, mean = jax.lax.stop_gradient((odds, a, b, mean))
     z = mean * jax.lax.logistic(odds)
     half, rest = 0.5 * (z - a - 1.0), jnp.maximum(z * (a + b) - a, 0.0)
@@ -197,11 +197,11 @@ def _points(odds: jax.Array, a: jax.Array, b: jax.Array, mean: jax.Array) -> tup
 def _log_tail(
     distance: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array, is_lower: jax.Array
 ) -> jax.Array:
-    """Logarithm of the tail asked for; with derivatives by all but the noncentrality."""
+    """Compute the log of the requested tail; differentiable by all but the noncentrality."""
     mean = 0.5 * noncentrality
     j, step = _points(distance + reference_odds(a, b), a, b, mean)
     shape = a[..., None] + j
-    # At a given distance from its own reference each of the beta laws hardly depends on a large `b`.
+    # At a given distance from its own reference each of the beta distributions hardly depends on a large `b`.
     from_own = distance[..., None] + jnp.log((a[..., None] + 1.0) / shape)
     found, found_lower = nearer_ratio_tail(from_own, shape, jnp.broadcast_to(b[..., None], j.shape))
     is_same = found_lower == is_lower[..., None]

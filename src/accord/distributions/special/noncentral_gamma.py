@@ -42,7 +42,7 @@ _Arguments = tuple[jax.Array, jax.Array, jax.Array]
 
 
 class _Path(NamedTuple):
-    """The contour: log w and w - 1 in its middle, and on it log v, v - 1 and 1/v - 1, v = w over that of the middle."""
+    """Contour: log w and w - 1 at its middle and, along it, log v, v - 1, 1/v - 1, v = w over its middle value."""
 
     log_w: jax.Array
     beyond: jax.Array
@@ -61,7 +61,7 @@ def log_noncentral_density(x: jax.Array, noncentrality: jax.Array, p: jax.Array)
 
 @jax.custom_jvp
 def log_noncentral_tails(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute the logs of the probabilities below and above x > 0, each accurate where it is small."""
+    """Compute log probabilities below and above x > 0, each accurate where it is small."""
     is_lower = x < 2 * p + noncentrality
     small = jnp.minimum(_log_tail(x, noncentrality, p, is_lower), -1e-30)
     large = log1m_exp(small)
@@ -89,7 +89,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
 
 
 def _parts(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> tuple[jax.Array, _Arguments, _Arguments]:
-    """Whether the bell is narrow, and arguments that are safe where it is and where it is not."""
+    """Return whether the bell is narrow, and safe arguments for either case."""
     is_narrow = _width(x, noncentrality, p) > _NARROW_FROM
 
     def kept(value: float, *, narrow: bool) -> _Arguments:
@@ -101,13 +101,13 @@ def _parts(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> tuple[jax.Ar
 
 
 def _width(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> jax.Array:
-    """The squared inverse width of the bell at the saddle point; its parts may be too large to multiply."""
+    """Return the squared inverse width of the bell at the saddle point, without overflow of its parts."""
     x, noncentrality, p = jax.lax.stop_gradient((x, noncentrality, p))
     return jnp.hypot(p, jnp.sqrt(x) * jnp.sqrt(noncentrality))
 
 
 def _log_tail(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Logarithm of the tail asked for, which does not hold the mean."""
+    """Compute the log of the requested tail, which does not hold the mean."""
     is_narrow, narrow, wide = _parts(x, noncentrality, p)
     return jnp.where(is_narrow, _tail_by_path(*narrow, is_lower), _tail_by_series(*wide, is_lower))
 
@@ -139,7 +139,7 @@ def _tail_by_path(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower
 
 
 def _path(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower: jax.Array | None) -> _Path:
-    """The contour through the saddle point, or through a point on the right side of 1 if there is a pole at 1."""
+    """Return the contour through the saddle point, or right of a pole at 1."""
     x, noncentrality, p = jax.lax.stop_gradient((x, noncentrality, p))
     width = _width(x, noncentrality, p)
     rest = x - p
@@ -168,7 +168,7 @@ def _path(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower: jax.Ar
 
 
 def _less_one(log_r: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Real and imaginary part of exp(log_r + i t) - 1."""
+    """Return real and imaginary part of exp(log_r + i t) - 1."""
     r = jnp.exp(log_r)
     return jnp.expm1(log_r) - 2 * r * jnp.sin(0.5 * t) ** 2, r * jnp.sin(t)
 
@@ -176,7 +176,7 @@ def _less_one(log_r: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
 def _exponent(
     path: _Path, x: jax.Array, noncentrality: jax.Array, p: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The exponent g in the middle of the path, and real and imaginary part of what it differs by along it."""
+    """Return the exponent g at the middle of the path, and real and imaginary part of its change along it."""
     w = jnp.exp(path.log_w)
     height = 0.5 * path.beyond * (x - noncentrality / w) - p * path.log_w
     first, second, power = (0.5 * x * w)[..., None], (0.5 * noncentrality / w)[..., None], p[..., None]
@@ -198,7 +198,7 @@ def _density_by_series(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> 
 
 @jax.custom_jvp
 def _powers(y: jax.Array) -> jax.Array:
-    """1, y, y^2, ... along one more axis, with derivatives also at 0."""
+    """Return 1, y, y^2, ... along one more axis, with derivatives also at 0."""
     return jnp.power(y[..., None], jnp.asarray(_POWERS, y.dtype).reshape((1,) * y.ndim + (-1,)))
 
 
@@ -211,7 +211,7 @@ def _powers_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[jax.Array, j
 
 
 def _tail_by_series(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower: jax.Array) -> jax.Array:
-    """Logarithm of a sum of Poisson weights times incomplete gamma functions; with derivatives by `p` only."""
+    """Compute the log of a sum of Poisson weights times incomplete gamma functions; differentiable by `p` only."""
     other = (0.5 * noncentrality)[..., None]
     j = jnp.asarray(_POWERS, x.dtype).reshape((1,) * x.ndim + (-1,))
     is_none = (other == 0) & (j > 0)

@@ -28,7 +28,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 class _Mean(NamedTuple):
-    """The log of a mean over s, and along one more axis shares of it, log(s), s - 1, and z."""
+    """Log of a mean over s and, along one more axis, its shares, log(s), s - 1, and z."""
 
     log_mean: jax.Array
     share: jax.Array
@@ -58,7 +58,7 @@ def _density_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[j
 def log_noncentral_student_tails(
     t: jax.Array, noncentrality: jax.Array, df: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Compute the logs of the probabilities below and above `t`, each accurate where it is small."""
+    """Compute log probabilities below and above `t`, each accurate where it is small."""
     is_lower = _is_lower(t, noncentrality, df)
     return tail_pair(_log_tail(t, noncentrality, df, is_lower)[0], is_lower)
 
@@ -81,7 +81,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
 
 
 def _is_lower(t: jax.Array, noncentrality: jax.Array, df: jax.Array) -> jax.Array:
-    """Whether `t` is so low that s must be large: then the integrand of what is below has no long flat part."""
+    """Return whether `t` is so low that s must be large: then the lower integrand has no long flat part."""
     is_light = df > 1
     r = 2.0 / (9.0 * jnp.where(is_light, df, 1.0))
     large = jnp.where(is_light, (1.0 - r + jnp.sqrt(r)) ** 3, 2.0 / df)
@@ -125,7 +125,7 @@ def _density(t: jax.Array, c: jax.Array, df: jax.Array) -> _Mean:
 
 
 def _log_tail(t: jax.Array, c: jax.Array, df: jax.Array, is_lower: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Logarithms of the tail asked for and of the density; with derivatives by noncentrality and df only."""
+    """Compute logs of the requested tail and the density; differentiable by noncentrality and df only."""
     t, c = jnp.where(is_lower, -t, t), jnp.where(is_lower, -c, c)
     is_left = t < 0
     density = log_noncentral_student(t, c, df)
@@ -137,7 +137,7 @@ def _log_tail(t: jax.Array, c: jax.Array, df: jax.Array, is_lower: jax.Array) ->
 
 @jax.custom_jvp
 def _log_tail_mean(t: jax.Array, c: jax.Array, df: jax.Array, is_left: jax.Array) -> jax.Array:
-    """Log of the mean of Phi(z), less Phi(c) for t < 0."""
+    """Compute the log mean of Phi(z), less Phi(c) for t < 0."""
     return _tail_mean(t, c, df, is_left)[0].log_mean
 
 
@@ -156,7 +156,7 @@ def _log_tail_mean_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> t
 
 
 def _tail_mean(t: jax.Array, c: jax.Array, df: jax.Array, is_left: jax.Array) -> tuple[_Mean, jax.Array]:
-    """The mean of Phi(z), less Phi(c) for t < 0, and at each point the log of what it is the mean of."""
+    """Compute the mean of Phi(z), less Phi(c) for t < 0, and the log of its integrand at each point."""
 
     def parts(
         log_s: jax.Array, step: jax.Array, t: jax.Array, c: jax.Array, df: jax.Array
@@ -195,7 +195,7 @@ def _tail_mean(t: jax.Array, c: jax.Array, df: jax.Array, is_left: jax.Array) ->
 def _log_mass(
     rise: jax.Array, c: jax.Array, log_all: jax.Array, log_lost: jax.Array, is_left: jax.Array
 ) -> jax.Array:
-    """Log of Phi(z), less Phi(c) where that is asked for and smaller; `rise` is z - c."""
+    """Compute log Phi(z), or log of Phi(z) - Phi(c) where asked for and smaller; `rise` is z - c."""
     gap = jnp.where(is_left, log_lost - log_all, -1.0)
     apart = log_all + log1m_exp(jnp.minimum(gap, -1e-30))
     # Close together their difference is the density between them times the distance.
@@ -208,7 +208,7 @@ def _log_mass(
 
 
 def _log_normal_cdf(z: jax.Array) -> jax.Array:
-    """Log of Phi(z), from one scaled error function."""
+    """Compute log Phi(z) from one scaled error function."""
     half_square = 0.5 * z * z
     tail = 0.5 * erfcx(_ROOT_HALF * jnp.abs(z))
     is_lower = z < 0
@@ -217,7 +217,7 @@ def _log_normal_cdf(z: jax.Array) -> jax.Array:
 
 
 def _rough_log_normal_cdf(z: jax.Array) -> jax.Array:
-    """Log of Phi(z) to a percent of the smaller tail, to find where a bell is."""
+    """Compute log Phi(z) to a percent of the smaller tail, to locate a bell."""
     size = jnp.abs(z)
     log_tail = -0.5 * z * z - jnp.log(0.6267 * (3.0 * size + jnp.sqrt(size * size + 8.0)))
     return jnp.where(z < 0, log_tail, jnp.log1p(-jnp.exp(log_tail)))

@@ -64,14 +64,14 @@ def _ndtri_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[jax.Array, ja
 
 
 def _normal_weight(z: jax.Array) -> jax.Array:
-    """exp(-z^2/2), with a derivative of 0 rather than NaN where the square overflows."""
+    """Compute exp(-z^2/2), with a derivative of 0 rather than NaN where the square overflows."""
     is_far = jnp.abs(z) > _FAR
     near = jnp.where(is_far, 0.0, z)
     return jnp.where(is_far, 0.0, jnp.exp(-0.5 * near * near))
 
 
 def _inverse_mills(z: jax.Array) -> jax.Array:
-    """Density over distribution function; 0 at both infinities."""
+    """Compute density over distribution function; 0 at both infinities."""
     below = (z < 0) & (z > -jnp.inf)
     lower = _ROOT_TWO_OVER_PI / erfcx(_ROOT_HALF * jnp.where(below, -z, 0.0))
     above = jnp.where(z < 0, 0.0, z)
@@ -80,5 +80,5 @@ def _inverse_mills(z: jax.Array) -> jax.Array:
 
 
 def log_normal_density(z: jax.Array) -> jax.Array:
-    """Logarithm of the standard normal density."""
+    """Compute the log of the standard normal density."""
     return -0.5 * (z * z) - HALF_LOG_TWO_PI

@@ -1,4 +1,4 @@
-"""Measure the mass of a normal between two bounds, accurately in any tail, narrow interval or mixture of infinities.
+"""Compute the normal mass between two bounds, accurately for any tail, narrow interval or infinite bound.
 
 The mass between the bounds is measured from a reference point r, the bound nearer to the centre (or the centre itself
 when it lies between): density = exp(-(z^2 - m^2)/2) / (scale * W), m the standardised r. Three formulas give W:
@@ -30,7 +30,7 @@ _NARROW_WIDTH, _NARROW_EXPONENT = 1.5, 1.0
 
 
 class Mass(NamedTuple):
-    """The mass of a standard normal variable t between standardised bounds, and the moments of t there.
+    """Mass of a standard normal variable t between standardised bounds, and moments of t there.
 
     `a`, `b` are the bounds, reflected if `is_flipped` so that `a` is the nearer to the centre; `b` is 0 where absent.
     """
@@ -56,23 +56,23 @@ class Mass(NamedTuple):
 
     @property
     def at_low(self) -> Any:
-        """Density of t at the lower bound; 0 where there is none."""
+        """Return the density of t at the lower bound; 0 where there is none."""
         return choose(self.is_flipped, self.slope_b, self.slope_a)
 
     @property
     def at_high(self) -> Any:
-        """Density of t at the upper bound; 0 where there is none."""
+        """Return the density of t at the upper bound; 0 where there is none."""
         return choose(self.is_flipped, self.slope_a, self.slope_b)
 
     @property
     def mean(self) -> Any:
-        """E[t]."""
+        """Return E[t]."""
         reflected = self._reflected_mean()
         return choose(self.is_flipped, -reflected, reflected)
 
     @property
     def excess(self) -> Any:
-        """E[t^2] - 1."""
+        """Return E[t^2] - 1."""
         wide = self.a * self.slope_a - self.b * self.slope_b
         if self.is_narrow is False:
             return wide
@@ -80,7 +80,7 @@ class Mass(NamedTuple):
 
     @property
     def variance(self) -> Any:
-        """Var[t]."""
+        """Return Var[t]."""
         wide = 1 + self.excess - self._reflected_mean() ** 2
         return choose(self.is_narrow, self.square - self.shift * self.shift, wide)
 
@@ -89,7 +89,7 @@ class Mass(NamedTuple):
 
 
 def mass_between(known: Known, loc: Any, scale: Any, low: Any, high: Any) -> Mass:
-    """Measure the mass between the bounds; every branch is computed from inputs that are safe for it."""
+    """Measure the mass between the bounds; every branch gets inputs that are safe for it."""
     # NaN is there: it must not pass for no bound.
     has_low = low != -jnp.inf if known[0] is None else known[0]
     has_high = high != jnp.inf if known[1] is None else known[1]
@@ -148,7 +148,7 @@ def mass_between(known: Known, loc: Any, scale: Any, low: Any, high: Any) -> Mas
 
 
 def _scaled_tails(a: Any, b: Any, has_any: Any, has_both: Any) -> tuple[Any, Any]:
-    """`erfcx` of the sizes of the bounds that may be there, in one evaluation; 0 for a second that is not there."""
+    """Evaluate `erfcx` once at the sizes of the bounds that may exist; 0 for a missing second bound."""
     if has_any is False:
         return 0.0, 0.0
     size = _ROOT_HALF * choose(has_any, jnp.abs(a), 1.0)
@@ -159,19 +159,19 @@ def _scaled_tails(a: Any, b: Any, has_any: Any, has_both: Any) -> tuple[Any, Any
 
 
 def _weight(t: Any, is_used: Any) -> Any:
-    """exp(-t^2/2), and 0 where it is not used."""
+    """Compute exp(-t^2/2); 0 where it is not used."""
     return 0.0 if is_used is False else choose(is_used, jnp.exp(-0.5 * choose(is_used, t, 0.0) ** 2), 0.0)
 
 
 def _moments(a: Any, span: Any) -> tuple[Any, Any, Any]:
-    """Averages over v in (0, 1) of v^k exp(-u (a + u/2)), u = span * v, for k = 0, 1, 2."""
+    """Average v^k exp(-u (a + u/2)), u = span * v, over v in (0, 1), for k = 0, 1, 2."""
     terms, nodes = heights(a, span)
     first = terms * nodes
     return terms.sum(axis=0), first.sum(axis=0), (first * nodes).sum(axis=0)
 
 
 def heights(a: Any, span: Any) -> tuple[Any, np.ndarray]:
-    """The weighted values of exp(-u (a + u/2)), u = span * v, at the nodes v, and these, on a new first axis."""
+    """Return weighted values of exp(-u (a + u/2)), u = span * v, at the nodes v, and v, on a new first axis."""
     a, span = jnp.broadcast_arrays(a, span)
     shape = (-1,) + (1,) * span.ndim
     nodes, weights = (array.astype(span.dtype).reshape(shape) for array in (_NODES, _WEIGHTS))
@@ -180,7 +180,7 @@ def heights(a: Any, span: Any) -> tuple[Any, np.ndarray]:
 
 
 def is_there(bound: Any, absent: float) -> bool | None:
-    """Whether a bound is there (True), absent everywhere (False), or only its value will tell (None)."""
+    """Return whether a bound exists (True), is absent everywhere (False), or depends on its value (None)."""
     if bound is None:
         return False
     if not is_concrete(bound):
@@ -190,14 +190,14 @@ def is_there(bound: Any, absent: float) -> bool | None:
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
-    """`where`, decided now when the condition is known now."""
+    """Apply `where`, decided now if the condition is known now."""
     if isinstance(condition, bool):
         return yes if condition else no
     return jnp.where(condition, yes, no)
 
 
 def both(first: Any, second: Any) -> Any:
-    """Logical and, decided now when one side is known now."""
+    """Compute logical and, decided now if one side is known now."""
     if isinstance(first, bool):
         return second if first else False
     if isinstance(second, bool):
@@ -206,10 +206,10 @@ def both(first: Any, second: Any) -> Any:
 
 
 def either(first: Any, second: Any) -> Any:
-    """Logical or, decided now when one side is known now."""
+    """Compute logical or, decided now if one side is known now."""
     return negate(both(negate(first), negate(second)))
 
 
 def negate(condition: Any) -> Any:
-    """Logical not, decided now when possible."""
+    """Compute logical not, decided now if possible."""
     return not condition if isinstance(condition, bool) else ~condition

@@ -16,7 +16,7 @@ _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
 def quantile_step(q: jax.Array, mass: Mass) -> jax.Array:
-    """From the reference point to where a share `q` of the mass lies below, in standard deviations; without derivative.
+    """Return the step from the reference point to the quantile `q`, in standard deviations; no derivative.
 
     Far out it is much smaller than the quantile, and known with as many digits.
     """
@@ -31,7 +31,7 @@ def quantile_step(q: jax.Array, mass: Mass) -> jax.Array:
 
 
 def _narrow_step(p: jax.Array, mass: Mass) -> Any:
-    """Distance from the nearer bound below which `p` of the mass of a narrow interval lies, by Newton's method."""
+    """Find the distance from the nearer bound to the quantile `p` of a narrow interval, by Newton's method."""
     whole = p * (mass.width / mass.span)
 
     def improve(_: Any, share: jax.Array) -> jax.Array:
@@ -43,7 +43,7 @@ def _narrow_step(p: jax.Array, mass: Mass) -> Any:
 
 
 def _tail_step(p: jax.Array, rest: jax.Array, mass: Mass) -> Any:
-    """Distance from the nearer bound, above which `rest` of a tail's mass lies, by Newton's method on its logarithm."""
+    """Find the distance from the nearer bound that leaves a share `rest` of a tail, by Newton's method on logs."""
     a = choose(negate(either(mass.is_narrow, mass.is_centre)), mass.a, 1.0)
     beyond = mass.far / mass.near
     # Minus the log of the share of the untruncated tail that lies above the answer; two forms, each sharp at one end.
@@ -62,7 +62,7 @@ def _tail_step(p: jax.Array, rest: jax.Array, mass: Mass) -> Any:
 
 
 def _from_centre(q: jax.Array, mass: Mass) -> Any:
-    """The standardised quantile where the centre lies between the bounds, from the nearer end."""
+    """Return the standardised quantile, from the nearer end, if the centre lies between the bounds."""
     share = mass.width / _ROOT_TWO_PI
     below = choose(mass.is_flipped, mass.beyond_b, mass.beyond_a) + q * share
     above = choose(mass.is_flipped, mass.beyond_a, mass.beyond_b) + (1 - q) * share

@@ -1,4 +1,4 @@
-"""Compute the density and both tails of the range of independent standard normal variables, with their small digits."""
+"""Compute density and both tails of the range of standard normal variables, accurate in small digits."""
 
 import math
 from typing import NamedTuple
@@ -54,7 +54,7 @@ def log_range(log_w: jax.Array, table: RangeTable, terms: int | None = None) -> 
 
 
 def _series(t: jax.Array, is_low: jax.Array, table: RangeTable, terms: int) -> tuple[jax.Array, jax.Array]:
-    """The series of the density and of a tail, by Clenshaw's recurrence."""
+    """Evaluate the series of the density and a tail by Clenshaw's recurrence."""
     first, *rest = np.asarray(table.series[:terms], t.dtype)
 
     def chosen(row: jax.Array) -> tuple[jax.Array, jax.Array]:

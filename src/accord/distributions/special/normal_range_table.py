@@ -29,7 +29,7 @@ _CLOSE_NODES, _CLOSE_WEIGHTS = np.polynomial.legendre.leggauss(14)
 
 
 class RangeTable(NamedTuple):
-    """For each of `TERMS` coefficients its value in four series; where the pieces meet; and two moments.
+    """Table of `TERMS` coefficients for four series, the points where pieces meet, and two moments.
 
     The series are of the density and the tail below `turn`, and of the density and the tail above it.
     """
@@ -73,7 +73,7 @@ def range_table(num_groups: int) -> RangeTable:
 
 
 def tail_fraction(w: Any) -> Any:
-    """Compute what is 2 exp(-w^2/4) / (sqrt(pi) erfc(w/2)) where `w`, an array of any library, is large.
+    """Compute 2 exp(-w^2/4) / (sqrt(pi) erfc(w/2)) where `w`, an array of any library, is large.
 
     It is a continued fraction, and smooth for all `w` > 0.
     """
@@ -85,7 +85,7 @@ def tail_fraction(w: Any) -> Any:
 
 
 def _integrals(num_groups: int, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Logs of the density times exp(w^2/4), of what is below (where w is moderate), and of what is above times that.
+    """Return logs of density times exp(w^2/4), lower tail (for moderate w), and upper tail times that factor.
 
     Integrands fall off faster than normal densities: a rule of even steps, fine enough for the sharpest.
     """
@@ -105,7 +105,7 @@ def _integrals(num_groups: int, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _log_between(u: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Log of D, for u >= 0, in one of three forms of which none cancels."""
+    """Compute log D, for u >= 0, by one of three forms; none cancels."""
     is_close, is_apart = w < 1, u > 0.5 * w
     close = np.where(is_close, w, 0.5)[..., None]
     exponent = -0.5 * (u[..., None] + 0.5 * close * _CLOSE_NODES) ** 2
@@ -119,13 +119,13 @@ def _log_between(u: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def _log_sum(exponent: np.ndarray) -> np.ndarray:
-    """Log of a sum of exponentials along the last axis."""
+    """Compute the log of a sum of exponentials along the last axis."""
     top = exponent.max(-1)
     return top + np.log(np.exp(exponent - top[..., None]).sum(-1))
 
 
 def _log_ndtr(z: np.ndarray) -> np.ndarray:
-    """Log of Phi."""
+    """Compute log Phi."""
     from scipy.special import log_ndtr  # a quarter of a second, which `import accord` has no use for
 
     return log_ndtr(z)

@@ -1,4 +1,4 @@
-"""Compute the normal quantile of a probability given by its logarithm, where the probability itself would underflow."""
+"""Compute the normal quantile from a log probability, where the probability itself would underflow."""
 
 import math
 from typing import Any

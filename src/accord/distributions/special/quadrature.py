@@ -1,4 +1,4 @@
-"""Hold the Gauss-Legendre rule by which the incomplete gamma and beta functions are computed."""
+"""Define the Gauss-Legendre rule of the incomplete gamma and beta functions."""
 
 import math
 from typing import Any
@@ -15,12 +15,12 @@ FALL = {32: 18.0, 64: 38.0}
 
 
 def bits_of(x: jax.Array) -> int:
-    """32 or 64: which rule serves the precision of `x`."""
+    """Return 32 or 64, the rule that serves the precision of `x`."""
     return 64 if jnp.finfo(x.dtype).bits > 32 else 32
 
 
 def rule_on_unit(x: jax.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on (0, 1), in the dtype of `x`, along one more axis than `x` has."""
+    """Return nodes and weights on (0, 1), in the dtype of `x`, along one more axis than `x` has."""
     nodes, weights = _RULES[bits_of(x)]
     shape, dtype = (1,) * x.ndim + nodes.shape, np.dtype(x.dtype)
     return ((1 + nodes) / 2).astype(dtype).reshape(shape), (weights / 2).astype(dtype).reshape(shape)
@@ -35,7 +35,7 @@ def exp_rest(u: jax.Array) -> jax.Array:
 
 
 def together(*arguments: Any) -> tuple[jax.Array, ...]:
-    """Arguments as arrays of one dtype and of the shape to which they broadcast; Python numbers have no dtype."""
+    """Broadcast arguments to arrays of one dtype and shape; Python numbers have no dtype."""
     dtype = jnp.result_type(*arguments)
     arrays = [jnp.asarray(argument, dtype) for argument in arguments]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))

@@ -67,7 +67,7 @@ def _search(
     upper: jax.Array,
     unit: jax.Array,
 ) -> jax.Array:
-    """Where an increasing residual is 0 or, if rounding hides that, the point nearest to it of all that were seen.
+    """Find where an increasing residual is 0 or, under rounding, the point with the smallest residual seen.
 
     **Arguments**: `unit`: what the residual is rounded to.
     """
@@ -105,7 +105,7 @@ def _search(
 
 
 def _middle(low: jax.Array, high: jax.Array) -> jax.Array:
-    """The number halfway between two in the order of representable numbers: a geometric mean across scales."""
+    """Return the number halfway between two in representable numbers: a geometric mean across scales."""
     bits = np.dtype(f"int{jnp.finfo(low.dtype).bits}")
     least = np.iinfo(bits).min
 

@@ -1,9 +1,9 @@
-"""Compute the law of a ratio of two gamma variables, each over its mean: density, both tails and their inverse.
+"""Compute density, tails and quantiles of a ratio of two gamma variables, each over its mean.
 
 Its argument is the logarithm of the ratio, the distance d. With shapes a and b, d + log(a / b) are the log odds of a
 beta variable, and the tails are its own. But where one shape is large the ratio hardly depends on it: then derivatives
-by it, at a given d, are differences of derivatives of the beta law that are larger by that shape. So they are taken
-under the integral: of the density f of d, whose derivatives by the shapes have no such differences,
+by it, at a given d, are differences of derivatives of the beta distribution that are larger by that shape. So they are
+taken under the integral: of the density f of d, whose derivatives by the shapes have no such differences,
 
     d log T / d a = integral of f (d log f / d a) over the tail / T,
 
@@ -42,7 +42,7 @@ def log_ratio_density(distance: jax.Array, a: jax.Array, b: jax.Array) -> jax.Ar
 
 
 def nearer_ratio_tail(distance: jax.Array, a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Compute the logarithm of one of the two tails, and whether it is the lower; -inf at an infinite distance."""
+    """Compute the logarithm of the nearer tail, and whether it is the lower; -inf at an infinite distance."""
     still, still_a, still_b = jax.lax.stop_gradient((distance, a, b))
     found, is_lower = nearer_beta_tail(still_a, still_b, still + jnp.log(still_a / still_b))
     return _with_slopes(found, is_lower, distance, a, b), is_lower
@@ -57,7 +57,7 @@ def log_ratio_tail(distance: jax.Array, a: jax.Array, b: jax.Array, is_lower: ja
 
 @jax.custom_jvp
 def ratio_quantile(a: jax.Array, b: jax.Array, log_p: jax.Array, log_q: jax.Array) -> jax.Array:
-    """Compute the distance whose lower tail has logarithm `log_p`, its upper one `log_q`; the smaller one counts."""
+    """Compute the distance whose lower tail has log `log_p` and upper tail log `log_q`; the smaller is matched."""
     return beta_log_odds_quantile(a, b, log_p, log_q) - jnp.log(a / b)
 
 
@@ -76,7 +76,7 @@ def _ratio_quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 def _with_slopes(
     found: jax.Array, is_lower: jax.Array, distance: jax.Array, a: jax.Array, b: jax.Array
 ) -> jax.Array:
-    """The logarithm of a tail that was found, with its derivatives."""
+    """Attach derivatives to the logarithm of a computed tail."""
     del is_lower, distance, a, b
     return found
 
@@ -91,7 +91,7 @@ def _with_slopes_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
 
 
 def _tail_slopes(distance: jax.Array, a: jax.Array, b: jax.Array, is_lower: jax.Array) -> _Slopes:
-    """The derivatives of the logarithm of a tail by all three arguments."""
+    """Return derivatives of the logarithm of a tail by all three arguments."""
     odds = distance + jnp.log(a / b)
     is_flipped = odds > 0
     odds, distance = jnp.where(is_flipped, -odds, odds), jnp.where(is_flipped, -distance, distance)
@@ -109,7 +109,7 @@ def _tail_slopes(distance: jax.Array, a: jax.Array, b: jax.Array, is_lower: jax.
 
 
 def _slopes_away(distance: jax.Array, a: jax.Array, b: jax.Array, is_lower: jax.Array) -> _Slopes:
-    """The derivatives where the tail is an integral from its end on."""
+    """Return derivatives where the tail is an integral from its end."""
     x = jax.lax.logistic(distance + jnp.log(a / b))
     v, weights = tail_nodes(a, b, x, is_lower)
     height = weights * jnp.exp(tail_exponent(a, b, x, v))
@@ -122,7 +122,7 @@ def _slopes_away(distance: jax.Array, a: jax.Array, b: jax.Array, is_lower: jax.
 
 
 def _slopes_near_zero(distance: jax.Array, a: jax.Array, b: jax.Array) -> _Slopes:
-    """The derivatives of the lower tail where it is a power of x but for an integral, u = w^8 as for the beta law."""
+    """Return derivatives of the lower tail where it is nearly a power of x, by the rule u = w^8."""
     odds = distance + jnp.log(a / b)
     x, y, log_y = jax.lax.logistic(odds), jax.lax.logistic(-odds), -softplus(odds)
     nodes, weights = rule_on_unit(x)
@@ -142,7 +142,7 @@ def _slopes_near_zero(distance: jax.Array, a: jax.Array, b: jax.Array) -> _Slope
 
 
 def _digamma_rise(b: jax.Array, a: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
-    """Digamma(a + b) - digamma(b) - a y / b, y = 1 - x, without cancellation where b is large."""
+    """Compute digamma(a + b) - digamma(b) - a y / b, y = 1 - x, without cancellation where b is large."""
     is_large = b >= STIRLING_FROM
     low, from_b = jnp.where(is_large, 1.0, b), jnp.where(is_large, b, b + STIRLING_FROM)
     steps = low[..., None] + np.arange(STIRLING_FROM, dtype=b.dtype).reshape((1,) * b.ndim + (-1,))
@@ -153,7 +153,7 @@ def _digamma_rise(b: jax.Array, a: jax.Array, x: jax.Array, y: jax.Array) -> jax
 
 
 def _log_height(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Log density of the distance at its mode, which is at 0."""
+    """Return the log density of the distance at its mode, which is 0."""
     is_first = a > b
     large, small = jnp.where(is_first, a, b), jnp.where(is_first, b, a)
     return remainder_rise(large, small) - log_gamma_remainder(small)
@@ -161,7 +161,7 @@ def _log_height(a: jax.Array, b: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def _log_fall(distance: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
-    """Log density of the log odds at a distance from their mode, relative to that at the mode."""
+    """Return the log density of the log odds at a distance from their mode, relative to the mode."""
     p, q = a / (a + b), b / (a + b)
     is_upper = distance > 0
     size = jnp.where(is_upper, distance, -distance)
@@ -193,7 +193,7 @@ def _log_fall_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[
 
 
 def _fall_slopes(distance: jax.Array, a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The derivatives of that by the shapes."""
+    """Return the derivatives of `_log_fall` by the shapes."""
     is_lower, p, q = distance < 0, a / (a + b), b / (a + b)
     size = jnp.where(is_lower, -distance, distance)
     less, left = -jnp.expm1(-size), jnp.exp(-size)
@@ -204,6 +204,6 @@ def _fall_slopes(distance: jax.Array, a: jax.Array, b: jax.Array) -> tuple[jax.A
 
 
 def _excess_of_log(u: jax.Array, log_1p: jax.Array) -> jax.Array:
-    """log(1 + u) - u, from that logarithm where `u` is near -1."""
+    """Compute log(1 + u) - u, from that logarithm where `u` is near -1."""
     is_far = u < -0.4
     return jnp.where(is_far, log_1p - u, log1p_excess(jnp.where(is_far, 0.0, u)))

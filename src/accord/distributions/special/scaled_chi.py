@@ -1,4 +1,4 @@
-"""Take means over an estimated scale, a chi variable over the root of its degrees of freedom, and differentiate them.
+"""Average over an estimated scale (a chi variable over the root of its df), with derivatives.
 
 With x = s^2 a mean of M(s) is an integral of exp(df (log x - x + 1) / 2 - R) M over log(s), R a small constant. By df
 the exponent changes by what nearly cancels when df is large. Integrated by parts, with k(x) = 1 - log(x) / (x - 1),
@@ -31,7 +31,7 @@ def chi_excess(log_s: jax.Array, less: jax.Array) -> jax.Array:
 
 
 def log_chi_constant(df: jax.Array) -> jax.Array:
-    """Compute the log of what the integral of exp(df (log x - x + 1) / 2) over log(s) is divided by."""
+    """Compute the log normalising constant of the integral of exp(df (log x - x + 1) / 2) over log(s)."""
     return log_gamma_remainder(0.5 * df) - math.log(2)
 
 

@@ -1,4 +1,4 @@
-"""Compute the part of a density of shares that compares them with their means, with slopes in which nothing cancels.
+"""Compute the density term that compares shares with their means, with slopes free of cancellation.
 
 The density of shares x with concentrations a of total t is `sum (a - 1) log(x t / a) - log(a / t)` and what
 `log_gamma_remainder` adds. By a concentration, the logarithm alone moves it: all else that the rules of
@@ -31,6 +31,6 @@ def _share_against_mean_jvp(primals: Any, tangents: Any) -> tuple[jax.Array, jax
 
 
 def of_arrays(*numbers: Any) -> tuple[jax.Array, ...]:
-    """Numbers of Python as arrays of the others' dtype, which a rule for derivatives needs."""
+    """Convert Python numbers to arrays of the others' dtype, as a custom derivative rule needs."""
     dtype = jnp.result_type(*numbers)
     return tuple(jnp.asarray(number, dtype) for number in numbers)

@@ -1,4 +1,4 @@
-"""Compute the lighter tail of the skew-normal law, which Owen's T function gives only as a difference."""
+"""Compute the lighter tail of the skew-normal distribution, where Owen's T function would cancel."""
 
 import math
 from typing import Any
@@ -21,7 +21,7 @@ def log_skew_tail(z: jax.Array, skewness: jax.Array) -> jax.Array:
     exponential of -(1 + skewness^2) (z s + s^2 / 2), s = u - z, times a slowly varying function, so that one
     Gauss-Legendre rule serves all arguments.
 
-    **Source**: Azzalini (1985), Scandinavian Journal of Statistics 12, 171-178, for the law and its tail.
+    **Source**: Azzalini (1985), Scandinavian Journal of Statistics 12, 171-178, for the distribution and its tail.
     """
     sharpness = 1.0 + skewness * skewness
     return jnp.log(_relative_mass(z, skewness)) - (0.5 * sharpness * z * z + HALF_LOG_TWO_PI)
@@ -39,7 +39,7 @@ def _log_skew_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> t
 
 
 def _relative_mass(z: jax.Array, skewness: jax.Array) -> jax.Array:
-    """The tail over exp(-(1 + skewness^2) z^2 / 2) / sqrt(2 pi)."""
+    """Compute the tail over exp(-(1 + skewness^2) z^2 / 2) / sqrt(2 pi)."""
     sharpness = 1.0 + skewness * skewness
     fall = FALL[bits_of(z)] / sharpness
     # Up to where z s + s^2 / 2 has risen to that.

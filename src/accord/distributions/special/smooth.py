@@ -18,7 +18,7 @@ _NOTHING_LEFT = 10.0
 
 @jax.custom_jvp
 def expm1(x: jax.Array) -> jax.Array:
-    """exp(x) - 1, with the derivative exp(x), which stays exact where the value rounds to -1."""
+    """Compute exp(x) - 1, with the derivative exp(x), which stays exact where the value rounds to -1."""
     return jnp.expm1(x)
 
 
@@ -29,13 +29,13 @@ def _expm1_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
 
 
 def one_less_exp(x: jax.Array) -> jax.Array:
-    """1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
+    """Compute 1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
     return -expm1(x)
 
 
 @jax.custom_jvp
 def logistic(x: jax.Array) -> jax.Array:
-    """1 / (1 + exp(-x)), with a derivative exact also where it rounds to 1."""
+    """Compute 1 / (1 + exp(-x)), with a derivative exact also where it rounds to 1."""
     return jax.lax.logistic(x)
 
 
@@ -46,14 +46,14 @@ def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
 
 
 def minus_exp(w: jax.Array) -> jax.Array:
-    """-exp(w), the log of a mass that is soon gone; -inf with a zero gradient where it overflows."""
+    """Compute -exp(w), the log of a vanishing mass; -inf with a zero gradient where it overflows."""
     is_gone = w > math.log(float(jnp.finfo(w.dtype).max))
     return jnp.where(is_gone, -jnp.inf, -jnp.exp(jnp.where(is_gone, 0.0, w)))
 
 
 @jax.custom_jvp
 def log_cosh(x: jax.Array) -> jax.Array:
-    """Logarithm of the hyperbolic cosine."""
+    """Compute the log of the hyperbolic cosine."""
     size = jnp.abs(x)
     return size + (jnp.log1p(jnp.exp(-2.0 * size)) - math.log(2))
 
@@ -66,7 +66,7 @@ def _log_cosh_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
 
 @jax.custom_jvp
 def exp_excess(x: jax.Array) -> jax.Array:
-    """exp(x) - 1 - x, whose derivative near its minimum at 0 keeps its digits."""
+    """Compute exp(x) - 1 - x, with an accurate derivative near its minimum at 0."""
     return jnp.expm1(x) - x
 
 
@@ -77,7 +77,7 @@ def _exp_excess_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tu
 
 
 def expm1_ratio(u: Any) -> jax.Array:
-    """(exp(u) - 1) / u, and 1 at 0."""
+    """Compute (exp(u) - 1) / u, and 1 at 0."""
     is_small = abs(u) < 0.5
     small, large = jnp.where(is_small, u, 0.0), jnp.where(is_small, 1.0, u)
     # exp(h) sinh(h) / h, with h half of u.
@@ -88,7 +88,7 @@ def expm1_ratio(u: Any) -> jax.Array:
 
 
 def log1p_ratio(u: Any) -> jax.Array:
-    """log(1 + u) / u, and 1 at 0, for u >= -1."""
+    """Compute log(1 + u) / u, and 1 at 0, for u >= -1."""
     is_small = abs(u) < 0.1
     small, large = jnp.where(is_small, u, 0.0), jnp.where(is_small, 1.0, u)
     # log(1 + u) = 2 artanh(s).
@@ -100,7 +100,7 @@ def log1p_ratio(u: Any) -> jax.Array:
 
 
 def stretch(y: jax.Array, shape: Any) -> jax.Array:
-    """(exp(shape y) - 1) / shape, and y at shape 0."""
+    """Compute (exp(shape y) - 1) / shape, and y at shape 0."""
     return _stretch(*jnp.broadcast_arrays(y, jnp.asarray(shape, y.dtype)))
 
 
@@ -118,7 +118,7 @@ def _stretch_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[j
 
 
 def shrink(z: jax.Array, shape: Any) -> jax.Array:
-    """log(1 + shape z) / shape, and z at shape 0; the inverse of `stretch`."""
+    """Compute log(1 + shape z) / shape, and z at shape 0; the inverse of `stretch`."""
     return _shrink(*jnp.broadcast_arrays(z, jnp.asarray(shape, z.dtype)))
 
 
@@ -136,12 +136,12 @@ def _shrink_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[ja
 
 
 def log_expm1(x: jax.Array) -> jax.Array:
-    """log(exp(x) - 1), for x > 0, however large."""
+    """Compute log(exp(x) - 1), for x > 0, however large."""
     return x + log1m_exp(-x)
 
 
 def log_complement(w: jax.Array) -> jax.Array:
-    """log(1 - exp(-exp(w))): `w` itself far to the left, where the inner exponentials round to 0 and 1."""
+    """Compute log(1 - exp(-exp(w))): `w` itself far to the left, where the inner exponentials round to 0 and 1."""
     is_left, is_right = w < -30.0, w > _NOTHING_LEFT
     left = jnp.where(is_left, w, -30.0)
     middle = jnp.where(is_left | is_right, 0.0, w)
@@ -151,19 +151,19 @@ def log_complement(w: jax.Array) -> jax.Array:
 
 
 def exp_minus_exp(w: jax.Array) -> jax.Array:
-    """exp(-exp(w)); 0 with a zero gradient where it vanishes."""
+    """Compute exp(-exp(w)); 0 with a zero gradient where it vanishes."""
     is_gone = w > _NOTHING_LEFT
     return jnp.where(is_gone, 0.0, jnp.exp(-jnp.exp(jnp.where(is_gone, 0.0, w))))
 
 
 def one_minus_exp_minus_exp(w: jax.Array) -> jax.Array:
-    """1 - exp(-exp(w)), exact where it is small."""
+    """Compute 1 - exp(-exp(w)), exact where it is small."""
     is_gone = w > _NOTHING_LEFT
     return jnp.where(is_gone, 1.0, -expm1(-jnp.exp(jnp.where(is_gone, 0.0, w))))
 
 
 def log_ratio(x: jax.Array, y: Any) -> jax.Array:
-    """log(x / y), for x, y > 0, exact where they are close, and where their quotient overflows."""
+    """Compute log(x / y), for x, y > 0, exact where they are close, and where their quotient overflows."""
     return _log_ratio(x, jnp.asarray(y, x.dtype))
 
 
@@ -181,7 +181,7 @@ def _log_ratio_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple
 
 
 def log_from_both(p: jax.Array, complement: jax.Array) -> jax.Array:
-    """log(p) from p and 1 - p, each exact where it is small; -inf with a zero gradient where `p` is 0."""
+    """Compute log(p) from p and 1 - p, each exact where it is small; -inf with a zero gradient where `p` is 0."""
     is_small, is_zero = p < 0.5, p == 0
     low = jnp.log(jnp.where(is_small & ~is_zero, p, 1.0))
     return jnp.where(

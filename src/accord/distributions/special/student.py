@@ -31,7 +31,7 @@ def log_student_density(z: jax.Array, df: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def _energy(z: jax.Array, df: jax.Array) -> jax.Array:
-    """(df + 1)/2 log(1 + z^2/df)."""
+    """Compute (df + 1)/2 log(1 + z^2/df)."""
     return 0.5 * (df + 1.0) * log1p_square(z / jnp.sqrt(df))
 
 
@@ -78,7 +78,7 @@ def student_log_centre(z: jax.Array, df: jax.Array) -> jax.Array:
 
 
 def _parts(z: jax.Array, df: jax.Array) -> tuple[jax.Array, ...]:
-    """Whether z is close to the centre; if so the probability up to it on both sides, else the log of the tail."""
+    """Return whether z is close to the centre, and then the probability in (-z, z), else the log of the tail."""
     is_end = z == jnp.inf
     z = jnp.where(is_end, 1.0, z)
     # A rule for polynomials is exact up to where the density has halved or so.
@@ -91,13 +91,13 @@ def _parts(z: jax.Array, df: jax.Array) -> tuple[jax.Array, ...]:
 
 @jax.custom_jvp
 def _log_light_tail(z: jax.Array, df: jax.Array) -> jax.Array:
-    """The logarithm of the tail for df of at least 3."""
+    """Compute the logarithm of the tail for df of at least 3."""
     growth, weights, length, *_ = _light_nodes(z, df)
     return _log_of_parts(z, df, growth, weights, length)
 
 
 def _log_of_parts(z: Any, df: Any, growth: Any, weights: Any, length: Any) -> jax.Array:
-    """Density at z, times its unit of length, times the integral of the density relative to that at z."""
+    """Return log(density at z times its unit of length times the integral of the density relative to z)."""
     total = (weights * jnp.exp(-(df + 1.0)[..., None] * growth)).sum(-1)
     return log_student_density(z, df) + jnp.log(length) + jnp.log(total)
 
@@ -117,7 +117,7 @@ def _log_light_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 
 
 def _light_nodes(z: jax.Array, df: jax.Array) -> tuple[jax.Array, ...]:
-    """At each node half the log of (df + t^2) over (df + z^2); weights and their unit; sqrt(df + z^2); z over that.
+    """Return at each node half the log of (df + t^2)/(df + z^2), weights and their unit, sqrt(df + z^2), z over it.
 
     The nodes t - z, the weights and their unit are constants to derivatives; z and df are not.
     """
@@ -141,7 +141,7 @@ def _light_nodes(z: jax.Array, df: jax.Array) -> tuple[jax.Array, ...]:
 
 @jax.custom_jvp
 def _log_heavy_tail(z: jax.Array, df: jax.Array) -> jax.Array:
-    """The logarithm of the tail for df below 3."""
+    """Compute the logarithm of the tail for df below 3."""
     y = _inverse_sinh(z, df)
     lead = log_gamma_ratio(jnp.full_like(df, 0.5), 0.5 * df) - log_gamma_1p(0.5 * df) - math.log(2)
     return lead + df * (math.log(2) - y) + jnp.log1p(df * _heavy_rest(df, jnp.exp(-2.0 * y))[0])
@@ -165,7 +165,7 @@ def _log_heavy_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 
 
 def _heavy_rest(df: jax.Array, k: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The integral of e^(-df r) ((1 + k e^(-2 r))^-df - 1) over r > 0, and its derivatives by df and k."""
+    """Integrate e^(-df r) ((1 + k e^(-2 r))^-df - 1) over r > 0, with derivatives by df and k."""
     nodes, weights = rule_on_unit(df)
     length = jax.lax.stop_gradient(FALL[bits_of(df)] / (2.0 + df))[..., None]
     r, nu = length * nodes, df[..., None]
@@ -180,7 +180,7 @@ def _heavy_rest(df: jax.Array, k: jax.Array) -> tuple[jax.Array, jax.Array, jax.
 
 @jax.custom_jvp
 def _centre(z: jax.Array, df: jax.Array) -> jax.Array:
-    """The probability between -z and z, for small z."""
+    """Compute the probability between -z and z, for small z."""
     nodes, weights = rule_on_unit(z)
     return 2.0 * z * (weights * jnp.exp(log_student_density(z[..., None] * nodes, df[..., None]))).sum(-1)
 
@@ -199,16 +199,16 @@ def _centre_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 
 def _log_less(share: jax.Array, log_whole: jax.Array) -> jax.Array:
-    """log(1 + w) - w/(1 + w), given share = w/(1 + w) and log(1 + w), without cancellation."""
+    """Compute log(1 + w) - w/(1 + w), from share = w/(1 + w) and log(1 + w), without cancellation."""
     return -excess(jnp.ones_like(share), -share, -log_whole)
 
 
 def _hypotenuse(a: jax.Array, b: jax.Array) -> jax.Array:
-    """sqrt(a^2 + b^2), for a > 0 and b >= 0, without overflow and with both derivatives at b = 0."""
+    """Compute sqrt(a^2 + b^2), a > 0, b >= 0, without overflow and with both derivatives at b = 0."""
     size = jax.lax.stop_gradient(jnp.maximum(a, b))
     return size * jnp.sqrt((a / size) ** 2 + (b / size) ** 2)
 
 
 def _inverse_sinh(z: jax.Array, df: jax.Array) -> jax.Array:
-    """asinh(z / sqrt(df)), for z >= 0."""
+    """Compute asinh(z / sqrt(df)), for z >= 0."""
     return jnp.arcsinh(z / jnp.sqrt(df))

@@ -14,7 +14,7 @@ _MOST_STEPS = 40
 
 @jax.custom_jvp
 def student_quantile(log_tail: jax.Array, df: jax.Array) -> jax.Array:
-    """Compute the z >= 0 above which the probability has the logarithm `log_tail`, at most log(1/2)."""
+    """Compute the z >= 0 with log probability `log_tail` above it, at most log(1/2)."""
     is_end = log_tail == -jnp.inf
     target = jnp.where(is_end, -1.0, log_tail)
     eps, root = float(jnp.finfo(df.dtype).eps), jnp.sqrt(df)
@@ -58,7 +58,7 @@ def _student_quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -
 
 @jax.custom_jvp
 def student_centre_quantile(p: jax.Array, df: jax.Array) -> jax.Array:
-    """Compute the z >= 0 for which the probability between -z and z is `p`, accurate for small `p` too."""
+    """Compute the z >= 0 with probability `p` between -z and z, accurate for small `p` too."""
     at_centre = jnp.exp(log_student_density(jnp.zeros_like(p), df))
     near = 0.5 * p / at_centre
     is_close = near * near * (1.0 + 1.0 / df) < 0.3

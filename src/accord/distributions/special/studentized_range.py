@@ -29,7 +29,7 @@ _AWAY = 4.0
 
 
 class _Mean(NamedTuple):
-    """The log of a mean over s, and along one more axis shares of it, log(s), s - 1, and log(q s)."""
+    """Log of a mean over s and, along one more axis, its shares, log(s), s - 1, and log(q s)."""
 
     log_mean: jax.Array
     share: jax.Array
@@ -61,14 +61,14 @@ log_studentized_range.defjvp(_density_jvp, symbolic_zeros=True)
 def log_studentized_range_tails(
     log_q: jax.Array, df: jax.Array, table: RangeTable
 ) -> tuple[jax.Array, jax.Array]:
-    """Compute the logs of the probabilities below and above q, each accurate where it is small."""
+    """Compute log probabilities below and above q, each accurate where it is small."""
     is_lower = _is_lower(log_q, df, table)
     return tail_pair(_log_tail(log_q, df, is_lower, table), is_lower)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def studentized_range_quantile(level: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
-    """Compute the q below which `level`, in (0, 1), is; `level` and `df` of one shape."""
+    """Compute the q whose cdf is `level`, in (0, 1); `level` and `df` of one shape."""
     # The search is for how far log(q) is from a start, and that number is never near 0.
     start, most = _log_start(level, df, table), 0.9 * math.log(float(jnp.finfo(df.dtype).max))
 
@@ -96,7 +96,7 @@ def _quantile_jvp(table: RangeTable, primals: Any, tangents: Any) -> tuple[jax.A
 
 
 def _log_start(level: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
-    """The log of the quantile, roughly: by the power of q that the lower tail begins with, or as Student's t would."""
+    """Approximate the log quantile: by the lower tail's leading power of q, or as for Student's t."""
     power, log_rest = table.num_groups - 1.0, -log1m(level)
     log_moment = gammaln(0.5 * (df + power)) - gammaln(0.5 * df) + 0.5 * power * jnp.log(2.0 / df)
     low = (jnp.log(level) - 0.5 * math.log(table.num_groups) - log_moment) / power + HALF_LOG_TWO_PI
@@ -109,7 +109,7 @@ def _log_start(level: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
 def _log_tail(log_q: jax.Array, df: jax.Array, is_lower: jax.Array, table: RangeTable) -> jax.Array:
-    """The log of the tail asked for."""
+    """Compute the log of the requested tail."""
     return _tail(log_q, df, is_lower, table).log_mean
 
 
@@ -129,7 +129,7 @@ _log_tail.defjvp(_tail_jvp, symbolic_zeros=True)
 
 
 def _moved(mean: _Mean, by_log_q: jax.Array, by_log_s: jax.Array, df: jax.Array, tangents: Any) -> jax.Array:
-    """How the log of a mean moves with log(q) and df; of what it is the mean of, derivatives of the log are given."""
+    """Return derivatives of the log of a mean by log(q) and df, from those of the log of its integrand."""
     log_q_dot, df_dot = tangents
     total = jnp.zeros_like(mean.log_mean)
     if not isinstance(log_q_dot, SymbolicZero):
@@ -140,7 +140,7 @@ def _moved(mean: _Mean, by_log_q: jax.Array, by_log_s: jax.Array, df: jax.Array,
 
 
 def _is_lower(log_q: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
-    """Whether q is so low that s must be large: then the integrand of what is below has no long flat part."""
+    """Return whether q is so low that s must be large: then the lower integrand has no long flat part."""
     is_light = df > 1
     r = 2.0 / (9.0 * jnp.where(is_light, df, 1.0))
     large = jnp.where(is_light, (1.0 - r + jnp.sqrt(r)) ** 3, 2.0 / df)
@@ -148,7 +148,7 @@ def _is_lower(log_q: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
 
 
 def _density(log_q: jax.Array, df: jax.Array, table: RangeTable) -> _Mean:
-    """The mean of s r(q s)."""
+    """Compute the mean of s r(q s)."""
 
     def log_part(log_w: jax.Array, log_s: jax.Array, terms: int | None) -> jax.Array:
         return log_s + log_range(log_w, table, terms).density
@@ -160,7 +160,7 @@ def _density(log_q: jax.Array, df: jax.Array, table: RangeTable) -> _Mean:
 
 
 def _tail(log_q: jax.Array, df: jax.Array, is_lower: jax.Array, table: RangeTable) -> _Mean:
-    """The mean of what is below q s, or above it."""
+    """Compute the mean probability below q s, or above it."""
 
     def log_part(log_w: jax.Array, log_s: jax.Array, terms: int | None, side: jax.Array) -> jax.Array:
         del log_s
@@ -176,7 +176,7 @@ def _tail(log_q: jax.Array, df: jax.Array, is_lower: jax.Array, table: RangeTabl
 
 
 def _log_bound(power: jax.Array, log_q: jax.Array, df: jax.Array) -> jax.Array:
-    """The log of the s at which df s^2 + (3/4 q s)^2 is a power."""
+    """Compute the log of the s at which df s^2 + (3/4 q s)^2 equals `power`."""
     return 0.5 * (jnp.log(power) - jnp.logaddexp(jnp.log(df), 2.0 * (log_q + math.log(0.75))))
 
 
@@ -188,7 +188,7 @@ def _mean(
     df: jax.Array,
     *given: jax.Array,
 ) -> _Mean:
-    """The mean of a part, by log(q s), log(s), a number of terms and what else is given.
+    """Average a part given by log(q s), log(s), a number of terms and further arguments.
 
     The exponent rises up to where log(s) is between `low` and `high`, and falls from there on.
     """

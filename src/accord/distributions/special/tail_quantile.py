@@ -1,4 +1,4 @@
-"""Find the quantile of a law that is known by the logarithms of its two tails."""
+"""Find the quantile of a distribution from the logarithms of its two tails."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ def solve_tails(
     high: Any,
     start: jax.Array,
 ) -> jax.Array:
-    """Find x in [low, high] of which the lower tail is q; the smaller tail is matched, so that none loses its digits.
+    """Find x in [low, high] whose lower tail is q, matching the smaller tail for accuracy.
 
     **Arguments**
     - `log_tails`: of x to the logarithms of the probabilities below and above.

@@ -1,1 +1,1 @@
-"""Compute by quadrature or search what distributions announce and have no formula for."""
+"""Compute summaries without a formula by quadrature or search."""

@@ -1,4 +1,4 @@
-"""Sum over the values of a law of whole numbers: one by one where they are few, else over groups of them.
+"""Sum over the values of a whole-number distribution: one by one if few, else over groups of them.
 
 The values between neighbouring quantiles are cut into groups, of which each is represented by three values with the
 weights that make cubic polynomials right. Groups of one or three values are summed exactly.
@@ -17,7 +17,7 @@ _DOUBLINGS = (4, 24)
 
 
 def count_mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Expectation of a law of whole numbers, of the batch shape.
+    """Compute the expectation of a whole-number distribution, of the batch shape.
 
     **Arguments**: `knots`, values along a new first axis between which the probabilities are smooth on their own scale.
     """
@@ -26,19 +26,19 @@ def count_mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
 
 
 def count_variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Variance of a law of whole numbers, of the batch shape."""
+    """Compute the variance of a whole-number distribution, of the batch shape."""
     x, log_p, weight = _seen(d, knots)
     return _average((x - _average(x, log_p, weight)[None]) ** 2, log_p, weight)
 
 
 def count_entropy_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Entropy in nats of a law of whole numbers, of the batch shape."""
+    """Compute the entropy in nats of a whole-number distribution, of the batch shape."""
     _, log_p, weight = _seen(d, knots)
     return -_average(jnp.where(log_p > -jnp.inf, log_p, 0.0), log_p, weight)
 
 
 def cells_between(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Values along a new first axis, not decreasing, and the weight of each: that of the values for which it stands."""
+    """Return non-decreasing values along a new first axis, each with the weight of the values that it represents."""
     dtype, shape = knots.dtype, knots.shape[1:]
     low, high = (jnp.broadcast_to(jnp.asarray(end, dtype), shape)[None] for end in ends(d.support))
     low, high, knots = jax.lax.stop_gradient((low, high, knots))
@@ -70,7 +70,7 @@ def cells_between(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array,
 
 
 def _sides(size: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """How far from the middle of an odd number of values the two others are, and the weight of each."""
+    """Return the offset of two values from the middle of an odd number of values, and the weight of each."""
     is_more = size >= 3
     square = jnp.where(is_more, size, 3.0) ** 2
     step = jnp.round(jnp.sqrt((3 * square - 7) / 20))
@@ -79,12 +79,12 @@ def _sides(size: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Values, their log probabilities and weights."""
+    """Return values, their log probabilities and weights."""
     x, weight = cells_between(d, knots)
     return x, d.log_prob(x), weight
 
 
 def _average(of: jax.Array, log_p: jax.Array, weight: jax.Array) -> jax.Array:
-    """Weighted average over the values."""
+    """Return the weighted average over the values."""
     p = weight * jnp.exp(log_p)
     return (p * of).sum(axis=0) / p.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Announce mean, variance, mode and entropy of a continuous univariate law that has no formula for them."""
+"""Define the base class of continuous distributions whose summaries are computed by quadrature."""
 
 import jax
 
@@ -8,7 +8,7 @@ from .peak import mode_of
 
 
 class AbstractIntegrated(AbstractDistribution):
-    """A law whose summaries are integrated, and searched for, between its knots; each of the batch shape."""
+    """Abstract base class: summaries come from quadrature and search between knots, each of the batch shape."""
 
     @property
     def mean(self) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Compute mean, variance and entropy of a continuous univariate law by one rule of integration over its support."""
+"""Compute mean, variance and entropy of a continuous univariate distribution by one quadrature rule."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from .rule import Nodes, integrate, nodes_between
 
 
 def mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Expectation, of the batch shape: infinite where it is, NaN where it is infinite on either side.
+    """Compute the expectation, of the batch shape: infinite where it is, NaN where infinite on either side.
 
     **Arguments**: `knots`, points along a new first axis between which the density is smooth on its own scale.
     """
@@ -21,7 +21,7 @@ def mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
 
 
 def variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Variance, of the batch shape: infinite where it or the mean is, NaN where there is no mean. See `mean_of`."""
+    """Compute the variance, of the batch shape: infinite where it or the mean is, NaN without a mean. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     shift = _shift(nodes, log_density)
     is_finite = jnp.isfinite(shift)
@@ -31,19 +31,19 @@ def variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
 
 
 def entropy_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """Entropy in nats, of the batch shape. See `mean_of`."""
+    """Compute the entropy in nats, of the batch shape. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     return -integrate(nodes, log_density, log_density) / integrate(nodes, log_density)
 
 
 def average(d: AbstractDistribution, knots: jax.Array, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
-    """Expectation of a function, of the batch shape. See `mean_of`."""
+    """Compute the expectation of a function, of the batch shape. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     return integrate(nodes, log_density, of(nodes.x)) / integrate(nodes, log_density)
 
 
 def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[Nodes, jax.Array]:
-    """Nodes, and the log density there."""
+    """Return nodes and the log density there."""
     nodes = nodes_between(d, knots)
     # Far out a density is 0 and its derivatives overflow; and rounding may bring a node to an end where it is infinite.
     found = without_gradient(d).log_prob(jax.lax.stop_gradient(nodes.x))
@@ -54,5 +54,5 @@ def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[Nodes, jax.Array]:
 
 
 def _shift(nodes: Nodes, log_density: jax.Array) -> jax.Array:
-    """The mean less the centre. The mass is divided by, so that what the density is rounded to does not count."""
+    """Return the mean less the centre, divided by the mass so that rounding of the density cancels."""
     return integrate(nodes, log_density, nodes.offset) / integrate(nodes, log_density)

@@ -1,4 +1,4 @@
-"""Find the mode of a univariate law: the best of the peaks that a fine grid shows, each refined by bisection."""
+"""Find the mode of a univariate distribution: bisect the peaks of a fine grid and take the best."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ _STEPS = 64
 
 
 def mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """The smallest value of largest density, of the batch shape; an end of the support if it rises to that.
+    """Find the smallest value of largest density, of the batch shape; possibly an end of the support.
 
     **Arguments**: `knots`, points along a new first axis between which the density is smooth on its own scale.
     """
@@ -40,7 +40,7 @@ def mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
 
 
 def whole_mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
-    """The smallest whole number of largest probability, of the batch shape. See `mode_of`."""
+    """Find the smallest whole number of largest probability, of the batch shape. See `mode_of`."""
     d = without_gradient(d)
     x, _ = cells_between(d, knots)
 
@@ -60,7 +60,7 @@ def _best_peak(
     log_density: jax.Array,
     is_rising: Callable[[jax.Array], jax.Array],
 ) -> jax.Array:
-    """The best of the local maxima of a sorted grid, bisected between their neighbours by where the density rises."""
+    """Find the best local maximum of a sorted grid, refined by bisection between its neighbours."""
     below = jnp.concatenate([jnp.full_like(x[:1], -jnp.inf), log_density[:-1]])
     above = jnp.concatenate([log_density[1:], jnp.full_like(x[:1], -jnp.inf)])
     # Of equal neighbours the first and the last, beside which it may be higher still.

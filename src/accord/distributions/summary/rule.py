@@ -1,4 +1,4 @@
-"""Integrate over the support of a continuous univariate law, panel by panel between points where it is smooth.
+"""Integrate over the support of a continuous univariate distribution, panel by panel.
 
 The variable of integration is the logarithm of the distance to the ends of the support, where it has ends, and on the
 whole line one that grows like the logarithm in both tails: powers, by which densities rise at an end and fall off in a
@@ -28,9 +28,9 @@ _FURTHEST, _NEAREST = {64: 320.0, 32: 40.0}, {64: 700.0, 32: 85.0}
 class Nodes(NamedTuple):
     """Points of the support and their weights, along a new first axis, in increasing order.
 
-    `x`, the points, with `centre`, a point in the middle of the law, and `offset`, x less the centre; `log_slope`, the
-    logarithm of the derivative of x by the variable t of integration; `t` and `weight`, its values and weights;
-    `is_open`, whether the support has no end below and above. The axis of `centre` and `is_open` has length 1.
+    `x`, the points, with `centre`, a point in the middle of the distribution, and `offset`, x less the centre;
+    `log_slope`, the logarithm of the derivative of x by the variable t of integration; `t` and `weight`, its values and
+    weights; `is_open`, whether the support has no end below and above. The axis of `centre` and `is_open` has length 1.
     """
 
     x: jax.Array
@@ -43,7 +43,7 @@ class Nodes(NamedTuple):
 
 
 class _Map(NamedTuple):
-    """Where t = 0 is, the ends (0 where there is none), their distances (1 where none), and the scale without ends.
+    """Centre t = 0, the ends (0 where there is none), their distances (1 where none), the scale without ends.
 
     All of shape `(1,) + batch_shape`.
     """
@@ -58,7 +58,7 @@ class _Map(NamedTuple):
 
 
 def nodes_between(d: AbstractDistribution, knots: jax.Array) -> Nodes:
-    """Nodes over the support of `d`, with panels that end at `knots`, of shape `(n,) + batch_shape`."""
+    """Return nodes over the support of `d`, with panels that end at `knots`, of shape `(n,) + batch_shape`."""
     dtype, shape = knots.dtype, knots.shape[1:]
     low, high = (jnp.broadcast_to(jnp.asarray(end, dtype), shape)[None] for end in ends(d.support))
     knots = jax.lax.stop_gradient(knots)
@@ -75,7 +75,7 @@ def nodes_between(d: AbstractDistribution, knots: jax.Array) -> Nodes:
 
 
 def integrate(nodes: Nodes, log_density: jax.Array, *factors: jax.Array) -> jax.Array:
-    """The integral of a density times factors, all given at the nodes; infinite if a tail of it is.
+    """Integrate a density times factors, all given at the nodes; infinite if a tail diverges.
 
     Past the outermost panels the integrand goes on as the power law that it is within them.
     """
@@ -102,7 +102,7 @@ def integrate(nodes: Nodes, log_density: jax.Array, *factors: jax.Array) -> jax.
 def _tail(
     outer: jax.Array, inner: jax.Array, panel: jax.Array, noise: jax.Array, is_open: jax.Array
 ) -> jax.Array:
-    """The integral beyond the outermost panel of that length, from the logarithms at its outermost nodes."""
+    """Return the integral beyond the outermost panel of that length, from the logs at its outermost nodes."""
     is_there = (outer > -jnp.inf) & (inner > -jnp.inf)
     outer, inner = jnp.where(is_there, outer, 0.0), jnp.where(is_there, inner, 1.0)
     fall = (inner - outer) / float(_NODES[-1])
@@ -115,16 +115,16 @@ def _tail(
 
 
 def _log_of(factor: jax.Array) -> jax.Array:
-    """Logarithm of the size, -inf with a zero gradient at 0."""
+    """Return the log of the absolute value, -inf with a zero gradient at 0."""
     is_zero = factor == 0
     return jnp.where(is_zero, -jnp.inf, jnp.log(jnp.abs(jnp.where(is_zero, 1.0, factor))))
 
 
 def _map(knots: jax.Array, low: jax.Array, high: jax.Array) -> _Map:
-    """The variable of integration: log((x - low) / (high - x)), or its limits, less that at the centre."""
+    """Return the variable of integration: log((x - low) / (high - x)), or its limits, less its value at the centre."""
     most = knots.shape[0] - 1
     centre = knots[most // 2][None]
-    # A law may be so near an end that its middle rounds to that.
+    # A distribution may be so near an end that its middle rounds to that.
     for share in (1.0, 0.0, 0.9, 0.1, 0.7, 0.3, 0.5):
         knot = knots[int(share * most)][None]
         centre = jnp.where((knot > low) & (knot < high), knot, centre)
@@ -137,7 +137,7 @@ def _map(knots: jax.Array, low: jax.Array, high: jax.Array) -> _Map:
 
 
 def _pull_back(where: _Map, x: jax.Array) -> jax.Array:
-    """The variable t at points of the support."""
+    """Return the variable t at points of the support."""
     centre, low, high, below, above, scale, (has_low, has_high) = where
     offset = x - centre
     from_low = _log_share(x - low, offset, below)
@@ -149,14 +149,14 @@ def _pull_back(where: _Map, x: jax.Array) -> jax.Array:
 
 
 def _log_share(distance: jax.Array, offset: jax.Array, whole: jax.Array) -> jax.Array:
-    """Logarithm of the distance from an end over that of the centre, the offset being their difference."""
+    """Return the log distance from an end, relative to the centre's; the offset is their difference."""
     is_near = offset < -0.5 * whole
     near = jnp.log(jnp.where(is_near, jnp.maximum(distance, 0.0), 1.0)) - jnp.log(whole)
     return jnp.where(is_near, near, jnp.log1p(jnp.where(is_near, 0.0, offset / whole)))
 
 
 def _panels(where: _Map, knots: jax.Array) -> jax.Array:
-    """The ends of all panels: the knots, and more beyond them."""
+    """Return the ends of all panels: the knots, and more beyond them."""
     t = jnp.sort(_pull_back(where, knots), axis=0)
     first, last, bits = t[:1], t[-1:], jnp.finfo(t.dtype).bits
     follows = []
@@ -169,7 +169,7 @@ def _panels(where: _Map, knots: jax.Array) -> jax.Array:
 
 
 def _forward(where: _Map, t: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The point at t, its distance from the centre, and the logarithm of its slope."""
+    """Return the point at t, its distance from the centre, and the log of its slope."""
     centre, low, high, below, above, scale, (has_low, has_high) = where
     grown, shrunk, growth = jnp.exp(t), jnp.exp(-t), jnp.expm1(t)
     # With two ends, of which the nearer counts: all in shares of the whole.

@@ -1,1 +1,1 @@
-"""Condition any univariate distribution on an interval, or see it only within one."""
+"""Truncate or censor any univariate distribution."""

@@ -1,4 +1,4 @@
-"""Distribute variables that are recorded only as far as a limit of detection."""
+"""Define censored distributions: variables recorded only up to a limit of detection."""
 
 from typing import Any, ClassVar
 
@@ -22,10 +22,11 @@ from .whole_summaries import unless_infinite
 
 
 class CensoredDistribution(AbstractDistribution):
-    """A variable of any univariate distribution with a cdf, recorded as the nearer bound when it is beyond one.
+    """Censored distribution: a univariate variable, recorded as the nearer bound when it is beyond one.
 
-    The law is mixed: a density inside the bounds, and a probability at each of them; its mode and entropy are those of
-    `log_prob`, which is either. An infinite bound, traced or not, gives the same value and derivatives as no bound.
+    The distribution is mixed: a density inside the bounds, and a probability at each of them; its mode and entropy are
+    those of `log_prob`, which is either. An infinite bound, traced or not, gives the same value and derivatives as no
+    bound.
 
     **Fields**
     - `base_dist`: the distribution before censoring; univariate, with a cdf.
@@ -142,7 +143,7 @@ class CensoredDistribution(AbstractDistribution):
         return jnp.clip(x, low, high).astype(draws.dtype if self.is_discrete else x.dtype)
 
     def _split(self) -> tuple[AbstractDistribution, *tuple[Any, ...]]:
-        """The law between the bounds, the bounds, and the probabilities at either and between them."""
+        """Return the distribution between the bounds, the bounds, and the probabilities at each and between them."""
         _, low, high, has_low, has_high = self._align(jnp.zeros(self.batch_shape, self.dtype))
         inside, base = inside_of(self.base_dist, low), self.base_dist
         known = (
@@ -159,17 +160,17 @@ class CensoredDistribution(AbstractDistribution):
         return self.icdf(levels(self.batch_shape, self.dtype)).astype(self.dtype)
 
     def _at(self, x: Any, low: Any, high: Any, has_low: Any, has_high: Any) -> tuple[Any, Any]:
-        """Whether a value is recorded at the lower and at the upper bound."""
+        """Return whether a value is recorded at the lower and at the upper bound."""
         is_low = False if has_low is False else (x == low) & choose(has_low, True, False)
         is_high = False if has_high is False else (x == high) & choose(has_high, True, False)
         return is_low, is_high
 
     def _log_above(self, bound: Any) -> jax.Array:
-        """Log of the probability of being at least a bound."""
+        """Return the log probability of at least a bound."""
         return self.base_dist.log_survival(jnp.ceil(bound) - 1 if self.is_discrete else bound)
 
     def _align(self, value: Any) -> tuple[Any, ...]:
-        """Value and bounds, of one dtype and broadcast to the batch shape, and which bounds are there."""
+        """Return value and bounds, of one dtype and the batch shape, and which bounds exist."""
         arguments = (value, self.low, self.high)
         dtype = float_type(*arguments, *jax.tree.leaves(self.base_dist))
         x = jnp.asarray(value, dtype)
@@ -184,5 +185,5 @@ class CensoredDistribution(AbstractDistribution):
 
 
 def _if_there(mass: jax.Array, summary: jax.Array) -> jax.Array:
-    """What is said of a part of a law, 0 where that part has no mass."""
+    """Return a summary of a part of a distribution, 0 where that part has no mass."""
     return jnp.where(mass > 0, summary, 0.0)

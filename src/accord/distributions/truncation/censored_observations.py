@@ -1,4 +1,4 @@
-"""Distribute observations that come with flags: exact, or known only to lie beyond a limit."""
+"""Define distributions of flagged observations: exact, or known only to lie beyond a limit."""
 
 import abc
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from .truncated import check_univariate
 
 
 class _FlaggedDistribution(AbstractDistribution):
-    """A distribution of which flagged values are limits."""
+    """Abstract base class of distributions whose flagged values are limits."""
 
     base_dist: eqx.AbstractVar[AbstractDistribution]
     censored: eqx.AbstractVar[Any]
@@ -42,7 +42,7 @@ class _FlaggedDistribution(AbstractDistribution):
 
     @abc.abstractmethod
     def _log_tail(self, limit: jax.Array) -> jax.Array:
-        """Log probability of what a flagged value stands for."""
+        """Return the log probability of the values that a flagged value represents."""
 
     def log_prob(self, value: Any) -> jax.Array:
         base = self.base_dist
@@ -62,7 +62,7 @@ class _FlaggedDistribution(AbstractDistribution):
 
 
 class LeftCensoredDistribution(_FlaggedDistribution):
-    """Values of which some are known only to lie below a limit.
+    """Left-censored distribution: flagged values are known only to lie below a limit.
 
     A censored entry holds the limit; its log density is that of P(X <= value).
 
@@ -83,7 +83,7 @@ class LeftCensoredDistribution(_FlaggedDistribution):
 
 
 class RightCensoredDistribution(_FlaggedDistribution):
-    """Values of which some are known only to lie above a limit, as lifetimes at the end of a study.
+    """Right-censored distribution: flagged values lie above a limit, such as lifetimes at the end of a study.
 
     A censored entry holds the limit; its log density is that of P(X > value).
 
@@ -104,7 +104,7 @@ class RightCensoredDistribution(_FlaggedDistribution):
 
 
 class IntervalCensoredDistribution(AbstractDistribution):
-    """Values known only to lie in an interval, below it, above it or outside it.
+    """Interval-censored distribution: values known only to lie in an interval, below it, above it or outside it.
 
     An event is the pair [left, right]. Where both are equal and neither flag is set, the value itself was observed.
 
@@ -178,7 +178,7 @@ class IntervalCensoredDistribution(AbstractDistribution):
 
 
 def _uncensored(distribution: Any, key: jax.Array, sample_shape: Shape) -> jax.Array:
-    """Draws from the distribution before censoring: the flags say what was seen of values, not what they are."""
+    """Draw from the distribution before censoring; flags describe observations, not the underlying values."""
     base = distribution.base_dist
     if base.batch_shape != distribution.batch_shape:
         base = base.expand(distribution.batch_shape)

@@ -1,4 +1,4 @@
-"""Condition a distribution of whole numbers on an interval that holds few of them, by sums over all."""
+"""Condition a whole-number distribution on an interval with few numbers, by sums over all of them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _SLACK = 16
 
 
 def span_if_few(base: AbstractDistribution, low: Any, high: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """The first and the last whole number within the bounds; None where they are many, or only known when it runs."""
+    """Return the first and last whole number within the bounds; None if many, or known only at run time."""
     lower, upper = ends(base.support)
     low, high = lower if low is None else low, upper if high is None else high
     if not (base.is_discrete and all(is_concrete(end) for end in (lower, upper, low, high))):
@@ -31,14 +31,14 @@ def span_if_few(base: AbstractDistribution, low: Any, high: Any) -> tuple[np.nda
 def few_log_density(
     base: AbstractDistribution, x: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> jax.Array:
-    """Log probability at `x`, given that the variable is one of the few."""
+    """Return the log probability at `x`, given a value in the interval."""
     return base.log_prob(x) - log_sum_exp(_terms(base, x, span)[1], axis=0)
 
 
 def few_log_share(
     base: AbstractDistribution, x: jax.Array, span: tuple[np.ndarray, np.ndarray], *, is_above: bool
 ) -> jax.Array:
-    """Log of the share of the mass that is at most `x`, or above it."""
+    """Return the log share of the mass of at most `x`, or above it."""
     values, terms = _terms(base, x, span)
     x = jnp.expand_dims(x, 0)
     is_counted = values > x if is_above else values <= x
@@ -49,14 +49,14 @@ def few_log_share(
 def few_shares(
     base: AbstractDistribution, like: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> tuple[jax.Array, jax.Array]:
-    """The values along a new first axis, and the logarithm of the share of each, in the shape of `like`."""
+    """Return the values along a new first axis, and the log share of each, in the shape of `like`."""
     values, terms = _terms(base, like, span)
     log_share = terms - jnp.expand_dims(log_sum_exp(terms, axis=0), 0)
     return jnp.broadcast_to(values, log_share.shape), log_share
 
 
 def few_quantile(base: AbstractDistribution, q: jax.Array, span: tuple[np.ndarray, np.ndarray]) -> jax.Array:
-    """The smallest value at which the share is at least `q`, in (0, 1); it has no derivative."""
+    """Return the smallest value at which the share is at least `q`, in (0, 1); it has no derivative."""
     values, terms = _terms(without_gradient(base), q, span)
     shares = jnp.exp(terms - jnp.expand_dims(log_sum_exp(terms, axis=0), 0)).cumsum(axis=0)
     target = jax.lax.stop_gradient(q) * (1 - _SLACK * float(jnp.finfo(q.dtype).eps))
@@ -69,7 +69,7 @@ def few_quantile(base: AbstractDistribution, q: jax.Array, span: tuple[np.ndarra
 def _terms(
     base: AbstractDistribution, like: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, jax.Array]:
-    """The values, of which some elements of a batch have fewer, and their log probabilities, on a new first axis."""
+    """Return the values and log probabilities on a new first axis; some batch elements have fewer values."""
     first, last = (np.asarray(end, like.dtype) for end in span)
     first, last = (end.reshape((1,) * (like.ndim - end.ndim) + end.shape) for end in (first, last))
     steps = np.arange(int((last - first).max()) + 1, dtype=like.dtype)

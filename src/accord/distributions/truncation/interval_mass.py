@@ -1,4 +1,4 @@
-"""Condition a univariate distribution on an interval: densities, and shares of its mass below and above a value."""
+"""Condition a univariate distribution on an interval: densities, and shares of mass below and above a value."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .interval_support import cuts, inside_of
 
 
 def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known) -> jax.Array:
-    """Log density (or probability) at `x` within [low, high], given that the variable is there.
+    """Return the log density (or probability) at `x` within [low, high], given a value in that interval.
 
     `low` and `high` have the batch shape, and `x` at least its rank. `known` says which bounds cut mass off.
     """
@@ -22,7 +22,7 @@ def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: 
 
 
 def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Array:
-    """Log density at `x` within an interval that was measured."""
+    """Return the log density at `x` within an interval whose mass was measured."""
     wide = base.log_prob(x) - lift(whole.log_mass, x)
     if whole.is_narrow is False:
         return wide
@@ -38,7 +38,7 @@ def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Ar
 def measure_both(
     base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
 ) -> tuple[Measure, Measure]:
-    """The measures of [low, high] and of what in it is at most `x`, or above it; both in one evaluation.
+    """Measure [low, high] and the part of it that is at most `x`, or above it, in one evaluation.
 
     `is_above` may vary from element to element, but for a discrete distribution.
     """
@@ -69,13 +69,13 @@ def measure_both(
 def log_share(
     base: AbstractDistribution, whole: Measure, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
 ) -> jax.Array:
-    """Log of the share of the mass in [low, high], which is `whole`, that is at most `x`, or above it."""
+    """Return the log share, of the mass `whole` in [low, high], that is at most `x`, or above it."""
     part = measure(base, *_ends_of_part(base, x, low, high, known, is_above))
     return log_share_of(whole, part, x, low, high, is_above=is_above)
 
 
 def log_share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_above: Any) -> jax.Array:
-    """Log of the share that a part, at most `x` or above it, has in the mass in [low, high]."""
+    """Return the log share that a part, at most `x` or above it, has of the mass in [low, high]."""
     result = part.log_mass - lift(whole.log_mass, x)
     if whole.is_narrow is not False:
         inside = log_of(_inside(whole, x, low, high, is_above)) - lift(whole.log_relative, x)
@@ -85,7 +85,7 @@ def log_share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, 
 
 
 def share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_above: Any) -> jax.Array:
-    """The share that a part, at most `x` or above it, has in the mass in [low, high]."""
+    """Return the share that a part, at most `x` or above it, has of the mass in [low, high]."""
     whole_mass = lift(whole.log_mass, x)
     if part.is_narrow is False:
         result = jnp.exp(part.log_mass - whole_mass)
@@ -103,7 +103,7 @@ def share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_a
 def _ends_of_part(
     base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, is_above: Any
 ) -> tuple[Any, Any, tuple[Any, Any]]:
-    """The ends of what is at most `x`, or above it, and which of them are there."""
+    """Return the ends of the part at most `x`, or above it, and which of them exist."""
     after = jnp.floor(x) + 1 if base.is_discrete else x
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     is_upper = is_above if isinstance(is_above, bool) else None
@@ -121,12 +121,12 @@ def _ends_of_part(
 
 
 def _has(base: AbstractDistribution, low: Any, high: Any, known: Known) -> tuple[Any, Any]:
-    """Which bounds cut mass off, by their values where that is not known."""
+    """Return which bounds cut off mass, from their values where this is not known."""
     has_low = cuts(base, low, True) if known[0] is None else known[0]
     return has_low, cuts(base, high, False) if known[1] is None else known[1]
 
 
 def _inside(whole: Measure, x: Any, low: Any, high: Any, is_above: Any) -> jax.Array:
-    """Mass below or above `x` in a narrow interval, relative to the density at the split."""
+    """Return the mass below or above `x` in a narrow interval, relative to the density at the split."""
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     return integral(whole, choose(is_above, x, low), choose(is_above, high, x))

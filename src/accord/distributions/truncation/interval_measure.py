@@ -1,4 +1,4 @@
-"""Measure the mass of any univariate distribution in an interval, however far out or narrow it is.
+"""Measure the mass of any univariate distribution in an interval, however far out or narrow.
 
 Away from cancellation the mass is a difference of the smaller tails. In a narrow interval, where that difference would
 cancel, the log density is replaced by a polynomial through its slope, from which everything is measured relative to a
@@ -31,7 +31,7 @@ _FEW = 16
 
 
 class Measure(NamedTuple):
-    """The mass of an interval, of the batch shape.
+    """Mass of an interval, of the batch shape.
 
     What follows counts only where `is_narrow`: `split`, a point inside; `at_split`, the log density there; `step`, the
     widths on its left and right; `terms`, coefficients of the log density relative to that at the split, on either
@@ -49,7 +49,7 @@ class Measure(NamedTuple):
 
 
 def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, Any]) -> Measure:
-    """Measure [low, high], the bounds being arrays of one shape to which the batch shape broadcasts."""
+    """Measure [low, high]; the bounds are arrays of one shape, to which the batch shape broadcasts."""
     has_low = cuts(base, low, True) if known[0] is None else known[0]
     has_high = cuts(base, high, False) if known[1] is None else known[1]
     if has_low is False and has_high is False:
@@ -73,12 +73,12 @@ def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, A
 
 
 def _tail(log_tail: Callable[[Any], jax.Array], bound: Any, has: Any, inside: Any) -> Any:
-    """Log of the mass on one side of a bound, all of it where there is none."""
+    """Return the log mass on one side of a bound; all of it without a bound."""
     return choose(has, log_tail(choose(has, bound, inside)), 0.0)
 
 
 def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_high: Any, inside: Any) -> Any:
-    """Logs of the mass below and above each bound, either of which may be absent; both bounds in one evaluation."""
+    """Return log masses below and above each bound, either of which may be absent, in one evaluation."""
     points = jnp.stack([choose(has_low, low, inside), choose(has_high, high, inside)])
     below, above = base.log_cdf(points), base.log_survival(points)
     nothing, everything = (jnp.asarray(log, points.dtype) for log in (-np.inf, 0.0))
@@ -89,7 +89,7 @@ def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_hi
 
 
 def _at_most_zero(small: Any, large: Any) -> Any:
-    """Difference of two logs, -1 where both are -inf: the outer of two tails is not the larger but for rounding."""
+    """Subtract two logs (-1 where both are -inf): the outer of two tails is larger only by rounding."""
     is_used = large > -jnp.inf
     drop = jnp.where(is_used, small, -1.0) - jnp.where(is_used, large, 0.0)
     # Not `minimum`, which halves the derivative where both are equal.
@@ -97,7 +97,7 @@ def _at_most_zero(small: Any, large: Any) -> Any:
 
 
 def _sum_of_few(base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any) -> Any:
-    """Log mass of [low, high] on a discrete support: a sum of probabilities where they are few."""
+    """Return the log mass of [low, high] on a discrete support: a sum of probabilities where they are few."""
     first, last = jnp.ceil(low), jnp.floor(high)
     first, last = choose(has, first, inside), choose(has, last, inside)
     steps = jnp.arange(_FEW, dtype=first.dtype).reshape((_FEW,) + (1,) * first.ndim)
@@ -111,7 +111,7 @@ def _sum_of_few(base: AbstractDistribution, low: Any, high: Any, has: Any, insid
 def _in_narrow(
     base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any, share: Any
 ) -> Measure:
-    """Measure a continuous interval that may be narrow, by the slope of the log density on either side of a split."""
+    """Measure a possibly narrow continuous interval, from slopes of the log density on each side of a split."""
     low, high = choose(has, low, inside), choose(has, high, inside)
     # A density that has a kink has it at its mode.
     middle, mode = low + 0.5 * (high - low), _mode(base, low)
@@ -150,7 +150,7 @@ def _in_narrow(
 
 
 def rise(whole: Measure, x: Any) -> jax.Array:
-    """Log density at `x` relative to that at the split."""
+    """Return the log density at `x` relative to the split."""
     is_left = x < lift(whole.split, x)
     step = jnp.where(is_left, *(lift(whole.step[side], x) for side in (0, 1)))
     # From -1 (low or the split) to 1 (the split or high).
@@ -164,7 +164,7 @@ def rise(whole: Measure, x: Any) -> jax.Array:
 
 
 def integral(whole: Measure, start: Any, stop: Any) -> jax.Array:
-    """Integral of the density relative to that at the split, from `start` to `stop`."""
+    """Integrate the density, relative to the split, from `start` to `stop`."""
     split = lift(whole.split, start)
     a = jnp.stack([jnp.minimum(start, split), jnp.maximum(start, split)])
     b = jnp.stack([jnp.minimum(stop, split), jnp.maximum(stop, split)])
@@ -180,7 +180,7 @@ def lift(array: Any, like: Any) -> Any:
 
 
 def _mode(base: AbstractDistribution, like: Any) -> jax.Array:
-    """The mode, NaN where there is none or it is known to be no kink."""
+    """Return the mode, NaN where there is none or it is known to have no kink."""
     if base.has_smooth_mode:
         return jnp.full_like(like, jnp.nan)
     try:
@@ -191,24 +191,24 @@ def _mode(base: AbstractDistribution, like: Any) -> jax.Array:
 
 
 def _nodes_between(start: Any, step: Any) -> jax.Array:
-    """The nodes in intervals, on a new first axis."""
+    """Return the nodes in intervals, on a new first axis."""
     shares = ((1 + _NODES) / 2).astype(start.dtype).reshape((-1,) + (1,) * start.ndim)
     return jnp.expand_dims(start, 0) + shares * jnp.expand_dims(step, 0)
 
 
 def _contract(matrices: np.ndarray, slope: jax.Array) -> jax.Array:
-    """Apply a matrix for each side along the first axis, in full precision on every device."""
+    """Apply one matrix for each side along the first axis, in full precision on every device."""
     return jnp.einsum("sij,js...->is...", matrices.astype(slope.dtype), slope, precision="highest")
 
 
 def _split(stacked: jax.Array) -> list[jax.Array]:
-    """What `_MATRICES` gives, part by part."""
+    """Return the parts of `_MATRICES`."""
     size = len(_NODES)
     return jnp.split(stacked, (size, 2 * size + 1, 2 * size + 3))
 
 
 def _matrices() -> np.ndarray:
-    """Matrices from slopes at the nodes to their integral that vanishes at the split, for either side.
+    """Return, for either side, matrices from slopes at the nodes to their integral, which vanishes at the split.
 
     The integral is given at the nodes, and as coefficients of powers; then come the last Legendre terms of the slope,
     and the slope at the split.

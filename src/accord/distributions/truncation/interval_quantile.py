@@ -19,7 +19,7 @@ from .interval_support import cuts, ends, inside_of
 
 @eqx.filter_custom_jvp
 def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, known: Known) -> jax.Array:
-    """The value below which a share `q`, in (0, 1), of the mass in [low, high] lies; of a continuous distribution."""
+    """Find the value with a share `q`, in (0, 1), of the mass in [low, high] below it; continuous distributions."""
     whole = measure(base, low, high, known)
     is_above = q > 0.5
     target = jnp.where(is_above, -jnp.log1p(-jnp.where(is_above, q, 0.5)), jnp.log(q))
@@ -44,7 +44,7 @@ def _level(
     *,
     known: Known,
 ) -> jax.Array:
-    """The logarithm of the smaller share, which resolves both tails; less it where that is the one above."""
+    """Return the log of the smaller share, which resolves both tails, less a level given for that share."""
     smaller = log_share(base, whole, x, low, high, known, is_above=is_above)
     return jnp.where(is_above, -smaller, smaller)
 
@@ -107,7 +107,7 @@ def whole_quantile(
     known: Known,
     cdf: Callable[[Any], jax.Array],
 ) -> jax.Array:
-    """The smallest whole number at which a cdf within [low, high] is at least `q`, in (0, 1)."""
+    """Find the smallest whole number at which a cdf within [low, high] is at least `q`, in (0, 1)."""
     bottom, top = jax.lax.stop_gradient(bracket(base, q, low, high, known))
     return smallest(cdf, q, jnp.ceil(bottom), jnp.floor(top), _guess(base, q, low, high, known))
 
@@ -115,7 +115,7 @@ def whole_quantile(
 def bracket(
     base: AbstractDistribution, like: jax.Array, low: Any, high: Any, known: Known
 ) -> tuple[jax.Array, jax.Array]:
-    """The ends of the support within the bounds, finite or infinite, in shape and dtype of `like`."""
+    """Return the ends of the support within the bounds, finite or infinite, in shape and dtype of `like`."""
     found = []
     for end, bound, has, is_low in zip(ends(base.support), (low, high), known, (True, False), strict=True):
         has = cuts(base, bound, is_low) if has is None else has
@@ -125,7 +125,7 @@ def bracket(
 
 
 def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known: Known) -> jax.Array:
-    """Where to begin: the quantile by the cdf before truncation, which may be far off in a tail."""
+    """Return a starting value: the quantile by the cdf before truncation, which may be far off in a tail."""
     base, q, low, high = without_gradient((base, q, low, high))
     bottom, top = bracket(base, q, low, high, known)
     try:

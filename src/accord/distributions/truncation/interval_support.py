@@ -1,4 +1,4 @@
-"""Say where the support of a univariate distribution ends, and what is left of it between bounds."""
+"""Find the ends of a univariate distribution's support, and the support left between bounds."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def ends(support: c.Constraint) -> tuple[Any, Any]:
-    """The smallest and the largest value of a support, infinite where there is none."""
+    """Return the smallest and the largest value of a support, infinite where there is none."""
     if isinstance(support, c.Boolean):
         return 0.0, 1.0
     return getattr(support, "lower", -np.inf), getattr(support, "upper", np.inf)
 
 
 def cuts(base: "AbstractDistribution", bound: Any, is_low: bool) -> Any:
-    """Whether there may be mass beyond a bound: decided now where bound and support are known now."""
+    """Return whether mass may lie beyond a bound, decided now if bound and support are known now."""
     if bound is None:
         return False
     lower, upper = ends(base.support)
@@ -40,12 +40,12 @@ def cuts(base: "AbstractDistribution", bound: Any, is_low: bool) -> Any:
 
 
 def inside_of(base: "AbstractDistribution", like: Any) -> jax.Array:
-    """Points well inside the support, in the shape and dtype of `like`."""
+    """Return points well inside the support, in the shape and dtype of `like`."""
     return jax.lax.stop_gradient(base.support.feasible_like(like))
 
 
 def restrict(support: c.Constraint, low: Any, high: Any, known: Known) -> c.Constraint:
-    """The part of a support within [low, high]; `known` says which bounds cut something off."""
+    """Return the part of a support within [low, high]; `known` says which bounds cut something off."""
     if known == (False, False):
         return support
     lower, upper = ends(support)
@@ -65,7 +65,7 @@ def restrict(support: c.Constraint, low: Any, high: Any, known: Known) -> c.Cons
 
 
 def tightest(first: Any, second: Any, *, is_low: bool) -> Any:
-    """The narrower of two bounds, either of which may be None or infinite."""
+    """Return the narrower of two bounds, either of which may be None or infinite."""
     absent = -np.inf if is_low else np.inf
     if first is None or _is(first, absent):
         return second
@@ -78,10 +78,10 @@ def tightest(first: Any, second: Any, *, is_low: bool) -> Any:
 
 
 def _whole(bound: Any, on_host: Any, on_device: Any) -> Any:
-    """A bound rounded to a whole number, infinities kept."""
+    """Round a bound to a whole number; keep infinities."""
     return on_host(bound) if is_concrete(bound) else on_device(bound)
 
 
 def _is(bound: Any, number: float) -> bool:
-    """Whether a bound is this number everywhere, known while tracing."""
+    """Return whether a bound is known, while tracing, to equal this number everywhere."""
     return bound is not None and is_concrete(bound) and bool(np.all(np.asarray(bound) == number))

@@ -1,4 +1,4 @@
-"""Give density, shares and quantiles of a normal variable between bounds, with derivatives from its moments there.
+"""Compute density, shares and quantiles of a truncated normal, with derivatives from its moments.
 
 A difference of tails cancels when it is differentiated; a difference of the moments of the interval and of the part of
 it beyond a value does not. Derivatives by arguments that do not vary cost nothing. Every function takes what is known
@@ -21,7 +21,7 @@ from ..special.normal_mass_quantile import quantile_step
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def log_density(known: Known, x: Any, loc: Any, scale: Any, low: Any, high: Any) -> jax.Array:
-    """Log density inside the bounds; outside, that of the untruncated curve continued."""
+    """Return the log density inside the bounds; outside, the untruncated curve continues."""
     return _log_density(mass_between(known, loc, scale, low, high), x, scale)
 
 
@@ -42,7 +42,7 @@ def _log_density_jvp(known: Known, primals: Any, tangents: Any) -> tuple[jax.Arr
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def log_share(known: Known, is_above: bool, x: Any, loc: Any, scale: Any, low: Any, high: Any) -> jax.Array:
-    """Log of the share of the mass between the bounds that is at most `x`, or above it."""
+    """Return the log share of the mass between the bounds that is at most `x`, or above it."""
     return _log_share(*_measures(known, is_above, x, loc, scale, low, high))
 
 
@@ -65,7 +65,7 @@ def _log_share_jvp(known: Known, is_above: bool, primals: Any, tangents: Any) ->
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def share_below(known: Known, x: Any, loc: Any, scale: Any, low: Any, high: Any) -> jax.Array:
-    """The share of the mass between the bounds that is at most `x`."""
+    """Return the share of the mass between the bounds that is at most `x`."""
     return _share(*_measures(known, False, x, loc, scale, low, high))
 
 
@@ -84,7 +84,7 @@ def _share_jvp(known: Known, primals: Any, tangents: Any) -> tuple[jax.Array, ja
 
 
 def quantile(known: Known, q: Any, loc: Any, scale: Any, low: Any, high: Any) -> jax.Array:
-    """The value below which a share `q` of the mass between the bounds lies."""
+    """Find the value with a share `q` of the mass between the bounds below it."""
     return _quantile_and_step(known, q, loc, scale, low, high)[0]
 
 
@@ -92,7 +92,7 @@ def quantile(known: Known, q: Any, loc: Any, scale: Any, low: Any, high: Any) ->
 def _quantile_and_step(
     known: Known, q: Any, loc: Any, scale: Any, low: Any, high: Any
 ) -> tuple[jax.Array, jax.Array]:
-    """The quantile, and what it is above the reference point, which is not lost in rounding the quantile."""
+    """Return the quantile, and its offset from the reference point without the quantile's rounding."""
     mass = mass_between(known, loc, scale, low, high)
     step = scale * quantile_step(q, mass)
     return clip(mass.origin + step, low, high, known), step
@@ -131,7 +131,7 @@ _quantile_and_step.defjvp(_quantile_jvp, symbolic_zeros=True)
 
 
 def clip(x: Any, low: Any, high: Any, known: Known) -> jax.Array:
-    """Clip to the bounds that are there."""
+    """Clip to the bounds that exist."""
     x = x if known[0] is False else jnp.maximum(x, low)
     return x if known[1] is False else jnp.minimum(x, high)
 
@@ -141,7 +141,7 @@ def _log_density(mass: Mass, x: Any, scale: Any) -> jax.Array:
 
 
 def _log_density_above(mass: Mass, y: Any, scale: Any) -> jax.Array:
-    """Log density `y` standard deviations above the reference point."""
+    """Return the log density `y` standard deviations above the reference point."""
     # (z^2 - m^2)/2 from the distance to it: squares of large numbers are not subtracted.
     return -0.5 * y * (y + 2 * mass.reference) - jnp.log(scale * mass.width)
 
@@ -149,7 +149,7 @@ def _log_density_above(mass: Mass, y: Any, scale: Any) -> jax.Array:
 def _measures(
     known: Known, is_above: bool, x: Any, loc: Any, scale: Any, low: Any, high: Any
 ) -> tuple[Mass, Mass, jax.Array]:
-    """The mass between the bounds, and what `_part` gives."""
+    """Return the mass between the bounds, and the result of `_part`."""
     whole = mass_between(known, loc, scale, low, high)
     return whole, *_part(known, is_above, x, loc, scale, low, high)
 
@@ -157,7 +157,7 @@ def _measures(
 def _part(
     known: Known, is_above: Any, x: Any, loc: Any, scale: Any, low: Any, high: Any
 ) -> tuple[Mass, jax.Array]:
-    """The mass of what is at most `x`, or above it, and whether that is nothing."""
+    """Return the mass of at most `x`, or above it, and whether that part is empty."""
     low, high = choose(known[0] is False, -np.inf, low), choose(known[1] is False, np.inf, high)
     x = clip(x, low, high, known)
     is_nothing = choose(is_above, x >= high, x <= low)
@@ -183,12 +183,12 @@ def _log_share(whole: Mass, part: Mass, is_nothing: Any) -> jax.Array:
 
 
 def _gap(whole: Mass, part: Mass) -> Any:
-    """Widths are relative to exp(-m^2/2): what both differ by."""
+    """Return the difference of the two exponents in exp(-m^2/2), to which widths are relative."""
     return 0.5 * (part.reference - whole.reference) * (part.reference + whole.reference)
 
 
 def _is_outside(known: Known, x: Any, loc: Any, scale: Any, low: Any, high: Any) -> Any:
-    """Whether a value is beyond a bound, where nothing changes."""
+    """Return whether a value is beyond a bound, where nothing changes."""
     del loc, scale
     inside = jnp.zeros_like(x, bool)
     below = inside if known[0] is False else x < low
@@ -196,7 +196,7 @@ def _is_outside(known: Known, x: Any, loc: Any, scale: Any, low: Any, high: Any)
 
 
 def _total(like: jax.Array, tangents: Any, slopes: tuple[Callable[[], Any], ...]) -> jax.Array:
-    """The sum of the products of slopes and tangents, of which only those that vary are computed."""
+    """Sum the products of slopes and tangents; only varying ones are computed."""
     total = jnp.zeros_like(like)
     for dot, slope in zip(tangents, slopes, strict=True):
         if not isinstance(dot, SymbolicZero):

@@ -1,4 +1,4 @@
-"""Distribute variables of any univariate distribution known to lie between bounds."""
+"""Truncate any univariate distribution to an interval."""
 
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ from .whole_summaries import WholeBetween
 
 
 def truncate(distribution: AbstractDistribution, low: Any = None, high: Any = None) -> AbstractDistribution:
-    """The distribution given that its value lies in [low, high], of the class that is fastest for its family."""
+    """Condition a distribution on [low, high], with the fastest class for its family."""
     if low is None and high is None:
         return distribution
     match distribution:
@@ -52,7 +52,7 @@ def truncate(distribution: AbstractDistribution, low: Any = None, high: Any = No
 
 
 class TruncatedDistribution(AbstractDistribution):
-    """A variable of any univariate distribution with a cdf, conditioned to lie in [low, high].
+    """Truncated distribution: a variable of any univariate distribution with a cdf, given that it is in [low, high].
 
     Both bounds belong to the interval, which matters where the support is discrete. An infinite bound, traced or not,
     gives the same value and derivatives as no bound. It is accurate far out in a tail and in a narrow interval.
@@ -201,7 +201,7 @@ class TruncatedDistribution(AbstractDistribution):
         return WholeBetween(self, self.base_dist, self.low, self.high, self._knots)
 
     def _share(self, value: Any, *, is_log: bool, is_above: bool) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The (log) share of the mass below or above a value, and whether the value was beyond the bounds."""
+        """Return the (log) share of mass below or above a value, and whether the value was beyond the bounds."""
         x, low, high, was_below, was_above = self._align(value)
         base, known = self.base_dist, self._known()
         few = span_if_few(base, self.low, self.high)
@@ -215,27 +215,27 @@ class TruncatedDistribution(AbstractDistribution):
         return jnp.where(jnp.isnan(x), jnp.nan, result), was_below, was_above
 
     def _known(self) -> Known:
-        """Which bounds cut mass off (True, False), or None where only values tell."""
+        """Return which bounds cut off mass (True, False), or None where only values tell."""
         found = (cuts(self.base_dist, self.low, True), cuts(self.base_dist, self.high, False))
         return tuple(known if isinstance(known, bool) else None for known in found)  # pyright: ignore
 
     def _dtype_with(self, *values: Any) -> np.dtype:
-        """The floating dtype in which values, bounds and parameters meet."""
+        """Return the floating dtype that holds values, bounds and parameters."""
         return float_type(*values, self.low, self.high, *jax.tree.leaves(self.base_dist))
 
     def _bounds(self, dtype: Any) -> tuple[jax.Array, jax.Array]:
-        """The bounds in the batch shape, infinite where absent."""
+        """Return the bounds in the batch shape, infinite where absent."""
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
         return self._broadcast(jnp.asarray(low, dtype)), self._broadcast(jnp.asarray(high, dtype))
 
     def _broadcast(self, array: jax.Array) -> jax.Array:
-        """An array broadcast against the batch shape."""
+        """Broadcast an array against the batch shape."""
         shape = np.broadcast_shapes(array.shape, self.batch_shape)
         return jnp.broadcast_to(array, shape)
 
     def _align(self, value: Any) -> tuple[jax.Array, ...]:
-        """Value (brought within the bounds) and bounds, of one dtype, and where the value was below or above."""
+        """Return value (clipped) and bounds, of one dtype, and whether the value was below or above."""
         dtype = self._dtype_with(value)
         x = self._broadcast(jnp.asarray(value, dtype))
         low, high = self._bounds(dtype)
@@ -261,7 +261,7 @@ def check_univariate(wrapper: AbstractDistribution, base: AbstractDistribution) 
 
 
 def has_cdf(base: AbstractDistribution) -> bool:
-    """Whether a distribution, and those it is made of, define a cdf."""
+    """Return whether a distribution, and its component distributions, define a cdf."""
     if type(base).cdf is AbstractDistribution.cdf:
         return False
     inner = jax.tree.leaves(vars(base), is_leaf=lambda part: isinstance(part, AbstractDistribution))
@@ -271,5 +271,5 @@ def has_cdf(base: AbstractDistribution) -> bool:
 def _intersection(
     distribution: "TruncatedDistribution | TruncatedNormal", low: Any, high: Any
 ) -> tuple[Any, Any]:
-    """The bounds of a truncated distribution and others together."""
+    """Intersect the bounds of a truncated distribution with others."""
     return tightest(low, distribution.low, is_low=True), tightest(high, distribution.high, is_low=False)

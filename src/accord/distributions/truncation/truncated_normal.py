@@ -1,4 +1,4 @@
-"""Distribute normal variables known to lie between bounds, any of which may be infinite, traced or both."""
+"""Define the truncated normal distribution; bounds may be infinite, traced or both."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .normal_interval import clip, log_density, log_share, quantile, share_below
 
 
 class TruncatedNormal(AbstractDistribution):
-    """A normal variable conditioned to lie in [low, high].
+    """Truncated normal distribution on [low, high].
 
     An infinite bound, traced or not, gives the same value and derivatives as no bound.
 
@@ -96,12 +96,12 @@ class TruncatedNormal(AbstractDistribution):
         return jnp.log(scale * mass.width) + 0.5 * (1 + mass.excess - mass.reference**2)
 
     def _parts(self) -> tuple[jax.Array, jax.Array, Mass]:
-        """Location, scale and mass, of the batch shape."""
+        """Return location, scale and mass, of the batch shape."""
         _, loc, scale, low, high, known = self._align(jnp.zeros(self.batch_shape, self.dtype))
         return loc, scale, mass_between(known, loc, scale, low, high)
 
     def _align(self, value: Any) -> tuple[Any, ...]:
-        """Value and parameters as arrays of one dtype and rank, and what is known of the bounds; 0 stands for none."""
+        """Return value and parameters in one dtype and rank, and what is known of the bounds; 0 where absent."""
         known = (is_there(self.low, -np.inf), is_there(self.high, np.inf))
         bounds = (0.0 if known[0] is False else self.low, 0.0 if known[1] is False else self.high)
         arguments = (value, self.loc, self.scale, *bounds)

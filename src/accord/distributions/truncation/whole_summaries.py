@@ -1,4 +1,4 @@
-"""Compute mean, variance and entropy of a law of whole numbers between bounds."""
+"""Compute mean, variance and entropy of a truncated whole-number distribution."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .interval_support import cuts
 
 @dataclass(frozen=True)
 class WholeBetween:
-    """The summaries of `law`, which is `base` between `low` and `high`; each of the batch shape.
+    """Summaries of `law`, which is `base` between `low` and `high`; each of the batch shape.
 
     Mean and variance are infinite where those of the base are and no bound cuts its upper tail.
     """
@@ -28,7 +28,7 @@ class WholeBetween:
     knots: Callable[[], jax.Array]
 
     def mean(self) -> jax.Array:
-        """Expectation."""
+        """Return the expectation."""
         few = self._few()
         if few is not None:
             return _mean(*few)
@@ -37,7 +37,7 @@ class WholeBetween:
         )
 
     def variance(self) -> jax.Array:
-        """Variance."""
+        """Return the variance."""
         few = self._few()
         if few is not None:
             values, log_share = few
@@ -47,7 +47,7 @@ class WholeBetween:
         )
 
     def entropy(self) -> jax.Array:
-        """Entropy in nats."""
+        """Return the entropy in nats."""
         few = self._few()
         if few is None:
             return count_entropy_of(self.law, self.knots())
@@ -55,21 +55,21 @@ class WholeBetween:
         return _mean(-jnp.where(log_share > -jnp.inf, log_share, 0.0), log_share)
 
     def _few(self) -> tuple[jax.Array, jax.Array] | None:
-        """All values and the logarithms of their shares, if they are known to be few."""
+        """Return all values and their log shares, if they are known to be few."""
         span = span_if_few(self.base, self.low, self.high)
         zeros = jnp.zeros(self.law.batch_shape, self.law.dtype)
         return None if span is None else few_shares(self.base, zeros, span)
 
 
 def _mean(of: jax.Array, log_share: jax.Array) -> jax.Array:
-    """Average over the first axis."""
+    """Return the average over the first axis."""
     return (jnp.exp(log_share) * of).sum(axis=0)
 
 
 def unless_infinite(
     base: AbstractDistribution, high: Any, of_base: Callable[[], jax.Array], found: jax.Array
 ) -> jax.Array:
-    """A sum, which as far as it goes is finite; infinite where that of the base is and no bound cuts its upper tail."""
+    """Return a finite sum, or infinity where the base's is infinite and no bound cuts its upper tail."""
     try:
         announced = of_base()
     except DistributionError:

@@ -1,1 +1,1 @@
-"""Distribute real numbers, one at a time."""
+"""Define univariate distributions of real numbers."""

@@ -1,4 +1,4 @@
-"""Distribute real numbers by bending a normal variable: Moyal and Johnson's unbounded law."""
+"""Define the Moyal and Johnson SU distributions: transformed normal variables."""
 
 import math
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 class Moyal(AbstractLocationScale):
-    """Minus the logarithm of a squared normal variable: the energy that a fast particle loses in thin matter, nearly.
+    """Moyal distribution on the real line: approximates the energy that a fast particle loses in thin matter.
 
     **Fields**
     - `loc`: mode, any real.
@@ -70,7 +70,7 @@ class Moyal(AbstractLocationScale):
 
 
 class JohnsonSU(AbstractLocationScale):
-    """A normal variable sent through the hyperbolic sine: any skewness and any tail heavier than the normal.
+    """Johnson's SU distribution on the real line: any skewness and any tail heavier than the normal.
 
     **Fields**
     - `loc`, `scale`: any real, and > 0.

@@ -1,4 +1,4 @@
-"""Distribute positive ratios of gamma variables: beta prime, and Fisher and Snedecor's F.
+"""Define the beta prime and F distributions: positive ratios of gamma variables.
 
 All is computed in the logarithm of the value over a typical size.
 """
@@ -21,11 +21,11 @@ from ..special.smooth import log_ratio
 
 
 class AbstractGammaRatio(AbstractDistribution):
-    """A typical size times a ratio of two gamma variables, each over its mean."""
+    """Abstract base class: a scale times a ratio of two gamma variables, each over its mean."""
 
     @abstractmethod
     def _size_and_shapes(self, *parameters: Any) -> tuple[Any, Any, Any]:
-        """The typical size, and the shapes of the upper and of the lower gamma variable."""
+        """Return the scale, and the shapes of the upper and of the lower gamma variable."""
 
     @property
     def support(self) -> Constraint:
@@ -73,7 +73,7 @@ class AbstractGammaRatio(AbstractDistribution):
         return remainders + slopes + total * digamma_less_log(total) + jnp.log(size)
 
     def _standardise(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether x is outside, x made safe, the log of x over its typical size, and both shapes."""
+        """Return whether x is outside, a safe x, the log of x over its scale, and both shapes."""
         x, *parameters = align(value, *(getattr(self, name) for name in self.parameters))
         size, a, b = self._size_and_shapes(*parameters)
         x, a, b = together(x, a, b)
@@ -83,7 +83,7 @@ class AbstractGammaRatio(AbstractDistribution):
 
 
 class BetaPrime(AbstractGammaRatio):
-    """The odds of a probability that has a beta distribution.
+    """Beta prime distribution of positive numbers: the odds of a beta-distributed probability.
 
     **Fields**
     - `concentration1`: > 0; exponent of the lower tail.
@@ -123,7 +123,7 @@ class BetaPrime(AbstractGammaRatio):
 
 
 class FisherSnedecor(AbstractGammaRatio):
-    """The F law: the ratio of two independent estimates of one variance.
+    """F distribution (Fisher-Snedecor) of positive numbers: the ratio of two independent variance estimates.
 
     **Fields**
     - `df1`: degrees of freedom above, > 0.

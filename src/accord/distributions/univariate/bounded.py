@@ -1,4 +1,4 @@
-"""Distribute numbers of a bounded interval by simple shapes: arcsine and triangle."""
+"""Define the arcsine and triangular distributions on a bounded interval."""
 
 import math
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from .on_interval import AbstractOnInterval, AbstractSymmetricOnInterval
 
 
 class Arcsine(AbstractSymmetricOnInterval):
-    """The position of a swinging pendulum at a random time: most density at both ends, where it is unbounded.
+    """Arcsine distribution on an interval: density is unbounded at both ends, as for a swinging pendulum.
 
     **Fields**
     - `low`, `high`: ends of the interval, `low < high`; the density is infinite there.
@@ -72,7 +72,7 @@ class Arcsine(AbstractSymmetricOnInterval):
         return jnp.log(high - low) + math.log(math.pi / 4)
 
     def _distances(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether x is outside or on an end, whether low, and its distances from both ends, made safe."""
+        """Return whether x is outside or on an end, whether low, and its safe distances from both ends."""
         x, low, high = align(value, self.low, self.high)
         is_below, is_above = x <= low, x >= high
         is_outside = is_below | is_above
@@ -85,7 +85,7 @@ class Arcsine(AbstractSymmetricOnInterval):
 
 
 class Triangular(AbstractOnInterval):
-    """A triangle over an interval: what is left of a quantity of which only the ends and the best guess are known.
+    """Triangular distribution on an interval: a quantity with known ends and a best guess.
 
     The slope of the log density at the peak, where it has none, is given as 0.
 
@@ -172,7 +172,7 @@ class Triangular(AbstractOnInterval):
         return 0.5 - math.log(2) + jnp.log(high - low)
 
     def _tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """Probabilities below and above."""
+        """Return probabilities below and above."""
         x, low, high, peak = align(value, self.low, self.high, self.peak)
         x = jnp.where(x < low, low, jnp.where(x > high, high, x))
         width, is_left, is_right = high - low, x < peak, x >= peak
@@ -182,16 +182,16 @@ class Triangular(AbstractOnInterval):
 
 
 def _angle(opposite: jax.Array, adjacent: jax.Array) -> jax.Array:
-    """The angle, in right angles, of which the tangent is the root of a ratio."""
+    """Return the angle, in right angles, whose tangent is the root of a ratio."""
     return (2 / math.pi) * jnp.arctan2(jnp.sqrt(opposite), jnp.sqrt(adjacent))
 
 
 def _share(is_there: jax.Array, part: jax.Array, whole: Any) -> jax.Array:
-    """Divide part by whole where it is wanted, else 1."""
+    """Divide part by whole where it is used, else return 1."""
     is_there = is_there & (whole > 0)
     return jnp.where(is_there, part, 1.0) / jnp.where(is_there, whole, 1.0)
 
 
 def _root(square: Any) -> jax.Array:
-    """The square root, with a slope of 0 at 0."""
+    """Compute the square root, with a slope of 0 at 0."""
     return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)

@@ -1,4 +1,4 @@
-"""Distribute numbers between positive bounds by a power of x: log-uniform and doubly truncated power law."""
+"""Define the log-uniform and doubly truncated power-law distributions between positive bounds."""
 
 import math
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from .on_interval import AbstractOnInterval
 
 
 class LogUniform(AbstractOnInterval):
-    """Numbers between positive bounds whose logarithm is uniform: a scale of unknown order of magnitude.
+    """Log-uniform distribution between positive bounds, for a scale of unknown order of magnitude.
 
     **Fields**
     - `low`, `high`: > 0, `low < high`; ends of the support, which they belong to.
@@ -81,13 +81,13 @@ class LogUniform(AbstractOnInterval):
         return jnp.log(log_ratio(high, low)) + 0.5 * (jnp.log(low) + jnp.log(high))
 
     def _shares(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """Probabilities below and above, each exact where it is small."""
+        """Return probabilities below and above, each exact where it is small."""
         _, _, to_low, to_high, span = _distances(value, self.low, self.high)
         return to_low / span, to_high / span
 
 
 class DoublyTruncatedPowerLaw(AbstractOnInterval):
-    """A power of x between positive bounds: accurate through `alpha` -1, where it is log-uniform.
+    """Doubly truncated power law between positive bounds: accurate through `alpha` -1, where it is log-uniform.
 
     **Fields**
     - `alpha`: exponent of the density, any real.
@@ -157,7 +157,7 @@ class DoublyTruncatedPowerLaw(AbstractOnInterval):
         return mean_log + rate * distance + jnp.log(-stretch(-span, rate))
 
     def _moment(self, order: int) -> jax.Array:
-        """Mean of a power of x, from whichever end keeps the exponentials small."""
+        """Return the mean of a power of x, from the end that keeps the exponentials small."""
         alpha, low, high = self._arrays("alpha", "low", "high")
         slope, span = alpha + 1, log_ratio(high, low)
         total, is_falling = slope + order, slope < 0
@@ -167,7 +167,7 @@ class DoublyTruncatedPowerLaw(AbstractOnInterval):
         return ratio * jnp.where(total < 0, low**order, from_high)
 
     def _from_mode(self, value: Any) -> tuple[Any, ...]:
-        """Whether x is outside, x made safe, log distances from the mode's end and from the other, span, rate, side."""
+        """Return whether x is outside, a safe x, log distances from the mode's and the other end, span, rate, side."""
         x, alpha, low, high = align(value, self.alpha, self.low, self.high)
         is_outside, x, to_low, to_high, span = _distances(x, low, high)
         is_rising, rate = _rate(alpha)
@@ -175,7 +175,7 @@ class DoublyTruncatedPowerLaw(AbstractOnInterval):
         return is_outside, x, near, far, span, rate, is_rising
 
     def _shares(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """Probabilities below and above, each exact where it is small."""
+        """Return probabilities below and above, each exact where it is small."""
         _, _, near, far, span, rate, is_rising = self._from_mode(value)
         mass = stretch(-span, rate)
         inner = stretch(-near, rate) / mass
@@ -184,7 +184,7 @@ class DoublyTruncatedPowerLaw(AbstractOnInterval):
 
 
 def _distances(value: Any, low: Any, high: Any) -> tuple[jax.Array, ...]:
-    """Whether x is outside, x put on the nearer end if so, its log distances from both ends, and theirs."""
+    """Return whether x is outside, x clipped, its log distances from both ends, and the ends' log distance."""
     x, low, high = align(value, low, high)
     low, high = jnp.asarray(low, x.dtype), jnp.asarray(high, x.dtype)
     is_below, is_above = x < low, x > high
@@ -195,18 +195,18 @@ def _distances(value: Any, low: Any, high: Any) -> tuple[jax.Array, ...]:
 
 
 def _rate(alpha: Any) -> tuple[jax.Array, jax.Array]:
-    """Whether the density of log x rises, and how fast it falls from its mode, at the end where that is."""
+    """Return whether the density of log x rises, and its rate of fall from its mode, at that end."""
     slope = alpha + 1
     return slope >= 0, jnp.where(slope >= 0, slope, -slope)
 
 
 def _choose_side(below: jax.Array, above: jax.Array) -> jax.Array:
-    """The probability below, from the one of both that is small."""
+    """Return the probability below, from the smaller of both tails."""
     return jnp.where(below < 0.5, below, 1 - above)
 
 
 def _from_nearer_end(q: jax.Array, slope: Any, low: jax.Array, high: jax.Array) -> jax.Array:
-    """The quantile when log x has a density that grows as exp(slope log x), measured from the end nearer in rank."""
+    """Return the quantile when log x has density exp(slope log x), measured from the end nearer in rank."""
     span, from_low = log_ratio(high, low), q < 0.5
     p = jnp.where(from_low, q, 1 - q)
     slope = jnp.where(from_low, slope, -slope)

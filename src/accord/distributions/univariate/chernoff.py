@@ -1,4 +1,4 @@
-"""Distribute the place where a Brownian motion less a parabola is largest."""
+"""Define Chernoff's distribution: the maximiser of Brownian motion minus a parabola."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _MOST = 12.0
 
 
 class Chernoff(AbstractDistribution):
-    """The place of the maximum of `W(t) - t^2`, W being a two-sided Brownian motion: limit law of monotone estimates.
+    """Chernoff's distribution: the maximiser of `W(t) - t^2` for two-sided Brownian motion W; isotonic estimates.
 
     Estimates of a monotone density, of a mode and of others at the rate `n^(-1/3)` have it, with a scale of their own.
 
@@ -77,7 +77,7 @@ class Chernoff(AbstractDistribution):
 
 
 def _tail_of(value: Any) -> tuple[jax.Array, jax.Array]:
-    """The value, and the log of the probability beyond it, away from 0."""
+    """Return the value, and the log probability beyond it, away from 0."""
     (x,) = align(value)
     is_end = jnp.abs(x) == jnp.inf
     t = jnp.where(is_end, 0.0, jnp.where(x < 0, -x, x))
@@ -85,17 +85,17 @@ def _tail_of(value: Any) -> tuple[jax.Array, jax.Array]:
 
 
 def _log_density(t: jax.Array) -> jax.Array:
-    """Log density at t >= 0: what it grows by far out, and a table of the rest."""
+    """Return the log density at t >= 0: its growth far out, plus a tabulated rest."""
     return _series(LOG_DENSITY, t) + jnp.log1p(t) - t * (2 / 3 * t * t + DECAY)
 
 
 def _log_tail(t: jax.Array) -> jax.Array:
-    """Log of the probability above t >= 0: it falls as fast as the density, whose logarithm has about this slope."""
+    """Return the log probability above t >= 0, which falls about as fast as the density."""
     return _log_density(t) + jnp.log(_series(TAIL, t) / (2 * t * t + DECAY))
 
 
 def _series(coefficients: tuple[float, ...], t: jax.Array) -> jax.Array:
-    """A Chebyshev series in (t - MIDDLE) / (t + MIDDLE), by Clenshaw's recursion."""
+    """Evaluate a Chebyshev series in (t - MIDDLE) / (t + MIDDLE), by Clenshaw's recursion."""
     v = 1 - 2 * MIDDLE / (t + MIDDLE)
 
     def add(state: tuple[jax.Array, jax.Array], coefficient: jax.Array) -> tuple[Any, None]:

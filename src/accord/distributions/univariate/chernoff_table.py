@@ -1,4 +1,4 @@
-"""Hold the tables of Chernoff's law, as `tests/distributions/make_chernoff.py` computes them."""
+"""Store the tables of Chernoff's distribution, computed by `tests/distributions/make_chernoff.py`."""
 
 MIDDLE = 1.5
 DECAY = 2.945830743353453

@@ -1,4 +1,4 @@
-"""Distribute the length of a vector of standard normal variables: chi-squared and chi."""
+"""Define the chi-squared and chi distributions: squared length and length of a standard normal vector."""
 
 import math
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ from .same_law import AbstractSameLaw
 
 
 class Chi2(AbstractSameLaw):
-    """The sum of `df` squared standard normal variables.
+    """Chi-squared distribution of positive numbers: the sum of `df` squared standard normal variables.
 
     **Fields**
     - `df`: degrees of freedom, > 0.
@@ -47,7 +47,7 @@ class Chi2(AbstractSameLaw):
 
 
 class Chi(AbstractDistribution):
-    """The length of a vector of `df` standard normal variables.
+    """Chi distribution of positive numbers: the length of a vector of `df` standard normal variables.
 
     **Fields**
     - `df`: degrees of freedom, > 0.
@@ -114,7 +114,7 @@ class Chi(AbstractDistribution):
         return shape + 0.5 * jnp.log(half) - 0.5 * math.log(2)
 
     def _square(self, value: Any) -> tuple[Any, jax.Array]:
-        """Shape and value of the gamma variable x^2/2."""
+        """Return shape and value of the gamma variable x^2/2."""
         x, df = align(value, self.df)
         x = jnp.where(x < 0, 0.0, x)
         return 0.5 * df, 0.5 * x * x

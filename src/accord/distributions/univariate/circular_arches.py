@@ -1,4 +1,4 @@
-"""Distribute numbers around a centre by a half circle and by one period of a cosine.
+"""Define the semicircle and raised cosine distributions around a centre.
 
 Both distribution functions are those of the area of a circle's segment, (t - sin t) / (2 pi) for an angle t.
 """
@@ -16,7 +16,7 @@ _SERIES = tuple((-1) ** k / math.factorial(2 * k + 3) for k in range(9))
 
 
 class Semicircle(AbstractSymmetricArch):
-    """Wigner's law: eigenvalues of large random symmetric matrices.
+    """Wigner's semicircle distribution on an interval: eigenvalues of large random symmetric matrices.
 
     **Fields**
     - `loc`: centre, any real.
@@ -44,7 +44,7 @@ class Semicircle(AbstractSymmetricArch):
 
 
 class Cosine(AbstractSymmetricArch):
-    """A raised cosine: bell-shaped like the normal law, but bounded.
+    """Raised cosine distribution on an interval: bell-shaped like the normal, but bounded.
 
     **Fields**
     - `loc`: centre, any real.
@@ -71,7 +71,7 @@ class Cosine(AbstractSymmetricArch):
 
 
 def _half_cosine(z: jax.Array) -> jax.Array:
-    """cos(pi z / 2) for |z| < 1, as a sine that keeps its digits near the ends."""
+    """Compute cos(pi z / 2) for |z| < 1, as a sine that stays accurate near the ends."""
     is_far = jnp.abs(z) > 0.5
     far = jnp.sin(0.5 * math.pi * (1 - jnp.where(z < 0, -z, z)))
     return jnp.where(is_far, far, jnp.cos(0.5 * math.pi * jnp.where(is_far, 0.0, z)))
@@ -79,7 +79,7 @@ def _half_cosine(z: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def _segment(t: jax.Array) -> jax.Array:
-    """(t - sin t) / (2 pi), for t in [0, pi]."""
+    """Compute (t - sin t) / (2 pi), for t in [0, pi]."""
     is_small = t < 1
     square = jnp.where(is_small, t, 0.0) ** 2
     total = jnp.full_like(t, _SERIES[-1])
@@ -95,5 +95,5 @@ def _segment_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple
 
 
 def _segment_angle(p: jax.Array) -> jax.Array:
-    """The angle t at which (t - sin t) / (2 pi) is p, for p in [0, 1/2]."""
+    """Find the angle t at which (t - sin t) / (2 pi) is p, for p in [0, 1/2]."""
     return invert_tail(_segment, p, math.pi, (12 * math.pi * p) ** (1 / 3))

@@ -1,4 +1,4 @@
-"""Compute how far an empirical distribution function strays from the true one on either side: density and both tails.
+"""Compute density and tails of the two-sided distance between an empirical cdf and the true one.
 
 With c = size * d steps, the function stays within d with the probability size! / size^size times an element of the
 power of a matrix, whose rows are places in the band: all of its elements are positive, and so are their derivatives.
@@ -25,7 +25,7 @@ _FAR = {32: 2.7, 64: 5.0}
 
 
 def both_log_tails(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities that `size` draws have a distance below and above d, strictly between 1 / (2 size) and 1."""
+    """Return log probabilities that `size` draws have a distance below and above d, in (1 / (2 size), 1)."""
     low, high, is_low, most = _parts(d, size)
     below = _log_band(low, size, most)
     above = jnp.minimum(log_excess_above(high, size) + math.log(2), 0.0)
@@ -36,7 +36,7 @@ def both_log_tails(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
 
 
 def both_log_density(d: jax.Array, size: int) -> jax.Array:
-    """Log density of the distance, strictly between 1 / (2 size) and 1; of one draw, at both ends too."""
+    """Return the log density of the distance, in (1 / (2 size), 1); for one draw, at both ends too."""
     if size == 1:
         return jnp.full_like(d, math.log(2))
     low, high, is_low, most = _parts(d, size)
@@ -46,7 +46,7 @@ def both_log_density(d: jax.Array, size: int) -> jax.Array:
 
 
 def _parts(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array, float]:
-    """Steps c where the band is taken, d where the sides add up, both safe elsewhere; which it is; the most steps."""
+    """Return safe steps c for the band, safe d for the sum of sides, which case applies, and the most steps."""
     far = math.sqrt(_FAR[64 if jnp.finfo(d.dtype).bits > 32 else 32] * size)
     # One draw has a distance of at least 1/2, where both are right.
     most = min(max(0.5 * size, 0.75), far)
@@ -57,7 +57,7 @@ def _parts(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array, fl
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
 def _log_band(c: jax.Array, size: int, most: float) -> jax.Array:
-    """Log of the probability of staying within c steps, at most `most`."""
+    """Return the log probability of staying within c steps, at most `most`."""
     return _log_power(c, size, most)
 
 
@@ -70,7 +70,7 @@ def _log_band_jvp(size: int, most: float, primals: tuple[Any], tangents: tuple[A
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
 def _band(c: jax.Array, size: int, most: float) -> tuple[jax.Array, jax.Array]:
-    """The same, and its derivative by c."""
+    """Compute `_log_band` and its derivative by c."""
     return jax.jvp(lambda c: _log_power(c, size, most), (c,), (jnp.ones_like(c),))
 
 
@@ -85,7 +85,7 @@ def _band_jvp(size: int, most: float, primals: tuple[Any], tangents: tuple[Any])
 
 
 def _log_power(steps: jax.Array, size: int, most: float) -> jax.Array:
-    """Log of the element of the power, times size! / size^size."""
+    """Return the log of the power's element, times size! / size^size."""
     c = steps.reshape(-1, 1)
     dtype = np.dtype(c.dtype)
     middle = jax.lax.stop_gradient(jnp.ceil(c)).astype(jnp.int32)
@@ -122,6 +122,6 @@ def _log_power(steps: jax.Array, size: int, most: float) -> jax.Array:
 
 
 def _toeplitz(weights: np.ndarray, count: int) -> np.ndarray:
-    """The matrix of which row i, column j is the weight of i - j + 1, and 0 where that is negative."""
+    """Return the matrix whose entry (i, j) is the weight of i - j + 1, and 0 where that is negative."""
     index = np.arange(count)[:, None] - np.arange(count) + 1
     return np.where(index >= 0, weights[np.maximum(index, 0)], 0.0)

@@ -1,4 +1,4 @@
-"""Compute how far an empirical distribution function rises above the true one: density and both tails.
+"""Compute density and tails of the largest excess of an empirical cdf over the true one.
 
 The probability of a larger distance is a sum of positive terms, and so accurate where it is small. That of a smaller
 one is another, alternating sum of as many terms as the distance has steps, taken for the first few.
@@ -21,7 +21,7 @@ _FEW = 4
 
 
 def excess_log_tails(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities that `size` draws have a distance below and above d, strictly between 0 and 1."""
+    """Return log probabilities that `size` draws have an excess below and above d, in (0, 1)."""
     _, high, is_low, below = _parts(d, size)
     below = jnp.where(is_low, below, 0.5)
     log_above = log_excess_above(high, size)
@@ -32,20 +32,20 @@ def excess_log_tails(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
 
 
 def excess_log_density(d: jax.Array, size: int) -> jax.Array:
-    """Log density of the distance, at 0 <= d < 1."""
+    """Return the log density of the excess, at 0 <= d < 1."""
     low, high, is_low, _ = _parts(d, size)
     _, rise = jax.jvp(lambda d: _below(d, size), (low,), (jnp.ones_like(low),))
     return jnp.where(is_low, jnp.log(jnp.where(is_low, rise, 1.0)), far_excess_log_density(high, size))
 
 
 def far_excess_log_density(d: jax.Array, size: int) -> jax.Array:
-    """Log density, where being above d is not almost certain."""
+    """Return the log density where exceeding d is not almost certain."""
     log_above, fall = jax.jvp(lambda d: log_excess_above(d, size), (d,), (jnp.ones_like(d),))
     return log_above + jnp.log(-fall)
 
 
 def log_excess_above(d: jax.Array, size: int) -> jax.Array:
-    """Log of the probability of a distance above d."""
+    """Return the log probability of an excess above d."""
     dtype, shape = np.dtype(d.dtype), (1,) * d.ndim + (-1,)
     counts = np.arange(size)
     rests = np.array([log_factorial_rest(k) for k in range(size + 1)])
@@ -60,13 +60,13 @@ def log_excess_above(d: jax.Array, size: int) -> jax.Array:
 
 
 def log_factorial_rest(k: int) -> float:
-    """log(k!) - k log(k) + k."""
+    """Compute log(k!) - k log(k) + k."""
     return log_gamma_remainder(float(k)) + math.log(k) if k else 0.0
 
 
 @jax.custom_jvp
 def whole_power(x: jax.Array, exponent: jax.Array) -> jax.Array:
-    """Compute the power of x >= 0 with a whole exponent of at least 0, a constant; right in all derivatives at 0."""
+    """Compute x >= 0 to a constant whole power of at least 0, with all derivatives right at 0."""
     return x**exponent
 
 
@@ -78,7 +78,7 @@ def _whole_power_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tup
 
 
 def _parts(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """The distance where the lower tail is taken, else a safe one; so for the upper; which it is; the lower tail."""
+    """Return a safe distance for the lower tail, one for the upper, which case applies, and the lower tail."""
     is_few = size * d < _FEW
     few = jnp.where(is_few, d, 0.0)
     below = _below(few, size)
@@ -88,7 +88,7 @@ def _parts(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array, ja
 
 
 def _below(d: jax.Array, size: int) -> jax.Array:
-    """The probability of a distance of at most d, which is a few steps."""
+    """Return the probability of a distance of at most d, which is a few steps."""
     steps = np.arange(min(size, _FEW))
     dtype, shape = np.dtype(d.dtype), (1,) * d.ndim + (-1,)
     factors = np.array([(-1) ** k * math.comb(size, k) / size**k for k in steps.tolist()])

@@ -1,4 +1,4 @@
-"""Hold the points and weights by which integrals over the distance of an empirical distribution function are sums."""
+"""Provide quadrature points and weights over the distance of an empirical distribution function."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _FAR, _NEAR = 6.2, 0.18
 
 
 def distance_rule(size: int, *, is_two_sided: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Points in the support and weights: Gauss-Legendre rules on pieces where the density is smooth.
+    """Return points in the support and weights: Gauss-Legendre rules on pieces where the density is smooth.
 
     Where the first and the last piece end the density may be a power, times its logarithm in the entropy: points are
     denser there.

@@ -1,4 +1,4 @@
-"""Compute entropies by one midpoint rule, its points spaced by a hyperbolic sine: evenly near a centre, then by scale.
+"""Compute entropies by a midpoint rule, with points even near a centre, then spaced by scale.
 
 For a density that is smooth on one scale at the centre and falls off on that or on a larger one, the integrand falls
 off doubly exponentially, and the rule converges as fast.
@@ -25,7 +25,7 @@ def entropy_on_line(
     above: jax.Array,
     log_slope: Callable[[jax.Array], jax.Array] = jnp.zeros_like,
 ) -> jax.Array:
-    """Entropy in nats of a law of real numbers; shape of `centre`.
+    """Compute the entropy in nats of a distribution on the real line; shape of `centre`.
 
     **Arguments**: `log_density` of numbers along a new first axis; `centre`; `scale` of the finest detail there;
     `below`, `above`: how far from the centre the density has mass; `log_slope`, where the number is an increasing
@@ -42,11 +42,11 @@ def entropy_on_half_line(
     power: jax.Array,
     below: jax.Array,
 ) -> jax.Array:
-    """Entropy in nats of a law of positive numbers; shape of `typical`.
+    """Compute the entropy in nats of a distribution of positive numbers; shape of `typical`.
 
     **Arguments**: `log_density` of numbers along a new first axis; `typical`, a number above which the density falls;
-    `spread`, the width of the law over it, 1 if that is no bell; `power` of x to which the density is proportional near
-    0, or 0 if it falls off there; `below`, how far the logarithm may be below that of `typical`.
+    `spread`, the width of the distribution over it, 1 if that is no bell; `power` of x to which the density is
+    proportional near 0, or 0 if it falls off there; `below`, how far the logarithm may be below that of `typical`.
     """
     typical = jax.lax.stop_gradient(typical)
     # A lower end that is far off is a detail too.
@@ -62,7 +62,7 @@ def entropy_on_half_line(
 def _nodes(
     centre: jax.Array, scale: jax.Array, below: jax.Array, above: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Points and weights along a new first axis, constants to derivatives: the integral does not depend on them."""
+    """Return points and weights along a new first axis; constants to derivatives, as no integral depends on them."""
     centre, scale, below, above = jax.lax.stop_gradient((centre, scale, below, above))
     first, last = jnp.arcsinh(below / scale), jnp.arcsinh(above / scale)
     middles = (np.arange(_COUNT, dtype=centre.dtype) + 0.5) / _COUNT
@@ -71,7 +71,7 @@ def _nodes(
 
 
 def _mean_surprise(log_f: jax.Array, weights: jax.Array, log_slope: jax.Array) -> jax.Array:
-    """The sum of -f log f with weights along the first axis, times exp(`log_slope`)."""
+    """Sum -f log f with weights along the first axis, times exp(`log_slope`)."""
     is_there = log_f > -jnp.inf
     log_f = jnp.where(is_there, log_f, 0.0)
     f = jnp.where(is_there, jnp.exp(log_f + log_slope), 0.0)

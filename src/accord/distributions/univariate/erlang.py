@@ -1,4 +1,4 @@
-"""Name the gamma law of a whole number of events."""
+"""Define the Erlang distribution, a gamma distribution with a whole concentration."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from .gamma import Gamma
 
 
 @checks_options
-def Erlang(concentration: Any, rate: Any = 1.0) -> Gamma:  # noqa: N802 - the name of a law
-    """`Gamma` of a whole concentration: the waiting time for so many events of a Poisson process.
+def Erlang(concentration: Any, rate: Any = 1.0) -> Gamma:  # noqa: N802 - the name of a distribution
+    """Erlang distribution: the waiting time for a whole number of events of a Poisson process.
 
     **Raises** `DistributionError` when the concentration is known now and is not a whole number.
     """

@@ -1,4 +1,4 @@
-"""Distribute the sum of a normal and an exponential variable."""
+"""Define the exponentially modified Gaussian distribution: a normal plus an exponential variable."""
 
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ _FAR, _FAR_OUT = 50.0, 750.0
 
 
 class ExponentiallyModifiedGaussian(AbstractDistribution):
-    """A normal variable plus an independent exponential one: reaction times, and peaks of chromatograms.
+    """Exponentially modified Gaussian: a normal plus an exponential variable; reaction times, chromatograms.
 
     **Fields**
     - `loc`: mean of the normal part, any real.
@@ -112,6 +112,6 @@ class ExponentiallyModifiedGaussian(AbstractDistribution):
         return jnp.log(scale) + of_z
 
     def _centre(self, value: Any) -> tuple[jax.Array, ...]:
-        """The distance from the mean of the normal part, the scale and the rate, of one shape."""
+        """Return the distance from the mean of the normal part, the scale and the rate, of one shape."""
         x, loc, scale, rate = align(value, self.loc, self.scale, self.rate)
         return together(x - loc, scale, rate)

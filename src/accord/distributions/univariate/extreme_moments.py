@@ -17,7 +17,7 @@ _NEAR = 0.25
 
 
 def extreme_mean(shape: Any) -> jax.Array:
-    """Mean of the standard generalised extreme value law; inf from shape 1 on."""
+    """Return the mean of the standard generalised extreme value distribution; inf from shape 1 on."""
     exists = shape < 1
     safe = jnp.where(exists, shape, 0.0)
     first, _ = _log_gammas(safe)
@@ -25,7 +25,7 @@ def extreme_mean(shape: Any) -> jax.Array:
 
 
 def extreme_variance(shape: Any) -> jax.Array:
-    """Variance of the standard generalised extreme value law; inf from shape 1/2 on."""
+    """Return the variance of the standard generalised extreme value distribution; inf from shape 1/2 on."""
     exists = shape < 0.5
     safe = jnp.where(exists, shape, 0.0)
     first, second = _log_gammas(safe)
@@ -34,7 +34,7 @@ def extreme_variance(shape: Any) -> jax.Array:
 
 
 def _log_gammas(s: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """log(g_1) / s and (log(g_2) - 2 log(g_1)) / s^2, the latter for s < 1/2."""
+    """Return log(g_1) / s, and (log(g_2) - 2 log(g_1)) / s^2 for s < 1/2."""
     is_near = jnp.abs(s) < _NEAR
     near, far = jnp.where(is_near, s, 0.0), jnp.where(is_near, -1.0, s)
     first, second = jnp.zeros_like(near), jnp.zeros_like(near)
@@ -51,7 +51,7 @@ def _log_gammas(s: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _zeta(s: int) -> float:
-    """Riemann's zeta function of a whole number above 1, by the Euler-Maclaurin formula."""
+    """Compute Riemann's zeta function of a whole number above 1, by the Euler-Maclaurin formula."""
     n = 20.0
     corrections = 0.5 + s / (12 * n) - s * (s + 1) * (s + 2) / (720 * n**3)
     corrections += s * (s + 1) * (s + 2) * (s + 3) * (s + 4) / (30240 * n**5)

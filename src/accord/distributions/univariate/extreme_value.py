@@ -1,6 +1,6 @@
-"""Distribute the largest of many draws: Gumbel, generalised extreme value and Frechet.
+"""Define extreme value distributions: Gumbel, generalised extreme value and Frechet.
 
-In y = -log(-log F), the Gumbel scale, all three are the same law; they differ in how y depends on x.
+In y = -log(-log F), the Gumbel scale, all three are the same distribution; they differ in how y depends on x.
 """
 
 import math
@@ -24,7 +24,7 @@ _EULER = float(np.euler_gamma)
 
 
 class Gumbel(AbstractLocationScale):
-    """The limit law of the largest of many draws from a distribution with a light tail.
+    """Gumbel distribution on the real line: the largest of many draws from a light-tailed distribution.
 
     **Fields**
     - `loc`: mode, any real.
@@ -70,7 +70,7 @@ class Gumbel(AbstractLocationScale):
 
 
 class GeneralizedExtremeValue(AbstractLocationScale):
-    """The limit law of the largest of many draws, whatever their tail: accurate through `shape` 0, where it is Gumbel.
+    """Generalised extreme value distribution: the largest of many draws; accurate through `shape` 0 (Gumbel).
 
     **Fields**
     - `loc`: the quantile of level `exp(-1)`, any real.
@@ -123,7 +123,7 @@ class GeneralizedExtremeValue(AbstractLocationScale):
         return keep_inside(super().sample(key, sample_shape), *self._ends())
 
     def _ends(self) -> tuple[jax.Array, jax.Array]:
-        """The ends of the support, infinite where there is none."""
+        """Return the ends of the support, infinite where there is none."""
         loc, scale, shape = self._arrays("loc", "scale", "shape")
         end = loc - scale / jnp.where(shape == 0, 1.0, shape)
         return jnp.where(shape > 0, end, -jnp.inf), jnp.where(shape < 0, end, jnp.inf)
@@ -155,7 +155,7 @@ class GeneralizedExtremeValue(AbstractLocationScale):
 
 
 class Frechet(AbstractDistribution):
-    """The limit law of the largest of many positive draws from a distribution with a power-law tail.
+    """Frechet distribution of positive numbers: the largest of many draws with a power-law tail.
 
     **Fields**
     - `concentration`: > 0; exponent of the tail. The mean exists above 1, the variance above 2.
@@ -220,7 +220,7 @@ class Frechet(AbstractDistribution):
         return 1 + _EULER * (1 + 1 / c) + jnp.log(scale) - jnp.log(c)
 
     def _gumbel_scale(self, value: Any) -> tuple[Any, ...]:
-        """Whether x is outside, x made safe, y and the concentration."""
+        """Return whether x is outside, a safe x, y and the concentration."""
         x, c, scale = align(value, self.concentration, self.scale)
         is_outside = x <= 0
         x = jnp.where(is_outside, 1.0, x)
@@ -228,6 +228,6 @@ class Frechet(AbstractDistribution):
 
 
 def gumbel_scale(z: jax.Array, shape: Any) -> tuple[jax.Array, jax.Array]:
-    """Whether z lies outside the support, and y = log(1 + shape z) / shape, z itself at shape 0."""
+    """Return whether z is outside the support, and y = log(1 + shape z) / shape (z itself at shape 0)."""
     is_outside = shape * z <= -1
     return is_outside, shrink(jnp.where(is_outside, 0.0, z), shape)

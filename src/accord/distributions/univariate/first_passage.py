@@ -1,4 +1,4 @@
-"""Distribute first-passage times of Brownian motion: Levy without drift, inverse Gaussian with it."""
+"""Define first-passage times of Brownian motion: Levy (no drift) and inverse Gaussian (drift)."""
 
 import math
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ _RULE = tuple(
 
 
 class Levy(AbstractLocationScale):
-    """The time at which Brownian motion first reaches a level: positive, stable, without mean or variance (both inf).
+    """Levy distribution: first-passage time of Brownian motion; stable, with infinite mean and variance.
 
     **Fields**
     - `loc`: lower end, any real.
@@ -90,7 +90,7 @@ class Levy(AbstractLocationScale):
 
 
 class InverseGaussian(AbstractDistribution):
-    """The time at which Brownian motion with drift first reaches a level.
+    """Inverse Gaussian distribution of positive numbers: first-passage time of Brownian motion with drift.
 
     **Fields**
     - `loc`: mean, > 0.
@@ -184,7 +184,7 @@ class InverseGaussian(AbstractDistribution):
         return jnp.where(is_outside, 0.0, _log_tails(*parts)[1])
 
     def _inside(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether x is outside, x made safe and the parameters, as arrays."""
+        """Return whether x is outside, a safe x and the parameters, as arrays."""
         x, loc, c = jnp.broadcast_arrays(*_arrays(*align(value, self.loc, self.concentration)))
         is_outside = x <= 0
         return is_outside, jnp.where(is_outside, loc, x), loc, c
@@ -192,7 +192,7 @@ class InverseGaussian(AbstractDistribution):
 
 @jax.custom_jvp
 def _log_tails(x: jax.Array, m: jax.Array, c: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities of the inverse Gaussian law below and above x."""
+    """Return log probabilities of the inverse Gaussian distribution below and above x."""
     near, weight, a, b, _ = _levels(x, m, c)
     is_low = near < 0
     # The smaller tail is weight * size / 2.
@@ -218,7 +218,7 @@ def _log_tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple
 
 
 def _levels(x: jax.Array, m: jax.Array, c: jax.Array) -> tuple[jax.Array, ...]:
-    """The nearer level, exp(-near^2 / 2), erfcx at the sizes of both levels, and sqrt(c / x)."""
+    """Return the nearer level, exp(-near^2 / 2), erfcx at the sizes of both levels, and sqrt(c / x)."""
     root = jnp.sqrt(c / x)
     near, far = root * (x / m - 1), root * (x / m + 1)
     is_gone = jnp.abs(near) > _FAR
@@ -228,7 +228,7 @@ def _levels(x: jax.Array, m: jax.Array, c: jax.Array) -> tuple[jax.Array, ...]:
 
 
 def _difference(near: jax.Array, erfcx_far: jax.Array, root: jax.Array) -> jax.Array:
-    """Take from erfcx at the nearer level, where that is positive, that at the farther, 2 root above it.
+    """Subtract erfcx at the farther level, 2 root above, from erfcx at the nearer, where that is positive.
 
     Where they are close it is the integral of the slope of erfcx.
     """
@@ -242,5 +242,5 @@ def _difference(near: jax.Array, erfcx_far: jax.Array, root: jax.Array) -> jax.A
 
 
 def _arrays(*values: Any) -> tuple[jax.Array, ...]:
-    """Numbers too as arrays, of the dtype of the first."""
+    """Convert numbers too to arrays, of the dtype of the first."""
     return tuple(jnp.asarray(value, values[0].dtype) for value in values)

@@ -1,4 +1,4 @@
-"""Give the real line, or a half of it, the same weight everywhere: priors that are no distributions."""
+"""Define improper flat priors on the real line and on a half-line."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from ..constraint import Constraint
 
 
 class Flat(AbstractDistribution):
-    """A flat density of 1 on the real line: a prior without a proper distribution, hence without draws.
+    """Improper flat prior on the real line, with density 1; it cannot be sampled.
 
     **Density**: `1`; it does not integrate to one.
 
@@ -33,7 +33,7 @@ class Flat(AbstractDistribution):
 
 
 class FlatPos(AbstractDistribution):
-    """A flat density of 1 above a bound: a prior without a proper distribution, hence without draws.
+    """Improper flat prior above a bound, with density 1; it cannot be sampled.
 
     **Fields**
     - `lower`: the bound, any real; it may be traced.

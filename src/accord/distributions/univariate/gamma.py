@@ -1,4 +1,4 @@
-"""Distribute waiting times in a Poisson process: gamma and exponential.
+"""Define the gamma and exponential distributions: waiting times in a Poisson process.
 
 The gamma density is written in the ratio of the value to its typical size, so that for large concentrations nothing
 large is subtracted from anything large.
@@ -30,7 +30,7 @@ from .interval import is_one
 
 
 class Gamma(AbstractDistribution):
-    """The waiting time for `concentration` events of a Poisson process.
+    """Gamma distribution of positive numbers: the waiting time for `concentration` events of a Poisson process.
 
     **Fields**
     - `concentration`: shape, > 0.
@@ -113,7 +113,7 @@ class Gamma(AbstractDistribution):
 
 
 class Exponential(AbstractDistribution):
-    """The waiting time for the first event of a Poisson process.
+    """Exponential distribution of positive numbers: the waiting time for the first event of a Poisson process.
 
     **Fields**
     - `rate`: inverse of the mean, > 0.
@@ -170,12 +170,12 @@ class Exponential(AbstractDistribution):
         return 1 - jnp.log(rate)
 
     def _hazard(self, value: Any) -> jax.Array:
-        """The value in units of its mean, 0 below the support."""
+        """Return the value in units of its mean, 0 below the support."""
         x, rate = align(value, self.rate)
         return rate * jnp.where(x < 0, 0.0, x)
 
 
 def log_against_mean(beyond: jax.Array, log_ratio: jax.Array) -> jax.Array:
-    """The log of 1 + beyond, a gamma variable over its mean; away from the mean it is what was given."""
+    """Return the log of 1 + beyond, a gamma variable over its mean; far from the mean, the given log."""
     is_near = jnp.abs(beyond) < 0.5
     return jnp.where(is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), log_ratio)

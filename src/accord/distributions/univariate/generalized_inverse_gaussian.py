@@ -1,4 +1,4 @@
-"""Distribute positive numbers by the family between the gamma, inverse gamma and inverse Gaussian laws."""
+"""Define the generalised inverse Gaussian distribution, between gamma, inverse gamma and inverse Gaussian."""
 
 import math
 from typing import Any, ClassVar
@@ -28,12 +28,12 @@ _SHARP_FROM = 30.0
 
 
 class GeneralizedInverseGaussian(AbstractDistribution):
-    """A positive variable whose upper tail is exponential, and its lower one in 1 / x: waiting times, volatilities.
+    """Generalised inverse Gaussian distribution: exponential tails in x and 1 / x; waiting times, volatilities.
 
     **Fields**
     - `a`: > 0; twice the rate of the upper tail.
     - `b`: > 0; twice the rate in 1 / x of the lower tail.
-    - `p`: power, any real; -1/2 is the inverse Gaussian law.
+    - `p`: power, any real; -1/2 is the inverse Gaussian distribution.
 
     **Density**: `(a / b)^(p/2) / (2 K_p(sqrt(a b))) x^(p - 1) exp(-(a x + b / x) / 2)`, x > 0, with the modified Bessel
     function `K_p`.
@@ -107,7 +107,7 @@ class GeneralizedInverseGaussian(AbstractDistribution):
         return self._batched(jnp.log(total) + jnp.log(place.top) + (shares * (u - exponents)).sum(-1) / total)
 
     def _moments(self) -> tuple[jax.Array, jax.Array]:
-        """Mean and variance."""
+        """Return mean and variance."""
         a, b, p = self._arrays("a", "b", "p")
         place = bell(a, b, p)
         unit, w = jnp.sqrt(b) / jnp.sqrt(a), jnp.sqrt(a) * jnp.sqrt(b)
@@ -123,7 +123,7 @@ class GeneralizedInverseGaussian(AbstractDistribution):
         return jnp.where(is_sharp, top * (1 + centre), mean), jnp.where(is_sharp, top * (top * sharp), wide)
 
     def _tail(self, value: Any, side: int) -> jax.Array:
-        """The log of the probability below or above a value."""
+        """Return the log probability below or above a value."""
         is_outside, x, a, b, p = self._inside(value)
         place = bell(a, b, p)
         found = log_bell_tails(x, (a, b, p), place, log_bell_mass(place))[side]
@@ -132,7 +132,7 @@ class GeneralizedInverseGaussian(AbstractDistribution):
         return jnp.where(is_outside, ends, found)
 
     def _inside(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether the value is no number inside, the value made safe, and the parameters, of one shape."""
+        """Return whether the value is outside or NaN, a safe value, and the parameters, of one shape."""
         x, *shapes = together(*align(value, self.a, self.b, self.p))
         is_outside = (x <= 0) | (x == jnp.inf)
         return is_outside, jnp.where(is_outside, jnp.where(x > 0, 2.0, 1.0), x), *shapes

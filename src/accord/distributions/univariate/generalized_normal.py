@@ -1,4 +1,4 @@
-"""Distribute real numbers by the exponential of a power of the distance from the centre."""
+"""Define the generalised normal distribution: the exponential of a power of the distance from the centre."""
 
 import math
 from typing import Any, ClassVar
@@ -18,14 +18,14 @@ from .location_scale import AbstractLocationScale
 
 
 class GeneralizedNormal(AbstractLocationScale):
-    """From Laplace by way of the normal to the uniform law: the power sets how soon the tails end.
+    """Generalised normal distribution on the real line: Laplace (power 1), normal (2), towards uniform.
 
     The slope of the log density at the centre, where a power of at most 1 has none, is given as 0.
 
     **Fields**
     - `loc`: centre, any real.
     - `scale`: > 0; for power 2 `sqrt(2)` standard deviations.
-    - `power`: > 0; 1 is Laplace's law, 2 the normal, and a large one almost uniform.
+    - `power`: > 0; 1 is Laplace's distribution, 2 the normal, and a large one almost uniform.
 
     **Density**: `power exp(-|z|^power) / (2 scale Gamma(1 / power))`, z = (x - loc) / scale.
 
@@ -90,7 +90,7 @@ class GeneralizedNormal(AbstractLocationScale):
 
 
 def _log_density(size: jax.Array, power: jax.Array) -> jax.Array:
-    """Log density of z at a distance from 0."""
+    """Return the log density of z at a distance from 0."""
     is_peak = (size == 0) & (power <= 1)
     fall = jnp.where(is_peak, 0.0, jnp.where(is_peak, 1.0, size) ** power)
     return -fall - jsp.gammaln(1 + 1 / power) - math.log(2)
@@ -98,7 +98,7 @@ def _log_density(size: jax.Array, power: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def log_power_tail(size: jax.Array, power: jax.Array) -> jax.Array:
-    """Log of the probability that z is above `size`, which is at least 0."""
+    """Return the log probability that z is above `size`, which is at least 0."""
     argument, is_flat = _argument(size, power)
     beyond = log_gamma_survival(1 / power, argument) - math.log(2)
     return jnp.where(is_flat, _log_flat_tail(jnp.where(is_flat, size, 0.0), power), beyond)
@@ -121,20 +121,20 @@ def _log_power_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 
 
 def _argument(size: jax.Array, power: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The argument of the gamma tail, 1 where it may underflow, and whether it does: the density is flat there."""
+    """Return the argument of the gamma tail, 1 if it may underflow, and whether it does (flat density)."""
     argument = size**power
     is_flat = argument < 1e-30
     return jnp.where(is_flat, 1.0, argument), is_flat
 
 
 def _log_flat_tail(size: jax.Array, power: jax.Array) -> jax.Array:
-    """Log of what a flat density leaves beyond `size`."""
+    """Return the log probability beyond `size` for a flat density."""
     return jnp.log1p(-size * jnp.exp(-jsp.gammaln(1 + 1 / power))) - math.log(2)
 
 
 @jax.custom_jvp
 def power_tail_size(p: jax.Array, power: jax.Array) -> jax.Array:
-    """The distance from 0 above which z has the probability p, at most 1/2."""
+    """Find the distance from 0 with probability p, at most 1/2, of z above it."""
     return jnp.exp(log_gamma_quantile_upper(1 / power, 2 * p) / power)
 
 

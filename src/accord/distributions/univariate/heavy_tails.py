@@ -1,4 +1,4 @@
-"""Distribute positive numbers with power-law tails through the logistic curve: Dagum and log-logistic."""
+"""Define the Dagum and log-logistic distributions of positive numbers with power-law tails."""
 
 import math
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ _EULER = float(np.euler_gamma)
 
 
 class Dagum(AbstractDistribution):
-    """Sizes of income: a power law at both ends.
+    """Dagum distribution of positive numbers, such as incomes: a power law at both ends.
 
     **Fields**
     - `concentration`: > 0; the lower tail has the exponent `concentration * sharpness`.
@@ -95,14 +95,14 @@ class Dagum(AbstractDistribution):
         return 1 + 1 / p + mean_log_odds * (1 + 1 / a) + jnp.log(scale) - jnp.log(a) - jnp.log(p)
 
     def _moment(self, order: int) -> jax.Array:
-        """Mean of a power of x / scale, where it exists."""
+        """Return the mean of a power of x / scale, where it exists."""
         p, a = self._arrays("concentration", "sharpness")
         share = order / jnp.where(a > order, a, 2.0 * order)
         return p * jnp.exp(log_beta(p + share, 1 - share))
 
 
 class LogLogistic(AbstractSameLaw):
-    """The exponential of a logistic variable: a lifetime with closed odds.
+    """Log-logistic distribution of positive numbers: lifetimes with closed-form odds.
 
     **Fields**
     - `scale`: median, > 0.
@@ -146,7 +146,7 @@ class LogLogistic(AbstractSameLaw):
 
 
 def _log_odds(value: Any, p: Any, a: Any, scale: Any) -> tuple[Any, ...]:
-    """Whether x is outside, x made safe, the log odds of the cdf at concentration 1, and two parameters."""
+    """Return whether x is outside, a safe x, the log odds of the cdf at concentration 1, and two parameters."""
     x, p, a, scale = align(value, p, a, scale)
     is_outside = x <= 0
     x = jnp.where(is_outside, 1.0, x)

@@ -1,4 +1,4 @@
-"""Distribute numbers of a bounded interval: beta and uniform."""
+"""Define the beta and uniform distributions on a bounded interval."""
 
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ from .on_interval import AbstractSymmetricOnInterval
 
 
 class Beta(AbstractDistribution):
-    """A share of a whole: what is known of a probability after some successes and failures.
+    """Beta distribution on (0, 1): a share or probability, such as after some successes and failures.
 
     **Fields**
     - `concentration1`: weight towards 1, > 0 (often called alpha).
@@ -124,7 +124,7 @@ class Beta(AbstractDistribution):
 
 
 class Uniform(AbstractSymmetricOnInterval):
-    """Every value of an interval, ends included, with the same density.
+    """Uniform distribution on an interval, ends included.
 
     **Fields**
     - `low`, `high`: ends of the interval, finite, `low < high`; both may be traced.
@@ -187,7 +187,7 @@ class Uniform(AbstractSymmetricOnInterval):
         return jnp.log(high - low)
 
     def _shares(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """The parts of the interval below and above the value."""
+        """Return the parts of the interval below and above the value."""
         x, low, high = align(value, self.low, self.high)
         is_low, is_high = x < low, x > high
         below, above = (x - low) / (high - low), (high - x) / (high - low)
@@ -198,7 +198,7 @@ class Uniform(AbstractSymmetricOnInterval):
 
 
 def _flat_prior(low: Any, high: Any, is_open_below: bool, is_open_above: bool) -> str:
-    """How an improper prior on an infinite range is written."""
+    """Say how to write an improper prior on an infinite range."""
     if is_open_below and is_open_above:
         return "`dist.Flat()`"
     if is_open_above:
@@ -207,12 +207,12 @@ def _flat_prior(low: Any, high: Any, is_open_below: bool, is_open_above: bool) -
 
 
 def is_one(concentration: Any) -> bool:
-    """Whether a concentration is the number 1, known while tracing: its term is then absent from the density."""
+    """Return whether a concentration is known, while tracing, to be 1: its term is then absent from the density."""
     return isinstance(concentration, float) and concentration == 1
 
 
 def _log_density_of_shares(x: jax.Array, a: Any, b: Any) -> jax.Array:
-    """The log density inside, with slopes by the concentrations that keep their digits at the mean of a sharp beta."""
+    """Return the log density inside, with concentration slopes that stay accurate at a sharp beta's mean."""
     remainders = log_gamma_remainder(a + b) - log_gamma_remainder(a) - log_gamma_remainder(b)
     log_low, log_high, _ = _relative_logs(x, a, b)
     x, a, b, log_low, log_high = of_arrays(x, a, b, log_low, log_high)
@@ -221,7 +221,7 @@ def _log_density_of_shares(x: jax.Array, a: Any, b: Any) -> jax.Array:
 
 
 def _relative_logs(x: jax.Array, a: Any, b: Any) -> tuple[jax.Array, jax.Array, Any]:
-    """Logs of x and 1 - x over their means, and the constant that then completes the density.
+    """Return logs of x and 1 - x over their means, and the constant that completes the density.
 
     Near the mean of a sharp beta both logs are small, so large concentrations multiply nothing large.
     """

@@ -1,4 +1,4 @@
-"""Distribute the inverse of a gamma variable, from it."""
+"""Define the inverse gamma distribution from the gamma distribution."""
 
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from .gamma import log_against_mean
 
 
 class InverseGamma(AbstractDistribution):
-    """The distribution of 1/x for x ~ Gamma(concentration, rate).
+    """Inverse gamma distribution of positive numbers: 1/x for x ~ Gamma(concentration, rate).
 
     **Fields**
     - `concentration`: shape, > 0; the mean exists above 1, the variance above 2.
@@ -97,7 +97,7 @@ class InverseGamma(AbstractDistribution):
         return log_gamma_remainder(a) - jnp.log(a) + jnp.log(rate) - (1 + a) * digamma_less_log(a)
 
     def _invert(self, value: Any) -> tuple[Any, jax.Array]:
-        """The shape, and the value of the gamma variable; infinite, with a zero gradient, below the support."""
+        """Return the shape, and the gamma variable's value; infinite, with a zero gradient, below the support."""
         x, a, rate = align(value, self.concentration, self.rate)
         is_outside = x <= 0
         return a, jnp.where(is_outside, jnp.inf, rate * reciprocal(jnp.where(is_outside, 1.0, x)))

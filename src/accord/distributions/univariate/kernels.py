@@ -1,4 +1,4 @@
-"""Distribute numbers around a centre by the polynomial kernels of density estimation."""
+"""Define the polynomial kernel distributions of density estimation."""
 
 import math
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from .symmetric_arch import AbstractSymmetricArch, invert_tail
 
 
 class AbstractPolynomialKernel(AbstractSymmetricArch):
-    """A density proportional to a power of 1 - z^2.
+    """Abstract base class of distributions with density proportional to a power of 1 - z^2.
 
     **Class variables**
     - `power`: that power.
@@ -36,7 +36,7 @@ class AbstractPolynomialKernel(AbstractSymmetricArch):
 
 
 class Epanechnikov(AbstractPolynomialKernel):
-    """The parabola: of all kernels the one that estimates a density with the least squared error.
+    """Epanechnikov distribution: a parabolic density, the kernel with the least squared error.
 
     **Fields**
     - `loc`: centre, any real.
@@ -63,7 +63,7 @@ class Epanechnikov(AbstractPolynomialKernel):
 
 
 class Biweight(AbstractPolynomialKernel):
-    """The square of a parabola, also called quartic: its density meets 0 without an edge.
+    """Biweight (quartic) distribution: a squared parabola, whose density meets 0 without an edge.
 
     **Fields**
     - `loc`: centre, any real.
@@ -83,7 +83,7 @@ class Biweight(AbstractPolynomialKernel):
 
 
 class Triweight(AbstractPolynomialKernel):
-    """The cube of a parabola: its slope meets 0 without an edge.
+    """Triweight distribution: a cubed parabola, whose slope meets 0 without an edge.
 
     **Fields**
     - `loc`: centre, any real.

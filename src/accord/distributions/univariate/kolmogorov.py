@@ -1,4 +1,4 @@
-"""Distribute the largest distance between an empirical and the true distribution function, of many draws."""
+"""Define Kolmogorov's limiting distribution of the distance between an empirical cdf and the true one."""
 
 import math
 from typing import Any
@@ -23,9 +23,9 @@ _LEAST, _MOST = 0.03, 30.0
 
 
 class Kolmogorov(AbstractTwoTailed):
-    """How far an empirical distribution function is from the true one at most, times the root of the number of draws.
+    """Kolmogorov's distribution: root-n times the largest distance of an empirical cdf from the true one.
 
-    This is the limit law; for a given number of draws see `KolmogorovSmirnov`.
+    This is the limiting distribution; for a given number of draws see `KolmogorovSmirnov`.
 
     **Density**: `8 x sum((-1)^(k - 1) k^2 exp(-2 k^2 x^2))` over k = 1, 2, ..., for x > 0.
 
@@ -72,13 +72,13 @@ class Kolmogorov(AbstractTwoTailed):
 
 
 def _parts(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The value where the first series is used, else a safe one; so for the second; and whether it is the first."""
+    """Return safe values for the first and for the second series, and whether the first applies."""
     is_low = x < _MIDDLE
     return jnp.where(is_low, x, _MIDDLE), jnp.where(is_low, _MIDDLE, x), is_low
 
 
 def _log_density(x: jax.Array) -> jax.Array:
-    """Log density of x > 0."""
+    """Return the log density of x > 0."""
     low, high, is_low = _parts(x)
     square = low * low
     # In terms of x^2 nothing overflows sooner than the result.
@@ -94,7 +94,7 @@ def _log_density(x: jax.Array) -> jax.Array:
 
 
 def _tails(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities of being below and above x > 0."""
+    """Return log probabilities below and above x > 0."""
     low, high, is_low = _parts(x)
     near = jnp.maximum(low, _LEAST)
     total = sum(jnp.exp((1 - m * m) * _RATE / (near * near)) for m in _ODD)

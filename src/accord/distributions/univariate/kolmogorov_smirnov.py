@@ -1,4 +1,4 @@
-"""Distribute the largest distance between an empirical distribution function, of so many draws, and the true one."""
+"""Define the exact Kolmogorov-Smirnov distributions for a given number of draws."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ _GOLDEN, _NARROWINGS = 0.6180339887498949, 50
 
 
 class AbstractDistance(AbstractDistribution):
-    """A distance between an empirical distribution function and the true one, which is continuous.
+    """Abstract base class of distances between an empirical cdf and the true, continuous one.
 
     **Class variables**
     - `is_two_sided`: whether it counts how far the one is below the other, too.
@@ -37,7 +37,7 @@ class AbstractDistance(AbstractDistribution):
         if type(self.size) is not int or not 1 <= self.size <= _MOST_DRAWS:
             raise self.refuse(
                 f"size is {self.size!r}",
-                f"Give a Python integer from 1 to {_MOST_DRAWS}. For more draws take the limit law of sqrt(size) times "
+                f"Give a Python integer from 1 to {_MOST_DRAWS}. For more draws use the limit of sqrt(size) times "
                 "the distance: `Kolmogorov` for two sides, a `Rayleigh` of scale 1/2 for one.",
             )
 
@@ -108,24 +108,24 @@ class AbstractDistance(AbstractDistribution):
 
     @property
     def _least(self) -> float:
-        """The lower end of the support."""
+        """Return the lower end of the support."""
         return self.least_steps / self.size
 
     @property
     def _safe(self) -> float:
-        """A value inside the support."""
+        """Return a value inside the support."""
         return 0.75 if self.size == 1 else 0.5
 
     @abstractmethod
     def _log_density(self, x: jax.Array) -> jax.Array:
-        """Log density inside the support."""
+        """Return the log density inside the support."""
 
     @abstractmethod
     def _log_tails(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Log probabilities of being below and above a value inside the support."""
+        """Return log probabilities below and above a value inside the support."""
 
     def _tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """The same of any value."""
+        """Return log probabilities below and above any value."""
         (x,) = align(value)
         is_below, is_above, is_nan = self.size * x <= self.least_steps, x >= 1, jnp.isnan(x)
         below, above = self._log_tails(jnp.where(is_below | is_above | is_nan, self._safe, x))
@@ -134,13 +134,13 @@ class AbstractDistance(AbstractDistribution):
         return jnp.where(is_nan, x, below), jnp.where(is_nan, x, above)
 
     def _weighted(self) -> tuple[jax.Array, jax.Array]:
-        """Points, and their probabilities."""
+        """Return points and their probabilities."""
         points, weights = distance_rule(self.size, is_two_sided=self.is_two_sided)
         points = jnp.asarray(points, self.dtype)
         return points, jnp.asarray(weights, self.dtype) * jnp.exp(self.log_prob(points))
 
     def _narrow(self, _: Any, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        """One step of the golden section: the bracket, and the best point with its log density."""
+        """Take one golden-section step: return the bracket, and the best point with its log density."""
         low, high, best, most = state
         reach = _GOLDEN * (high - low)
         left, right = high - reach, low + reach
@@ -153,10 +153,10 @@ class AbstractDistance(AbstractDistribution):
 
 
 class KolmogorovSmirnov(AbstractDistance):
-    """The largest distance between the empirical distribution function of `size` draws and the true one.
+    """Kolmogorov-Smirnov distribution: the largest distance of an empirical cdf of `size` draws from the true one.
 
-    The law is exact; its density has kinks, and for two draws a jump, at multiples of `1 / (2 size)`, where it is that
-    from below. An evaluation takes about `100 size^2` operations.
+    The distribution is exact; its density has kinks, and for two draws a jump, at multiples of `1 / (2 size)`, where it
+    is that from below. An evaluation takes about `100 size^2` operations.
 
     **Fields**
     - `size`: number of draws, a Python integer from 1 to 1000.
@@ -180,9 +180,10 @@ class KolmogorovSmirnov(AbstractDistance):
 
 
 class KolmogorovSmirnovOneSided(AbstractDistance):
-    """How far, at most, the empirical distribution function of `size` draws rises above the true one.
+    """One-sided Kolmogorov-Smirnov distribution: the largest excess of an empirical cdf over the true one.
 
-    The law is exact; its density falls by 1 at `1 / size`, where it is that from below, and has kinks further on.
+    The distribution is exact; its density falls by 1 at `1 / size`, where it is that from below, and has kinks further
+    on.
 
     **Fields**
     - `size`: number of draws, a Python integer from 1 to 1000.

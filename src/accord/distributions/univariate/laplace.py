@@ -1,4 +1,4 @@
-"""Distribute real numbers by two exponential tails that meet in a corner: Laplace, symmetric or not."""
+"""Define the Laplace distribution and its asymmetric forms."""
 
 import abc
 import math
@@ -14,7 +14,7 @@ from .location_scale import AbstractLocationScale
 
 
 class Laplace(AbstractLocationScale):
-    """Two exponential tails about a centre: errors of which the absolute size counts.
+    """Laplace distribution on the real line: two exponential tails about a centre.
 
     The slope of the log density at the centre, where it has none, is given as 0.
 
@@ -69,14 +69,14 @@ class Laplace(AbstractLocationScale):
 
 
 class _TwoRates(AbstractLocationScale):
-    """Exponential tails of z with rates `left` below 0 and `right` above, continuous at 0.
+    """Density of z with exponential tails of rates `left` below 0 and `right` above, continuous at 0.
 
     The probability below 0 is right / (left + right).
     """
 
     @abc.abstractmethod
     def _rates(self, shape: Any) -> tuple[Any, Any]:
-        """The rates left and right, from the one parameter of shape."""
+        """Return the left and right rates from the one shape parameter."""
 
     @property
     def mean(self) -> jax.Array:
@@ -135,7 +135,7 @@ class _TwoRates(AbstractLocationScale):
 
 
 class AsymmetricLaplace(_TwoRates):
-    """Two exponential tails of different length about a mode.
+    """Asymmetric Laplace distribution on the real line: exponential tails of different lengths about a mode.
 
     **Fields**
     - `loc`: mode, any real.
@@ -163,7 +163,7 @@ class AsymmetricLaplace(_TwoRates):
 
 
 class AsymmetricLaplaceQuantile(_TwoRates):
-    """Two exponential tails about a chosen quantile: the working likelihood of quantile regression.
+    """Asymmetric Laplace distribution about a quantile: the working likelihood of quantile regression.
 
     **Fields**
     - `loc`: mode, and the quantile of the given level, any real.
@@ -190,7 +190,7 @@ class AsymmetricLaplaceQuantile(_TwoRates):
 
 
 def _two_rates_cdf(z: jax.Array, left: Any, right: Any) -> jax.Array:
-    """Probability below z, exact where it is small, with exact slopes where it is nearly 1."""
+    """Return the probability below z, exact where it is small, with exact slopes where it is nearly 1."""
     below = z < 0
     share, rest = 1 / (1 + left / right), 1 / (1 + right / left)
     lower = share * jnp.exp(left * jnp.where(below, z, 0.0))

@@ -1,4 +1,4 @@
-"""Distribute lifetimes: Weibull, Rayleigh and Gompertz."""
+"""Define lifetime distributions: Weibull, Rayleigh and Gompertz."""
 
 import math
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ _EULER = float(np.euler_gamma)
 
 
 class Weibull(AbstractDistribution):
-    """The limit law of the smallest of many positive draws: a lifetime with a power of time as hazard.
+    """Weibull distribution of lifetimes: the hazard is a power of time.
 
     **Fields**
     - `scale`: > 0; the quantile of level `1 - exp(-1)`.
@@ -90,7 +90,7 @@ class Weibull(AbstractDistribution):
         return 1 + _EULER * (1 - 1 / c) + jnp.log(scale) - jnp.log(c)
 
     def _log_hazard(self, value: Any) -> tuple[Any, ...]:
-        """Whether x is outside, x made safe, the log of the cumulative hazard and the concentration."""
+        """Return whether x is outside, a safe x, the log of the cumulative hazard and the concentration."""
         x, scale, c = align(value, self.scale, self.concentration)
         is_outside = x <= 0
         x = jnp.where(is_outside, 1.0, x)
@@ -98,7 +98,7 @@ class Weibull(AbstractDistribution):
 
 
 class Rayleigh(AbstractSameLaw):
-    """The length of a vector of two independent normal variables.
+    """Rayleigh distribution of positive numbers: the length of a vector of two independent normal variables.
 
     **Fields**
     - `scale`: > 0; standard deviation of either variable, and the mode.
@@ -126,7 +126,7 @@ class Rayleigh(AbstractSameLaw):
 
 
 class Gompertz(AbstractIntegrated):
-    """A lifetime of which the hazard grows exponentially with age.
+    """Gompertz distribution of lifetimes: the hazard grows exponentially with age.
 
     **Fields**
     - `concentration`: > 0; the hazard at age 0 is `concentration * rate`.
@@ -154,7 +154,7 @@ class Gompertz(AbstractIntegrated):
         return jnp.maximum(-jnp.log(c), 0.0) / rate
 
     def entropy(self) -> jax.Array:
-        # The cumulative hazard has an exponential law, of mean 1.
+        # The cumulative hazard has an exponential distribution, of mean 1.
         c, rate = self._arrays("concentration", "rate")
         return 1 - log(c) - log(rate) - rate * self.mean
 
@@ -185,7 +185,7 @@ class Gompertz(AbstractIntegrated):
         return -c * expm1(age)
 
     def _age(self, value: Any) -> tuple[Any, ...]:
-        """Whether x is outside, its product with the rate made safe, and the parameters."""
+        """Return whether x is outside, its safe product with the rate, and the parameters."""
         x, c, rate = align(value, self.concentration, self.rate)
         is_outside = x < 0
         return is_outside, rate * jnp.where(is_outside, 0.0, x), c, rate

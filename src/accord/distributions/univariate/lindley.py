@@ -1,4 +1,4 @@
-"""Distribute lifetimes by Lindley's law."""
+"""Define the Lindley distribution of lifetimes."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ _LAGUERRE_FROM = 10.0
 
 
 class Lindley(AbstractDistribution):
-    """A lifetime with a rate of failure that grows, though never above a bound.
+    """Lindley distribution of lifetimes: the failure rate grows up to a bound.
 
     **Fields**
     - `rate`: > 0; the bound of the rate of failure, which begins at `rate^2 / (1 + rate)`.
@@ -99,11 +99,11 @@ class Lindley(AbstractDistribution):
         return jnp.log1p(r) - 2 * jnp.log(r) + (r + 2) / (r + 1) - mean_log
 
     def _hazard_at(self, value: Any) -> jax.Array:
-        """Minus the log of the survival function; 0 below the support."""
+        """Return minus the log of the survival function; 0 below the support."""
         x, r = align(value, self.rate)
         return _hazard(jnp.where(x < 0, 0.0, x) * (r / (1 + r)), r)
 
 
 def _hazard(s: jax.Array, r: Any) -> jax.Array:
-    """Minus the log of the survival function at r x = (1 + r) s: r s + (s - log(1 + s)), both positive."""
+    """Return minus the log survival at r x = (1 + r) s: r s + (s - log(1 + s)), both positive."""
     return r * s - log1p_excess(s)

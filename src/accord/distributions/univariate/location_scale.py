@@ -1,4 +1,4 @@
-"""State what families of `loc + scale * z` share: only the law of z is their own."""
+"""Define the base class of location-scale families `loc + scale * z`."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from ..special import log, log1m, log_of
 
 
 class AbstractLocationScale(AbstractDistribution):
-    """The law of `loc + scale * z`, given by functions of z and of what other parameters z has.
+    """Abstract base class of `loc + scale * z`: a family supplies functions of z and its other parameters.
 
     **Class variables**
     - `shapes`: names of those other parameters, in the order in which the functions take them.
@@ -35,22 +35,22 @@ class AbstractLocationScale(AbstractDistribution):
 
     @abstractmethod
     def _log_density(self, z: jax.Array, *shapes: Any) -> jax.Array:
-        """Log density of z."""
+        """Return the log density of z."""
 
     @abstractmethod
     def _cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
-        """Probability below z, exact where it is small, with the exact slope where it is nearly 1."""
+        """Return the probability below z, exact where it is small, with the exact slope where it is nearly 1."""
 
     @abstractmethod
     def _icdf(self, q: jax.Array, *shapes: Any) -> jax.Array:
-        """The inverse of `_cdf`."""
+        """Return the inverse of `_cdf`."""
 
     def _log_cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
-        """Log of the probability below z."""
+        """Return the log probability below z."""
         return log_of(self._cdf(z, *shapes))
 
     def _log_survival(self, z: jax.Array, *shapes: Any) -> jax.Array:
-        """Log of the probability above z."""
+        """Return the log probability above z."""
         return log1m(self._cdf(z, *shapes))
 
     def log_prob(self, value: Any) -> jax.Array:
@@ -83,21 +83,21 @@ class AbstractLocationScale(AbstractDistribution):
         return tuple(getattr(self, name) for name in self.shapes)
 
     def _standardise(self, value: Any) -> tuple[Any, ...]:
-        """z, then all parameters in one dtype and rank."""
+        """Return z, then all parameters, in one dtype and rank."""
         x, loc, scale, *shapes = align(value, self.loc, self.scale, *self._shapes())
         return ((x - loc) / scale, loc, scale, *shapes)
 
     def _place(self, z: Any) -> jax.Array:
-        """A summary of location: that of z, moved and stretched."""
+        """Shift and scale a location summary of z."""
         loc, scale = self._arrays("loc", "scale")
         return loc + scale * z
 
     def _spread(self, variance: Any) -> jax.Array:
-        """The variance, from that of z."""
+        """Return the variance from z's variance."""
         (scale,) = self._arrays("scale")
         return scale**2 * variance
 
     def _uncertainty(self, entropy: Any) -> jax.Array:
-        """The entropy, from that of z."""
+        """Return the entropy from z's entropy."""
         (scale,) = self._arrays("scale")
         return jnp.log(scale) + entropy

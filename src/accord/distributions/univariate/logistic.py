@@ -1,4 +1,4 @@
-"""Distribute real numbers by smooth bells with exponential tails: logistic and hyperbolic secant."""
+"""Define the logistic and hyperbolic secant distributions on the real line."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from .location_scale import AbstractLocationScale
 
 
 class Logistic(AbstractLocationScale):
-    """The law whose cdf is the logistic curve: the noise behind logistic regression.
+    """Logistic distribution on the real line: the noise behind logistic regression.
 
     **Fields**
     - `loc`: mean and median, any real.
@@ -58,7 +58,7 @@ class Logistic(AbstractLocationScale):
 
 
 class SoftLaplace(AbstractLocationScale):
-    """The hyperbolic secant law: exponential tails like Laplace's, but with a smooth peak.
+    """Hyperbolic secant distribution on the real line: exponential tails and a smooth peak.
 
     **Fields**
     - `loc`: mean and median, any real.

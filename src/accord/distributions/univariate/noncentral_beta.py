@@ -1,4 +1,4 @@
-"""Distribute the share of a noncentral chi-squared variable in a sum of two; all is computed in its log odds."""
+"""Define the noncentral beta distribution, computed in its log odds."""
 
 import math
 from abc import abstractmethod
@@ -29,23 +29,23 @@ _Shapes = tuple[jax.Array, jax.Array, jax.Array]
 
 
 class AbstractNoncentralRatio(AbstractTwoTailed):
-    """An increasing function of the log odds of a noncentral beta variable."""
+    """Abstract base class of increasing functions of a noncentral beta variable's log odds."""
 
     @abstractmethod
     def _shapes(self, *parameters: Any) -> tuple[Any, Any, Any]:
-        """Both concentrations and the noncentrality."""
+        """Return both concentrations and the noncentrality."""
 
     @abstractmethod
     def _distance(self, value: jax.Array, *parameters: Any) -> tuple[jax.Array, jax.Array]:
-        """The log odds of a value inside, less their reference, and the log of their slope."""
+        """Return the log odds of a value inside, less their reference, and the log of their slope."""
 
     @abstractmethod
     def _value(self, distance: jax.Array, *parameters: Any) -> jax.Array:
-        """The value at a distance."""
+        """Return the value at a distance."""
 
     @abstractmethod
     def _outside(self, value: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Whether a value is below and above all numbers of the support."""
+        """Return whether a value is below, and whether above, all numbers of the support."""
 
     def log_prob(self, value: Any) -> jax.Array:
         below, above, distance, log_slope, shapes = self._aligned(value)
@@ -96,19 +96,19 @@ class AbstractNoncentralRatio(AbstractTwoTailed):
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The ends of the support."""
+        """Return the ends of the support."""
         return 0.0, math.inf
 
     @abstractmethod
     def _log_slope(self, distance: jax.Array, *parameters: Any) -> jax.Array:
-        """Log of the derivative of the distance by the value, at a distance."""
+        """Return the log derivative of the distance by the value, at a distance."""
 
     def _inside(self, draws: jax.Array) -> jax.Array:
-        """Draws that rounding put on an end, next to it."""
+        """Move draws that rounding put on an end next to it."""
         return keep_inside(draws, 0.0)
 
     def _mode_distance(self, excess: float) -> tuple[_Shapes, jax.Array]:
-        """The shapes, and the distance at which the density with a factor of (1 - x)^excess is largest."""
+        """Return the shapes, and the distance that maximises the density times (1 - x)^excess."""
         a, b, noncentrality = self._shapes(*self._arrays(*self.parameters))
         # Where there is a mode inside; elsewhere any number.
         one, other = jnp.where(a >= 1, a, 1.5), jnp.where(b + excess > 1, b, 2.0)
@@ -127,7 +127,7 @@ class AbstractNoncentralRatio(AbstractTwoTailed):
         return with_ends(below, above, log_noncentral_beta_tails(distance, *shapes))
 
     def _aligned(self, value: Any) -> tuple[Any, ...]:
-        """Whether the value is below or above the support, its distance and slope made safe, and the shapes."""
+        """Return whether the value is below or above the support, its safe distance and slope, and the shapes."""
         x, *parameters = together(*align(value, *(getattr(self, name) for name in self.parameters)))
         below, above = self._outside(x)
         distance, log_slope = self._distance(jnp.where(below | above, 0.5, x), *parameters)
@@ -135,7 +135,7 @@ class AbstractNoncentralRatio(AbstractTwoTailed):
 
 
 class NoncentralBeta(AbstractNoncentralRatio):
-    """The share of a noncentral chi-squared variable in its sum with an independent central one.
+    """Noncentral beta distribution: a noncentral chi-squared variable's share in its sum with a central one.
 
     **Fields**
     - `concentration1`: half of the degrees of freedom of the first, > 0.
@@ -206,7 +206,7 @@ class NoncentralBeta(AbstractNoncentralRatio):
 
 @jax.custom_jvp
 def _moved_with(distance: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Array) -> jax.Array:
-    """A draw, which keeps its probability when the parameters change: the derivative of the inverse cdf."""
+    """Attach to a draw the derivative of the inverse cdf by the parameters."""
     del a, b, noncentrality
     return distance
 

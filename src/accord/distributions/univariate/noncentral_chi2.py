@@ -1,4 +1,4 @@
-"""Distribute the sum of squared normal variables whose means are not all zero."""
+"""Define the noncentral chi-squared distribution."""
 
 import math
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from .two_tails import AbstractTwoTailed, with_ends
 
 
 class NoncentralChi2(AbstractTwoTailed):
-    """The sum of `df` squared normal variables of variance 1, with means whose squares add up to `noncentrality`.
+    """Noncentral chi-squared distribution: the sum of `df` squared unit-variance normals with non-zero means.
 
     **Fields**
     - `df`: degrees of freedom, > 0.
@@ -96,7 +96,7 @@ class NoncentralChi2(AbstractTwoTailed):
         return with_ends(is_below, is_above, log_noncentral_tails(*inside))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether the value is below and above the support, the value made safe, and the parameters, of one shape."""
+        """Return whether the value is below or above the support, a safe value, and the parameters, of one shape."""
         x, df, noncentrality = align(value, self.df, self.noncentrality)
         x, noncentrality, p = together(x, noncentrality, 0.5 * df)
         is_below, is_above = x <= 0, x == jnp.inf
@@ -104,7 +104,7 @@ class NoncentralChi2(AbstractTwoTailed):
 
 
 def noncentral_quantile(q: jax.Array, noncentrality: jax.Array, p: jax.Array) -> jax.Array:
-    """Compute where the cdf with 2 p degrees of freedom is q; 0 at 0 and infinite at 1; all of one shape."""
+    """Compute the quantile of level q with 2 p degrees of freedom; 0 at 0 and infinite at 1; all of one shape."""
     is_inside = (q > 0) & (q < 1)
     level = jnp.where(is_inside, q, 0.5)
 
@@ -123,7 +123,7 @@ def noncentral_quantile(q: jax.Array, noncentrality: jax.Array, p: jax.Array) ->
 
 
 def noncentral_entropy(noncentrality: jax.Array, p: jax.Array) -> jax.Array:
-    """Entropy in nats with 2 p degrees of freedom; all of one shape."""
+    """Compute the entropy in nats with 2 p degrees of freedom; all of one shape."""
     mean, variance = 2 * p + noncentrality, 4 * (p + noncentrality)
     typical = mean + variance / mean
     spread = jnp.minimum(jnp.sqrt(variance) / mean, 1.0)
@@ -138,7 +138,7 @@ def noncentral_entropy(noncentrality: jax.Array, p: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def _moved_with(draw: jax.Array, noncentrality: jax.Array, p: jax.Array) -> jax.Array:
-    """A draw, which keeps its probability when the parameters change: the derivative of the inverse cdf."""
+    """Attach to a draw the derivative of the inverse cdf by the parameters."""
     del noncentrality, p
     return draw
 

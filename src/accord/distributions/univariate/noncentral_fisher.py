@@ -1,4 +1,4 @@
-"""Distribute the ratio of a noncentral chi-squared variable and a central one, each over its degrees of freedom."""
+"""Define the noncentral F distribution."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from .noncentral_beta import AbstractNoncentralRatio
 
 
 class NoncentralFisherSnedecor(AbstractNoncentralRatio):
-    """What an F statistic follows where the null hypothesis is false; its power is a tail of this.
+    """Noncentral F distribution: an F statistic under the alternative hypothesis, whose tail gives the power.
 
     **Fields**
     - `df1`: degrees of freedom above, > 0.

@@ -1,4 +1,4 @@
-"""Distribute the ratio of a normal variable, whose mean is not 0, and an estimated scale."""
+"""Define the noncentral t distribution."""
 
 import math
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ _FAR = 60.0
 
 
 class NoncentralT(AbstractTwoTailed):
-    """What a t statistic follows where the null hypothesis is false; its power is a tail of this.
+    """Noncentral t distribution: a t statistic under the alternative hypothesis, whose tail gives the power.
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean exists above 1, the variance above 2.
@@ -124,12 +124,12 @@ class NoncentralT(AbstractTwoTailed):
         return with_ends(is_below, is_above, log_noncentral_student_tails(*inside))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether the value is below and above all numbers, the value made safe, and the parameters, of one shape."""
+        """Return whether the value is -inf or inf, a safe value, and the parameters, of one shape."""
         t, noncentrality, df = together(*align(value, self.noncentrality, self.df))
         is_below, is_above = t == -jnp.inf, t == jnp.inf
         return is_below, is_above, jnp.where(is_below | is_above, 1.0, t), noncentrality, df
 
 
 def _log_cosh(y: jax.Array) -> jax.Array:
-    """Log of the hyperbolic cosine."""
+    """Compute the log of the hyperbolic cosine."""
     return jnp.logaddexp(y, -y) - math.log(2)

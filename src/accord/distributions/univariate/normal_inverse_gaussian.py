@@ -1,4 +1,4 @@
-"""Distribute real numbers by a normal law whose mean and variance move with an inverse Gaussian time."""
+"""Define the normal inverse Gaussian distribution: a normal with inverse Gaussian variance."""
 
 import math
 from typing import Any, ClassVar
@@ -24,12 +24,13 @@ _POINTS, _FALL, _FAR = 320, 40.0, 45.0
 
 
 class NormalInverseGaussian(AbstractDistribution):
-    """Brownian motion with drift, stopped when another one first reaches a level: returns with heavy, skewed tails.
+    """Normal inverse Gaussian distribution on the real line: heavy, skewed tails, such as of returns.
 
     **Fields**
     - `loc`: any real; the mean only without skewness.
-    - `scale`: > 0; the one of the Cauchy law that is approached as `tailweight` goes to 0.
-    - `tailweight`: > 0; the rate at which tails fall without skewness. The normal law is approached as it grows.
+    - `scale`: > 0; the one of the Cauchy distribution that is approached as `tailweight` goes to 0.
+    - `tailweight`: > 0; the rate at which tails fall without skewness. The normal distribution is approached as it
+      grows.
     - `skewness`: between -`tailweight` and `tailweight`; tails fall at the rates `tailweight` -+ `skewness`.
 
     **Density**: `a d / pi K_1(a q) / q exp(d sqrt(a^2 - b^2) + b (x - loc))`, q = sqrt(d^2 + (x - loc)^2),
@@ -116,7 +117,7 @@ class NormalInverseGaussian(AbstractDistribution):
         q, *shapes = together(q, scale, *_rates(tailweight, skewness))
         scale = shapes[0]
         a, b, g = (scale * rate for rate in shapes[1:])
-        # From a normal law or a Cauchy law, on a scale on which tails are straight lines for long.
+        # From a normal distribution or a Cauchy distribution, on a scale on which tails are straight lines for long.
         is_cauchy, is_end = g < 1, (q == 0) | (q == 1)
         level = jnp.where(is_end, 0.5, q)
         normal = b / g + ndtri(level) * (a / g) / jnp.sqrt(g)
@@ -151,17 +152,17 @@ class NormalInverseGaussian(AbstractDistribution):
         return self._batched(jnp.log(scale) + uncertainty)
 
     def _rates(self) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Tailweight, skewness, and the root of the difference of their squares."""
+        """Return tailweight, skewness, and the root of the difference of their squares."""
         return _rates(*self._arrays("tailweight", "skewness"))
 
     def _centre(self, value: Any) -> tuple[jax.Array, ...]:
-        """The value, its distance from the location (0 where it is infinite), and scale and rates."""
+        """Return the value, its distance from the location (0 where it is infinite), and scale and rates."""
         x, loc, scale, *shapes = align(value, self.loc, self.scale, self.tailweight, self.skewness)
         distance = jnp.where(jnp.abs(x) == jnp.inf, loc, x) - loc
         return x, *together(distance, scale, *_rates(*shapes))
 
     def _tail(self, value: Any, side: int) -> jax.Array:
-        """The log of the probability below or above a value."""
+        """Return the log probability below or above a value."""
         x, distance, scale, *rates = self._centre(value)
         found = log_hyperbolic_tails(distance / scale, *(scale * rate for rate in rates))[side]
         ends = jnp.where((x > 0) == (side == 0), 0.0, -jnp.inf).astype(found.dtype)
@@ -169,5 +170,5 @@ class NormalInverseGaussian(AbstractDistribution):
 
 
 def _rates(tailweight: Any, skewness: Any) -> tuple[Any, Any, jax.Array]:
-    """Tailweight, skewness, and the root of the difference of their squares."""
+    """Return tailweight, skewness, and the root of the difference of their squares."""
     return tailweight, skewness, jnp.sqrt(tailweight - skewness) * jnp.sqrt(tailweight + skewness)

@@ -1,4 +1,4 @@
-"""Share what laws on an interval with given ends have in common."""
+"""Define base classes of distributions on an interval with given ends."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..parameters import check_bounds
 
 
 class AbstractOnInterval(AbstractDistribution):
-    """A law on [`low`, `high`]."""
+    """Abstract base class of distributions on [`low`, `high`]."""
 
     low: eqx.AbstractVar[Any]
     high: eqx.AbstractVar[Any]
@@ -26,7 +26,7 @@ class AbstractOnInterval(AbstractDistribution):
 
 
 class AbstractSymmetricOnInterval(AbstractOnInterval):
-    """One that is symmetric about the middle, and has its largest density at the lower end too."""
+    """Abstract base class of distributions symmetric about the middle, with a mode at the lower end too."""
 
     @property
     def mean(self) -> jax.Array:

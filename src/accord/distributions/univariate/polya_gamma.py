@@ -1,4 +1,4 @@
-"""Distribute the Polya-Gamma variables that turn logistic regression into a normal model."""
+"""Define the truncated Polya-Gamma distribution, for logistic regression by augmentation."""
 
 import math
 from typing import Any
@@ -23,7 +23,7 @@ _ODD = (3, 5, 7, 9)  # 2 n + 1 for n = 1, 2, ...; the next term is below roundin
 
 
 class TruncatedPolyaGamma(AbstractDistribution):
-    """The Polya-Gamma law PG(1, 0), given that its value is below 2.5, as it is but for 6 in a million.
+    """Truncated Polya-Gamma distribution: PG(1, 0) below 2.5, which omits 6 in a million.
 
     **Fields**
     - `shape`: the batch shape, given as `batch_shape=` or in first place.
@@ -112,23 +112,23 @@ class TruncatedPolyaGamma(AbstractDistribution):
         return self._batched(-((end - start) * weights * x * jnp.exp(log_prob) * log_prob).sum())
 
     def _over_batch(self, result: jax.Array) -> jax.Array:
-        """The result over the batch shape too."""
+        """Broadcast the result over the batch shape too."""
         return jnp.broadcast_to(result, np.broadcast_shapes(result.shape, self.shape))
 
 
 def _parts(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The value where the first series is used, else a safe one; so for the second; and whether it is the first."""
+    """Return safe values for the first and for the second series, and whether the first applies."""
     is_low = x < _MIDDLE
     return jnp.where(is_low, x, _MIDDLE), jnp.where(is_low, _MIDDLE, x), is_low
 
 
 def _alternating(term: Any) -> Any:
-    """The terms of an alternating series after its first, which is 1."""
+    """Return the terms of an alternating series after its first, which is 1."""
     return sum(term(float(m)) * (-1) ** (n + 1) for n, m in enumerate(_ODD))
 
 
 def _log_tails(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities of being below and above a value inside (0, 2.5)."""
+    """Return log probabilities below and above a value inside (0, 2.5)."""
     low, high, is_low = _parts(x)
     u = 0.5 / jnp.sqrt(low)
     first = log_ndtr(-u)
@@ -142,7 +142,7 @@ def _log_tails(x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _beyond(x: Any) -> Any:
-    """The probability that PG(1, 0) is above `x`, from 0.16 on."""
+    """Return the probability that PG(1, 0) is above `x`, for x >= 0.16."""
     exp = math.exp if isinstance(x, float) else jnp.exp
     return (
         4
@@ -152,7 +152,7 @@ def _beyond(x: Any) -> Any:
 
 
 def _moments() -> tuple[float, float]:
-    """Mean and variance below the bound: those of PG(1, 0), 1/4 and 1/24, less what lies beyond."""
+    """Return mean and variance below the bound: 1/4 and 1/24 of PG(1, 0), corrected for the mass beyond."""
     first, second = _BOUND * _beyond(_BOUND), _BOUND**2 * _beyond(_BOUND)
     for n, m in enumerate((1, *_ODD)):
         rate = 0.5 * math.pi**2 * m * m

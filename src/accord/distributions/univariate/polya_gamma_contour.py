@@ -24,7 +24,7 @@ _LARGEST_STEP = 0.18  # of the distance to the nearest pole
 
 
 def _series(count: int) -> tuple[float, ...]:
-    """Coefficients of tanh(r)/r =: T in powers of r^2, from the equation 2 s T' = 1 - T - s T^2."""
+    """Return coefficients of tanh(r)/r =: T in powers of r^2, from the equation 2 s T' = 1 - T - s T^2."""
     found = [1.0]
     for k in range(1, count):
         found.append(-sum(found[i] * found[k - 1 - i] for i in range(k)) / (2 * k + 1))
@@ -52,7 +52,7 @@ class Path(NamedTuple):
 
 
 def polya_gamma_log_density(x: jax.Array, b: jax.Array, c: jax.Array) -> jax.Array:
-    """Log density at x > 0; all arguments of one shape."""
+    """Compute the log density at x > 0; all arguments of one shape."""
     x, b, y = x[None], b[None], _half(c)[None]
     path = _path(jnp.maximum(_saddle(x, b), 0.5 / x), b)
     level = b * _log_ratio(path.vertex, y)
@@ -64,7 +64,7 @@ def polya_gamma_log_density(x: jax.Array, b: jax.Array, c: jax.Array) -> jax.Arr
 
 
 def polya_gamma_log_tails(x: jax.Array, b: jax.Array, c: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log probabilities of being below and above x > 0, each accurate where it is small."""
+    """Compute log probabilities below and above x > 0, each accurate where it is small."""
     x, b, y = x[None], b[None], _half(c)[None]
     ratio = _tanh_ratio(y * y)
     fixed = jax.lax.stop_gradient((y * y + _POLE, b * ratio / 4, -b * _slope(y * y, ratio)))
@@ -90,7 +90,7 @@ def polya_gamma_log_tails(x: jax.Array, b: jax.Array, c: jax.Array) -> tuple[jax
 
 
 def tanh_ratio(s: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """tanh(r)/r for r^2 = s, and minus its derivative by s."""
+    """Compute tanh(r)/r for r^2 = s, and minus its derivative by s."""
     ratio = _tanh_ratio(s)
     return ratio, -_slope(s, ratio)
 
@@ -98,7 +98,7 @@ def tanh_ratio(s: jax.Array) -> tuple[jax.Array, jax.Array]:
 def _log_tail(
     reach: jax.Array, x: jax.Array, b: jax.Array, y: jax.Array, centre: jax.Array, is_small: jax.Array
 ) -> jax.Array:
-    """Log probability of being below x, where the vertex is right of s = y^2 at `centre`; of being above it, else."""
+    """Compute the log probability below x if the vertex is right of s = y^2 at `centre`, above x otherwise."""
     path = _path(reach, b)
     level = b * _log_ratio(path.vertex, y)
     is_flat = is_small & (level > -1)
@@ -124,7 +124,7 @@ def _log_tail(
 def _integrand(
     path: Path, x: jax.Array, b: jax.Array, level: jax.Array, is_flat: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The transform along the path, times exp(2 x s), over what it is at the vertex.
+    """Return the transform along the path, times exp(2 x s), relative to the vertex.
 
     With a small shape the transform is nearly 1, which is that of a point mass at 0 and adds nothing beyond it. Where
     `is_flat`, only what the transform has more than 1 is taken, over exp(2 x s) at the vertex; `level` is minus the log
@@ -144,12 +144,12 @@ def _integrand(
 
 
 def _half(c: jax.Array) -> jax.Array:
-    """Half of the size of the tilt; the law is smooth in the tilt, being even."""
+    """Return half of the size of the tilt; the distribution is even and smooth in the tilt."""
     return 0.5 * jnp.where(c < 0, -c, c)
 
 
 def _path(reach: jax.Array, b: jax.Array) -> Path:
-    """The parabola of a vertex, without derivatives: the integral does not depend on it."""
+    """Return the parabola with a vertex, without derivatives: the integral does not depend on it."""
     reach, b = jax.lax.stop_gradient((reach, b))
     vertex = reach - _POLE
     ratio = _tanh_ratio(vertex)
@@ -175,7 +175,7 @@ def _path(reach: jax.Array, b: jax.Array) -> Path:
 
 
 def _saddle(x: jax.Array, b: jax.Array) -> jax.Array:
-    """The distance from the pole to where the integrand is least: tanh(r)/r = 4 x / b for r^2 = s."""
+    """Find the distance from the pole to the saddle: tanh(r)/r = 4 x / b for r^2 = s."""
     x, b = jax.lax.stop_gradient((x, b))
     q = 4 * x / b
     s = (1 + jnp.sqrt(1 + 14.4 * q * q)) / (2 * q * q) - _POLE
@@ -188,7 +188,7 @@ def _saddle(x: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def _tanh_ratio(s: jax.Array) -> jax.Array:
-    """tanh(r)/r for r^2 = s, where s may be negative, down to the pole."""
+    """Compute tanh(r)/r for r^2 = s, where s may be negative, down to the pole."""
     is_small = jnp.abs(s) < 0.5
     small = jnp.where(is_small, s, 0.0)
     root = jnp.sqrt(jnp.where(is_small, 1.0, jnp.abs(s)))
@@ -199,7 +199,7 @@ def _tanh_ratio(s: jax.Array) -> jax.Array:
 
 
 def _slope(s: jax.Array, ratio: jax.Array) -> jax.Array:
-    """The derivative of tanh(r)/r by s = r^2; `ratio` is its value."""
+    """Compute the derivative of tanh(r)/r by s = r^2; `ratio` is its value."""
     is_small = jnp.abs(s) < 0.5
     small = jnp.where(is_small, s, 0.0)
     total = jnp.full_like(s, (len(_TANH) - 1) * _TANH[-1])

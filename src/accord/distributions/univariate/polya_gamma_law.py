@@ -1,4 +1,4 @@
-"""Distribute Polya-Gamma variables of any shape and tilt."""
+"""Define the Polya-Gamma distribution of any shape and tilt."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ _TERMS = 16
 
 
 class PolyaGamma(AbstractDistribution):
-    """The weights that turn a logistic or negative binomial likelihood into a normal one: PG(shape, tilt).
+    """Polya-Gamma distribution PG(shape, tilt): augments logistic and negative binomial likelihoods.
 
     Draws are sums of 16 gamma variables, exact, and of an inverse Gaussian one in the place of the rest of the series,
     with its mean and variance. Without tilt that rest is 5e-6 of the variance; with a large tilt it is most,
@@ -68,7 +68,7 @@ class PolyaGamma(AbstractDistribution):
 
             return -jax.jvp(log_density, (log_x,), (jnp.ones_like(log_x),))[1]
 
-        # Between those of the inverse Gaussian law, of which the tails are, and of the normal one.
+        # Between those of the inverse Gaussian distribution, of which the tails are, and of the normal one.
         high = jnp.log(self.mean)
         low = jnp.minimum(jnp.log(shape * shape / 12), high) - 1
         return jnp.exp(solve_increasing(fall, jnp.zeros_like(high), low, high))
@@ -134,7 +134,7 @@ class PolyaGamma(AbstractDistribution):
         )
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-        """Whether the value is outside, the value made safe, and the parameters, of one shape."""
+        """Return whether the value is outside, a safe value, and the parameters, of one shape."""
         x, shape, tilt = align(value, self.shape, self.tilt)
         x, shape, tilt = jnp.broadcast_arrays(x, jnp.asarray(shape, x.dtype), jnp.asarray(tilt, x.dtype))
         is_outside = x <= 0

@@ -1,4 +1,4 @@
-"""Distribute positive numbers by folding or bending the real line: half-normal, half-Cauchy, log-normal."""
+"""Define the half-normal, half-Cauchy and log-normal distributions."""
 
 import math
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from .real_line import cauchy_tail, tail_cotangent
 
 
 class HalfNormal(AbstractDistribution):
-    """The absolute value of a normal variable with mean 0.
+    """Half-normal distribution of positive numbers: the absolute value of a normal variable with mean 0.
 
     **Fields**
     - `scale`: standard deviation of that variable, > 0.
@@ -89,7 +89,7 @@ class HalfNormal(AbstractDistribution):
 
 
 class HalfCauchy(AbstractDistribution):
-    """The absolute value of a Cauchy variable centred at 0; mean and variance are infinite.
+    """Half-Cauchy distribution of positive numbers: |x| for x ~ Cauchy(0, scale); infinite mean and variance.
 
     **Fields**
     - `scale`: the median, > 0.
@@ -149,7 +149,7 @@ class HalfCauchy(AbstractDistribution):
         return jnp.log(scale) + math.log(2 * math.pi)
 
     def _sides(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """The value, 0 below the support, and the scale, as the sides of a right triangle."""
+        """Return the value, 0 below the support, and the scale, as the sides of a right triangle."""
         x, scale = align(value, self.scale)
         x = jnp.where(x < 0, 0.0, x)
         return x, jnp.broadcast_to(
@@ -158,7 +158,7 @@ class HalfCauchy(AbstractDistribution):
 
 
 class LogNormal(AbstractDistribution):
-    """The exponential of a normal variable: products of many independent factors.
+    """Log-normal distribution of positive numbers: products of many independent factors.
 
     **Fields**
     - `loc`: mean of the logarithm, any real.
@@ -223,7 +223,7 @@ class LogNormal(AbstractDistribution):
         return loc + jnp.log(scale) + (HALF_LOG_TWO_PI + 0.5)
 
     def _standardise(self, value: Any) -> jax.Array:
-        """z, which is -inf with a zero gradient below the support."""
+        """Return z, which is -inf with a zero gradient below the support."""
         x, loc, scale = align(value, self.loc, self.scale)
         inside = x > 0
         z = (jnp.log(jnp.where(x <= 0, 1.0, x)) - loc) / scale
@@ -231,6 +231,6 @@ class LogNormal(AbstractDistribution):
 
 
 def _standardise(value: Any, scale: Any) -> jax.Array:
-    """The value over the scale, 0 below the support."""
+    """Return the value over the scale, 0 below the support."""
     x, scale = align(value, scale)
     return jnp.where(x < 0, 0.0, x) / scale

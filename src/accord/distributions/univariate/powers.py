@@ -1,4 +1,4 @@
-"""Distribute numbers beyond a threshold with power-law tails: Pareto and generalised Pareto."""
+"""Define the Pareto, power-law and generalised Pareto distributions beyond a threshold."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .same_law import AbstractSameLaw
 
 
 class Pareto(AbstractDistribution):
-    """Numbers above a threshold with a power-law tail.
+    """Pareto distribution: numbers above a threshold with a power-law tail.
 
     **Fields**
     - `scale`: > 0; the threshold, which is the mode and belongs to the support.
@@ -86,7 +86,7 @@ class Pareto(AbstractDistribution):
         return 1 + 1 / alpha + jnp.log(scale) - jnp.log(alpha)
 
     def _growth(self, value: Any) -> tuple[Any, ...]:
-        """Whether x is outside, x made safe, log(x / scale), which is 0 outside, and alpha."""
+        """Return whether x is outside, a safe x, log(x / scale), which is 0 outside, and alpha."""
         x, scale, alpha = align(value, self.scale, self.alpha)
         is_outside = x < scale
         x = jnp.where(is_outside, scale, x)
@@ -94,7 +94,7 @@ class Pareto(AbstractDistribution):
 
 
 class LowerTruncatedPowerLaw(AbstractSameLaw):
-    """A power of x beyond a threshold: Pareto, by the exponent of its density.
+    """Power law above a threshold: the Pareto distribution by the exponent of its density.
 
     **Fields**
     - `alpha`: exponent of the density, below -1. The mean exists below -2, the variance below -3.
@@ -119,7 +119,7 @@ class LowerTruncatedPowerLaw(AbstractSameLaw):
 
 
 class GeneralizedPareto(AbstractLocationScale):
-    """The limit law of excesses over a high threshold: accurate through `shape` 0, where it is exponential.
+    """Generalised Pareto distribution: excesses over a high threshold; accurate through `shape` 0 (exponential).
 
     **Fields**
     - `loc`: the threshold, any real; it belongs to the support.
@@ -171,7 +171,7 @@ class GeneralizedPareto(AbstractLocationScale):
         return keep_inside(super().sample(key, sample_shape), high=self._end())
 
     def _end(self) -> jax.Array:
-        """The upper end of the support."""
+        """Return the upper end of the support."""
         loc, scale, shape = self._arrays("loc", "scale", "shape")
         return jnp.where(shape < 0, loc - scale / jnp.where(shape < 0, shape, 1.0), jnp.inf)
 
@@ -201,7 +201,7 @@ class GeneralizedPareto(AbstractLocationScale):
 
 
 def _hazard(z: jax.Array, shape: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Whether z is below or above the support, and its cumulative hazard, 0 outside."""
+    """Return whether z is below or above the support, and its cumulative hazard, 0 outside."""
     is_below = z < 0
     is_above = (shape * z <= -1) & ~is_below
     return is_below, is_above, shrink(jnp.where(is_below | is_above, 0.0, z), shape)

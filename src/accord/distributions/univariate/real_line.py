@@ -1,4 +1,4 @@
-"""Distribute real numbers: normal and Cauchy."""
+"""Define the normal and Cauchy distributions on the real line."""
 
 import math
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from ..special import HALF_LOG_TWO_PI, angle, keep_inside, log, log1p_square, lo
 
 
 class Normal(AbstractDistribution):
-    """The law of sums of many small independent terms.
+    """Normal distribution on the real line: sums of many small independent terms.
 
     **Fields**
     - `loc`: mean, any real.
@@ -79,7 +79,7 @@ class Normal(AbstractDistribution):
 
 
 class Cauchy(AbstractDistribution):
-    """The ratio of two normal variables, with tails so heavy that it has neither mean nor variance (both are NaN).
+    """Cauchy distribution on the real line: tails so heavy that mean and variance do not exist (NaN).
 
     **Fields**
     - `loc`: median, any real.
@@ -142,19 +142,19 @@ class Cauchy(AbstractDistribution):
 
 
 def cauchy_tail(distance: jax.Array, scale: Any) -> jax.Array:
-    """Probability of a Cauchy variable beyond a distance: an angle over pi, which keeps the digits of a small tail."""
+    """Return a Cauchy probability beyond a distance: an angle over pi, which keeps small tails accurate."""
     return angle(jnp.broadcast_to(jnp.asarray(scale, distance.dtype), distance.shape), distance) / math.pi
 
 
 def log_cauchy_tail(distance: jax.Array, scale: Any) -> jax.Array:
-    """Logarithm of `cauchy_tail`, from the tail on the nearer side."""
+    """Compute the log of `cauchy_tail`, from the tail on the nearer side."""
     is_lower = distance < 0
     near = cauchy_tail(jnp.abs(distance), scale)
     return jnp.where(is_lower, jnp.log1p(-near), log_of(near))
 
 
 def tail_cotangent(p: jax.Array) -> jax.Array:
-    """Where a standard Cauchy variable has the probability p <= 1/2 above; infinite, with a zero gradient, at 0."""
+    """Find the standard Cauchy value with probability p <= 1/2 above; infinite, with a zero gradient, at 0."""
     is_end = p == 0
     is_small = p < 0.25
     small = 1.0 / jnp.tan(math.pi * jnp.where(is_small & ~is_end, p, 0.25))
@@ -163,7 +163,7 @@ def tail_cotangent(p: jax.Array) -> jax.Array:
 
 
 def _cotangent_quantile(q: jax.Array) -> jax.Array:
-    """The standard Cauchy quantile."""
+    """Return the standard Cauchy quantile."""
     is_lower = q < 0.5
     far = tail_cotangent(jnp.where(is_lower, q, 1.0 - q))
     return jnp.where(is_lower, -far, far)

@@ -1,4 +1,4 @@
-"""Distribute the length of a normal vector in the plane."""
+"""Define the Rice distribution: the length of a normal vector in the plane."""
 
 import math
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ _MEAN = np.cumprod([(n - 1.5) ** 2 / n for n in range(1, 20)])
 
 
 class Rician(AbstractTwoTailed):
-    """The distance from the origin of a point with normal errors: amplitudes of a signal in noise.
+    """Rice distribution of positive numbers: amplitudes of a signal in noise.
 
     **Fields**
     - `nu`: distance of the point without errors, >= 0; at 0 the distribution is Rayleigh's.
@@ -101,7 +101,7 @@ class Rician(AbstractTwoTailed):
         return with_ends(is_below, is_above, log_noncentral_tails(*noncentral))
 
     def _aligned(self, value: Any) -> tuple[jax.Array, ...]:
-        """Whether the value is below and above the support, it made safe, sigma, and what is noncentral chi-squared."""
+        """Return whether the value is below or above the support, a safe value, sigma, and noncentral chi2 parts."""
         x, nu, sigma = together(*align(value, self.nu, self.sigma))
         is_below, is_above = x <= 0, x == jnp.inf
         limits = jnp.finfo(x.dtype)
@@ -111,7 +111,7 @@ class Rician(AbstractTwoTailed):
 
 
 def _moments(s: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Mean and variance with sigma 1."""
+    """Return mean and variance for sigma 1."""
     is_far = s > _FAR
     near, far = jnp.where(is_far, 1.0, s), jnp.where(is_far, s, _FAR)
     # The mean as a Laguerre function, and by its asymptotic series, with the first term apart: it cancels.

@@ -1,4 +1,4 @@
-"""State what families share that are another family under other parameters."""
+"""Define the base class of distributions that are another family with other parameters."""
 
 from abc import abstractmethod
 from typing import Any
@@ -10,12 +10,12 @@ from ..constraint import Constraint
 
 
 class AbstractSameLaw(AbstractDistribution):
-    """The law of another distribution, made from this one's parameters each time it is asked for."""
+    """Abstract base class: delegates to another distribution, built from this one's parameters on every use."""
 
     @property
     @abstractmethod
     def _same(self) -> AbstractDistribution:
-        """The distribution that has this law."""
+        """Return the equal distribution of the other family."""
 
     @property
     def support(self) -> Constraint:

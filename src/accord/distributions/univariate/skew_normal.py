@@ -1,4 +1,4 @@
-"""Distribute real numbers by Azzalini's skew-normal law."""
+"""Define Azzalini's skew-normal distribution on the real line."""
 
 import math
 from typing import Any, ClassVar
@@ -23,14 +23,15 @@ _FAR = 50.0
 
 
 class SkewNormal(AbstractLocationScale):
-    """A normal variable, given that another one, correlated with it, is positive.
+    """Skew-normal distribution on the real line: a normal variable, given that a correlated one is positive.
 
     **Fields**
     - `loc`: any real; the mean only without skewness.
     - `scale`: > 0.
-    - `skewness`: any real; 0 is the normal law, and the half-normal one is approached on either side.
+    - `skewness`: any real; 0 is the normal distribution, and the half-normal one is approached on either side.
 
-    **Density**: `2 phi(z) Phi(skewness z) / scale`, z = (x - loc) / scale, phi and Phi of the standard normal law.
+    **Density**: `2 phi(z) Phi(skewness z) / scale`, z = (x - loc) / scale, phi and Phi of the standard normal
+    distribution.
 
     **Source**: Azzalini (1985), Scandinavian Journal of Statistics 12, 171-178.
     """
@@ -86,7 +87,7 @@ class SkewNormal(AbstractLocationScale):
         return self._uncertainty(of_z)
 
     def _share(self) -> tuple[jax.Array, jax.Array]:
-        """The correlation with the other variable, and the root of one less its square."""
+        """Return the correlation with the other variable, and the root of one less its square."""
         (skewness,) = self._arrays("skewness")
         length = jnp.hypot(1.0, skewness)
         return skewness / length, 1 / length
@@ -110,7 +111,7 @@ class SkewNormal(AbstractLocationScale):
 
 
 def _log_tails(z: jax.Array, skewness: Any) -> tuple[jax.Array, jax.Array]:
-    """Logs of the probabilities below and above z, from the lighter tail beyond |z| and the normal law."""
+    """Return log probabilities below and above z, from the lighter tail beyond |z| and the normal cdf."""
     z, skewness = together(z, skewness)
     is_flipped = skewness < 0
     z, skewness = jnp.where(is_flipped, -z, z), jnp.where(is_flipped, -skewness, skewness)
@@ -118,7 +119,7 @@ def _log_tails(z: jax.Array, skewness: Any) -> tuple[jax.Array, jax.Array]:
     size = jnp.where(is_lower, -z, z)
     log_light = log_skew_tail(size, skewness)
     light = jnp.exp(log_light)
-    # Between -|z| and |z| there is as much as under the normal law.
+    # Between -|z| and |z| there is as much as under the normal distribution.
     inner = jnp.where(is_lower, 0.0, jax.lax.erf(_ROOT_HALF * size))
     log_below = jnp.where(is_lower, log_light, jnp.log(jnp.where(is_lower, 1.0, light + inner)))
     log_both = log_ndtr(-size) + math.log(2)

@@ -1,4 +1,4 @@
-"""Distribute real numbers by the exponential of a power of the distance from the peak, in two scales."""
+"""Define the skewed exponential power distribution on the real line."""
 
 from typing import Any, ClassVar
 
@@ -18,14 +18,14 @@ from .location_scale import AbstractLocationScale
 
 
 class SkewedExponentialPower(AbstractLocationScale):
-    """Asymmetric Laplace and two-piece normal laws, and all between and beyond: the power sets how soon the tails end.
+    """Skewed exponential power distribution: includes the asymmetric Laplace and the two-piece normal.
 
     The slope of the log density at the peak, where a power of at most 1 has none, is given as 0.
 
     **Fields**
     - `loc`: the peak, any real.
     - `scale`: > 0; for power 2 and asymmetry 1/2 the standard deviation.
-    - `power`: > 0; 1 is an asymmetric Laplace law, 2 a two-piece normal one.
+    - `power`: > 0; 1 is an asymmetric Laplace distribution, 2 a two-piece normal one.
     - `asymmetry`: the probability below the peak, in (0, 1).
 
     **Density**: `exp(-(|z| / (2 a))^power / power) / (2 scale power^(1 / power) Gamma(1 + 1 / power))`,
@@ -107,13 +107,13 @@ class SkewedExponentialPower(AbstractLocationScale):
         return jnp.where(is_lower, -size, size)
 
     def _log_tail(self, z: jax.Array, *shapes: Any) -> jax.Array:
-        """Log of the probability beyond z, on its side of the peak."""
+        """Return the log probability beyond z, on its side of the peak."""
         size, share, power = _sides(z, *shapes)
         return jnp.log(2 * share) + log_power_tail(size * power ** (-1 / power), power)
 
 
 def _sides(z: jax.Array, power: Any, below: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The distance from the peak in the scale of that side, the probability of the side, and the power."""
+    """Return the distance from the peak in its side's scale, the probability of the side, and the power."""
     z, power, below = together(z, power, below)
     is_lower = z < 0
     share = jnp.where(is_lower, below, 1 - below)
@@ -121,11 +121,11 @@ def _sides(z: jax.Array, power: Any, below: Any) -> tuple[jax.Array, jax.Array, 
 
 
 def _log_width(power: jax.Array) -> jax.Array:
-    """Log of 2 power^(1 / power) Gamma(1 + 1 / power), of which the large terms cancel for a small power."""
+    """Compute log(2 power^(1 / power) Gamma(1 + 1 / power)), without cancellation for a small power."""
     inverse = 1 / power
     return log_gamma_remainder(inverse) + jnp.log(2 * inverse) - inverse
 
 
 def _moment(power: jax.Array, order: int) -> jax.Array:
-    """The mean of a power of the distance from the peak, in the scale of its side."""
+    """Return the mean of a power of the distance from the peak, in its side's scale."""
     return jnp.exp(jsp.gammaln((order + 1) / power) - jsp.gammaln(1 / power) + order * jnp.log(power) / power)

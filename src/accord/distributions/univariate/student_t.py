@@ -1,4 +1,4 @@
-"""Distribute by Student's t: on the real line, and folded onto the positive numbers."""
+"""Define Student's t distribution and its half (positive) form."""
 
 import math
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ from ..special.quadrature import together
 
 
 class StudentT(AbstractDistribution):
-    """A normal variable whose scale was estimated: tails as heavy as `df` is small, and the normal at large `df`.
+    """Student's t distribution on the real line: heavy tails for small `df`, normal for large `df`.
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean exists above 1, the variance above 2.
@@ -106,7 +106,7 @@ class StudentT(AbstractDistribution):
         return (half + 0.5) * (slope + 0.5 / half) - step + HALF_LOG_TWO_PI + jnp.log(scale)
 
     def _fold(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The distance from the centre in units of the scale, df as an array of its shape, and the side."""
+        """Return the distance from the centre in units of the scale, df as an array of its shape, and the side."""
         x, df, loc, scale = align(value, self.df, self.loc, self.scale)
         z, df = together((x - loc) / scale, df)
         is_lower = z < 0
@@ -114,7 +114,7 @@ class StudentT(AbstractDistribution):
 
 
 class HalfStudentT(AbstractDistribution):
-    """The absolute value of a Student t variable centred at 0: a common prior for scales.
+    """Half Student's t distribution of positive numbers: a common prior for scales.
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean is finite above 1, the variance above 2.
@@ -177,13 +177,13 @@ class HalfStudentT(AbstractDistribution):
         return StudentT(self.df, 0.0, self.scale).entropy() - math.log(2)
 
     def _standardise(self, value: Any) -> tuple[jax.Array, ...]:
-        """The value over the scale, 0 below the support, and df as an array of its shape."""
+        """Return the value over the scale, 0 below the support, and df as an array of its shape."""
         x, df, scale = align(value, self.df, self.scale)
         return together(jnp.where(x < 0, 0.0, x) / scale, df)
 
 
 def _log_density(z: jax.Array, df: Any) -> jax.Array:
-    """Log density of Student's t with location 0 and scale 1; the slope by a constant df is never computed."""
+    """Return the log density of Student's t at location 0, scale 1; no slope is computed by a constant df."""
     if isinstance(df, float):
         constant = log_gamma_step(0.5 * df) - HALF_LOG_TWO_PI
         return constant - (0.5 * (df + 1)) * log1p_square(z / math.sqrt(df))
@@ -191,13 +191,13 @@ def _log_density(z: jax.Array, df: Any) -> jax.Array:
 
 
 def _log_tail(size: jax.Array, df: jax.Array, is_own: jax.Array) -> jax.Array:
-    """Log probability beyond a point: of the tail in which it lies, or of everything else."""
+    """Return the log probability of the tail in which a point lies, or of everything else."""
     log_tail = student_log_tail(size, df)
     return jnp.where(is_own, log_tail, jnp.log1p(-jnp.exp(log_tail)))
 
 
 def _draw(key: jax.Array, df: jax.Array, shape: Shape) -> jax.Array:
-    """Draws of Student's t; the chi-squared variable is drawn as a logarithm, because for small df it underflows."""
+    """Draw Student's t variables; the chi-squared variable is drawn as a log, as it underflows for small df."""
     key_normal, key_gamma = jax.random.split(key)
     half = jnp.broadcast_to(0.5 * df, shape)
     log_scale = 0.5 * (jnp.log(half) - jax.random.loggamma(key_gamma, half, shape, df.dtype))

@@ -1,4 +1,4 @@
-"""Distribute the range of normal variables over an independent estimate of their scale."""
+"""Define the studentized range distribution: a normal range over an independent scale estimate."""
 
 import math
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ _MOST_GROUPS = 200
 
 
 class StudentizedRange(AbstractTwoTailed):
-    """How far the largest and the smallest of several equal means lie apart; Tukey's test compares with it.
+    """Studentized range distribution: the range of several equal means over their standard error; Tukey's test.
 
     The difference of the means is taken over the estimated standard error of one. For two groups it is `sqrt(2)` times
     the absolute value of a Student t variable.
@@ -135,5 +135,5 @@ class StudentizedRange(AbstractTwoTailed):
         return with_ends(is_below, is_above, tails)
 
     def _safe(self, x: jax.Array, is_outside: jax.Array) -> jax.Array:
-        """A value that is inside; 0, where it is inside, is the least number."""
+        """Return a value inside the support; the least positive number for 0 inside."""
         return jnp.maximum(jnp.where(is_outside, 1.0, x), float(jnp.finfo(x.dtype).tiny) * 1e3)

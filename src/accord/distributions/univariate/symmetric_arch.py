@@ -1,4 +1,4 @@
-"""State what symmetric laws on an interval around `loc` share, whose density is 0 at both ends."""
+"""Define the base class of symmetric distributions on an interval whose density is 0 at both ends."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from .location_scale import AbstractLocationScale
 
 
 class AbstractSymmetricArch(AbstractLocationScale):
-    """A law on (loc - scale, loc + scale), given by its lower half as a function of the distance u from the low end.
+    """Abstract base class of distributions on (loc - scale, loc + scale), given by the lower half from the low end.
 
     **Class variables**
     - `unit_variance`, `unit_entropy`: those at scale 1.
@@ -51,15 +51,15 @@ class AbstractSymmetricArch(AbstractLocationScale):
 
     @abstractmethod
     def _inner_log_density(self, z: jax.Array) -> jax.Array:
-        """Log density of z, strictly between -1 and 1."""
+        """Return the log density of z, strictly between -1 and 1."""
 
     @abstractmethod
     def _tail(self, u: jax.Array) -> jax.Array:
-        """Probability within a distance u, in [0, 1], of the low end."""
+        """Return the probability within a distance u, in [0, 1], of the low end."""
 
     @abstractmethod
     def _tail_distance(self, p: jax.Array) -> jax.Array:
-        """The inverse of `_tail`, for p in [0, 1/2]; 0, with any finite slope, at 0."""
+        """Return the inverse of `_tail`, for p in [0, 1/2]; 0, with any finite slope, at 0."""
 
     def _log_density(self, z: jax.Array, *_: Any) -> jax.Array:
         is_outside = (z <= -1) | (z >= 1)
@@ -87,7 +87,7 @@ class AbstractSymmetricArch(AbstractLocationScale):
         return jnp.where(is_lower, distance - 1, 1 - distance)
 
     def _ends(self) -> tuple[Any, Any]:
-        """Both ends of the support."""
+        """Return both ends of the support."""
         loc, scale = align(self.loc, self.scale)
         return loc - scale, loc + scale
 
@@ -95,7 +95,7 @@ class AbstractSymmetricArch(AbstractLocationScale):
 def invert_tail(
     tail: Callable[[jax.Array], jax.Array], p: jax.Array, most: float, start: jax.Array
 ) -> jax.Array:
-    """Find where in [0, most] a tail is p, from a start near the answer; 0, with slope 0, for a p of 0."""
+    """Find the point in [0, most] where a tail is p, from a near start; 0, with slope 0, for p = 0."""
     is_end = p == 0
     inside = jnp.where(is_end, 0.5, p)
     return jnp.where(is_end, 0.0, solve_increasing(tail, inside, 0.0, most, start))

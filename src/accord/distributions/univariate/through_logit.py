@@ -1,4 +1,4 @@
-"""Distribute shares of which the log odds are normal or logistic: logit-normal and relaxed Bernoulli."""
+"""Define distributions of shares with normal or logistic log odds."""
 
 import math
 from abc import abstractmethod
@@ -24,14 +24,14 @@ from .real_line import Normal
 
 
 class AbstractThroughLogit(AbstractDistribution):
-    """The law of a share in (0, 1), given by the law of its log odds."""
+    """Abstract base class of distributions on (0, 1), given by the distribution of the log odds."""
 
     has_smooth_mode: ClassVar[bool] = True
 
     @property
     @abstractmethod
     def _log_odds(self) -> AbstractDistribution:
-        """The law of log(x / (1 - x))."""
+        """Return the distribution of log(x / (1 - x))."""
 
     @property
     def support(self) -> Constraint:
@@ -77,17 +77,17 @@ class AbstractThroughLogit(AbstractDistribution):
         return self._at_log_odds("log_survival", value, 0.0, -jnp.inf)
 
     def _average(self, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
-        """Expectation of a function of the log odds that bends at 0 or is exponential on either side."""
+        """Return the expectation of a function of the log odds with a kink at 0 or exponential sides."""
         law = self._log_odds
         knots = law._knots()
         bends = np.arange(-37.5, 38.0, 1.5).astype(knots.dtype).reshape((-1,) + (1,) * (knots.ndim - 1))
         bends = jnp.broadcast_to(bends, (bends.shape[0], *knots.shape[1:]))
-        # An exponential moves what counts of a normal law by its variance.
+        # An exponential moves what counts of a normal distribution by its variance.
         moved = jnp.clip(law.variance, 0.0, 700.0)[None]
         return average(law, jnp.concatenate([knots, knots - moved, knots + moved, bends]), of)
 
     def _at_log_odds(self, what: str, value: Any, below: float, above: float) -> jax.Array:
-        """A function of the log odds inside, and its limits below and above."""
+        """Evaluate a function of the log odds inside, and its limits below and above."""
         x, is_inside, log_x, log_rest = _logs(value)
         found = getattr(self._log_odds, what)(log_x - log_rest)
         x, is_inside, found = align(x, is_inside, found)
@@ -95,7 +95,7 @@ class AbstractThroughLogit(AbstractDistribution):
 
 
 class LogitNormal(AbstractThroughLogit):
-    """A share whose log odds are normal.
+    """Logit-normal distribution on (0, 1): a share with normal log odds.
 
     **Fields**
     - `loc`: mean of the log odds, any real.
@@ -130,7 +130,7 @@ class LogitNormal(AbstractThroughLogit):
 
 
 class AbstractRelaxed(AbstractThroughLogit):
-    """The law of a share of which the log odds are logistic."""
+    """Abstract base class of distributions on (0, 1) with logistic log odds."""
 
     temperature: eqx.AbstractVar[Any]
 
@@ -154,7 +154,7 @@ class AbstractRelaxed(AbstractThroughLogit):
 
 
 class RelaxedBernoulliLogits(AbstractRelaxed):
-    """A share that goes over into a Bernoulli variable as the temperature falls, with draws smooth in `logits`.
+    """Relaxed Bernoulli distribution on (0, 1) by `logits`: tends to Bernoulli as the temperature falls.
 
     **Fields**
     - `temperature`: > 0; draws are near 0 and 1 when it is small, near 1/2 when it is large.
@@ -179,7 +179,7 @@ class RelaxedBernoulliLogits(AbstractRelaxed):
 
 
 class RelaxedBernoulli(AbstractRelaxed):
-    """A share that goes over into a Bernoulli variable as the temperature falls; give one of `probs` and `logits`.
+    """Relaxed Bernoulli distribution on (0, 1): tends to Bernoulli as the temperature falls; `probs` or `logits`.
 
     **Fields**
     - `temperature`: > 0; draws are near 0 and 1 when it is small, near 1/2 when it is large.
@@ -217,7 +217,7 @@ class RelaxedBernoulli(AbstractRelaxed):
 
 
 def _logs(value: Any) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """The value, whether it is inside (or NaN), and the logs of x and 1 - x, made safe."""
+    """Return the value, whether it is inside (or NaN), and safe logs of x and 1 - x."""
     (x,) = align(value)
     is_inside = ~((x <= 0) | (x >= 1))
     safe = jnp.where(is_inside, x, 0.5)

@@ -1,4 +1,4 @@
-"""Give a cdf and both of its logarithms by one computation of the two tails, each accurate where it is small."""
+"""Define the base class of distributions whose log tails are computed together."""
 
 from abc import abstractmethod
 from typing import Any
@@ -11,11 +11,11 @@ from ..special import exp_of
 
 
 class AbstractTwoTailed(AbstractDistribution):
-    """A law of numbers of which the logarithms of both tails are computed together."""
+    """Abstract base class of distributions of numbers whose two log tails are computed together."""
 
     @abstractmethod
     def _log_tails(self, value: Any) -> tuple[jax.Array, jax.Array]:
-        """The logs of the probabilities of being at most any value, and above it."""
+        """Return log probabilities of at most any value, and above it."""
 
     def cdf(self, value: Any) -> jax.Array:
         return exp_of(self.log_cdf(value))
@@ -30,7 +30,7 @@ class AbstractTwoTailed(AbstractDistribution):
 def with_ends(
     is_below: jax.Array, is_above: jax.Array, tails: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
-    """The logs of both tails: as computed within the support, certain below and above all of it."""
+    """Return both log tails: as computed within the support, 0 or -inf outside."""
     below, above = tails
     return (
         jnp.where(is_below, -jnp.inf, jnp.where(is_above, 0.0, below)),

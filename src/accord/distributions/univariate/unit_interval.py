@@ -1,4 +1,4 @@
-"""Distribute shares, numbers between 0 and 1: Kumaraswamy, and beta by its mean."""
+"""Define distributions of shares in (0, 1): Kumaraswamy, and beta by its mean."""
 
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ _EULER = float(np.euler_gamma)
 
 
 class Kumaraswamy(AbstractDistribution):
-    """A law of shares much like the beta, with a closed cdf.
+    """Kumaraswamy distribution on (0, 1): similar to the beta, with a closed-form cdf.
 
     **Fields**
     - `concentration1`: > 0; weight towards 1.
@@ -96,12 +96,12 @@ class Kumaraswamy(AbstractDistribution):
         return 1 - 1 / b + (1 - 1 / a) * harmonic - jnp.log(a) - jnp.log(b)
 
     def _moment(self, order: int) -> jax.Array:
-        """Mean of a power of x."""
+        """Return the mean of a power of x."""
         a, b = self._arrays("concentration1", "concentration0")
         return jnp.exp(jnp.log(b) + log_beta(1 + order / a, b))
 
     def _logs(self, value: Any) -> tuple[Any, ...]:
-        """x, the logs of x and of 1 - x^a, both made safe, the parameters, and whether x is inside (or NaN)."""
+        """Return x, safe logs of x and 1 - x^a, the parameters, and whether x is inside (or NaN)."""
         x, a, b = align(value, self.concentration1, self.concentration0)
         is_inside = ~((x <= 0) | (x >= 1))
         log_x = jnp.log(jnp.where(is_inside, x, 0.5))
@@ -109,7 +109,7 @@ class Kumaraswamy(AbstractDistribution):
 
 
 class BetaProportion(AbstractSameLaw):
-    """The beta distribution by its mean and its concentration about it.
+    """Beta distribution on (0, 1) by its mean and its concentration.
 
     **Fields**
     - `mean`: expectation, in (0, 1).

@@ -1,4 +1,4 @@
-"""Put all probability on one point, or a weight on nothing at all."""
+"""Define a point mass, and a log weight without a value."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from ..base import AbstractDistribution, Shape
 
 
 class Delta(AbstractDistribution):
-    """All probability on one point.
+    """Point mass: all probability on one value.
 
     **Fields**
     - `v`: the point, any shape.
@@ -104,12 +104,12 @@ class Delta(AbstractDistribution):
         return self._points(np.broadcast_shapes(np.shape(q), self.batch_shape))
 
     def _points(self, shape: Shape) -> jax.Array:
-        """The point, broadcast to a whole shape; a batch axis may come from `log_density` alone."""
+        """Broadcast the point to a whole shape; `log_density` alone may add batch axes."""
         return jnp.broadcast_to(jnp.asarray(self.v), shape)
 
 
 class Unit(AbstractDistribution):
-    """A weight without a value: its only event is empty, and its log density is the weight.
+    """Log weight without a value: its only event is empty, and its log density is the weight.
 
     **Fields**
     - `log_factor`: log weight, of the batch shape.

@@ -14,7 +14,7 @@ from ..constraint.each_step import EachStep as EachStepSet
 
 
 class EachStep(AbstractDistribution):
-    """Independent steps, given their parameters: batch shape `(length, *shape)`.
+    """Independent steps, each with its own parameters: batch shape `(length, *shape)`.
 
     Of several parameters some have an entry for each step and some do not; their own axes may be as many as they like,
     so that they cannot be broadcast against a first axis. Each step is evaluated by itself, all of them at once.
@@ -47,7 +47,7 @@ class EachStep(AbstractDistribution):
 
     @property
     def support(self) -> Constraint:
-        """That of `base`, with the bounds of each step."""
+        """Return the support of `base`, with the bounds of each step."""
         support, by_step = made_at_each_step(lambda base: base.support, self.base, self.by_step)
         return EachStepSet(support, by_step) if any(by_step) else support
 

@@ -13,7 +13,7 @@ from ..constraint.either import either
 
 
 class Either(AbstractDistribution):
-    """The distribution `first` where the condition holds, else `second`; the other one has no influence.
+    """The distribution `first` where the condition holds, else `second`; the unused one has no influence.
 
     **Fields**
     - `condition`: bool of shape `()`.
@@ -45,7 +45,7 @@ class Either(AbstractDistribution):
 
     @property
     def support(self) -> Constraint:
-        """That of the one taken."""
+        """Return the support of the chosen distribution."""
         return either(self.condition, self.first.support, self.second.support)
 
     @property

@@ -1,4 +1,4 @@
-"""Take some entries of the batch of a distribution, for values of which only those are wanted."""
+"""Select entries of a distribution's batch, for example the missing or observed ones."""
 
 import abc
 from typing import Any
@@ -14,7 +14,7 @@ from ..base import AbstractDistribution, Shape
 
 
 class AbstractEntries(AbstractDistribution):
-    """What is missing of a batch, in one row: batch shape `(num_entries,)`.
+    """Abstract base class of the missing entries of a batch, in one row: batch shape `(num_entries,)`.
 
     **Fields**
     - `base`: the distribution of the batch.
@@ -36,17 +36,17 @@ class AbstractEntries(AbstractDistribution):
 
     @abc.abstractmethod
     def take(self, weights: Any, event_shape: Shape = ()) -> Any:
-        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these."""
+        """Select these entries from an array with one number for each entry of the batch (or that broadcasts to it)."""
 
 
 class AbstractPart(AbstractDistribution):
-    """What is there of a batch of which some elements are missing; `base` is the distribution of the whole."""
+    """Abstract base class of the observed part of a batch; `base` is the distribution of the whole."""
 
     base: eqx.AbstractVar[Any]
 
 
 class Entries(AbstractEntries):
-    """Some entries of a batch, in one row: batch shape `(num_entries,)`.
+    """Selected entries of a batch, in one row: batch shape `(num_entries,)`.
 
     **Fields**
     - `base`: any distribution.
@@ -66,7 +66,7 @@ class Entries(AbstractEntries):
 
     @property
     def support(self) -> c.Constraint:
-        """That of `base`, with the bounds of these entries.
+        """Return the support of `base`, with the bounds of these entries.
 
         **Raises** `DistributionError` where bounds differ between entries in a way that has no one place for each.
         """
@@ -100,7 +100,7 @@ class Entries(AbstractEntries):
         ]
 
     def take(self, weights: Any, event_shape: Shape = ()) -> Any:
-        """Of something with one number for each entry of the batch (or fewer, to be broadcast), those of these.
+        """Select these entries from an array with one number for each entry of the batch (or that broadcasts to it).
 
         Further axes to the left, as of the steps of a scan, stay where they are.
         """

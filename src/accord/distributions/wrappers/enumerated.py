@@ -8,7 +8,7 @@ from ..base import AbstractDistribution, Shape
 
 
 def enumerate_in(base: AbstractDistribution, batch_shape: Shape, expand: bool) -> jax.Array:
-    """The values of a finite support along a new first axis, for another batch shape."""
+    """List the values of a finite support along a new first axis, for another batch shape."""
     listing = getattr(base, "enumerate_support", None)
     if listing is None:
         raise DistributionError(

@@ -1,4 +1,4 @@
-"""Name the family that stands behind what a site of a model made of a distribution."""
+"""Name the distribution class that the user wrote, for a site's distribution."""
 
 from ..base import AbstractDistribution
 from .each_step import EachStep
@@ -7,7 +7,7 @@ from .entries import AbstractEntries, AbstractPart
 
 
 def family(distribution: AbstractDistribution | None) -> str:
-    """Name of the class that the user wrote, or of the two of them; empty for None."""
+    """Return the name of the class that the user wrote, or of both alternatives; empty for None."""
     while isinstance(distribution, EachStep | AbstractEntries | AbstractPart):
         distribution = distribution.base
     if isinstance(distribution, Either):

@@ -1,4 +1,4 @@
-"""Distribute the size of a variable, its sign forgotten."""
+"""Define folded distributions: the absolute value of a variable."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from ..truncation.interval_measure import measure
 
 
 class FoldedDistribution(AbstractIntegrated):
-    """The absolute value of a variable.
+    """Folded distribution: the absolute value of a variable.
 
     **Fields**
     - `base_dist`: the distribution of the variable; univariate.
@@ -99,6 +99,6 @@ class FoldedDistribution(AbstractIntegrated):
         return jnp.abs(self.base_dist._knots())
 
     def _value(self, value: Any) -> jax.Array:
-        """The value as floats, broadcast against the batch shape."""
+        """Return the value as floats, broadcast against the batch shape."""
         x = jnp.asarray(value, float_type(value, *jax.tree.leaves(self.base_dist)))
         return jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self.batch_shape))

@@ -1,4 +1,4 @@
-"""Say onto which set bijectors map a support, as far as that is known."""
+"""Find the set onto which bijectors map a support, if known."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from ..truncation.interval_support import ends
 
 
 def image(parts: tuple[AbstractBijector, ...], support: c.Constraint) -> c.Constraint | None:
-    """The set onto which bijectors, applied one after the other, map a support; None where that is not known."""
+    """Return the set onto which successive bijectors map a support; None if unknown."""
     found: c.Constraint | None = support
     for part in parts:
         found = None if found is None else _image(part, found)
@@ -23,7 +23,7 @@ def image(parts: tuple[AbstractBijector, ...], support: c.Constraint) -> c.Const
 
 
 def _image(part: AbstractBijector, support: c.Constraint) -> c.Constraint | None:
-    """The image of one bijector."""
+    """Return the image under one bijector."""
     if isinstance(part, b.Chain):
         return image(part.parts, support)
     if isinstance(part, b.Independent):
@@ -44,7 +44,7 @@ def _image(part: AbstractBijector, support: c.Constraint) -> c.Constraint | None
 
 
 def _vector_image(part: AbstractBijector) -> c.Constraint | None:
-    """The image of all real vectors."""
+    """Return the image of all real vectors."""
     match part:
         case b.StickBreaking():
             return c.Simplex()
@@ -59,7 +59,7 @@ def _vector_image(part: AbstractBijector) -> c.Constraint | None:
 
 
 def _scalar_image(part: AbstractBijector, support: c.Constraint) -> c.Constraint | None:
-    """The image of an interval under an increasing or decreasing map of numbers."""
+    """Return the image of an interval under a monotone map of numbers."""
     if isinstance(part, b.Identity):
         return support
     lower, upper = ends(support)
@@ -105,7 +105,7 @@ def _scalar_image(part: AbstractBijector, support: c.Constraint) -> c.Constraint
 
 
 def _between(support: c.Constraint, move: Callable[[Any], Any], first: Any, last: Any) -> c.Constraint:
-    """An interval with moved ends, open where that of the support is."""
+    """Return an interval with moved ends, open where the support is open."""
     lower, upper = move(first), move(last)
     is_open = isinstance(support, (c.GreaterThan, c.LessThan, c.OpenInterval, c.Real))
     has_lower, has_upper = (
@@ -121,12 +121,12 @@ def _between(support: c.Constraint, move: Callable[[Any], Any], first: Any, last
 
 
 def _is_infinite(end: Any) -> bool:
-    """Whether an end is known now to be infinite everywhere."""
+    """Return whether an end is known now to be infinite everywhere."""
     return is_concrete(end) and bool(np.isinf(np.asarray(end)).all())
 
 
 def _map(host: Callable[[float], float], device: Callable[[Any], jax.Array]) -> Callable[[Any], Any]:
-    """A function of Python numbers on the host, of arrays on the device."""
+    """Apply a function on the host to Python numbers, on the device to arrays."""
 
     def move(x: Any) -> Any:
         if is_number(x):

@@ -1,4 +1,4 @@
-"""Give every value of a support the same weight, without normalising it."""
+"""Define the improper uniform prior on a support."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..constraint import Constraint, Independent, Real
 
 
 class ImproperUniform(AbstractDistribution):
-    """A flat density of 1 on `support`: a prior without a proper distribution, hence without draws.
+    """Improper uniform prior on `support`, with density 1; it cannot be sampled.
 
     **Fields**
     - `constraint`: the support, given as `support=` or in first place; any constraint.

@@ -13,7 +13,7 @@ from .same_event import AbstractOfSameEvent
 
 
 class MaskedDistribution(AbstractOfSameEvent):
-    """A distribution of which only some events count.
+    """Masked distribution: only events whose mask is True contribute to the log density.
 
     **Fields**
     - `base`: any distribution.
@@ -71,9 +71,9 @@ class MaskedDistribution(AbstractOfSameEvent):
         return jnp.where(where, self._whole().entropy(), 0.0)
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
-        """All values of a finite support, along a new first axis."""
+        """List all values of a finite support along a new first axis."""
         return enumerate_in(self.base, self.batch_shape, expand)
 
     def _whole(self) -> AbstractDistribution:
-        """The base, of this batch shape: what is masked is the density, not the law."""
+        """Return the base in this batch shape: the mask changes the density, not the draws."""
         return self.base if self.base.batch_shape == self.batch_shape else self.base.expand(self.batch_shape)

@@ -1,5 +1,4 @@
-"""Split a normal vector of which some elements are missing: the law of those that are there, and of the others given
-them.
+"""Split a normal vector with missing elements: observed marginal, and missing given observed.
 
 Vectors have different elements missing, and arrays have one shape: an element that has no part in a computation gets a
 unit variance, no covariance and its mean as its value, which adds nothing.
@@ -23,7 +22,7 @@ from .wrappers import ExpandedDistribution
 
 
 def normal_of(distribution: AbstractDistribution | None) -> MultivariateNormal | None:
-    """The multivariate normal distribution that this one is or repeats; None where it is another."""
+    """Return the multivariate normal that a distribution is or repeats; None for another family."""
     while isinstance(distribution, ExpandedDistribution):
         distribution = distribution.base
     return distribution if isinstance(distribution, MultivariateNormal) else None
@@ -32,16 +31,16 @@ def normal_of(distribution: AbstractDistribution | None) -> MultivariateNormal |
 def part_of(
     distribution: AbstractDistribution | None, shape: Shape, is_there: np.ndarray
 ) -> AbstractDistribution | None:
-    """The law of those elements of vectors that are there."""
+    """Return the distribution of the observed elements of vectors."""
     normal = normal_of(distribution)
     return distribution if normal is None else NormalPart(normal, shape, is_there)
 
 
 class NormalPart(AbstractPart):
-    """Vectors of which some elements have no part in the density; they may be any finite numbers.
+    """Normal vectors whose missing elements do not enter the density; they may be any finite numbers.
 
     **Fields**
-    - `base`: the law of whole vectors.
+    - `base`: the distribution of whole vectors.
     - `shape`: a batch shape to which that of `base` broadcasts.
     - `is_there`: which elements have a part, shape `(*shape, n)`.
 
@@ -77,7 +76,7 @@ class NormalPart(AbstractPart):
         return flat.reshape(whole.shape)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        """Whole vectors."""
+        """Draw whole vectors."""
         return self.base.expand(self.shape).sample(key, sample_shape)
 
 
@@ -145,7 +144,7 @@ class NormalEntries(AbstractEntries):
 
 
 class _Rows(eqx.Module):
-    """The vectors of a batch, `shape`, that have missing elements.
+    """Vectors with missing elements in a batch of this `shape`.
 
     **Fields**: `numbers`, of them in the flattened batch; `law`, of whole ones, its batch their number or one;
     `is_there`, shape `(num_rows, n)`; `factor`, of the covariance of what is there, `(num_rows, n, n)`.
@@ -184,12 +183,12 @@ class _Rows(eqx.Module):
         return _Rows(shape, numbers, law, is_there, jnp.linalg.cholesky(part)[place.reshape(-1)])
 
     def taken(self, vectors: jax.Array) -> jax.Array:
-        """Those of `(*sample, *shape, n)`, as `(*sample, num_rows, n)`."""
+        """Select these vectors from `(*sample, *shape, n)`, as `(*sample, num_rows, n)`."""
         sample = vectors.shape[: vectors.ndim - 1 - len(self.shape)]
         return vectors.reshape(*sample, -1, vectors.shape[-1])[..., self.numbers, :]
 
     def log_prob_of_part(self, vectors: jax.Array) -> jax.Array:
-        """The log density of the elements that are there."""
+        """Return the log density of the observed elements."""
         white = solve_lower(
             self.factor, self._of_part(vectors - jnp.broadcast_to(self.law.loc, vectors.shape))
         )
@@ -198,7 +197,7 @@ class _Rows(eqx.Module):
         return -0.5 * quadratic - jnp.broadcast_to(log_volume, quadratic.shape)
 
     def expected(self, distance: jax.Array) -> jax.Array:
-        """What a distance of the elements that are there lets one expect of all."""
+        """Return the expectation of all elements, given the observed elements' distance from their mean."""
         white = solve_lower(self.factor, self._of_part(distance))
         weights = by_columns(self._solve_transposed, white, self.factor.shape)
         covariance = product(self.law.scale_tril, jnp.swapaxes(self.law.scale_tril, -1, -2))

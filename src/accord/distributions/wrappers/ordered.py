@@ -1,4 +1,4 @@
-"""Distribute vectors of exchangeable elements known to be in increasing order."""
+"""Define ordered distributions: exchangeable elements in increasing order."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ from ..constraint import Constraint
 
 
 class OrderedDistribution(AbstractDistribution):
-    """A vector of exchangeable elements, sorted: its order statistics, or the vector given that it is in order.
+    """Ordered distribution: exchangeable elements, sorted or given that they are in increasing order.
 
     It takes the symmetry out of a mixture, whose components could otherwise change places.
 
@@ -67,5 +67,5 @@ class OrderedDistribution(AbstractDistribution):
 
 @entry_point
 def ordered(distribution: AbstractDistribution) -> OrderedDistribution:
-    """The distribution of a vector of exchangeable elements given that they are in increasing order."""
+    """Build the distribution of exchangeable elements given that they are in increasing order."""
     return OrderedDistribution(distribution)

@@ -1,4 +1,4 @@
-"""Distribute vectors whose elements are independent and of any families."""
+"""Define product distributions: independent elements of any families."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from ..base import AbstractDistribution, Shape
 
 
 class ProductDistribution(AbstractDistribution):
-    """A vector of independent variables, each with a distribution of its own.
+    """Product distribution: a vector of independent variables, each with its own distribution.
 
     **Fields**
     - `components`: univariate distributions, all continuous or all discrete, whose batch shapes broadcast.
@@ -84,15 +84,15 @@ class ProductDistribution(AbstractDistribution):
         return self._stack([component.entropy() for component in self._expanded()]).sum(axis=-1)
 
     def _expanded(self) -> list[AbstractDistribution]:
-        """The components, each of the whole batch shape."""
+        """Return the components, each with the whole batch shape."""
         return [component.expand(self.batch_shape) for component in self.components]
 
     def _stack(self, parts: list[jax.Array]) -> jax.Array:
-        """Put results of the components side by side, in one dtype."""
+        """Stack results of the components, in one dtype."""
         return jnp.stack([part.astype(self.dtype) for part in parts], axis=-1)
 
 
 @entry_point
 def product_distribution(distributions: Sequence[AbstractDistribution]) -> ProductDistribution:
-    """The distribution of a vector of independent variables, one for each of the univariate distributions given."""
+    """Build the distribution of a vector of independent variables, one for each univariate distribution given."""
     return ProductDistribution(tuple(distributions))

@@ -1,4 +1,4 @@
-"""Share what a distribution has that changes the batch of another one and leaves its events alone."""
+"""Define the base class of distributions that change another's batch, not its events."""
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ from ..base import AbstractDistribution, Shape
 
 
 class AbstractOfSameEvent(AbstractDistribution):
-    """A distribution over the events of `base`, in a batch shape to which that of `base` broadcasts."""
+    """Abstract base class over the events of `base`, in a batch shape to which the base's broadcasts."""
 
     base: eqx.AbstractVar[AbstractDistribution]
 

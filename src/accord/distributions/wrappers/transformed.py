@@ -1,4 +1,4 @@
-"""Distribute the image of a variable under a bijector."""
+"""Define transformed distributions: a variable mapped by a bijector."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .image import image
 
 
 class TransformedDistribution(AbstractDistribution):
-    """The distribution of `y = f(x)` for a variable x and a bijector f.
+    """Transformed distribution of `y = f(x)` for a variable x and a bijector f.
 
     Where f acts on events of more axes than x has, batch axes of x are taken into the event.
 
@@ -69,12 +69,12 @@ class TransformedDistribution(AbstractDistribution):
 
     @property
     def parts(self) -> tuple[AbstractBijector, ...]:
-        """The bijectors, the first applied first."""
+        """Return the bijectors, the first applied first."""
         return tuple(self.transforms) if isinstance(self.transforms, (list, tuple)) else (self.transforms,)
 
     @property
     def bijector(self) -> AbstractBijector:
-        """All bijectors as one."""
+        """Return all bijectors as one."""
         return self.parts[0] if len(self.parts) == 1 else Chain(self.parts)
 
     @property
@@ -173,18 +173,18 @@ class TransformedDistribution(AbstractDistribution):
 
     @property
     def _base_event_dim(self) -> int:
-        """How many trailing axes of a draw of the base belong to the event."""
+        """Return the number of trailing axes of a base draw that belong to the event."""
         return max(self.base_distribution.event_dim, self.bijector.domain_event_dim)
 
     def _whole_shape(self) -> Shape:
-        """The shape of one draw; parameters of an elementwise bijector may add batch axes."""
+        """Return the shape of one draw; parameters of an elementwise bijector may add batch axes."""
         base = self.base_distribution
         shape = (*base.batch_shape, *base.event_shape)
         like = jax.ShapeDtypeStruct(shape, base.dtype)
         return jax.eval_shape(lambda x: self.bijector.forward(x), like).shape
 
     def _inside(self, value: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The value, replaced where it is outside the support, and whether it was outside or NaN."""
+        """Return the value, replaced where it is outside the support, and whether it was outside or NaN."""
         y = jnp.asarray(value, float_type(value, *jax.tree.leaves((self.base_distribution, self.parts))))
         shape = np.broadcast_shapes(y.shape, self._shape())
         y = jnp.broadcast_to(y, shape)
@@ -200,7 +200,7 @@ class TransformedDistribution(AbstractDistribution):
         return jnp.where(shown, y, inside), ~is_inside, is_missing
 
     def _pull_back(self, value: Any, what: str) -> tuple[jax.Array, ...]:
-        """The value of x, whether f decreases, and whether the value was below or above the support."""
+        """Return x, whether f decreases, and whether the value was below or above the support."""
         self._refuse_events(what)
         y, is_outside, is_missing = self._inside(value)
         original = jnp.broadcast_to(jnp.asarray(value, y.dtype), y.shape)
@@ -211,12 +211,12 @@ class TransformedDistribution(AbstractDistribution):
         return x, self._falls(y), is_outside & ~is_above & ~is_missing, is_above
 
     def _falls(self, y: jax.Array) -> jax.Array:
-        """Whether f is decreasing, from its slope at a point inside."""
+        """Return whether f is decreasing, from its slope at a point inside."""
         at = jax.lax.stop_gradient(y)
         return jax.jvp(self.bijector.inverse, (at,), (jnp.ones_like(at),))[1] < 0
 
     def _knots_for(self, what: str) -> jax.Array:
-        """The knots, for what only univariate distributions have."""
+        """Return the knots, for methods that only univariate distributions have."""
         self._refuse_events(what)
         return self._knots()
 

@@ -16,7 +16,7 @@ from .same_event import AbstractOfSameEvent
 
 
 class ExpandedDistribution(AbstractOfSameEvent):
-    """A distribution repeated independently over a larger batch shape.
+    """Expanded distribution: independent copies over a larger batch shape.
 
     **Fields**
     - `base`: any distribution.
@@ -80,16 +80,16 @@ class ExpandedDistribution(AbstractOfSameEvent):
         return jnp.broadcast_to(self.base.entropy(), self.shape)
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
-        """All values of a finite support, along a new first axis."""
+        """List all values of a finite support along a new first axis."""
         return enumerate_in(self.base, self.shape, expand)
 
     def _spread(self, result: jax.Array) -> jax.Array:
-        """Broadcast a result of the base, of at least its batch shape, against this batch shape."""
+        """Broadcast a result of the base, of at least its batch shape, to this batch shape."""
         return jnp.broadcast_to(result, jnp.broadcast_shapes(result.shape, self.shape))
 
 
 class Independent(AbstractDistribution):
-    """A distribution whose last `count` batch axes belong to the event.
+    """Independent distribution: the last `count` batch axes belong to the event.
 
     **Fields**
     - `base`: any distribution.
@@ -164,11 +164,11 @@ class Independent(AbstractDistribution):
         return self._univariate("log_survival").log_survival(value)
 
     def enumerate_support(self, expand: bool = True) -> jax.Array:
-        """All values of a finite support, along a new first axis; only while no axis belongs to the event."""
+        """List all values of a finite support along a new first axis; only while no axis belongs to the event."""
         return enumerate_in(self._univariate("enumerate_support"), self.batch_shape, expand)
 
     def _univariate(self, what: str) -> AbstractDistribution:
-        """The base, as long as its events are those of this distribution."""
+        """Return the base, if its events are those of this distribution."""
         if self.count:
             raise DistributionError(
                 f"Independent: {type(self.base).__name__} of event shape {self.event_shape} has no {what}, which only "
