@@ -1,4 +1,4 @@
-"""Bring arguments to one floating dtype and one rank, exactly and only when they are used.
+"""Convert arguments to one floating dtype and rank, exactly, and only when they are used.
 
 Fields of distributions and bijectors stay as the user gave them: Python numbers, NumPy or JAX arrays. Here they meet.
 Nothing relies on implicit promotion of dtypes or ranks, so the same code runs under JAX's strictest settings.
@@ -38,7 +38,7 @@ def align(first: Any, *others: Any) -> tuple[Any, ...]:
 
 
 def float_type(*arguments: Any) -> np.dtype:
-    """The widest floating dtype among arguments that are not weakly typed; JAX's default float when there is none."""
+    """Return the widest floating dtype among strongly typed arguments; JAX's default float if there is none."""
     widest = None
     for argument in arguments:
         # A Python number that went through jit is weakly typed still.
@@ -51,12 +51,12 @@ def float_type(*arguments: Any) -> np.dtype:
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a Python number: weakly typed, and known while tracing. NumPy scalars are arrays here."""
+    """Return whether `value` is a Python number: weakly typed, known while tracing. NumPy scalars are arrays here."""
     return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
 
 
 def is_concrete(value: Any) -> bool:
-    """Whether the numbers in `value` can be read now: not a tracer, and held by this process."""
+    """Return whether the numbers in `value` can be read now: not a tracer, and held by this process."""
     if isinstance(value, Tracer):
         return False
     if isinstance(value, jax.Array):
@@ -65,14 +65,14 @@ def is_concrete(value: Any) -> bool:
 
 
 def log(value: Any) -> Any:
-    """Natural logarithm; of a positive Python float it is a Python float, so constants cost nothing when compiled."""
+    """Compute the natural logarithm; a positive Python float gives a Python float, so constants compile to nothing."""
     if isinstance(value, float) and not isinstance(value, np.generic) and value > 0:
         return math.log(value)
     return jnp.log(value)
 
 
 def value_hash(module: Any) -> int:
-    """Hash a pytree by its values, so that `jax.jit(module.method)` works though the fields are arrays.
+    """Hash a pytree by its values, so that `jax.jit(module.method)` works although the fields are arrays.
 
     A tracer counts by identity: two are never known to be equal.
     """
@@ -84,7 +84,7 @@ def value_hash(module: Any) -> int:
 
 
 def _as_rank(array: jax.Array, rank: int) -> jax.Array:
-    """Prepend axes of length 1; scalars are left alone because they broadcast with every rank."""
+    """Prepend axes of length 1; leave scalars alone, because they broadcast with every rank."""
     if 0 < array.ndim < rank:
         return jax.lax.expand_dims(array, range(rank - array.ndim))
     return array

@@ -1,4 +1,4 @@
-"""State what a bijector is: a smooth one-to-one map to a constrained space, with its log determinant."""
+"""Define the base class of bijectors: smooth one-to-one maps to a constrained space, with log determinants."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from .arrays import value_hash
 
 
 class AbstractBijector(Module):
-    """A frozen, one-to-one, differentiable map `y = f(x)`: `x` is unconstrained, `y` constrained.
+    """Abstract base class of bijectors: frozen differentiable maps `y = f(x)` of unconstrained x to constrained y.
 
     A bijector computes nothing ahead and keeps nothing: parameters are stored as given and may be tracers.
 
@@ -37,7 +37,7 @@ class AbstractBijector(Module):
 
     @abstractmethod
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
-        """Map to constrained space.
+        """Map to constrained space, and return the log determinant of the Jacobian.
 
         **Arguments**: `x`, any real array, shape `batch + domain event`. Python numbers and integers are converted.
 
@@ -47,7 +47,7 @@ class AbstractBijector(Module):
 
     @abstractmethod
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
-        """Map to unconstrained space.
+        """Map to unconstrained space, and return the log determinant of the Jacobian.
 
         **Arguments**: `y`, shape `batch + codomain event`, inside the constrained space.
 
@@ -66,14 +66,14 @@ class AbstractBijector(Module):
         return self.inverse_and_log_det(y)[0]
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of `y` for an `x` of this whole shape (batch and event)."""
+        """Return the shape of `y` for an `x` of this whole shape (batch and event)."""
         return tuple(shape)
 
     def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of `x` for a `y` of this whole shape (batch and event)."""
+        """Return the shape of `x` for a `y` of this whole shape (batch and event)."""
         return tuple(shape)
 
 
 def sum_trailing(log_det: jax.Array, count: int) -> jax.Array:
-    """Sum the last `count` axes: from elementwise log derivatives to a log determinant per event."""
+    """Sum the last `count` axes: from elementwise log derivatives to one log determinant per event."""
     return log_det.sum(axis=tuple(range(-count, 0))) if count else log_det

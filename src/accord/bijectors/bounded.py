@@ -17,7 +17,7 @@ from .elementwise import log_sigmoid_slope
 
 
 class LowerBounded(AbstractBijector):
-    """The real line to the numbers above `low`, `y = low + exp(x)`; the identity where `low` is -inf.
+    """Map the real line to the numbers above `low`: `y = low + exp(x)`; the identity where `low` is -inf.
 
     **Fields**
     - `low`: broadcasts with `x`; finite or -inf, may be traced.
@@ -41,7 +41,7 @@ class LowerBounded(AbstractBijector):
 
 
 class UpperBounded(AbstractBijector):
-    """The real line to the numbers below `high`, `y = high - exp(x)`; the identity where `high` is inf.
+    """Map the real line to the numbers below `high`: `y = high - exp(x)`; the identity where `high` is inf.
 
     **Fields**
     - `high`: broadcasts with `x`; finite or inf, may be traced.
@@ -65,7 +65,7 @@ class UpperBounded(AbstractBijector):
 
 
 class Interval(AbstractBijector):
-    """The real line to the numbers between `low` and `high`: a scaled sigmoid, measured from the nearer end.
+    """Map the real line to (`low`, `high`) by a scaled sigmoid, measured from the nearer end.
 
     Where a bound is infinite it is `LowerBounded`, `UpperBounded` or `Identity`, value for value.
 
@@ -92,7 +92,7 @@ class Interval(AbstractBijector):
 
 
 def _static_finite(bound: Any) -> bool | None:
-    """Whether a bound is finite (True) or infinite (False) in every element, or None when that is not known."""
+    """Return whether a bound is finite (True) or infinite (False) in every element; None if not known."""
     if not is_concrete(bound):
         return None
     finite = np.isfinite(np.asarray(bound))
@@ -102,7 +102,7 @@ def _static_finite(bound: Any) -> bool | None:
 def _forward(
     x: jax.Array, low: Any, low_finite: bool | None, high: Any, high_finite: bool | None
 ) -> tuple[jax.Array, jax.Array]:
-    """Forward map to (low, high). What is known about the bounds while tracing leaves out the branches not needed."""
+    """Map forward to (low, high), without the branches that known bounds rule out."""
     if low_finite is False and high_finite is False:
         return x + jnp.zeros(jnp.broadcast_shapes(np.shape(low), np.shape(high)), x.dtype), jnp.zeros_like(x)
     if low_finite is True and high_finite is False:
@@ -126,7 +126,7 @@ def _forward(
 
 
 def _forward_two_sided(x: jax.Array, low: Any, high: Any) -> tuple[jax.Array, jax.Array]:
-    """Scaled sigmoid between finite bounds."""
+    """Map by a scaled sigmoid between finite bounds."""
     width = high - low
     # Measured from the nearer end, so that no digits of a small distance are lost. Not abs, of slope 0 at 0.
     step = width * jax.lax.logistic(jnp.where(x < 0, x, -x))
@@ -137,7 +137,7 @@ def _forward_two_sided(x: jax.Array, low: Any, high: Any) -> tuple[jax.Array, ja
 def _inverse(
     y: jax.Array, low: Any, low_finite: bool | None, high: Any, high_finite: bool | None
 ) -> tuple[jax.Array, jax.Array]:
-    """Inverse map from (low, high); the branches mirror those of `_forward`."""
+    """Map back from (low, high); the branches mirror `_forward`."""
     if low_finite is False and high_finite is False:
         return y, jnp.zeros_like(y)
     if low_finite is True and high_finite is False:

@@ -8,7 +8,7 @@ from .base import AbstractBijector
 
 
 class Cdf(AbstractBijector):
-    """The cdf of a univariate distribution, from its support to the unit interval.
+    """Map the support of a univariate distribution to the unit interval by its cdf.
 
     `Chain((Cdf(a), Inverse(Cdf(b))))` sends draws of `a` to draws of `b`.
 

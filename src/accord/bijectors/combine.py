@@ -1,4 +1,4 @@
-"""Build bijectors from bijectors: one after the other, backwards, or with batch axes taken into the event."""
+"""Build bijectors from bijectors: compose, invert, or move batch axes into the event."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .base import AbstractBijector, sum_trailing
 
 
 class Chain(AbstractBijector):
-    """Maps applied one after the other: `Chain((f, g)).forward(x)` is `g(f(x))`.
+    """Compose maps, the first applied first: `Chain((f, g)).forward(x)` is `g(f(x))`.
 
     **Fields**
     - `parts`: bijectors, the first applied first. Elementwise ones act on every element of the others' events.
@@ -26,7 +26,7 @@ class Chain(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event: the largest that any part needs."""
+        """Number of trailing axes of `x` that form one event: the largest that any part needs."""
         need = 0
         for part in reversed(self.parts):
             need = max(need - part.codomain_event_dim, 0) + part.domain_event_dim
@@ -34,7 +34,7 @@ class Chain(AbstractBijector):
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         need = self.domain_event_dim
         for part in self.parts:
             need += part.codomain_event_dim - part.domain_event_dim
@@ -66,7 +66,7 @@ class Chain(AbstractBijector):
 
 
 class Inverse(AbstractBijector):
-    """A map used backwards: `Inverse(Sigmoid())` is the logit.
+    """Invert a map: `Inverse(Sigmoid())` is the logit.
 
     **Fields**
     - `base`: the map; `x` of this one is its `y`.
@@ -82,12 +82,12 @@ class Inverse(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return self.base.codomain_event_dim
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return self.base.domain_event_dim
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -104,7 +104,7 @@ class Inverse(AbstractBijector):
 
 
 class Independent(AbstractBijector):
-    """A map whose last `count` batch axes are counted as part of the event: the log determinants are summed over them.
+    """Move the last `count` batch axes of a map into the event; log determinants are summed over them.
 
     **Fields**
     - `base`: the map.
@@ -123,12 +123,12 @@ class Independent(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return self.base.domain_event_dim + self.count
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return self.base.codomain_event_dim + self.count
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -147,14 +147,14 @@ class Independent(AbstractBijector):
 
 
 def _identity() -> AbstractBijector:
-    """What a chain without parts is."""
+    """Return the identity, the result of a chain without parts."""
     from .elementwise import Identity
 
     return Identity()
 
 
 def _total(log_dets: list[jax.Array]) -> jax.Array:
-    """The sum of log determinants of one dtype over the axes that all of them have: those of the batch."""
+    """Sum log determinants in one dtype over all axes but the batch axes, which all of them have."""
     dtype = float_type(*log_dets)
     rank = min(log_det.ndim for log_det in log_dets)
     # Some part has no more batch axes than the chain: the one whose event is the largest.

@@ -15,20 +15,20 @@ from .splines import RationalQuadraticSpline, split_pieces
 
 
 class Family(Protocol):
-    """Elementwise bijectors made from numbers: a hashable value, such as `AffineFamily()`."""
+    """Abstract base class of elementwise bijector families: hashable values such as `AffineFamily()`."""
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers one element needs."""
+        """Number of parameters for each element."""
         ...
 
     def __call__(self, free: jax.Array) -> AbstractBijector:
-        """The bijector of vectors for parameters of shape `(..., n, num_parameters)`, any real numbers."""
+        """Build the bijector of vectors from parameters of shape `(..., n, num_parameters)`, any real numbers."""
         ...
 
 
 class AffineFamily(eqx.Module):
-    """Scale and shift; the log scale is held smoothly between limits, so that nothing overflows.
+    """Scale and shift; the log scale is limited smoothly, so that nothing overflows.
 
     **Example**
 
@@ -43,11 +43,11 @@ class AffineFamily(eqx.Module):
 
     @property
     def num_parameters(self) -> int:
-        """A shift and a log scale."""
+        """Two: a shift and a log scale."""
         return 2
 
     def __call__(self, free: jax.Array) -> AbstractBijector:
-        """Scale and shift by the two numbers of each element."""
+        """Build a scale and shift from the two numbers of each element."""
         return Affine(free[..., 0], jnp.exp(limit(free[..., 1], self.low, self.high)))
 
 
@@ -67,11 +67,11 @@ class SplineFamily(eqx.Module):
 
     @property
     def num_parameters(self) -> int:
-        """Widths and heights of the pieces, and the slopes between them."""
+        """Number of widths and heights of the pieces, and slopes between them."""
         return 3 * self.num_pieces - 1
 
     def __call__(self, free: jax.Array) -> AbstractBijector:
-        """The spline with these numbers as widths, heights and slopes."""
+        """Build the spline with these numbers as widths, heights and slopes."""
         return RationalQuadraticSpline(*split_pieces(free), bound=self.bound)
 
 
@@ -115,7 +115,7 @@ class Coupling(AbstractBijector):
         hidden_dims: Sequence[int] = (32, 32),
         last_scale: float = 0.1,
     ) -> "Coupling":
-        """Draw a plain network with tanh between its layers; `last_scale`, small, starts near the identity."""
+        """Draw a plain network with tanh between its layers; a small `last_scale` starts near the identity."""
         family = AffineFamily() if family is None else family
         if not 0 < split < size:
             raise ValueError(f"Coupling: split is {split}. Give a number from 1 to {size - 1}.")
@@ -129,7 +129,7 @@ class Coupling(AbstractBijector):
         return self._map(y, lambda bijector, part: bijector.inverse_and_log_det(part))
 
     def _map(self, value: Any, direction: Callable[..., Any]) -> tuple[jax.Array, jax.Array]:
-        """Map the last elements one way or the other."""
+        """Map the last elements forward or back."""
         numbers = jax.tree.leaves(eqx.filter(self.network, eqx.is_inexact_array))
         value = jnp.asarray(value, float_type(value, *numbers))
         kept, others = value[..., : self.split], value[..., self.split :]

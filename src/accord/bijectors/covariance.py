@@ -22,7 +22,7 @@ from .triangular import (
 
 
 class Cholesky(AbstractBijector):
-    """Symmetric positive definite matrices to their lower Cholesky factors.
+    """Map symmetric positive definite matrices to their lower Cholesky factors.
 
     The log determinant is with respect to the elements on and below the diagonal.
 
@@ -49,7 +49,7 @@ class Cholesky(AbstractBijector):
 
 
 class CorrMatrixCholesky(AbstractBijector):
-    """Correlation matrices to their lower Cholesky factors.
+    """Map correlation matrices to their lower Cholesky factors.
 
     The log determinant is with respect to the elements below the diagonal.
 
@@ -76,7 +76,7 @@ class CorrMatrixCholesky(AbstractBijector):
 
 
 class PositiveDefinite(LowerCholesky):
-    """Vectors of length `n (n + 1) / 2` to symmetric positive definite matrices: a `LowerCholesky` factor, squared.
+    """Map vectors of length `n (n + 1) / 2` to symmetric positive definite matrices, squares of `LowerCholesky`.
 
     Elements of the factor are kept below the square root of the largest number, so that no product overflows.
 
@@ -100,7 +100,7 @@ class PositiveDefinite(LowerCholesky):
 
 
 class BelowIdentity(LowerCholesky):
-    """Vectors of length `n (n + 1) / 2` to symmetric matrices with eigenvalues between 0 and 1.
+    """Map vectors of length `n (n + 1) / 2` to symmetric matrices with eigenvalues between 0 and 1.
 
     With the `LowerCholesky` factor L of a vector, and C that of I + L L', the matrix has the factor C^-1 L; what it
     lacks to the identity has the factor C^-1. For numbers this is a share, of which the odds are L^2.
@@ -138,7 +138,7 @@ class BelowIdentity(LowerCholesky):
 
 
 class CorrCholesky(AbstractBijector):
-    """Vectors of length `n (n - 1) / 2` to the Cholesky factors of correlation matrices `(n, n)`.
+    """Map vectors of length `n (n - 1) / 2` to the Cholesky factors of correlation matrices `(n, n)`.
 
     tanh of each element, row by row, is the share that a column takes of what is left of the row's length of one;
     these are the canonical partial correlations.
@@ -162,7 +162,7 @@ class CorrCholesky(AbstractBijector):
         return y, log_det
 
     def forward_with_log_diagonal(self, x: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The factor, the logarithm of its diagonal, exact where that underflows, and the log determinant."""
+        """Return the factor, its log diagonal (exact where the diagonal underflows) and the log determinant."""
         (x,) = align(x)
         size = self.forward_shape(x.shape)[-1]
         ones = jnp.ones((*x.shape[:-1], size), x.dtype)
@@ -195,7 +195,7 @@ class CorrCholesky(AbstractBijector):
 
 
 class CorrMatrix(CorrCholesky):
-    """Vectors of length `n (n - 1) / 2` to correlation matrices `(n, n)`: a `CorrCholesky` factor, squared.
+    """Map vectors of length `n (n - 1) / 2` to correlation matrices `(n, n)`, squares of `CorrCholesky` factors.
 
     **Example**
 
@@ -217,35 +217,35 @@ class CorrMatrix(CorrCholesky):
 
 
 def _bounded_factor(below: jax.Array, last: jax.Array) -> jax.Array:
-    """A lower factor from elements below its diagonal and the logarithms of that, so bounded that it has a square."""
+    """Build a lower factor from elements below its diagonal and log diagonals, bounded so that its square exists."""
     bound = math.sqrt(float(jnp.finfo(last.dtype).max) / (2 * last.shape[-1]))
     return with_diagonal(jnp.clip(below, -bound, bound), jnp.exp(jnp.minimum(last, 0.999 * math.log(bound))))
 
 
 def _square(factor: jax.Array) -> jax.Array:
-    """The matrix of which this is the Cholesky factor."""
+    """Return the matrix with this Cholesky factor."""
     return jnp.matmul(factor, factor.swapaxes(-1, -2), precision="highest")
 
 
 def _correlation(factor: jax.Array) -> jax.Array:
-    """The correlation matrix of which this is the Cholesky factor; its diagonal is one without rounding."""
+    """Return the correlation matrix with this Cholesky factor; its diagonal is exactly one."""
     unit = np.eye(factor.shape[-1], dtype=bool)
     return jnp.where(unit.reshape((1,) * (factor.ndim - 2) + unit.shape), 1.0, _square(factor))
 
 
 def _log_det_square(log_diagonal: jax.Array) -> jax.Array:
-    """Log determinant of a Cholesky factor's square, by the elements on and below the diagonal."""
+    """Return the log determinant of squaring a Cholesky factor, by the elements on and below the diagonal."""
     size = log_diagonal.shape[-1]
     return ((size - ranks(log_diagonal)) * log_diagonal).sum(axis=-1) + size * math.log(2)
 
 
 def _log_det_share(log_diagonal: jax.Array) -> jax.Array:
-    """Log determinant of the map from I - (C C')^-1 to C C', from the logarithms of the diagonal of C."""
+    """Return the log determinant of the map from I - (C C')^-1 to C C', from the log diagonal of C."""
     size = log_diagonal.shape[-1]
     return ((3 * size + 1 - 2 * ranks(log_diagonal)) * log_diagonal).sum(axis=-1)
 
 
 def _log_det_square_of_unit_rows(log_diagonal: jax.Array) -> jax.Array:
-    """The same where rows have length one, by the elements below the diagonal: each fixes that of its row."""
+    """Return the log determinant of squaring a factor with unit rows; elements below the diagonal fix the rest."""
     size = log_diagonal.shape[-1]
     return ((size - 1 - ranks(log_diagonal)) * log_diagonal).sum(axis=-1)

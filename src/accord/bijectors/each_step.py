@@ -10,7 +10,7 @@ from .base import AbstractBijector
 
 
 class EachStep(AbstractBijector):
-    """A bijector for each step of a series, along the first axis of `x` and `y`.
+    """Map each step of a series, along the first axis of `x` and `y`, by its own bijector.
 
     **Fields**
     - `base`: a bijector whose parameters may have a first axis of steps; `by_step`, for each of its leaves, whether.
@@ -21,12 +21,12 @@ class EachStep(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return self.base.domain_event_dim
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return self.base.codomain_event_dim
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:

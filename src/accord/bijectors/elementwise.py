@@ -11,7 +11,7 @@ from .base import AbstractBijector
 
 
 class Identity(AbstractBijector):
-    """The real line to itself.
+    """Map the real line to itself: the identity.
 
     **Example**
 
@@ -29,7 +29,7 @@ class Identity(AbstractBijector):
 
 
 class Exp(AbstractBijector):
-    """The real line to the positive numbers, `y = exp(x)`.
+    """Map the real line to the positive numbers: `y = exp(x)`.
 
     **Example**
 
@@ -49,7 +49,7 @@ class Exp(AbstractBijector):
 
 
 class Softplus(AbstractBijector):
-    """The real line to the positive numbers, `y = log(1 + exp(x))`: linear far to the right, so it never overflows.
+    """Map the real line to the positive numbers: `y = log(1 + exp(x))`, linear far right, so it never overflows.
 
     **Example**
 
@@ -70,7 +70,7 @@ class Softplus(AbstractBijector):
 
 
 class Sigmoid(AbstractBijector):
-    """The real line to the open unit interval, `y = 1 / (1 + exp(-x))`.
+    """Map the real line to the open unit interval: `y = 1 / (1 + exp(-x))`.
 
     `y` is kept off 0 and 1 by the smallest step of its dtype, so that log(y) and log(1 - y) stay finite.
 
@@ -96,7 +96,7 @@ class Sigmoid(AbstractBijector):
 
 
 class Affine(AbstractBijector):
-    """The real line to itself, `y = loc + scale * x`.
+    """Map the real line to itself: `y = loc + scale * x`.
 
     **Fields**
     - `loc`, `scale`: broadcast with `x`; `scale` is not 0.
@@ -123,7 +123,7 @@ class Affine(AbstractBijector):
 
 
 class Shift(AbstractBijector):
-    """The real line to itself, `y = x + loc`.
+    """Map the real line to itself: `y = x + loc`.
 
     **Fields**
     - `loc`: broadcasts with `x`.
@@ -149,7 +149,7 @@ class Shift(AbstractBijector):
 
 
 class Scale(AbstractBijector):
-    """The real line to itself, `y = scale * x`.
+    """Map the real line to itself: `y = scale * x`.
 
     **Fields**
     - `scale`: broadcasts with `x`; not 0.
@@ -171,7 +171,7 @@ class Scale(AbstractBijector):
 
 
 class Power(AbstractBijector):
-    """The positive numbers to themselves, `y = x ** exponent`.
+    """Map the positive numbers to themselves: `y = x ** exponent`.
 
     **Fields**
     - `exponent`: broadcasts with `x`; not 0.
@@ -196,7 +196,7 @@ class Power(AbstractBijector):
 
 
 class Abs(AbstractBijector):
-    """The absolute value, as a map from the positive numbers: the inverse gives the positive of the two solutions.
+    """Take the absolute value of positive numbers: the inverse gives the positive of two solutions.
 
     From the whole real line it is two-to-one: a density sent through it must be folded, not changed by this map.
 
@@ -217,7 +217,7 @@ class Abs(AbstractBijector):
 
 
 class LeakyRelu(AbstractBijector):
-    """The real line to itself: `y = x` from 0 up, `y = slope * x` below.
+    """Map the real line to itself: `y = x` from 0 up, `y = slope * x` below.
 
     **Fields**
     - `slope`: broadcasts with `x`; > 0.
@@ -242,7 +242,7 @@ class LeakyRelu(AbstractBijector):
 
 @jax.custom_jvp
 def softplus(x: jax.Array) -> jax.Array:
-    """log(1 + exp(x)), accurate in both tails; every derivative is right at 0, where the formula changes branch."""
+    """Compute log(1 + exp(x)), accurate in both tails; all derivatives are right at 0, where the formula changes."""
     return jnp.maximum(x, 0.0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
@@ -253,16 +253,16 @@ def _softplus_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
 
 
 def log_sigmoid_slope(x: jax.Array) -> jax.Array:
-    """Logarithm of the derivative of the sigmoid; -|x| far out, never -inf."""
+    """Compute the log derivative of the sigmoid; -|x| far out, never -inf."""
     return x - 2.0 * softplus(x)
 
 
 def inverse_softplus(y: jax.Array) -> jax.Array:
-    """log(exp(y) - 1), without the overflow of exp(y)."""
+    """Compute log(exp(y) - 1), without the overflow of exp(y)."""
     return y + jnp.log(-jnp.expm1(-y))
 
 
 def log_softplus(x: jax.Array) -> jax.Array:
-    """log(log(1 + exp(x))), which is `x` far to the left, where softplus itself underflows."""
+    """Compute log(log(1 + exp(x))), which is `x` far to the left, where softplus itself underflows."""
     far = x < math.log(jnp.finfo(x.dtype).eps)
     return jnp.where(far, x, jnp.log(softplus(jnp.where(far, 0.0, x))))

@@ -12,7 +12,7 @@ from .networks import AutoregressiveNN, at_one_dtype, limit
 
 
 class InverseAutoregressive(AbstractBijector):
-    """`y = loc(x) + scale(x) * x`, where a network computes loc and log scale of an element from those before it.
+    """Map `y = loc(x) + scale(x) * x`; a network computes each loc and log scale from earlier elements.
 
     Forward costs one evaluation of the network, inverse one for every element, in turn: both are exact. The log scale
     is held smoothly between the limits, so that no input makes it overflow.
@@ -58,6 +58,6 @@ class InverseAutoregressive(AbstractBijector):
         return x, -self._parameters(x)[1].sum(axis=-1)
 
     def _parameters(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The shift and log scale of every element."""
+        """Return the shift and log scale of every element."""
         loc, log_scale = self.network(x)
         return loc, limit(log_scale, self.log_scale_min_clip, self.log_scale_max_clip)

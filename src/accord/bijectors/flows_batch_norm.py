@@ -1,4 +1,4 @@
-"""Standardise the elements of vectors by means and variances seen before."""
+"""Standardise the elements of vectors by running means and variances."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from .networks import at_one_dtype, row
 
 
 class BatchNorm(AbstractBijector):
-    """`y = shift + exp(log_scale) * (x - mean) / sqrt(variance + epsilon)`, elementwise, with frozen statistics.
+    """Map `y = shift + exp(log_scale) * (x - mean) / sqrt(variance + epsilon)`, with frozen statistics.
 
     The map depends on nothing but its fields: it never looks at the batch it is applied to, so it is the same under
     any batching. `updated` gives the map with the running statistics moved towards those of a batch.
@@ -67,5 +67,5 @@ class BatchNorm(AbstractBijector):
         return x, jnp.broadcast_to(-log_scale.sum(), y.shape[:-1])
 
     def _log_scale(self) -> jax.Array:
-        """The logarithm of the whole factor."""
+        """Return the log of the whole factor."""
         return self.log_scale - 0.5 * jnp.log(self.variance + self.epsilon)

@@ -18,7 +18,7 @@ _LEAK = 0.01  # the slope of the activation far out, which keeps the map onto al
 
 
 class BlockLayer(eqx.Module):
-    """A linear layer in blocks: positive weights within an element, any weights from earlier elements.
+    """Linear layer in blocks: positive weights within an element, any weights from earlier elements.
 
     **Fields**
     - `log_diagonal`: logarithms of the weights within each element, shape `(n, after, before)`.
@@ -60,7 +60,7 @@ class BlockLayer(eqx.Module):
 
 
 class BlockNeuralAutoregressiveNN(eqx.Module):
-    """An increasing autoregressive network, called with `(..., n)`: the images and the logarithms of their slopes.
+    """Increasing autoregressive network: maps `(..., n)` to images and log slopes.
 
     The activation is `tanh(x) + 0.01 x`, which maps onto all reals.
 
@@ -124,7 +124,7 @@ class BlockNeuralAutoregressiveNN(eqx.Module):
 
 
 class BlockNeuralAutoregressive(AbstractBijector):
-    """The map of a `BlockNeuralAutoregressiveNN`, increasing in every element.
+    """Map vectors by a `BlockNeuralAutoregressiveNN`, which increases in every element.
 
     Forward is exact. Inverse searches for each element in turn, by Newton's steps within a bracket, bounded in number
     and to rounding; its derivatives are those of the exact inverse. It costs some ten evaluations for every element.

@@ -12,7 +12,7 @@ from .networks import at_one_dtype, row
 
 
 class Planar(AbstractBijector):
-    """`y = x + u tanh(w . x + b)`: vectors are moved along u, by their place along w.
+    """Map `y = x + u tanh(w . x + b)`: move vectors along u, by their position along w.
 
     The part of `u` along `w` is bent so that the map is always one-to-one. Inverse solves one equation in one unknown,
     by a bounded search to rounding.
@@ -40,7 +40,7 @@ class Planar(AbstractBijector):
 
     @classmethod
     def init(cls, key: jax.Array, size: int, scale: float = 0.1) -> "Planar":
-        """Draw the vectors from normals of this scale; small, they start near the identity."""
+        """Draw the vectors from normals of this scale; a small scale starts near the identity."""
         direction, weight = scale * jax.random.normal(key, (2, size))
         return cls(direction, weight, jnp.zeros((), weight.dtype))
 
@@ -60,7 +60,7 @@ class Planar(AbstractBijector):
         return y - row(move, y.ndim) * bend[..., None], -log_det
 
     def _bent(self) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """The direction used, and its product with the weight: plus 1, which is positive, and as it is."""
+        """Return the direction used, and its product with the weight: plus 1 (positive), and unchanged."""
         square = (self.weight * self.weight).sum()
         product = (self.direction * self.weight).sum()
         slack = softplus(product)
@@ -71,7 +71,7 @@ class Planar(AbstractBijector):
 
 
 class Radial(AbstractBijector):
-    """`y = x + b (x - c) / (a + |x - c|)`: vectors are drawn to a centre c, or pushed away from it.
+    """Map `y = x + b (x - c) / (a + |x - c|)`: draw vectors to a centre c, or push them away.
 
     Both ways are exact. At the centre itself the log determinant has a kink; its derivative there is given as 0.
 
@@ -128,12 +128,12 @@ class Radial(AbstractBijector):
 
 
 def _along(x: jax.Array, weight: jax.Array) -> jax.Array:
-    """The product of vectors with one vector."""
+    """Multiply vectors with one vector."""
     return (x * row(weight, x.ndim)).sum(axis=-1)
 
 
 def _bend(z: jax.Array, slack: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """tanh(z), and log(1 + (slack - 1) / cosh(z)^2) as a sum of positive terms."""
+    """Return tanh(z), and log(1 + (slack - 1) / cosh(z)^2) as a sum of positive terms."""
     bend = jnp.tanh(z)
     # 1 / cosh(z)^2 as a product of sigmoids, which does not cancel far out.
     slope = 4 * jax.lax.logistic(2 * z) * jax.lax.logistic(-2 * z)
@@ -141,13 +141,13 @@ def _bend(z: jax.Array, slack: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _norm(x: jax.Array) -> jax.Array:
-    """The length of vectors, with a zero gradient at 0."""
+    """Return the length of vectors, with a zero gradient at 0."""
     square = (x * x).sum(axis=-1)
     return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
 
 
 def _radial_log_det(distance: jax.Array, radius: jax.Array, slack: jax.Array, size: int) -> jax.Array:
-    """The log determinant as logarithms of sums of positive terms."""
+    """Return the log determinant as logs of sums of positive terms."""
     far, near = distance / (distance + radius), radius / (distance + radius)
     across = (distance + slack) / (distance + radius)
     outward = far * far + 2 * far * near + near * (slack / (distance + radius))

@@ -12,7 +12,7 @@ _MAX_STEPS = 200
 
 
 def solve_increasing(function: Callable[[jax.Array], jax.Array], start: jax.Array) -> jax.Array:
-    """Where an elementwise increasing function is 0, to rounding; not differentiable.
+    """Find the zero of an elementwise increasing function, to rounding; not differentiable.
 
     A bracket is sought around `start` by doubling its width, at most 120 times; then Newton's steps are taken, or
     halvings where one would leave the bracket or be slow, at most 200. Where the function has no zero in reach, the
@@ -57,7 +57,7 @@ def solve_increasing(function: Callable[[jax.Array], jax.Array], start: jax.Arra
 
 
 def invert_triangular(forward: Callable[[jax.Array], jax.Array], y: jax.Array) -> jax.Array:
-    """The `x`, shape `(..., n)`, that `forward` maps to `y`, with the derivatives of the inverse.
+    """Find the `x`, shape `(..., n)`, that `forward` maps to `y`, with the derivatives of the inverse.
 
     Each element of `forward(x)` must increase with the same element of `x`, and depend else on earlier ones only; the
     elements are solved for in turn.

@@ -13,7 +13,7 @@ from .base import AbstractBijector
 
 
 class LowerCholeskyAffine(AbstractBijector):
-    """Vectors to vectors, `y = loc + scale_tril @ x`.
+    """Map vectors to vectors: `y = loc + scale_tril @ x`.
 
     **Fields**
     - `loc`: shape broadcasting to `batch + (n,)`.
@@ -49,7 +49,7 @@ class LowerCholeskyAffine(AbstractBijector):
         return x[..., 0], -self._log_det(factor, x)
 
     def _aligned(self, x: Any) -> tuple[jax.Array, ...]:
-        """The argument and the fields in one dtype and rank, vectors as columns."""
+        """Return the argument and the fields in one dtype and rank, vectors as columns."""
         x, loc = jnp.asarray(x)[..., None], self.loc
         return align(x, loc if np.ndim(loc) == 0 else loc[..., None], self.scale_tril)
 
@@ -59,7 +59,7 @@ class LowerCholeskyAffine(AbstractBijector):
 
 
 class RecursiveLinear(AbstractBijector):
-    """Series of innovations to series of states, `y[t] = transition_matrix @ y[t - 1] + x[t]`; the volume is kept.
+    """Map innovations to states: `y[t] = transition_matrix @ y[t - 1] + x[t]`; volume is preserved.
 
     **Fields**
     - `transition_matrix`: shape broadcasting to `batch + (n, n)`, for events of shape `(steps, n)`.
@@ -97,7 +97,7 @@ class RecursiveLinear(AbstractBijector):
         return y - moved, jnp.zeros(y.shape[:-2], y.dtype)
 
     def _aligned(self, x: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Series, matrix and state before the first, in one dtype, over the batch shape that they share."""
+        """Return series, matrix and initial state in one dtype, over their common batch shape."""
         given = self.initial_value
         start = 0.0 if given is None else given if np.ndim(given) == 0 else given[..., None, :]
         x, matrix, start = align(x, self.transition_matrix, start)
@@ -112,7 +112,7 @@ class RecursiveLinear(AbstractBijector):
 
 
 class Permute(AbstractBijector):
-    """Vectors in another order, `y[i] = x[permutation[i]]`.
+    """Permute the elements of vectors: `y[i] = x[permutation[i]]`.
 
     **Fields**
     - `permutation`: the whole numbers 0 to n - 1, each once, shape `(n,)`; may be traced.
@@ -148,7 +148,7 @@ class Permute(AbstractBijector):
 
 
 class Reshape(AbstractBijector):
-    """Events of one shape to events of another with the same elements in the same order.
+    """Reshape events, with the same elements in the same order.
 
     **Fields**
     - `codomain_shape`, `domain_shape`: event shapes of `y` and of `x`.
@@ -174,12 +174,12 @@ class Reshape(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return len(self.domain_shape)
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return len(self.codomain_shape)
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -204,7 +204,7 @@ class Reshape(AbstractBijector):
 
 
 class Complex(AbstractBijector):
-    """Pairs of real numbers to complex numbers: real part, then imaginary part.
+    """Map pairs of real numbers to complex numbers: real part, then imaginary part.
 
     **Example**
 

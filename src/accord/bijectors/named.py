@@ -1,4 +1,4 @@
-"""Map between a flat vector and named arrays, and named arrays each by a bijector of its own."""
+"""Map between a flat vector and named arrays, or map each named array by its own bijector."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from .base import AbstractBijector
 
 
 class Unpack(AbstractBijector):
-    """Vectors to dictionaries of arrays, cut off the vector in order.
+    """Split a vector, in order, into a dictionary of arrays.
 
     `y` is a dictionary; the leading axes of `x` are leading axes of each of its arrays.
 
@@ -73,7 +73,7 @@ class Unpack(AbstractBijector):
 
 
 class Named(AbstractBijector):
-    """Dictionaries of arrays to dictionaries of arrays, each entry by a bijector of its own.
+    """Map each array in a dictionary by its own bijector.
 
     The whole dictionary is one event, so the log determinant has shape `()`; use `jax.vmap` for a batch.
 
@@ -108,7 +108,7 @@ class Named(AbstractBijector):
 
 
 def _gather(mapped: dict[str, tuple[Any, jax.Array]]) -> tuple[dict[str, Any], jax.Array]:
-    """Values by name, and the sum of all log determinants."""
+    """Return values by name, and the sum of all log determinants."""
     dtype = float_type(*(log_det for _, log_det in mapped.values()))
     total = jnp.zeros((), dtype)
     for _, log_det in mapped.values():

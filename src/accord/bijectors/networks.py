@@ -21,30 +21,30 @@ Activation = Callable[[jax.Array], jax.Array]
 
 
 def tanh(x: jax.Array) -> jax.Array:
-    """The hyperbolic tangent, as a function that can be pickled, which that of JAX cannot."""
+    """Compute the hyperbolic tangent, as a function that can be pickled (JAX's cannot)."""
     return jnp.tanh(x)
 
 
 class Mask(NamedTuple):
-    """Which weights of a layer are free, as a hashable value; made from an array of booleans by `Mask.of`."""
+    """Hashable mask of a layer's free weights; `Mask.of` makes it from an array of booleans."""
 
     shape: tuple[int, int]
     bits: bytes
 
     @classmethod
     def of(cls, allowed: Any) -> "Mask":
-        """The mask of an array of booleans, shape `(outputs, inputs)`; True is free."""
+        """Build the mask of an array of booleans, shape `(outputs, inputs)`; True is free."""
         allowed = np.asarray(allowed, bool)
         return cls((allowed.shape[0], allowed.shape[1]), np.packbits(allowed).tobytes())
 
     def array(self) -> np.ndarray:
-        """The booleans, shape `(outputs, inputs)`."""
+        """Return the booleans, shape `(outputs, inputs)`."""
         count = math.prod(self.shape)
         return np.unpackbits(np.frombuffer(self.bits, np.uint8), count=count).reshape(self.shape).astype(bool)
 
 
 class MaskedDense(eqx.Module):
-    """A linear layer of which some weights are held at 0, called with vectors of shape `(..., inputs)`.
+    """Linear layer with some weights fixed at 0, called with vectors of shape `(..., inputs)`.
 
     **Fields**
     - `weight`: shape `(outputs, inputs)`.
@@ -83,7 +83,7 @@ class MaskedDense(eqx.Module):
 
 
 class DenseNN(eqx.Module):
-    """A plain network of linear layers with an activation between them, called with vectors `(..., inputs)`.
+    """Plain network of linear layers with an activation between them, called with vectors `(..., inputs)`.
 
     **Fields**
     - `layers`: `MaskedDense` layers, the first applied first.
@@ -122,7 +122,7 @@ class DenseNN(eqx.Module):
 
 
 class AutoregressiveNN(eqx.Module):
-    """A network whose outputs for one element depend only on the elements before it, called with `(..., n)`.
+    """Autoregressive network: outputs for an element depend only on earlier elements; called with `(..., n)`.
 
     **Fields**
     - `layers`: masked layers, the first applied first.
@@ -203,7 +203,7 @@ class AutoregressiveNN(eqx.Module):
 
 
 def at_one_dtype(x: Any, module: Any) -> tuple[jax.Array, Any]:
-    """Convert `x` and every number of a module to the one floating dtype in which they meet."""
+    """Convert `x` and every number of a module to one common floating dtype."""
     dtype = float_type(x, *jax.tree.leaves(module))
     return jnp.asarray(x, dtype), jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), module)
 
@@ -214,12 +214,12 @@ def row(vector: jax.Array, rank: int) -> jax.Array:
 
 
 def limit(x: jax.Array, low: float, high: float) -> jax.Array:
-    """Hold `x` smoothly between `low` and `high`: nearly the identity well between them."""
+    """Limit `x` smoothly to (`low`, `high`): nearly the identity well inside."""
     return low + softplus(high - softplus(high - x) - low)
 
 
 def _draw_layers(key: jax.Array, masks: Sequence[np.ndarray], last_scale: float) -> tuple[MaskedDense, ...]:
-    """Layers with these masks, the last scaled."""
+    """Draw layers with these masks, the last one scaled."""
     keys = jax.random.split(key, len(masks))
     layers = [MaskedDense.init(key, mask) for key, mask in zip(keys, masks, strict=True)]
     last = layers[-1]
@@ -229,7 +229,7 @@ def _draw_layers(key: jax.Array, masks: Sequence[np.ndarray], last_scale: float)
 def _apply_layers(
     layers: tuple[MaskedDense, ...], activation: Activation, x: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The output of layers with an activation between them, and `x` in the dtype of both."""
+    """Return the output of layers with an activation between them, and `x` in the common dtype."""
     x = at_one_dtype(x, layers)[0]
     result = layers[0](x)
     for layer in layers[1:]:

@@ -13,7 +13,7 @@ from .base import AbstractBijector
 
 
 class DiscreteCosine(AbstractBijector):
-    """Discrete cosine transform along one axis: orthonormal, and after it frequencies weighted with volume kept.
+    """Map by a discrete cosine transform along one axis: orthonormal, then optional volume-preserving weights.
 
     **Fields**
     - `dim`: the axis, counted from the end: negative.
@@ -33,12 +33,12 @@ class DiscreteCosine(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return -self.dim
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return -self.dim
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -52,7 +52,7 @@ class DiscreteCosine(AbstractBijector):
         return x, jnp.zeros(y.shape[: self.dim], y.dtype)
 
     def _weights(self, y: jax.Array) -> jax.Array:
-        """Powers of the frequency, whose product is one; shaped to multiply along `dim`."""
+        """Return powers of the frequency, whose product is one, shaped to multiply along `dim`."""
         logs = np.log(np.arange(y.shape[self.dim]) + 0.5)
         centred = (logs - logs.mean()).astype(y.dtype).reshape((-1,) + (1,) * (-self.dim - 1))
         return jnp.exp(
@@ -61,7 +61,7 @@ class DiscreteCosine(AbstractBijector):
 
 
 class Haar(AbstractBijector):
-    """Haar wavelet transform along one axis: orthonormal sums and differences of neighbours, then of those sums.
+    """Map by a Haar wavelet transform along one axis: orthonormal sums and differences, repeated on the sums.
 
     The coarsest coefficients come first. An element without a neighbour, where a length is odd, stays as it is at the
     end of its level.
@@ -83,12 +83,12 @@ class Haar(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return -self.dim
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return -self.dim
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -105,7 +105,7 @@ class Haar(AbstractBijector):
 
 
 class RealFastFourier(AbstractBijector):
-    """Real arrays to the complex coefficients of their discrete Fourier transform, without those that are repeated.
+    """Map real arrays to the complex coefficients of their discrete Fourier transform, without repeated ones.
 
     The log determinant is with respect to the real and imaginary parts of the coefficients that are independent.
 
@@ -126,12 +126,12 @@ class RealFastFourier(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return self.transform_ndims
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return self.transform_ndims
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -153,7 +153,7 @@ class RealFastFourier(AbstractBijector):
         return (*shape[:-1], self.transform_shape[-1])
 
     def _log_det(self, x: jax.Array) -> jax.Array:
-        """Rows of the transform are orthogonal: those of real coefficients of length sqrt(n), others sqrt(n / 2)."""
+        """Return the log determinant: rows are orthogonal, of length sqrt(n) if real, else sqrt(n / 2)."""
         event = x.shape[x.ndim - self.transform_ndims :]
         size, own_conjugates = math.prod(event), math.prod(1 + (length % 2 == 0) for length in event)
         log_det = 0.5 * own_conjugates * math.log(size) + 0.5 * (size - own_conjugates) * math.log(size / 2)
@@ -161,7 +161,7 @@ class RealFastFourier(AbstractBijector):
 
 
 class PackRealFastFourierCoefficients(AbstractBijector):
-    """Real vectors to the complex coefficients of a real Fourier transform: real parts first, then imaginary parts.
+    """Map real vectors to complex coefficients of a real Fourier transform: real parts first, then imaginary.
 
     **Fields**
     - `transform_shape`: `(n,)`, for the inverse to tell odd lengths; None takes it for even.
@@ -213,7 +213,7 @@ def _haar(x: jax.Array) -> jax.Array:
 
 
 def _undo_haar(y: jax.Array) -> jax.Array:
-    """The inverse along the last axis, which is the transpose."""
+    """Invert the transform along the last axis; the inverse is the transpose."""
     half = y.shape[-1] // 2
     if half == 0:
         return y

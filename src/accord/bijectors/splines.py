@@ -12,7 +12,7 @@ from .networks import at_one_dtype
 
 
 class Piece(NamedTuple):
-    """The piece of the spline in which a number lies: its corner, its sides and the slopes at its ends."""
+    """Piece of the spline that contains a number: its corner, its sides and the slopes at its ends."""
 
     x: jax.Array
     y: jax.Array
@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
 
 class RationalQuadraticSpline(AbstractBijector):
-    """An increasing spline on [-bound, bound], and the identity outside, elementwise.
+    """Map by an increasing spline on [-bound, bound], and the identity outside, elementwise.
 
     Both ways are exact; value and first derivative are continuous. Without further axes the parameters serve every
     element; with them, they broadcast with the elements: `(n, K)` gives each element of a vector a spline of its own.
@@ -62,7 +62,7 @@ class RationalQuadraticSpline(AbstractBijector):
         scale: float = 0.1,
         bound: float = 3.0,
     ) -> "RationalQuadraticSpline":
-        """Draw the parameters of splines of this shape from normals of this scale; at 0 the map is the identity."""
+        """Draw spline parameters of this shape from normals of this scale; scale 0 gives the identity."""
         free = scale * jax.random.normal(key, (*shape, 3 * num_pieces - 1))
         return cls(*split_pieces(free), bound=bound)
 
@@ -81,7 +81,7 @@ class RationalQuadraticSpline(AbstractBijector):
         return jnp.where(inside, x, y), jnp.where(inside, -log_slope, 0.0)
 
     def _piece(self, value: jax.Array, of_image: bool) -> tuple[jax.Array, jax.Array, Piece]:
-        """The value in its full shape, whether it is in the interval, and the piece in which it lies."""
+        """Return the value in its full shape, whether it is in the interval, and the piece that contains it."""
         width, x = self._sides(self.widths)
         height, y = self._sides(self.heights)
         edge = jnp.ones((*self.slopes.shape[:-1], 1), value.dtype)
@@ -104,7 +104,7 @@ class RationalQuadraticSpline(AbstractBijector):
         return value, inside, Piece(*found[..., 0])
 
     def _sides(self, logits: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The lengths of the pieces, and the knots from -bound to bound."""
+        """Return the lengths of the pieces, and the knots from -bound to bound."""
         count = logits.shape[-1]
         share = self.min_share + (1 - self.min_share * count) * jax.nn.softmax(logits, axis=-1)
         length = 2 * self.bound * share
@@ -121,7 +121,7 @@ def split_pieces(free: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def _rise(t: jax.Array, at: Piece) -> tuple[jax.Array, jax.Array]:
-    """The image of the place `t`, in [0, 1], in a piece, and the logarithm of the slope there (equations 4 and 5)."""
+    """Return the image of the position `t`, in [0, 1], in a piece, and the log slope there (equations 4 and 5)."""
     mean = at.height / at.width
     rest = 1 - t
     across = t * rest
@@ -132,7 +132,7 @@ def _rise(t: jax.Array, at: Piece) -> tuple[jax.Array, jax.Array]:
 
 
 def _place(rise: jax.Array, at: Piece) -> jax.Array:
-    """The place in [0, 1] at which the spline has risen this far in its piece (equations 6 to 8)."""
+    """Return the position in [0, 1] at which the spline has risen this far in its piece (equations 6 to 8)."""
     mean = at.height / at.width
     excess = rise * (at.first + at.last - 2 * mean)
     a = at.height * (mean - at.first) + excess

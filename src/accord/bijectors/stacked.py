@@ -1,4 +1,4 @@
-"""Map slices of an array, each by a bijector of its own."""
+"""Map slices of an array, each by its own bijector."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .base import AbstractBijector, sum_trailing
 
 
 class Stacked(AbstractBijector):
-    """Slices along one axis, each mapped by a bijector of its own and put side by side again.
+    """Map slices along one axis, each by its own bijector, and concatenate the results.
 
     An event has as many axes as the largest of the parts' events. Where the axis is one of them the log determinants
     are summed, else they lie side by side too.
@@ -50,12 +50,12 @@ class Stacked(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return max(part.domain_event_dim for part in self.parts)
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return max(part.codomain_event_dim for part in self.parts)
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -83,16 +83,16 @@ class Stacked(AbstractBijector):
 
     @property
     def _lengths(self) -> tuple[int, ...]:
-        """Lengths of the slices of `y`."""
+        """Return the lengths of the slices of `y`."""
         return (1,) * len(self.parts) if self.lengths is None else self.lengths
 
     @property
     def _domain_dim(self) -> int:
-        """The axis of `x`, counted from the end."""
+        """Return the axis of `x`, counted from the end."""
         return self.dim + self.codomain_event_dim - self.domain_event_dim
 
     def _domain_lengths(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Lengths of the slices of an `x` of this shape."""
+        """Return the lengths of the slices of an `x` of this shape."""
         if -self.dim > self.codomain_event_dim:
             return self._lengths
         return tuple(
@@ -101,7 +101,7 @@ class Stacked(AbstractBijector):
         )
 
     def _join(self, mapped: list[tuple[jax.Array, jax.Array]], dim: int) -> tuple[jax.Array, jax.Array]:
-        """Values side by side, and their log determinants side by side or summed."""
+        """Concatenate values; concatenate or sum their log determinants."""
         dtype = float_type(*(log_det for _, log_det in mapped))
         widest = np.result_type(*(value.dtype for value, _ in mapped))
         values = [value.astype(widest) for value, _ in mapped]
@@ -116,7 +116,7 @@ class Stacked(AbstractBijector):
 
 
 def _split(value: Any, lengths: tuple[int, ...], dim: int) -> list[jax.Array]:
-    """Slices of these lengths along an axis."""
+    """Split an array into slices of these lengths along an axis."""
     value = jnp.asarray(value)
     if sum(lengths) != value.shape[dim]:
         raise DistributionError(
@@ -127,7 +127,7 @@ def _split(value: Any, lengths: tuple[int, ...], dim: int) -> list[jax.Array]:
 
 
 def _with_length(shape: tuple[int, ...], dim: int, length: int) -> tuple[int, ...]:
-    """A shape with another length along one axis."""
+    """Return a shape with another length along one axis."""
     changed = list(shape)
     changed[dim] = length
     return tuple(changed)

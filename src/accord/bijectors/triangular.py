@@ -1,4 +1,4 @@
-"""Map vectors to lower Cholesky factors, with a diagonal made positive in one of three ways."""
+"""Map vectors to lower Cholesky factors, with a positive diagonal made in one of three ways."""
 
 import math
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from .elementwise import inverse_softplus, log_softplus, softplus
 
 
 class LowerCholesky(AbstractBijector):
-    """Vectors of length `n (n + 1) / 2` to lower triangular matrices `(n, n)` with a positive diagonal.
+    """Map vectors of length `n (n + 1) / 2` to lower triangular matrices `(n, n)` with a positive diagonal.
 
     The elements below the diagonal come first, row by row, as they are; then the logarithms of the diagonal.
 
@@ -48,7 +48,7 @@ class LowerCholesky(AbstractBijector):
 
 
 class SoftplusLowerCholesky(LowerCholesky):
-    """The same, with a diagonal of softplus(x): large elements grow linearly, and their slope never exceeds one.
+    """Map vectors to lower Cholesky factors with diagonal softplus(x), linear for large x.
 
     **Example**
 
@@ -70,7 +70,7 @@ class SoftplusLowerCholesky(LowerCholesky):
 
 
 class ScaledUnitLowerCholesky(LowerCholesky):
-    """The same, with rows scaled: softplus(x) times a row of a triangular matrix with a diagonal of ones.
+    """Map vectors to lower Cholesky factors: unit lower triangular matrices with rows scaled by softplus(x).
 
     The elements below the diagonal are thereby relative to the scale of their row.
 
@@ -96,12 +96,12 @@ class ScaledUnitLowerCholesky(LowerCholesky):
         return jnp.concatenate([below, last], axis=-1), -self._log_det(last)
 
     def _log_det(self, last: jax.Array) -> jax.Array:
-        """Each scale multiplies as many free elements as its row has below the diagonal, and is softplus itself."""
+        """Return the log determinant: each scale multiplies its row's free elements, and is softplus itself."""
         return (ranks(last) * log_softplus(last) - softplus(-last)).sum(axis=-1)
 
 
 def triangle_size(length: int) -> int:
-    """The number of rows `n` of a triangle of `n (n + 1) / 2` elements."""
+    """Return the number of rows `n` of a triangle of `n (n + 1) / 2` elements."""
     size = (math.isqrt(8 * length + 1) - 1) // 2
     if size * (size + 1) // 2 != length:
         raise DistributionError(
@@ -112,14 +112,14 @@ def triangle_size(length: int) -> int:
 
 
 def split_diagonal(x: Any) -> tuple[jax.Array, jax.Array]:
-    """The elements for below the diagonal, and those for the diagonal, which come last."""
+    """Return the elements below the diagonal, and the diagonal's elements, which come last."""
     (x,) = align(x)
     count = x.shape[-1] - triangle_size(x.shape[-1])
     return x[..., :count], x[..., count:]
 
 
 def with_diagonal(below: jax.Array, last: jax.Array) -> jax.Array:
-    """The lower triangular matrix with these elements below the diagonal, row by row, and this diagonal."""
+    """Build the lower triangular matrix with these elements below the diagonal, row by row, and this diagonal."""
     size = last.shape[-1]
     # One gather: what lies above the diagonal is taken from a 0 put behind the elements.
     index = np.full((size, size), below.shape[-1] + size)
@@ -130,15 +130,15 @@ def with_diagonal(below: jax.Array, last: jax.Array) -> jax.Array:
 
 
 def diagonal(y: jax.Array) -> jax.Array:
-    """The diagonal of each matrix."""
+    """Return the diagonal of each matrix."""
     return jnp.diagonal(y, axis1=-2, axis2=-1)
 
 
 def below_diagonal(y: jax.Array) -> jax.Array:
-    """The elements below the diagonal of each matrix, row by row."""
+    """Return the elements below the diagonal of each matrix, row by row."""
     return y[(..., *np.tril_indices(y.shape[-1], -1))]
 
 
 def ranks(x: jax.Array) -> np.ndarray:
-    """0, 1, ..., n - 1 along the last axis, in the dtype and rank of `x`."""
+    """Return 0, 1, ..., n - 1 along the last axis, in the dtype and rank of `x`."""
     return np.arange(x.shape[-1], dtype=x.dtype).reshape((1,) * (x.ndim - 1) + (-1,))

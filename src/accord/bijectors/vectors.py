@@ -14,7 +14,7 @@ from .elementwise import softplus
 
 
 class StickBreaking(AbstractBijector):
-    """Vectors of length `n - 1` to the simplex in `n` parts: each element breaks a share off what is left of a stick.
+    """Map vectors of length `n - 1` to the simplex in `n` parts by breaking a stick.
 
     The shares are offset so that `x = 0` maps to the uniform point (1/n, ..., 1/n). Everything is computed from
     logarithms of shares, so small parts keep their relative accuracy and no `x` gives NaN.
@@ -56,7 +56,7 @@ class StickBreaking(AbstractBijector):
 
 
 class SimplexToOrdered(AbstractBijector):
-    """The simplex in `n` parts to increasing vectors of length `n - 1`: logits of cumulative sums, plus an anchor.
+    """Map the simplex in `n` parts to increasing vectors of length `n - 1`: logits of cumulative sums, plus an anchor.
 
     A prior on the probabilities of ordered categories becomes one on the cutpoints between them.
 
@@ -100,12 +100,12 @@ class SimplexToOrdered(AbstractBijector):
 
     @property
     def _anchor(self) -> Any:
-        """The anchor, with an axis for the cutpoints."""
+        """Return the anchor, with an axis for the cutpoints."""
         return self.anchor_point if np.ndim(self.anchor_point) == 0 else self.anchor_point[..., None]
 
 
 class Ordered(AbstractBijector):
-    """Vectors to increasing vectors: the first element is free, the others are positive steps `exp(x)`.
+    """Map vectors to increasing vectors: the first element is free, the others are positive steps `exp(x)`.
 
     **Example**
 
@@ -130,7 +130,7 @@ class Ordered(AbstractBijector):
 
 
 class PositiveOrdered(AbstractBijector):
-    """Vectors to increasing vectors of positive numbers: every step, also the first from 0, is `exp(x)`.
+    """Map vectors to increasing vectors of positive numbers: every step, also the first from 0, is `exp(x)`.
 
     **Example**
 
@@ -154,7 +154,7 @@ class PositiveOrdered(AbstractBijector):
 
 
 class L1Ball(AbstractBijector):
-    """Vectors to vectors whose absolute values sum to less than one: each takes a share tanh(x) of what is left.
+    """Map vectors to vectors with absolute sum below one: each element takes a share tanh(x) of the rest.
 
     The map is continuous, with a kink where an element is 0: there what is left for the later ones is largest.
 
@@ -186,7 +186,7 @@ class L1Ball(AbstractBijector):
 
 
 class ZeroSum(AbstractBijector):
-    """Arrays to arrays, one longer along each of the last axes, that sum to zero along each of them.
+    """Map arrays to arrays, one longer along each of the last axes, that sum to zero along each of them.
 
     The map is an isometry onto the hyperplane of sum zero, so independent normal numbers stay so there, and every
     element has the same distribution. The log determinant is 0, with respect to area on the hyperplane.
@@ -206,12 +206,12 @@ class ZeroSum(AbstractBijector):
 
     @property
     def domain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `x` that form one event."""
+        """Number of trailing axes of `x` that form one event."""
         return self.transform_ndims
 
     @property
     def codomain_event_dim(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Trailing axes of `y` that form one event."""
+        """Number of trailing axes of `y` that form one event."""
         return self.transform_ndims
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
@@ -243,17 +243,17 @@ class ZeroSum(AbstractBijector):
 
 
 def _offset(x: jax.Array) -> np.ndarray:
-    """Minus the logit of an equal share at each break: log(k - 1) with `k` parts left; dtype and rank of `x`."""
+    """Return minus the logit of an equal share at each break: log(k - 1) for `k` parts left; like `x`."""
     logits = np.log(np.arange(x.shape[-1], 0, -1)).astype(x.dtype)
     return logits.reshape((1,) * (x.ndim - 1) + (-1,))
 
 
 def _sum_from_end(x: jax.Array) -> jax.Array:
-    """Sums of the last elements: no subtraction from 1, hence no cancellation when little is left."""
+    """Sum from the last element backward, without cancellation in 1 minus a sum near 1."""
     return jnp.flip(jnp.cumsum(jnp.flip(x, axis=-1), axis=-1), axis=-1)
 
 
 def _sum_before(x: jax.Array) -> jax.Array:
-    """The sum of the elements before each one."""
+    """Return the sum of the elements before each one."""
     start = jnp.zeros((*x.shape[:-1], 1), x.dtype)
     return jnp.concatenate([start, jnp.cumsum(x[..., :-1], axis=-1)], axis=-1)
