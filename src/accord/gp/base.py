@@ -1,4 +1,4 @@
-"""State what a covariance function is: a frozen value that maps two sets of points to a matrix."""
+"""Define the base class of covariance functions: frozen values that map two sets of points to a matrix."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ from ..distributions.parameters import check_names, check_parameter
 
 
 class AbstractCovariance(Module):
-    """The covariance of a Gaussian process between any two points.
+    """Abstract base class of covariance functions of Gaussian processes.
 
     `covariance(x, z)` is the matrix between points `x`, shape `(n,)` or `(n, d)`, and `z`, shape `(k,)` or `(k, d)`;
     without `z`, that of `x` with itself. Its shape is `(n, k)`.
@@ -67,10 +67,10 @@ class AbstractCovariance(Module):
 
     @abstractmethod
     def __call__(self, x: Any, z: Any = None) -> jax.Array:
-        """The matrix of covariances; see the class."""
+        """Return the matrix of covariances; see the class."""
 
     def _points(self, *sets: Any) -> tuple[jax.Array, ...]:
-        """Sets of points of one dtype, each of shape `(n, d)`.
+        """Return sets of points of one dtype, each of shape `(n, d)`.
 
         **Raises** `DistributionError` for what are no points, or not of as many axes as there are lengthscales.
         """
@@ -94,7 +94,7 @@ class AbstractCovariance(Module):
 
 
 def library_of(*values: Any) -> tuple[Any, np.dtype]:
-    """NumPy and float64 where all is known and none of it JAX's, so that what a model is given keeps its digits.
+    """Choose NumPy and float64 if all is known and nothing is JAX's, so that a model's inputs stay accurate.
 
     Else `jax.numpy`, with the dtype in which the values meet.
     """
@@ -104,7 +104,7 @@ def library_of(*values: Any) -> tuple[Any, np.dtype]:
 
 
 def as_points(owner: str, x: Any, dtype: Any, library: Any = jnp) -> Any:
-    """Points as an array of shape `(n, d)`; those on a line may come as `(n,)`."""
+    """Return points as an array of shape `(n, d)`; points on a line may have shape `(n,)`."""
     if np.ndim(x) not in (1, 2):
         raise DistributionError(
             f"{owner}: points must have shape (n,) or (n, d), got {np.shape(x)}. One point is `x[None]`."

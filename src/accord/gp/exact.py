@@ -1,4 +1,4 @@
-"""Give the distributions of an exact Gaussian process at points: before and after it has been observed at others."""
+"""Build distributions of an exact Gaussian process, before and after observing it at other points."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .base import AbstractCovariance
 
 @checks_options
 def marginal(covariance: AbstractCovariance, x: Any, *, noise: Any, mean: Any = 0.0) -> MultivariateNormal:
-    """The distribution of noisy observations of a Gaussian process at points `x`; its density costs `n^3` operations.
+    """Build the distribution of noisy observations of a Gaussian process at `x`; the density costs `n^3` operations.
 
     **Arguments**
     - `x`: shape `(n,)` or `(n, d)`.
@@ -47,7 +47,7 @@ def conditional(
     mean: Any = 0.0,
     mean_new: Any = 0.0,
 ) -> MultivariateNormal:
-    """The distribution of observations at `x_new`, shape `(k,)` or `(k, d)`, given observations `y` at `x`.
+    """Build the distribution of observations at `x_new`, shape `(k,)` or `(k, d)`, given observations `y` at `x`.
 
     **Arguments**
     - `x`, `noise`, `mean`: as of `marginal`; `y`, shape `(n,)`.

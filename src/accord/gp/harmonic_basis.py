@@ -1,4 +1,4 @@
-"""Approximate a periodic process by the first terms of its Fourier series."""
+"""Approximate a periodic Gaussian process by the first terms of its Fourier series."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ _BEYOND = 48
 
 
 class HarmonicBasis(Module):
-    """A constant, and cosines and sines of the first multiples of a frequency.
+    """Fourier basis of a periodic process: a constant, and cosines and sines of multiples of a frequency.
 
     `basis(x)`, at points of shape `(n,)`, has shape `(n, 2 * size + 1)`; times weights with the standard deviations
     `basis.scales(covariance)` it is a Gaussian process whose covariance goes to the exact one, fast, as the size grows.
@@ -55,11 +55,11 @@ class HarmonicBasis(Module):
 
     @property
     def num_functions(self) -> int:
-        """The number of functions, and of weights."""
+        """Number of functions, and of weights."""
         return 2 * self.size + 1
 
     def scales(self, covariance: AbstractCovariance) -> jax.Array:
-        """Standard deviations of the weights, shape `(2 * size + 1,)`: constant, cosines, sines.
+        """Return standard deviations of the weights, shape `(2 * size + 1,)`: constant, cosines, sines.
 
         **Raises** `DistributionError` for a covariance that is not periodic; `OptionError` for another period.
         """
@@ -96,7 +96,7 @@ class HarmonicBasis(Module):
 
 
 def _log_series(z: jax.Array, size: int) -> jax.Array:
-    """Logarithms of exp(-z) I_0(z), 2 exp(-z) I_1(z), ..., 2 exp(-z) I_size(z), whose sum goes to 1."""
+    """Return logs of exp(-z) I_0(z), 2 exp(-z) I_1(z), ..., 2 exp(-z) I_size(z); the full series sums to 1."""
     from ..distributions.special import log_bessel_i0e
 
     last = size + _BEYOND

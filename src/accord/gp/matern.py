@@ -1,4 +1,4 @@
-"""Define the covariances of Matern of which the process has no, one or two derivatives."""
+"""Define Matern covariances of processes with no, one or two derivatives."""
 
 import math
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from .stationary import AbstractStationary
 
 
 class AbstractMatern(AbstractStationary):
-    """A covariance of Matern of half-integer order.
+    """Abstract base class of Matern covariances of half-integer order.
 
     **Class variables**: `half_order`, k: the order is k + 1/2, and the process has k derivatives.
 
@@ -32,7 +32,7 @@ class AbstractMatern(AbstractStationary):
 
 
 class Matern12(AbstractMatern):
-    """The Ornstein-Uhlenbeck process: continuous, without a derivative.
+    """Matern covariance of order 1/2 (Ornstein-Uhlenbeck process): continuous, without a derivative.
 
     **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
 
@@ -51,7 +51,7 @@ class Matern12(AbstractMatern):
 
 
 class Matern32(AbstractMatern):
-    """A process with one derivative.
+    """Matern covariance of order 3/2: a process with one derivative.
 
     **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
 
@@ -73,7 +73,7 @@ class Matern32(AbstractMatern):
 
 
 class Matern52(AbstractMatern):
-    """A process with two derivatives.
+    """Matern covariance of order 5/2: a process with two derivatives.
 
     **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
 
@@ -96,7 +96,7 @@ class Matern52(AbstractMatern):
 
 @jax.custom_jvp
 def _rough(square: jax.Array) -> jax.Array:
-    """exp(-a) at a^2, with the slope 0 at 0, where it has a kink as a function of places."""
+    """Compute exp(-a) from a^2, with slope 0 at 0, where it has a kink as a function of position."""
     return jnp.exp(-_root(square))
 
 
@@ -110,7 +110,7 @@ def _rough_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
 
 @jax.custom_jvp
 def _once(square: jax.Array) -> jax.Array:
-    """(1 + a) exp(-a) at a^2, of which the slope is half of minus exp(-a)."""
+    """Compute (1 + a) exp(-a) from a^2; its slope is -exp(-a) / 2."""
     a = _root(square)
     return (1 + a) * jnp.exp(-a)
 
@@ -123,7 +123,7 @@ def _once_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[ja
 
 @jax.custom_jvp
 def _twice(square: jax.Array) -> jax.Array:
-    """(1 + a + a^2 / 3) exp(-a) at a^2, of which the slope is a sixth of minus (1 + a) exp(-a)."""
+    """Compute (1 + a + a^2 / 3) exp(-a) from a^2; its slope is -(1 + a) exp(-a) / 6."""
     a = _root(square)
     return (1 + a + a * a / 3) * jnp.exp(-a)
 

@@ -1,4 +1,4 @@
-"""Define the covariance of processes that repeat themselves."""
+"""Define the covariance of periodic processes."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from .base import AbstractCovariance
 
 
 class Periodic(AbstractCovariance):
-    """The covariance of a smooth process on a line that repeats itself exactly.
+    """Periodic covariance: a smooth process on a line that repeats exactly.
 
     **Fields**
     - `amplitude`: as of `AbstractCovariance`.

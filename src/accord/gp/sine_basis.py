@@ -1,4 +1,4 @@
-"""Approximate a stationary process by sines on a box, after Solin & Sarkka."""
+"""Approximate a stationary Gaussian process by sines on a box, after Solin & Sarkka."""
 
 import math
 from typing import Any, Self
@@ -19,7 +19,7 @@ _LEAST_WIDTH = 1.2  # half-widths of the interval in half-ranges of the points, 
 
 
 class SineBasis(Module):
-    """The functions that vanish at the borders of an interval or box and solve the wave equation there.
+    """Sine basis on an interval or box (Hilbert-space approximation of a stationary Gaussian process).
 
     `basis(x)`, at points of shape `(n,)` or `(n, d)`, has shape `(n, num_functions)`; times weights with the standard
     deviations `basis.scales(covariance)` it is a Gaussian process whose covariance goes to the exact one as the size
@@ -66,7 +66,7 @@ class SineBasis(Module):
     @classmethod
     @checks_options
     def around(cls, x: Any, lengthscales: tuple[float, float], covariance: type[AbstractStationary]) -> Self:
-        """A basis for points `x` that is accurate for all lengthscales between two, by published rules.
+        """Build a basis for points `x` that is accurate for all lengthscales in a range, by published rules.
 
         **Arguments**
         - `x`: all points, those of predictions too; known numbers of shape `(n,)` or `(n, d)`.
@@ -99,23 +99,23 @@ class SineBasis(Module):
 
     @property
     def num_axes(self) -> int:
-        """The number of axes that points have."""
+        """Number of axes of the points."""
         return len(self.size) if isinstance(self.size, tuple) else 1
 
     @property
     def num_functions(self) -> int:
-        """The number of functions, and of weights."""
+        """Number of functions, and of weights."""
         return math.prod(self.size) if isinstance(self.size, tuple) else self.size
 
     def frequencies(self) -> Any:
-        """The angular frequencies of the functions along each axis, shape `(num_functions, d)`."""
+        """Return the angular frequencies of the functions along each axis, shape `(num_functions, d)`."""
         sizes = self.size if isinstance(self.size, tuple) else (self.size,)
         counts = np.indices(sizes).reshape(len(sizes), -1).T + 1
         dtype = float_type(self.low, self.high)
         return jnp.asarray(counts, dtype) * (jnp.pi / self._width(dtype))
 
     def scales(self, covariance: AbstractCovariance) -> jax.Array:
-        """Standard deviations of the weights, shape `(num_functions,)`.
+        """Return standard deviations of the weights, shape `(num_functions,)`.
 
         **Raises** `DistributionError` for a covariance without a spectral density.
         """
@@ -149,6 +149,6 @@ class SineBasis(Module):
         return lib.where(is_inside[:, None], whole, math.nan)
 
     def _width(self, dtype: Any, lib: Any = jnp) -> Any:
-        """Of the interval along each axis, shape `(1, d)`."""
+        """Return the width of the interval along each axis, shape `(1, d)`."""
         low, high = (lib.atleast_2d(lib.asarray(each, dtype)) for each in (self.low, self.high))
         return lib.broadcast_to(high - low, (1, self.num_axes))

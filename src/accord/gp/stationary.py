@@ -1,4 +1,4 @@
-"""Define covariances of the distance alone, with the spectral densities that say how rough they are."""
+"""Define stationary covariances and their spectral densities."""
 
 import math
 from abc import abstractmethod
@@ -15,7 +15,7 @@ LOG_TWO_PI = math.log(2 * math.pi)
 
 
 class AbstractStationary(AbstractCovariance):
-    """A covariance of the distance between points, which has a spectral density.
+    """Abstract base class of stationary covariances with a spectral density.
 
     The distance is Euclidean, after each axis has been divided by its lengthscale.
 
@@ -33,7 +33,7 @@ class AbstractStationary(AbstractCovariance):
         return jnp.asarray(self.amplitude, x.dtype) ** 2 * self._correlation((apart * apart).sum(axis=-1))
 
     def log_spectral_density(self, frequency: Any) -> jax.Array:
-        """Logarithm of the Fourier transform of the covariance, as a function of angular frequencies.
+        """Return the log Fourier transform of the covariance at angular frequencies.
 
         The covariance at a difference r is `(2 pi)^-d` times the integral of `exp(i w r)` times the density over w.
 
@@ -48,19 +48,19 @@ class AbstractStationary(AbstractCovariance):
 
     @abstractmethod
     def _correlation(self, square: jax.Array) -> jax.Array:
-        """The correlation at a squared distance in lengthscales."""
+        """Return the correlation at a squared distance in lengthscales."""
 
     @abstractmethod
     def _log_spectrum(self, square: jax.Array, num_axes: int) -> jax.Array:
-        """The logarithm of the spectral density of unit amplitude and lengthscales, at a squared frequency."""
+        """Return the log spectral density for unit amplitude and lengthscales, at a squared frequency."""
 
     def _of_axes(self, dtype: Any) -> jax.Array:
-        """The lengthscale, shape `(1, 1)` or `(1, d)`."""
+        """Return the lengthscale, shape `(1, 1)` or `(1, d)`."""
         return jnp.atleast_2d(jnp.asarray(self.lengthscale, dtype))
 
 
 class SquaredExponential(AbstractStationary):
-    """The smoothest usual covariance: all derivatives of the process exist.
+    """Squared exponential covariance: the process has all derivatives.
 
     **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
 
@@ -87,7 +87,7 @@ class SquaredExponential(AbstractStationary):
 
 
 class RationalQuadratic(AbstractStationary):
-    """A mixture of squared exponentials over many lengthscales.
+    """Rational quadratic covariance: a mixture of squared exponentials over many lengthscales.
 
     **Fields**
     - `amplitude`, `lengthscale`: as of `AbstractCovariance`.

@@ -1,4 +1,4 @@
-"""Make the weights of basis functions a site of a model."""
+"""Sample the weights of basis functions as a site of a model."""
 
 from typing import Any
 
