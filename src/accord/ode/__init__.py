@@ -1,3 +1,3 @@
-"""Solve differential equations inside of a model."""
+"""Solve differential equations inside a model."""
 
 from .solve import solve as solve

@@ -1,4 +1,4 @@
-"""Refuse times, and slopes, that no solver can be given."""
+"""Check the times and the slope before a solver gets them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ def check_times(t0: Any, times: Any) -> None:
 
 
 def check_slope(slope: Callable[..., Any], start: Any, args: Any, dtype: Any) -> None:
-    """Raise `ModelError` for a slope that is not of the shape of the state."""
+    """Raise `ModelError` for a slope whose shape differs from the state's."""
     found = jax.eval_shape(lambda t, y: slope(t, y, args), jax.ShapeDtypeStruct((), dtype), start)
     shapes = [jax.tree.map(lambda a: tuple(a.shape), tree) for tree in (found, start)]
     if shapes[0] != shapes[1]:

@@ -1,4 +1,4 @@
-"""Differentiate solutions with respect to few numbers, by solving for their derivatives beside them.
+"""Differentiate solutions by a few parameters: solve for their derivatives along with the states.
 
 The derivatives of the states with respect to m numbers obey linear equations of their own. Solved in the steps that the
 states alone would take, they cost one loop in which every operation has m + 1 columns, where going back through a
@@ -32,7 +32,7 @@ _LOOSE = 1e-3  # weight of errors of derivatives beside those of states
 
 
 class Problem(eqx.Module):
-    """What is solved, with all that it depends on as leaves.
+    """Initial value problem, with every input that it depends on as a leaf.
 
     **Fields**: `slope`, a pytree; `y0`, shape `(n,)`; `t0`, shape `()`; `times`, shape `(time,)`.
     """
@@ -43,14 +43,14 @@ class Problem(eqx.Module):
     times: jax.Array
 
     def depends_on_few(self, start: Any) -> bool:
-        """Whether few numbers are unknown while it is traced, those of `start` among them; times are not counted."""
+        """Return whether the problem has few unknown numbers, including `start`; times are not counted."""
         leaves = jax.tree.leaves((start, self.slope.constants))
         count = sum(jnp.size(leaf) for leaf in leaves if _is_unknown(leaf))
         return count <= MAX_NUMBERS and count * self.y0.size <= MAX_DERIVATIVES
 
 
 def solve_along(problem: Problem, solver: Solver) -> jax.Array:
-    """The states, shape `(time, n)`. Of all its derivatives, of any order, the first alone may be taken backward."""
+    """Solve for the states, shape `(time, n)`; only the first derivative may be taken in reverse mode."""
     arrays, static = eqx.partition(problem, eqx.is_array)
 
     @jax.custom_jvp
@@ -68,7 +68,7 @@ def solve_along(problem: Problem, solver: Solver) -> jax.Array:
 
 
 class _Moving(eqx.Module):
-    """The slope of a state, the first of some rows, and of its derivatives, the other rows.
+    """Slope of the state (the first row) and of its derivatives (the other rows).
 
     **Fields**: `slope`, of the state; `directions`, by the number of an array of it, along which each row's derivative
     is, with a leading axis of rows.
@@ -92,7 +92,7 @@ class _Moving(eqx.Module):
 
 
 def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[jax.Array, jax.Array]:
-    """The states and their derivative along a tangent, which has the leaves of the problem, or symbolic zeros."""
+    """Return the states and their derivative along a tangent, with the problem's leaves or symbolic zeros."""
     dtype = problem.y0.dtype
     numbers = [problem.y0, problem.t0, *jax.tree.leaves(eqx.filter(problem.slope, eqx.is_array))]
     tangents = [tangent.y0, tangent.t0, *jax.tree.leaves(tangent.slope)]
@@ -116,7 +116,7 @@ def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[ja
 
 
 def _units(arrays: Sequence[jax.Array]) -> list[jax.Array]:
-    """For each array, its part of every unit vector of all numbers together: `(numbers, *its shape)`."""
+    """Return, for each array, its part of every unit vector of all numbers: `(numbers, *its shape)`."""
     ends = [sum(array.size for array in arrays[: count + 1]) for count in range(len(arrays))]
     return [
         jnp.eye(ends[-1], array.size, array.size - end, array.dtype).reshape(-1, *array.shape)
@@ -133,7 +133,7 @@ def _size(vector: jax.Array) -> jax.Array:
 
 
 def _size_of_rows(rows: jax.Array) -> jax.Array:
-    """Steps are as long as those of the state alone, but where derivatives would go astray.
+    """Measure the error of rows: the state sets the step size, unless derivatives would blow up.
 
     Where states do not move, as in an equilibrium, nothing else keeps steps from growing until derivatives explode.
     """

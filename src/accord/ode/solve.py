@@ -1,4 +1,4 @@
-"""Solve ordinary differential equations inside of a model."""
+"""Solve ordinary differential equations inside a model."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -32,7 +32,7 @@ def solve(
     atol: float | None = None,
     max_steps: int = 1000,
 ) -> Any:
-    """The state at `times` of the system that is `y0` at `t0` and moves as `dy/dt = slope(t, y, args)`.
+    """Solve `dy/dt = slope(t, y, args)` from `y0` at `t0`, and return the states at `times`.
 
     Steps adapt to the error. The work is bounded: where `max_steps` are not enough, or a state is not finite, or times
     decrease, all states are NaN, so that a run counts and explains the place, and leaves it.
@@ -101,7 +101,7 @@ def solve(
 
 
 def _in_order(times: jax.Array, t0: jax.Array) -> jax.Array:
-    """The times where they do not decrease; diffrax raises for others, where a run wants NaN (`drivers.callbacks`)."""
+    """Return the times made non-decreasing: diffrax raises for others, where a run needs NaN (`drivers.callbacks`)."""
     in_order = jax.lax.cummax(jnp.maximum(times, t0))
     # Where times are equal, a maximum has half of its derivative from each.
     return jnp.where(in_order == times, times, jax.lax.stop_gradient(in_order))

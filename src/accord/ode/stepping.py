@@ -1,4 +1,4 @@
-"""Choose a solver of diffrax, which is imported when it is first used, and take its steps."""
+"""Choose a diffrax solver and take its steps; diffrax is imported at first use."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from .traced_slope import Slope
 
 @dataclass(frozen=True)
 class Stepping:
-    """How steps are taken.
+    """Solver, tolerances and maximal number of steps.
 
     **Fields**: `solver`, of diffrax; `rtol` and `atol`, of a step; `max_steps`. Slopes are pytrees, of which all that
     they depend on is a leaf.
@@ -26,16 +26,16 @@ class Stepping:
 
     @property
     def is_explicit(self) -> bool:
-        """Whether steps are sums of slopes: no system is solved that grows with the numbers solved for."""
+        """Return whether the method is explicit: no equation system is solved in a step."""
         return isinstance(self.solver, diffrax_module().AbstractERK)
 
     def forward(self, slope: Slope, y0: jax.Array, t0: jax.Array, times: jax.Array, norm: Norm) -> jax.Array:
-        """The states at `times`, all NaN where the solver gives up; to be differentiated forward only."""
+        """Return the states at `times`, all NaN where the solver gives up; forward-mode derivatives only."""
         diffrax = diffrax_module()
         return self._states(slope, y0, t0, times, diffrax.ForwardMode(), {"norm": norm})
 
     def reversible(self, slope: Slope, y0: jax.Array, t0: jax.Array, times: jax.Array) -> jax.Array:
-        """The same, to be differentiated backward only: some steps are taken again."""
+        """Return the states like `forward`, with reverse-mode derivatives only: some steps are taken again."""
         return self._states(slope, y0, t0, times, diffrax_module().RecursiveCheckpointAdjoint(), {})
 
     def _states(
@@ -70,12 +70,12 @@ class Stepping:
 
 
 def _slope(t: jax.Array, y: jax.Array, slope: Slope) -> jax.Array:
-    """One function for all, whose arrays are arguments: diffrax keeps what it has traced, by function."""
+    """Evaluate a slope given as an argument: diffrax caches its traces by function, so this one never changes."""
     return slope(t, y)
 
 
 def diffrax_module() -> Any:
-    """Raises `ModelError` where it is not installed."""
+    """Import diffrax, or raise `ModelError` where it is not installed."""
     try:
         import diffrax
     except ImportError as error:
@@ -84,7 +84,7 @@ def diffrax_module() -> Any:
 
 
 def solver_for(method: Any) -> Any:
-    """Of diffrax, by name or as given. **Raises** `OptionError` for anything else."""
+    """Return the diffrax solver by name or as given. **Raises** `OptionError` for anything else."""
     diffrax = diffrax_module()
     if isinstance(method, diffrax.AbstractSolver):
         return method

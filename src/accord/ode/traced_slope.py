@@ -1,4 +1,4 @@
-"""Trace a slope once, so that equations that are the same are known to be."""
+"""Trace a slope once, so that equal equations are recognised as equal."""
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -14,7 +14,7 @@ Slope = Callable[[jax.Array, jax.Array], jax.Array]
 
 
 class _Code:
-    """What is computed from constants, time and state; equal to what computes the same.
+    """Traced computation from constants, time and state; equal to any that computes the same.
 
     One with rules for derivatives (`jax.custom_jvp`), or callbacks that are made anew, is equal to itself alone.
 
@@ -35,7 +35,7 @@ class _Code:
 
 
 class TracedSlope(eqx.Module):
-    """A slope whose leaves are all that it closes over.
+    """Slope whose leaves are all the arrays that it closes over.
 
     **Fields**: `constants`; `code`, what is done with them, time and state.
     """
@@ -45,13 +45,13 @@ class TracedSlope(eqx.Module):
 
     @staticmethod
     def of(slope: Slope, t: jax.Array, y: jax.Array) -> "TracedSlope":
-        """Of any slope; `t` and `y` say only what time and states look like."""
+        """Trace any slope; only the shapes and dtypes of `t` and `y` matter."""
         closed = jax.make_jaxpr(slope)(t, y)
         return TracedSlope(tuple(closed.consts), _Code(closed.jaxpr))
 
     @property
     def has_forward_rules(self) -> bool:
-        """Whether it can be differentiated forward, as `jax.custom_vjp` cannot."""
+        """Return whether the slope has forward-mode derivatives; `jax.custom_vjp` has none."""
         return not any(
             each.primitive.name.startswith("custom_vjp_call") for each in equations(self.code.jaxpr)
         )
