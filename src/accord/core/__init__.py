@@ -1,1 +1,1 @@
-"""Hold what every room needs and none may change: errors, notices, keys, precision."""
+"""Hold what every package uses: errors, notices, keys, precision."""

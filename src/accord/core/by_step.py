@@ -1,4 +1,4 @@
-"""Treat a pytree some of whose arrays have an entry for each of several steps, along a new first axis."""
+"""Map over pytrees in which some arrays have one entry per step, along a new first axis."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ Flags = tuple[bool, ...]
 
 
 def at_each_step(function: Callable[..., Any], tree: Any, by_step: Flags, *values: Any, axis: int = 0) -> Any:
-    """`function(tree of a step, *values of a step)` for all steps; `axis` is that of the steps in values and result.
+    """Map `function(tree of a step, *values of a step)` over all steps; `axis` holds the steps in values and result.
 
     What is not an array in the tree is the same at each step, and stays what it is.
     """
@@ -27,7 +27,7 @@ def at_each_step(function: Callable[..., Any], tree: Any, by_step: Flags, *value
 
 
 def made_at_each_step(function: Callable[[Any], Any], tree: Any, by_step: Flags) -> tuple[Any, Flags]:
-    """A pytree that `function` makes of the tree of one step, for all steps, and which of its leaves are by step."""
+    """Map a pytree-valued `function` over the trees of all steps; also return which leaves are per step."""
     rest: list[Any] = []
 
     def arrays_of(tree: Any) -> Any:

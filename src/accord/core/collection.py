@@ -1,4 +1,4 @@
-"""Put off Python's search for cycles while very much is made of which little is garbage, such as a trace."""
+"""Pause Python's cyclic garbage collection while many lasting objects are made, as in tracing."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_put_off() -> Iterator[None]:
-    """Let Python look for cycles no sooner than afterwards, unless it does not at all.
+    """Pause cyclic garbage collection in a `with` block, unless it is off already.
 
     Tracing makes so many objects that Python would look through all that JAX has imported in the midst of it, which
     takes as long as to trace a small model, a tenth of a second. The switch belongs to the process: threads beside do

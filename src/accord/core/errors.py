@@ -1,4 +1,4 @@
-"""Name what can go wrong, so that a user can catch it and read what to do."""
+"""Define accord's exceptions."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class AccordError(Exception):
-    """Base of every error that accord raises on purpose.
+    """Base class of every error that accord raises on purpose.
 
     **Example**
 
@@ -120,7 +120,7 @@ class InitializationError(AccordError):
 
 
 class SamplingError(AccordError):
-    """A run could not go on: no chain moves any more, or a number was not finite and was asked to raise.
+    """A run could not continue: no chain moves any more, or a number was not finite under `on_nonfinite="raise"`.
 
     **Example**
 
@@ -170,6 +170,6 @@ class StorageError(AccordError):
 
 
 def suggest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str:
-    """Return " Did you mean 'x'?" for the nearest candidate, or an empty string when none is so alike, in [0, 1]."""
+    """Return " Did you mean 'x'?" for the nearest candidate, or "" if no candidate reaches `likeness`, in [0, 1]."""
     near = difflib.get_close_matches(name, list(candidates), n=1, cutoff=likeness)
     return f" Did you mean {near[0]!r}?" if near else ""

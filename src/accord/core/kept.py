@@ -1,4 +1,4 @@
-"""Keep what was worked out from a frozen value beside it, so that it is worked out once."""
+"""Cache results computed from a frozen value, so that each is computed once."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -10,7 +10,7 @@ _MOST = 16  # results: those of the oldest question make room
 
 
 class Kept:
-    """Results by what was asked for. It belongs to one value, and is no part of it: a copy or a pickle has none yet.
+    """Cache of results by question. It belongs to one value and is no part of it: copies and pickles start empty.
 
     Safe in threads: a second one that asks the same waits for the first.
     """
@@ -20,7 +20,7 @@ class Kept:
         self._results: dict[Hashable, Any] = {}
 
     def get(self, question: Hashable, work: Callable[[], T]) -> T:
-        """What `work` returned when this was first asked, or returns now. What it raises is not kept."""
+        """Return the cached result of `work` for this question, or compute it now. Exceptions are not cached."""
         with self._lock:
             if question not in self._results:
                 found = work()

@@ -1,4 +1,4 @@
-"""Derive every random number of a run from what it is for: (seed, chain, draw, use).
+"""Derive every random number of a run from its purpose: (seed, chain, draw, use).
 
 A key is two 32-bit words. Nothing is split and carried in run order, so a draw's numbers are the same whether it is
 made alone, after an interruption, or in another process. The same arithmetic runs on the host (NumPy) and inside
@@ -95,13 +95,13 @@ def fold(key: Any, number: Any) -> Any:
 
 
 def _of_ints(key: Any, counter: tuple[int, int]) -> np.ndarray:
-    """The cipher for one block on the host: several times faster than with NumPy's scalars."""
+    """Encrypt one block on the host with Python integers, several times faster than NumPy scalars."""
     words = _rounds((int(key[0]), int(key[1])), counter, _add_ints, _rotate_int, xor)
     return np.array(words, np.uint32)
 
 
 def item(key: Any, use: Any, number: Any) -> Any:
-    """The key of item `number` of stream `use` (both uint32) of a chain's key; shapes and places as for `fold`.
+    """Return the key of item `number` of stream `use` (both uint32) of a chain's key; shapes as for `fold`.
 
     One block of the cipher, where two folds take two. Its first word of counter is never 0, which is that of `fold`.
     """
@@ -115,7 +115,7 @@ def item(key: Any, use: Any, number: Any) -> Any:
 
 
 def chain_key(seed: int, chain: int) -> np.ndarray:
-    """The key of one chain, shape `(2,)` uint32, from the run's seed and the chain's number.
+    """Return the key of one chain, shape `(2,)` uint32, from the run's seed and the chain's number.
 
     **Raises** `OptionError` for a seed outside [0, 2**64).
     """
@@ -126,17 +126,17 @@ def chain_key(seed: int, chain: int) -> np.ndarray:
 
 
 def generator(key: np.ndarray, use: int, number: int) -> np.random.Generator:
-    """A NumPy generator for host-side work (starting points), at `number` of stream `use` of a chain's key."""
+    """Return a NumPy generator for host-side work (starting points), at `number` of stream `use` of a chain's key."""
     return generator_of(fold(fold(key, np.uint32(use)), np.uint32(number)))
 
 
 def generator_of(words: np.ndarray) -> np.random.Generator:
-    """The NumPy generator of two words."""
+    """Return the NumPy generator seeded by two words."""
     return np.random.Generator(np.random.Philox(key=int(words[0]) << 32 | int(words[1])))
 
 
 def words(key: np.ndarray, use: int, count: int) -> np.ndarray:
-    """The words for the items 0, 1, ... of stream `use` of a chain's key, shape `(count, 2)` uint32.
+    """Return the words for items 0, 1, ... of stream `use` of a chain's key, shape `(count, 2)` uint32.
 
     They make a JAX key (`jax.random.wrap_key_data`), or a NumPy generator (`generator_of`).
     """
@@ -144,7 +144,7 @@ def words(key: np.ndarray, use: int, count: int) -> np.ndarray:
 
 
 def of_numbers(numbers: jax.Array) -> jax.Array:
-    """The key, shape `(2,)` uint32, that belongs to floats of shape `(n,)`: a function of all their bits.
+    """Return the key, shape `(2,)` uint32, of floats of shape `(n,)`: a function of all their bits.
 
     The words of each number are encrypted by its place, and added up without regard to order.
     """
@@ -155,7 +155,7 @@ def of_numbers(numbers: jax.Array) -> jax.Array:
 
 
 def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
-    """Uniform numbers in (0, 1), never 0 nor 1, at counters `(first, second)` of a key; shape of the counters."""
+    """Draw uniform numbers in (0, 1), never 0 nor 1, at counters `(first, second)` of a key; shape of the counters."""
     words = threefry((key[0], key[1]), (jnp.asarray(first), jnp.asarray(second)))
     if dtype == jnp.float32:
         return ((words[0] >> np.uint32(9)).astype(dtype) + np.float32(0.5)) * np.float32(2.0**-23)
@@ -166,7 +166,7 @@ def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
 
 
 def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.Array, jax.Array]:
-    """Two independent uniform numbers in (0, 1), never 0 nor 1, from one block of the cipher; shape of the counters.
+    """Draw two independent uniform numbers in (0, 1), never 0 nor 1, from one cipher block; shape of the counters.
 
     They have 32 bits each (23 in float32), which is enough to choose by: probabilities are off by 1e-10 at most.
     """
@@ -178,7 +178,7 @@ def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.A
 
 
 def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
-    """Standard normal numbers, shape `(size,)`, at stream `stream` of a key, by the inverse distribution function."""
+    """Draw standard normal numbers, shape `(size,)`, at stream `stream` of a key, by the inverse cdf."""
     counters = jnp.arange(size, dtype=jnp.uint32)
     u = uniform(key, counters, jnp.full_like(counters, stream), dtype)
     return np.sqrt(2.0).astype(dtype) * jax.lax.erf_inv(2 * u - 1)

@@ -1,4 +1,4 @@
-"""Make the base of frozen pytrees that users build: their constructors are entry points, as functions are."""
+"""Define the base class of frozen pytrees that users build, with constructors as entry points."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class _ModuleType(type(eqx.Module)):
-        """Equinox checks what was built after `__init__`, in the call of the class, which only a metaclass sees."""
+        """Metaclass that shortens tracebacks of Equinox's checks, which run after `__init__`."""
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             try:
@@ -21,4 +21,4 @@ else:
                 raise
 
     class Module(eqx.Module, metaclass=_ModuleType):
-        """An `equinox.Module` whose constructor shows users only their own lines of what it raises."""
+        """An `equinox.Module` whose constructor errors show only the user's own frames."""

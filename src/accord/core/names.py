@@ -1,4 +1,4 @@
-"""Refuse names that a module does not have, with what was meant: the `__getattr__` of public modules."""
+"""Raise a helpful error for unknown names in public modules, through their `__getattr__`."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from .tracebacks import entry_point
 
 
 def refusal(module: str) -> Any:
-    """A `__getattr__` for a module, which raises `AttributeError` with the nearest name or the word that is ours.
+    """Return a `__getattr__` for a module: it raises `AttributeError` with the nearest name or accord's word.
 
     Type checkers shall go on to report such names, so that it is no function to them.
     """
@@ -22,7 +22,7 @@ def refusal(module: str) -> Any:
 
 
 def unknown(module: str, name: str) -> AttributeError:
-    """What to raise for a name that a module does not have.
+    """Return the error for a name that a module does not have.
 
     Python asks for a submodule before it imports it, and tools ask for names with an underscore: they read no words.
     """
@@ -40,7 +40,7 @@ def unknown(module: str, name: str) -> AttributeError:
 
 
 def no_attribute(owner: str, name: str) -> AttributeError:
-    """What to raise for an attribute that what a run returns does not have; Python adds the nearest one that it has."""
+    """Return the error for an attribute that a run's result does not have; Python adds the nearest name."""
     told = f"{owner!r} object has no attribute {name!r}"
     if not name.startswith("_"):
         from .dictionary.hints import for_attribute

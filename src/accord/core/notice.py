@@ -1,4 +1,4 @@
-"""State one thing a user should know about a model or a run."""
+"""Define notices: one thing that a user should know about a model or a run."""
 
 import html
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _COLOURS = MappingProxyType({"error": "#d33", "warning": "#e90", "info": "#48c"}
 
 @dataclass(frozen=True)
 class Notice:
-    """What was seen in a model or a run, with the number that triggered it and what to do about it.
+    """Diagnostic of a model or a run: the number that triggered it, and what to do about it.
 
     **Fields**
     - `severity`: `"error"` (do not use this model or these draws), `"warning"` (look before use) or `"info"`.
@@ -39,7 +39,7 @@ class Notice:
         return f"{self.severity}: {self.message} {self.remedy}".rstrip()
 
     def as_html(self) -> str:
-        """The same for a notebook: on pages that are light or dark."""
+        """Return the notice as HTML for a notebook, readable on light and dark pages."""
         colour = _COLOURS[self.severity]
         return (
             f"<p style='margin:0.3em 0;padding-left:0.6em;border-left:0.25em solid {colour}'>"
@@ -51,5 +51,5 @@ class Notice:
 
 
 def by_severity(notices: Iterable[Notice]) -> list[Notice]:
-    """The same with errors first and information last; in the order in which they were within each."""
+    """Sort notices by severity, errors first, and keep the order within each."""
     return sorted(notices, key=lambda notice: get_args(Severity).index(notice.severity))

@@ -1,4 +1,4 @@
-"""Turn a misspelt option into an error that names the nearest right one."""
+"""Raise an error for a misspelt option, with the nearest right one."""
 
 import functools
 import inspect
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def checks_options(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that arguments it does not have, or lacks, raise `OptionError` with what it takes.
+    """Decorate a function so that unknown or missing arguments raise `OptionError`, with the ones that it takes.
 
     It is an entry point, too: see `core.tracebacks`.
     """
@@ -49,13 +49,13 @@ def checks_options(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def checks_fields(cls: type[T]) -> type[T]:
-    """Do the same for the constructor of a class."""
+    """Decorate a class so that unknown or missing constructor arguments raise `OptionError`."""
     cls.__init__ = checks_options(cls.__init__)
     return cls
 
 
 def hint(owner: str, name: str, known: Iterable[str]) -> str:
-    """A sentence, with a space before it, on an argument that is unknown to `owner`, such as `infer.sample`.
+    """Return a hint, with a leading space, on an argument unknown to `owner`, such as `infer.sample`.
 
     It is what another library's word is here, or else the nearest one that there is, and both where one letter may be
     wrong: `start` is PyMC's, or `starts`. Empty where neither is.
@@ -67,7 +67,7 @@ def hint(owner: str, name: str, known: Iterable[str]) -> str:
 
 
 def _module_of(module: str) -> str:
-    """As users call the public module that offers a function."""
+    """Return users' name of the public module that offers a function."""
     room = module.removeprefix("accord.").split(".")[0]
     return {"language": "ac", "distributions": "dist"}.get(room, "infer")
 

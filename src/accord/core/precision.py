@@ -1,4 +1,4 @@
-"""Enter the settings of JAX that change numbers, for one run and one thread.
+"""Set the JAX options that change numerical results, for one run and one thread.
 
 JAX keeps these settings per thread, so every thread that traces or executes a run enters the scope itself. Nothing
 global is changed: leaving the scope gives the thread back what it had.
@@ -49,6 +49,6 @@ def check(precision: str) -> None:
 
 
 def float_dtype(precision: Precision) -> np.dtype:
-    """The NumPy dtype of every real number in a run of this precision."""
+    """Return the NumPy dtype of every real number in a run of this precision."""
     check(precision)
     return np.dtype(precision)

@@ -1,4 +1,4 @@
-"""State what draws by name are, wherever they lie: all of one array, some of its scalars, or piece by piece."""
+"""Define access to named draws, in memory or stored: whole arrays, some parameters, or piece by piece."""
 
 import abc
 import math
@@ -8,27 +8,27 @@ import numpy as np
 
 
 class AbstractSeries(Mapping[str, np.ndarray]):
-    """Arrays of draws by name, each of shape `(chain, draw, *event)`."""
+    """Abstract base class of named arrays of draws, each of shape `(chain, draw, *event)`."""
 
     @abc.abstractmethod
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array, which is not read for it."""
+        """Return the shape of an array, without reading the array."""
 
     @abc.abstractmethod
     def columns(self, name: str, scalars: np.ndarray) -> np.ndarray:
-        """Some scalars of an array, by their numbers in row-major order: shape `(chain, draw, len(scalars))`."""
+        """Return some parameters of an array, by row-major number: shape `(chain, draw, len(scalars))`."""
 
     @abc.abstractmethod
     def pieces(self, name: str) -> Iterator[np.ndarray]:
-        """An array in pieces of any size, each some draws of one chain: shape `(draws, *event)`."""
+        """Yield an array in pieces of any size, each some draws of one chain: shape `(draws, *event)`."""
 
     def width(self, name: str) -> int:
-        """How many scalars an array has."""
+        """Return the number of parameters in an array."""
         return math.prod(self.shape(name)[2:])
 
 
 class InMemory(AbstractSeries):
-    """Arrays that are at hand."""
+    """Named arrays of draws in memory."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
@@ -55,10 +55,10 @@ class InMemory(AbstractSeries):
 
 
 def as_series(arrays: Mapping[str, np.ndarray]) -> AbstractSeries:
-    """What is a series already as it is, other mappings as one in memory."""
+    """Return a series unchanged, and any other mapping as a series in memory."""
     return arrays if isinstance(arrays, AbstractSeries) else InMemory(arrays)
 
 
 def selection(scalars: np.ndarray, width: int) -> np.ndarray | slice:
-    """An index of these of `width` scalars, which copies nothing where it is of all."""
+    """Return an index of these parameters among `width`; a slice, which copies nothing, if it is all of them."""
     return slice(None) if np.array_equal(scalars, np.arange(width)) else scalars

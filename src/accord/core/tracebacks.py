@@ -1,4 +1,4 @@
-"""Show users their own lines, and the message last, when an exception leaves this package.
+"""Shorten tracebacks to the user's own lines, with the message last.
 
 Between the call of a user and the line of a model lie dozens of frames of this package and of JAX, which bury both. A
 function that users call leaves them out of the traceback of what it raises, just before the exception reaches the
@@ -46,7 +46,7 @@ _CALLED = ("__call__", "__getattr__", "__getitem__", "__or__")
 
 
 def entry_point(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that users call, so that the traceback of what it raises has only frames of theirs."""
+    """Decorate a public function so that tracebacks of its errors show only the user's frames."""
 
     @functools.wraps(function)
     def entered(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -60,7 +60,7 @@ def entry_point(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def entry_points(cls: type[T]) -> type[T]:
-    """Decorate a class so that each public method of its own is an entry point."""
+    """Decorate a class so that each of its own public methods is an entry point."""
     for name, member in [*vars(cls).items()]:
         if name.startswith("_") and name not in _CALLED:
             continue
@@ -72,7 +72,7 @@ def entry_points(cls: type[T]) -> type[T]:
 
 
 def leave(error: Exception) -> None:
-    """Shorten the traceback of an exception that the caller is about to raise anew, if it goes to the user.
+    """Shorten the traceback of an exception that the caller re-raises, if it goes to the user.
 
     A bare `raise` takes the traceback from the exception, and adds no line for the function that it stands in.
     """
@@ -83,7 +83,7 @@ def leave(error: Exception) -> None:
 
 
 def shorten(error: BaseException) -> None:
-    """Take out of the traceback what is not the user's, unless JAX was told to show all frames.
+    """Remove frames that are not the user's from a traceback, unless JAX was told to show all frames.
 
     The exceptions before it that the user's own code has caught stay, shortened too. Those that this package or JAX
     has caught are implementation; they are in `__context__` still, where they were, but they are not printed.
@@ -102,20 +102,20 @@ def shorten(error: BaseException) -> None:
 
 
 def in_words(error: BaseException) -> str:
-    """The frames of a traceback, and the exceptions before it, for where its message stands beside."""
+    """Format the frames of a traceback and earlier exceptions, for a place that shows the message separately."""
     if _linked(error) is None:
         return "".join(traceback.format_tb(error.__traceback__)).rstrip()
     return "".join(traceback.format_exception(error)).strip()
 
 
 def is_library(file_name: str, function: str = "") -> bool:
-    """Whether a function of this file is no code of the user's; what is typed into a console is."""
+    """Return whether a function of this file is library code; code typed into a console is the user's."""
     is_generated = file_name == "<string>" and function == "__init__"
     return is_generated or file_name.startswith(_LIBRARIES)
 
 
 def _is_below_another(entry: FrameType) -> bool:
-    """Whether a call of this package's is further out, which has something to say of the traceback itself."""
+    """Return whether an outer call of this package will shorten the traceback itself."""
     frame = entry.f_back
     while frame is not None:
         if frame.f_code.co_filename.startswith(PACKAGE):
@@ -125,7 +125,7 @@ def _is_below_another(entry: FrameType) -> bool:
 
 
 def _own(error: BaseException) -> TracebackType | None:
-    """The traceback of an exception without frames of libraries.
+    """Return the traceback of an exception without library frames.
 
     What has none of the user's, was not raised on purpose, and has no note that says where, keeps the last one of this
     package: it may be our fault. `core` raises on purpose alone, and holds the entry points, which say nothing.
@@ -153,7 +153,7 @@ def _frames(error: BaseException | None) -> list[TracebackType]:
 
 
 def _before(error: BaseException) -> BaseException | None:
-    """The exception to be printed before one, after those that are implementation were taken from between them."""
+    """Return the exception to print before this one, after unlinking implementation exceptions between them."""
     before = first = _linked(error)
     while before is not None and _is_implementation(before):
         before = _linked(before)
@@ -169,14 +169,14 @@ def _before(error: BaseException) -> BaseException | None:
 
 
 def _linked(error: BaseException) -> BaseException | None:
-    """What Python prints before an exception."""
+    """Return the exception that Python prints before this one."""
     if error.__cause__ is not None:
         return error.__cause__
     return None if error.__suppress_context__ else error.__context__
 
 
 def _is_implementation(error: BaseException) -> bool:
-    """Whether an exception was caught by this package or a library, and not by the user's own code.
+    """Return whether an exception was caught by this package or a library, not by the user's code.
 
     Its traceback begins where it was caught. JAX keeps frames that it took away in exceptions of its own.
     """

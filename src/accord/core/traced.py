@@ -1,4 +1,4 @@
-"""Look through what JAX has traced, and say what a program is known by."""
+"""Walk through traced JAX programs, and compute keys that identify them."""
 
 import enum
 import hashlib
@@ -21,7 +21,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, np.generi
 
 
 def functions(jaxpr: Any) -> Iterator[Any]:
-    """A traced function, and every function in it."""
+    """Yield a traced function, and every function in it."""
     yield jaxpr
     for equation in jaxpr.eqns:
         for value in equation.params.values():
@@ -31,12 +31,12 @@ def functions(jaxpr: Any) -> Iterator[Any]:
 
 
 def equations(jaxpr: Any) -> Iterator[Any]:
-    """Those of a traced function, and of every function in it."""
+    """Yield the equations of a traced function, and of every function in it."""
     return (equation for function in functions(jaxpr) for equation in function.eqns)
 
 
 def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
-    """What a program is known by: two with the same key compute the same from the same constants.
+    """Return the key of a program: programs with equal keys compute the same from the same constants.
 
     That is which operation takes which results, and all that each is made with. The text that JAX prints would not do:
     it has one name for all results that nobody uses, `[...]` for arrays, and for Python functions a name that others
@@ -51,7 +51,7 @@ def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
 
 
 class _Teller:
-    """Collect what a program is known by: `words`, a digest of what is plain, and `objects`, in order."""
+    """Collector of a program's key: `words`, a digest of plain values, and `objects`, in order."""
 
     def __init__(self, left_out: Mapping[str, Sequence[str]]) -> None:
         self._left_out = left_out
@@ -60,7 +60,7 @@ class _Teller:
         self._numbers: dict[int, int] = {}
 
     def tell_function(self, function: Any) -> None:
-        """A function the first time that it is met, its number after that."""
+        """Add a function in full the first time, and by its number after that."""
         inner = getattr(function, "jaxpr", function)
         is_known = id(function) in self._numbers
         self._tell("function", self._numbers.setdefault(id(function), len(self._numbers)))
@@ -123,7 +123,7 @@ class _Teller:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """What a parameter of an operation is made up of, with a word for each sequence before what is in it."""
+    """Yield the parts of an operation's parameter, with a word before the contents of each sequence."""
     if isinstance(value, Mapping):
         value = sorted(value.items())
     if isinstance(value, tuple | list):

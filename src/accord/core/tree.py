@@ -1,4 +1,4 @@
-"""Treat pytrees as wholes."""
+"""Operate on whole pytrees."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 def node(cls: type[T]) -> type[T]:
-    """Make a class a frozen dataclass and a pytree, of which the fields are the children.
+    """Make a class a frozen dataclass and a pytree whose children are the fields.
 
     For what programs take and return. An `equinox.Module` does the same and more, and takes microseconds to make, to
     take apart and to look at; between two blocks the host does so with the states of thousands of chains.
@@ -21,22 +21,22 @@ def node(cls: type[T]) -> type[T]:
 
 
 def where(condition: Any, new: T, old: T) -> T:
-    """Leaf by leaf, `new` where the scalar `condition` holds, else `old`."""
+    """Choose, leaf by leaf, `new` where the scalar `condition` holds, else `old`."""
     return jax.tree.map(lambda a, b: jax.lax.select(condition, jnp.asarray(a), jnp.asarray(b)), new, old)
 
 
 def to_numpy(tree: T) -> T:
-    """The same tree with every array on the host."""
+    """Return the tree with every array on the host."""
     return jax.tree.map(np.asarray, tree)
 
 
 def shapes(tree: T) -> T:
-    """The same tree with every array replaced by its shape and dtype."""
+    """Return the tree with every array replaced by its shape and dtype."""
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), leaf.dtype), tree)
 
 
 def kept(array: Any) -> np.ndarray:
-    """A copy on the host that nobody changes."""
+    """Return a read-only copy on the host."""
     array = np.array(array)
     array.setflags(write=False)
     return array

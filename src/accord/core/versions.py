@@ -1,4 +1,4 @@
-"""Know in what releases of JAX differ; nothing else decides by its version. Supported: 0.10 and later."""
+"""Handle the differences between JAX releases, here only. Supported: 0.10 and later."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -26,7 +26,7 @@ FUSING_CPU_OPTIONS: Mapping[str, bool | int] = MappingProxyType(
 
 
 def parts_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
-    """How many of the inputs of a traced `scan` are constants of its body, and how many of the rest it carries."""
+    """Return how many inputs of a traced `scan` are constants of its body, and how many are carried."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = params["ft_in"].unpack()  # from JAX 0.12 on
@@ -34,7 +34,7 @@ def parts_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def as_one_function(function: Callable[..., T]) -> Callable[..., T]:
-    """The same function, which in a program for CPUs becomes one piece of machine code.
+    """Mark a function so that XLA for CPUs compiles it to one piece of machine code.
 
     Else XLA calls its operations one after the other, at 50 to 100 nanoseconds each. XLA itself marks small loops so;
     here the call is marked from outside, and kept from being inlined before. What is not plain arithmetic (see

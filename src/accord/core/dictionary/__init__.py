@@ -1,1 +1,1 @@
-"""Hold the words of other libraries with ours. It is loaded by the first error that could use it."""
+"""Translate other libraries' words to accord's; loaded by the first error that needs it."""

@@ -1,4 +1,4 @@
-"""List names of distributions that are spelt otherwise here. NumPyro's are ours."""
+"""List other libraries' distribution names that differ from accord's. NumPyro's names are accord's."""
 
 from .word import Word
 

@@ -1,4 +1,4 @@
-"""Say what a word of another library is here, for the errors that meet one."""
+"""Look up another library's word for an error message."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ _ENDINGS = ("_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_rng")  # 
 
 
 def for_argument(owner: str, name: str, known: Iterable[str]) -> str:
-    """A sentence, with a space before it, on an argument that `owner` (`infer.sample`, `dist.Normal`) does not have.
+    """Return a hint, with a leading space, on an argument that `owner` (`infer.sample`, `dist.Normal`) does not have.
 
     Empty where nobody calls anything so. `known`: the arguments it has.
     """
@@ -30,7 +30,7 @@ def for_argument(owner: str, name: str, known: Iterable[str]) -> str:
 
 
 def for_name(name: str, families: Iterable[str] = ()) -> str:
-    """A sentence on a name that a module does not have; `families` are the distributions that there are."""
+    """Return a hint on a name that a module does not have; `families` are the known distributions."""
     for word in (*NAMES, *DISTRIBUTIONS):
         if word.kind != "attribute" and _plain(word.theirs) == _plain(name):
             return _sentence(word, word.code)
@@ -43,13 +43,13 @@ def for_name(name: str, families: Iterable[str] = ()) -> str:
 
 
 def for_attribute(name: str) -> str:
-    """A sentence on an attribute that what a run returns does not have."""
+    """Return a hint on an attribute that a run's result does not have."""
     words = [word for word in NAMES if word.theirs == name and word.kind == "attribute"]
     return _sentence(words[0], words[0].code) if words else ""
 
 
 def _density(name: str, families: Iterable[str]) -> str:
-    """What Stan calls the density of a distribution, which is a function of its own there; empty for other names."""
+    """Return accord's code for one of Stan's density functions; empty for other names."""
     stem = next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), None)
     if stem is None:
         return ""
@@ -60,7 +60,7 @@ def _density(name: str, families: Iterable[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name as it is known by: users mix up capitals and underscores."""
+    """Normalise a name: users mix up capitals and underscores."""
     return name.replace("_", "").lower()
 
 

@@ -1,4 +1,4 @@
-"""List statements, functions, handlers and transforms, and what a run returns, by library."""
+"""List other libraries' statements, functions, handlers, transforms and result attributes."""
 
 from .word import Word
 

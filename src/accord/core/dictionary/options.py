@@ -1,4 +1,4 @@
-"""List options of functions that run models, by library."""
+"""List other libraries' options of functions that run models."""
 
 from .word import Word
 

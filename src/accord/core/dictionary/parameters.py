@@ -1,4 +1,4 @@
-"""List parameters of distributions. Those of NumPyro are ours; Stan's and Turing's have no names in a call."""
+"""List other libraries' distribution parameters. NumPyro's are accord's; Stan and Turing pass them by position."""
 
 from .word import Word
 

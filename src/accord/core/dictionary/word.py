@@ -1,4 +1,4 @@
-"""State what an entry of the dictionary is."""
+"""Define an entry of the dictionary."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Kind = Literal["option", "parameter", "distribution", "name", "attribute"]
 
 @dataclass(frozen=True)
 class Word:
-    """A word of another library, and what is written here.
+    """Word of another library, and the code to write in accord.
 
     **Fields**
     - `library`: whose word it is, such as "PyMC".
@@ -30,7 +30,7 @@ class Word:
 
     @property
     def code(self) -> str:
-        """What to write, with the function or distribution around an argument."""
+        """Return the code to write, with the function or distribution around an argument."""
         if not self.where or "." in self.ours.split("=")[0]:
             return self.ours
         return f"{self.where}({self.ours if '=' in self.ours else f'{self.ours}=...'})"
