@@ -36,7 +36,7 @@ _devices: contextvars.ContextVar[tuple[Any, ...] | None] = contextvars.ContextVa
 
 @contextlib.contextmanager
 def using(devices: Sequence[Any]) -> Iterator[None]:
-    """Have what is traced here lie on these devices, unless it says otherwise."""
+    """Let what is traced here lie on these devices, unless it says otherwise."""
     token = _devices.set(tuple(devices))
     try:
         yield
@@ -45,12 +45,12 @@ def using(devices: Sequence[Any]) -> Iterator[None]:
 
 
 def devices_in_use() -> tuple[Any, ...]:
-    """Those of the run that is being traced, or all local ones."""
+    """Return the devices of the run that is being traced, or all local ones."""
     return _devices.get() or tuple(jax.local_devices())
 
 
 def mesh_of(devices: Sequence[Any]) -> Mesh:
-    """A mesh of some devices along `AXIS`."""
+    """Make a mesh of some devices along `AXIS`."""
     return Mesh(np.array(devices), (AXIS,))
 
 
@@ -84,7 +84,7 @@ sum_over_blocks.defjvp(_sum_jvp, symbolic_zeros=True)
 def _value_and_slopes(
     summand: Summand, mesh: Mesh, shared: Any, own: Any, data: Any, common: Any
 ) -> tuple[Any, Any]:
-    """The sum, and its gradient by `shared` and by `own`."""
+    """Compute the sum, and its gradient by `shared` and by `own`."""
 
     def of_piece(*arguments: Any) -> tuple[Any, Any]:
         value, (by_shared, by_own) = jax.value_and_grad(summand, (0, 1))(*arguments)
@@ -125,7 +125,7 @@ _value_and_slopes.defjvp(_slopes_jvp, symbolic_zeros=True)
 
 
 def _directions(tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Tangents of what there are derivatives by, as arrays. Raises where the data moves too."""
+    """Return the tangents of what there are derivatives by, as arrays. Raises where the data moves too."""
     if not all(_is_zero(leaf) for leaf in jax.tree.leaves(tangents[2:], is_leaf=_is_zero)):
         raise ModelError(
             "the data of a sum over sharded data depends on what is differentiated by. Compute that within the "

@@ -1,4 +1,4 @@
-"""Judge what tracing found: whether there is a posterior, and whether what is observed are numbers."""
+"""Judge what tracing found: whether there is a posterior, and whether observed values are finite numbers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -33,7 +33,7 @@ def check_proper(sites: Iterable[Site]) -> None:
 
 
 def check_maps(sites: Iterable[Site]) -> None:
-    """Raise `SiteError` where a map that somebody chose for a latent site does not cover its support, one to one.
+    """Raise `SiteError` where a map chosen for a latent site does not cover its support, one to one.
 
     Seen at a few places of both maps, its own and the support's. What has arrays for parameters, which are data of the
     program, is not known yet and not looked at.
@@ -69,13 +69,13 @@ def check_maps(sites: Iterable[Site]) -> None:
 
 
 def _spread(shape: tuple[int, ...]) -> list[np.ndarray]:
-    """Unconstrained places near the centre and out to where maps are steep or flat."""
+    """Return unconstrained values near the centre and out to where maps are steep or flat."""
     random = np.random.default_rng(0)
     return [level + 0.5 * random.normal(size=shape) for level in _LEVELS]
 
 
 def _covers(bijector: AbstractBijector, value: jax.Array) -> bool:
-    """Whether a value of the support is one of a map."""
+    """Return whether a value of the support is an image of a map."""
     back, log_det = bijector.forward_and_log_det(bijector.inverse(value))
     tolerance = np.sqrt(np.finfo(value.dtype).eps)
     return bool(np.allclose(back, value, rtol=tolerance, atol=tolerance)) and bool(
@@ -113,7 +113,7 @@ def check_same_sites(layout: Layout, sites: Iterable[str]) -> None:
 
 
 def changed_site(name: str, how: str) -> ModelError:
-    """The error for a site that another run of the model has, or has not."""
+    """Build the error for a site that only one of two runs of the model has."""
     return ModelError(
         f"site {name!r} {how} when the model was first traced. The sites of a model must not change from one run to "
         "the next: let them depend on its arguments alone, and not on globals, files, random numbers of Python or the "
@@ -122,7 +122,7 @@ def changed_site(name: str, how: str) -> ModelError:
 
 
 def may_be_hidden(site: Site) -> bool:
-    """Whether something may hide observed values, so that they cannot be judged without running the model."""
+    """Return whether something may hide observed values, so that only running the model can judge them."""
 
     def is_mask(node: Any) -> bool:
         return isinstance(node, MaskedDistribution) or getattr(node, "observed", None) is not None

@@ -1,4 +1,4 @@
-"""Evaluate a model with a plate of which at most so many entries are to be in memory at a time."""
+"""Evaluate a model with a plate whose entries are computed in chunks, to bound the memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from .sharded_program import ShardedProgram
 
 
 def in_chunks(program: ModelProgram) -> AbstractProgram:
-    """The same program, which keeps to the chunk of a plate where one has any."""
+    """Return a program that keeps to the chunk of a plate, where one has any."""
     if program.layout.chunked is None:
         return program
     plate, chunk = program.layout.chunked
@@ -55,7 +55,7 @@ class ChunkedProgram(AbstractProgram):
         return parts.log_density(position, parts.blocks_of(data))
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Those of the rows summed over blocks."""
+        """Each site's term, with rows summed over blocks."""
         parts = self._parts(data)
         return parts.summed_terms(position, parts.blocks_of(data))
 
@@ -64,7 +64,7 @@ class ChunkedProgram(AbstractProgram):
         return self.base.values(position, data)
 
     def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """Of the whole model: of prior and Jacobian, nothing has an entry for each row but what a draw holds."""
+        """Evaluate the whole model: of prior and Jacobian, only what a draw holds has an entry for each row."""
         return self.base.recorded(position, data)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -72,15 +72,15 @@ class ChunkedProgram(AbstractProgram):
         return self.base.positions(values, data)
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """As the whole model."""
+        """Count as the whole model does."""
         return self.base.non_finite(position, data)
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """As the whole model."""
+        """Check as the whole model does."""
         self.base.check(data)
 
     def rebuilt(self, data: Mapping[str, Any]) -> tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]:
-        """The whole model traced again; it may have other plates."""
+        """Trace the whole model again; it may have other plates."""
         program, arrays, notices = ModelProgram.from_model(self.base.template.marked(data), self.precision)
         return in_chunks(program), arrays, notices
 

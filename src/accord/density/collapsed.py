@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def collapsed(program: ModelProgram, data: Mapping[str, Any]) -> "CollapsedProgram | None":
-    """The program of the other sites; None where none is to be collapsed.
+    """Build the program of the other sites; None where none is to be collapsed.
 
     **Raises** `SiteError` where that is not exact, is too much, or meets a plate with a chunk; `ModelError` where no
     other unknown is left, and for data that JAX is tracing.
@@ -88,7 +88,7 @@ class CollapsedProgram(AbstractProgram):
 
     @staticmethod
     def of(base: ModelProgram, groups: Groups) -> "CollapsedProgram":
-        """From the whole model, with the sites of these groups integrated out."""
+        """Integrate the sites of these groups out of the whole model."""
         term = "collapsed"
         while term in {entry.name for entry in base.layout.sites}:
             term += "_"
@@ -106,12 +106,12 @@ class CollapsedProgram(AbstractProgram):
         return self.base
 
     def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
-        """Those of the whole model, with zeros for the sites that are collapsed."""
+        """Cut a position into pieces of the whole model, with zeros for the sites that are collapsed."""
         zeros = jnp.zeros((self.groups.num, self.groups.size), position.dtype)
         return {**self._others(position), **self.groups.unstack(zeros)}
 
     def law(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
-        """The normal law of the sites that are collapsed, given all others."""
+        """Find the normal distribution of the sites that are collapsed, given all others."""
         others = self._others(position)
 
         def log_density(z: jax.Array) -> Any:
@@ -121,7 +121,7 @@ class CollapsedProgram(AbstractProgram):
         return complete(log_density, self.groups.num, self.groups.size, position.dtype)
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Those of the whole model at the mean of the sites that are collapsed, and the volume of their law."""
+        """Evaluate the whole model's terms at the mean of the collapsed sites, and add their volume."""
         law = self.law(position, data)
         found = self.base.terms_at({**self._others(position), **self.groups.unstack(law.mean)}, data)
         return {**found, self.term: law.log_volume}
@@ -131,13 +131,13 @@ class CollapsedProgram(AbstractProgram):
         return self.base.values(self.whole_position(position, self._draw(position, data)[0]), data)
 
     def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """Of the whole model at that draw, whose log density given the others this one is without."""
+        """Evaluate the whole model at that draw, without the log density of the draw given the others."""
         z, log_density = self._draw(position, data)
         values, known = self.base.recorded(self.whole_position(position, z), data)
         return values, known and (known[0], known[1] - log_density)
 
     def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Values of the whole model's sites where those that are collapsed are at their mean."""
+        """Values of the whole model's sites, with those that are collapsed at their mean."""
         return self.base.values(self.whole_position(position, self.law(position, data).mean), data)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -145,33 +145,33 @@ class CollapsedProgram(AbstractProgram):
         return positions_beside(self.base, self.groups, values, data)
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """As the whole model, at the mean."""
+        """Count as the whole model does, at the mean."""
         return self.base.non_finite(self.whole_position(position, self.law(position, data).mean), data)
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """As the whole model; and for data that is there to be seen, that integrating out is exact with it."""
+        """Check as the whole model does; and, unless JAX traces the data, that integrating out is exact."""
         self.base.check(data)
         if not any(isinstance(value, Tracer) for value in data.values()):
             self.check_exact(data)
 
     def check_exact(self, data: Mapping[str, Any]) -> None:
-        """Raise `SiteError` where the log density of the whole model is no quadratic of the collapsed sites."""
+        """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
         _at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
 
     def rebuilt(
         self, data: Mapping[str, Any]
     ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
-        """The whole model traced again, and looked at anew."""
+        """Trace the whole model again, and examine it anew."""
         program, arrays, notices = ModelProgram.from_model(self.base.template.marked(data), self.precision)
         return collapsed(program, arrays) or program, arrays, notices
 
     def whole_position(self, position: jax.Array, z: jax.Array) -> jax.Array:
-        """A position of the whole model, from one of the other sites and the stacked values of the collapsed ones."""
+        """Put together a whole position, from the other sites and the stacked collapsed values."""
         pieces = {**self._others(position), **self.groups.unstack(z)}
         return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in self.base.layout.entries])
 
     def _draw(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
-        """Stacked values of the collapsed sites, one draw for each position, and its log density given the others."""
+        """Draw stacked values of the collapsed sites for a position, with their log density given the others."""
         law = self.law(position, data)
         key = keys.of_numbers(position)
         noise = {

@@ -1,4 +1,4 @@
-"""Compute something for each block of data where it lies, and bring the parts together in the order of the blocks."""
+"""Compute something for each block of data where it lies, and collect the parts in the order of the blocks."""
 
 import functools
 import math
@@ -70,7 +70,7 @@ def collect(
 
 
 def num_laid_out(mesh: Mesh) -> int:
-    """How many blocks the devices of a mesh compute together, those that do not count included.
+    """Return how many blocks the devices of a mesh compute together, including those that do not count.
 
     Two at least on each, since XLA computes what is done once in other steps than what is done in a loop.
     """
@@ -79,7 +79,7 @@ def num_laid_out(mesh: Mesh) -> int:
 
 
 def laid_out(blocks: Any, mesh: Mesh) -> Any:
-    """Blocks with as many more, copies of the first one, as the devices of a mesh compute."""
+    """Add copies of the first block, until there are as many blocks as the devices of a mesh compute."""
     more = num_laid_out(mesh) - len(blocks)
     if not more:
         return blocks
@@ -100,13 +100,13 @@ def _size(shapes: Any) -> int:
 
 
 def _flat(tree: Any, dtype: Any) -> jax.Array:
-    """A tree of arrays as one vector."""
+    """Write a tree of arrays as one vector."""
     leaves = [jnp.ravel(leaf).astype(dtype) for leaf in jax.tree.leaves(tree)]
     return jnp.concatenate(leaves) if leaves else jnp.zeros(0, dtype)
 
 
 def _unflat(vectors: jax.Array, shapes: Any) -> Any:
-    """Such a tree back, from vectors along the last axis."""
+    """Read such a tree back, from vectors along the last axis."""
     leaves, structure = jax.tree.flatten(shapes)
     ends = np.cumsum([math.prod(leaf.shape) for leaf in leaves]).tolist()
     pieces = [

@@ -21,13 +21,13 @@ class Cut:
 
     @staticmethod
     def of(num_rows: int, chunk: int | None = None) -> "Cut":
-        """With pieces as equal as can be, of at most `chunk` rows; None is one piece for each block."""
+        """Cut into pieces as equal as can be, of at most `chunk` rows; None is one piece for each block."""
         rows_of_block = -(-num_rows // NUM_BLOCKS)
         num_pieces = -(-rows_of_block // min(chunk or rows_of_block, rows_of_block))
         return Cut(num_rows, num_pieces, -(-rows_of_block // num_pieces))
 
     def blocks(self, array: Any, axis: int) -> Any:
-        """Blocks and pieces along two new first axes, each with its rows in the place of `axis`."""
+        """Lay out blocks and pieces along two new first axes, each with its rows in the place of `axis`."""
         xp: Any = jnp if isinstance(array, jax.Array) else np
         rows = xp.moveaxis(array, axis, 0)
         spare = NUM_BLOCKS * self.num_pieces * self.size - self.num_rows
@@ -37,13 +37,13 @@ class Cut:
         return xp.moveaxis(pieces, 2, axis + 2)
 
     def joined(self, blocks: Any, axis: int) -> Any:
-        """The array of which these are the blocks, or those and some that do not count."""
+        """Join blocks to the array that they were cut from; blocks that do not count may follow."""
         rows = jnp.moveaxis(blocks, axis + 2, 2)
         whole = rows.reshape(-1, *rows.shape[3:])[: self.num_rows]
         return jnp.moveaxis(whole, 0, axis)
 
     @property
     def is_real(self) -> np.ndarray:
-        """Which rows are no copies, shape `(NUM_BLOCKS, num_pieces, size)`."""
+        """Return which rows are not copies, shape `(NUM_BLOCKS, num_pieces, size)`."""
         shape = (NUM_BLOCKS, self.num_pieces, self.size)
         return (np.arange(np.prod(shape)) < self.num_rows).reshape(shape)

@@ -25,7 +25,7 @@ ROUNDING_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Named:
-    """Stands in a model's tree where the array of this name was."""
+    """A mark in a model's tree for the array of this name, which was there."""
 
     name: str
     is_static: bool = False
@@ -38,11 +38,11 @@ class Template:
     model: Model
 
     def fill(self, data: Mapping[str, Any]) -> Model:
-        """The model with these arrays, by name."""
+        """Return the model with these arrays, by name."""
         return jax.tree.map(lambda leaf: data[leaf.name] if isinstance(leaf, Named) else leaf, self.model)
 
     def marked(self, data: Mapping[str, Any]) -> Model:
-        """The same, with the marks that `ac.static` put on arguments."""
+        """Return the template with the marks that `ac.static` put on arguments."""
         return self.fill(
             {name: Static(value) if name in self.fixed else value for name, value in data.items()}
         )
@@ -80,7 +80,7 @@ def split(model: Model, precision: Precision) -> tuple[Template, dict[str, Any],
 
 
 def convert(name: str, value: Any, precision: Precision) -> Any:
-    """An array in NumPy and in the run's dtype: floats in its precision, ints in its width, bools as they are.
+    """Convert an array to NumPy and the run's dtype: floats in its precision, ints in its width, bools as they are.
 
     A value that is being traced by JAX stays as it is: its trace has settled the dtype.
 
@@ -129,7 +129,7 @@ def _is_complex(name: str, dtype: Any) -> DataError:
 
 
 def _dtype_of_rows(stored: np.dtype, precision: Precision) -> np.dtype:
-    """As `convert` has it of arrays. Of ints, whether they fit is seen when they are read."""
+    """Return the dtype that `convert` gives arrays. Whether ints fit is seen when they are read."""
     if stored.kind == "b":
         return stored
     return (
@@ -175,7 +175,7 @@ def _is_key(value: Any) -> bool:
 
 
 def _name(model: Model, path: tuple[Any, ...]) -> str:
-    """`X/key` for an argument; `condition/x`, `mask/mask` and so on for what handlers hold."""
+    """Name an array: `X/key` for an argument; `condition/x`, `mask/mask` and so on for what handlers hold."""
     words = [str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path]
     if words[0] == "arguments":
         return "/".join(words[1:])

@@ -1,4 +1,4 @@
-"""See that sites can be integrated out of a model exactly: that its log density is a quadratic of them.
+"""Verify that sites can be integrated out of a model exactly: that its log density is quadratic in them.
 
 A log density is followed along lines through the conditional mean of the sites, at several values of all other
 unknowns, from 0.1 to 100 standard deviations to both sides. There each term must be the quadratic that it is far out,
@@ -46,7 +46,7 @@ Look = Callable[[Mapping[str, Any], np.ndarray, np.ndarray], dict[str, Any]]
 
 
 def looking(base: ModelProgram, groups: Groups) -> Look:
-    """Compile, when it is first called, a look at lines."""
+    """Compile a look at lines, when it is first called."""
     entries = base.layout.marginal.entries
 
     def at_point(data: Any, position: Any, noise: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def looking(base: ModelProgram, groups: Groups) -> Look:
 
 
 def check_exact(base: ModelProgram, groups: Groups, look: Look, data: Mapping[str, Any]) -> None:
-    """Raise `SiteError` where the log density is no quadratic of the sites, in the scope of float64.
+    """Raise `SiteError` where the log density is not quadratic in the sites, in the scope of float64.
 
     **Arguments**: `look`, as `looking` made it; `data`, of the whole model, in memory.
     """
@@ -128,7 +128,7 @@ def check_exact(base: ModelProgram, groups: Groups, look: Look, data: Mapping[st
 
 @dataclass(frozen=True)
 class Departure:
-    """How far a term, by its number, is from a quadratic: `share` of its size, `excess` times what is allowed."""
+    """The distance of a term from a quadratic: `share` of its size, `excess` times what is allowed."""
 
     excess: float
     share: float
@@ -138,7 +138,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Line:
-    """Terms along a line.
+    """The terms of a log density along a line.
 
     **Fields**
     - `terms`: shape `(1 + 2 * distance, term)`: at the mean, ahead, and behind.
@@ -152,7 +152,7 @@ class Line:
     rounded: np.ndarray
 
     def departure(self) -> Departure:
-        """The largest, of each term from the quadratic that it is far out, then of their sum from the law found."""
+        """Return the largest departure: of each term from its quadratic far out, and of their sum from the normal."""
         with np.errstate(invalid="ignore", over="ignore"):
             of_terms = self._largest(self.terms, self._far_out())
             if of_terms.excess > 1:
@@ -163,7 +163,7 @@ class Line:
         return Departure(of_sum.excess, of_sum.share, None, of_sum.distance)
 
     def _far_out(self) -> np.ndarray:
-        """The quadratic through the mean and the two ends of the line."""
+        """Find the quadratic through the mean and the two ends of the line."""
         middle, ahead, behind = self.terms[0], self.terms[len(DISTANCES)], self.terms[-1]
         part = _PLACES[:, None] / DISTANCES[-1]
         return middle + (ahead - behind) / 2 * part + ((ahead + behind) / 2 - middle) * part**2

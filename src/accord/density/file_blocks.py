@@ -11,7 +11,7 @@ from .row_files import FileRows
 
 @dataclass(frozen=True)
 class FileBlocks:
-    """What `Cut.blocks` makes of an array, of rows that have not been read.
+    """Blocks of rows, as `Cut.blocks` makes them of an array, that have not been read.
 
     **Fields**: `rows`; `cut`; `count`, of blocks: those beyond `NUM_BLOCKS` are copies of the first one, to no effect.
     """
@@ -22,19 +22,19 @@ class FileBlocks:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Blocks, pieces, rows, and what a row has."""
+        """The numbers of blocks, pieces and rows, and the shape of a row."""
         return (self.count, self.cut.num_pieces, self.cut.size, *self.rows.shape[1:])
 
     @property
     def dtype(self) -> np.dtype:
-        """Of what is read."""
+        """The dtype of what is read."""
         return self.rows.dtype
 
     def __len__(self) -> int:
         return self.count
 
     def read(self, index: tuple[slice, ...]) -> np.ndarray:
-        """The blocks of a slice along the first axis, or all of them; the other slices are whole."""
+        """Read the blocks of a slice along the first axis, or all of them; the other slices are whole."""
         first, last, _ = (index[0] if index else slice(None)).indices(self.count)
         return np.stack([self._block(number if number < NUM_BLOCKS else 0) for number in range(first, last)])
 

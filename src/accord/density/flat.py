@@ -62,17 +62,17 @@ class Step:
 
     @property
     def tracebacks(self) -> tuple[Any, ...]:
-        """Where the calls around it and itself are written; those of its derivatives are written there too."""
+        """The lines of the calls around it and of itself; those of its derivatives are written there too."""
         return tuple(frame.eqn.source_info.traceback for frame in self.frames)
 
     @property
     def is_transposed(self) -> bool:
-        """Whether it carries derivatives back, rather than values forward."""
+        """Return whether it carries derivatives back, rather than values forward."""
         return any("transpose" in str(frame.eqn.source_info.name_stack) for frame in self.frames)
 
 
 def aval_of(variable: Any) -> Any:
-    """Shape and dtype of an input or result of an operation."""
+    """Return shape and dtype of an input or result of an operation."""
     return variable.aval
 
 
@@ -93,7 +93,7 @@ class Flat:
 
 
 def flatten(closed: core.ClosedJaxpr, around: tuple[Frame, ...] = (), *, is_bounded: bool = True) -> Flat:
-    """The flat program of a jaxpr, with the calls and loops that are `around` it.
+    """Write a jaxpr as a flat program, with the calls and loops that are `around` it.
 
     **Raises** `TooLongError` for one of more than `MAX_STEPS`, if `is_bounded`.
     """

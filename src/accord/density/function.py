@@ -76,17 +76,17 @@ class FunctionProgram(AbstractProgram):
         return FunctionProgram(name, function, structure, Layout(tuple(entries)), precision)
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """The function's value as the only term."""
+        """Return the function's value as the only term."""
         del data
         leaves = list(pieces_of(position, self.layout.entries).values())
         return {TERM: jnp.asarray(self.function(jtu.tree_unflatten(self.structure, leaves)))}
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """The leaves by name."""
+        """Return the leaves by name."""
         del data
         return pieces_of(position, self.layout.entries)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """The leaves as they are."""
+        """Return the leaves as they are."""
         del data
         return {name: jnp.asarray(value, jnp.result_type(float)) for name, value in values.items()}

@@ -23,7 +23,7 @@ from .separation import check_places
 def position_with(
     density: LogDensity, values: Mapping[str, Any], elsewhere: jax.Array
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """The position where some sites have these values, and the others are as at a position.
+    """Find the position where some sites have these values, and the others are as at a position.
 
     The support of a site may depend on those before it, so that no part of a position stands for a value by itself.
 
@@ -52,7 +52,7 @@ def position_with(
 
 
 def support_in_words(density: LogDensity, name: str) -> str:
-    """What a value of a latent site must be, as in "above 0"; empty where that depends on other unknowns or on data."""
+    """Describe the values that a latent site may have, as in "above 0"; empty where they depend on others."""
     program = density.program.whole
     if program is None:
         return ""
@@ -78,7 +78,7 @@ def _check_separate(
     given: Mapping[str, jax.Array],
     elsewhere: Mapping[str, jax.Array],
 ) -> None:
-    """Raise `DataError` where the place that a value has depends on sites that are integrated out."""
+    """Raise `DataError` where the unconstrained value of a site depends on sites that are integrated out."""
     entries = {entry.name for entry in density.layout.entries}
     hidden = {name: piece for name, piece in elsewhere.items() if name not in entries}
     if not hidden:

@@ -1,4 +1,4 @@
-"""Find which sites of a model each site is written with, by tracing it: nothing is computed."""
+"""Find by tracing which sites of a model each site is written with: nothing is computed."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ from .tracing import Discovery, discover
 
 
 def graph_of(model: Model) -> ModelGraph:
-    """The sites of a model, each with those that its law or value is written with.
+    """List the sites of a model, each with those that its distribution or value is written with.
 
     The model is taken as it is written, whatever is sampled by way of other sites; unknowns may be discrete. Where
     Python needs the number behind a value, nothing is told of what is written with values whose numbers are known.
@@ -56,7 +56,7 @@ def graph_of(model: Model) -> ModelGraph:
 def _related(
     found: Discovery, entries: Mapping[str, Entry], *, in_all: bool
 ) -> tuple[dict[str, Site], dict[str, set[str]]]:
-    """The sites, and by each the names of those that it is written with."""
+    """Return the sites, and by each the names of those that it is written with."""
     values = {
         name: jax.ShapeDtypeStruct(entry.shape, entry.dtype)
         for name, entry in entries.items()
@@ -77,19 +77,19 @@ def _related(
 
 
 class _AsWritten(AbstractHandler):
-    """Have no site sampled by way of another one."""
+    """Sample no site by way of another one."""
 
     waives_checks: ClassVar[bool] = True  # since those other sites may be named
 
     def process(self, site: Site) -> Site:
-        """Forget by way of what it was to be sampled, and a value that it has from there."""
+        """Forget the reparameterisation of a site, and a value that it has from there."""
         if site.is_computed:
             site = replace(site, value=None, is_computed=False)
         return replace(site, reparam=None)
 
 
 class _Named(AbstractHandler):
-    """Put other values in the place of those that sites have, by which it is seen where they are used.
+    """Replace the values of sites, to see where they are used.
 
     `in_all` says whether that may be done to values whose numbers are known. `computed` keeps what deterministic sites
     are computed as; `inside`, which of them are in a scan or branch, where that is no value out here. Both are filled
@@ -104,7 +104,7 @@ class _Named(AbstractHandler):
 
     @staticmethod
     def of(values: Mapping[str, Any], in_all: bool) -> "_Named":
-        """One for a run that begins here."""
+        """Build one for a run that begins here."""
         return _Named(values, get_opaque_trace_state(), in_all, {}, set())
 
     def process(self, site: Site) -> Site:
@@ -130,7 +130,7 @@ class _Named(AbstractHandler):
 
 
 def _somewhere(site: Site, origin: Any) -> AbstractChoice:
-    """A value of a latent site for the first trace: on its support, or drawn where no map leads there."""
+    """Choose a value of a latent site for the first trace: on its support, or drawn where no map leads there."""
     del site
     words = jnp.broadcast_to(jnp.asarray(origin), (2,)).astype(jnp.uint32)
     draw = DrawOrSay(jax.random.wrap_key_data(words, impl="threefry2x32"), "Give it a value by `.do`")
@@ -148,7 +148,7 @@ def _somewhere(site: Site, origin: Any) -> AbstractChoice:
 def _sites_with(
     found: Discovery, data: Mapping[str, Any], values: Mapping[str, Any], in_all: bool
 ) -> dict[str, Site]:
-    """The sites, written with these values of each other; a deterministic one has what it is computed as."""
+    """Return the sites, written with these values of each other; a deterministic one with its computed value."""
     with concrete(found.constants):
         constants = {name: jnp.asarray(value) for name, value in found.constants.items()}
         model = found.template.fill({**data, **constants})
@@ -173,7 +173,7 @@ def _sites_with(
 
 
 def _made_with(site: Site) -> list[jax.Array]:
-    """The numbers in the law of a site and in what weighs it; of one without a law, its value."""
+    """List the numbers in the distribution of a site and in its weights; without a distribution, its value."""
     if site.is_intervened:
         return []
     law = site.distribution
@@ -191,7 +191,7 @@ def _node(site: Site, entry: Entry, is_collapsed: bool) -> Node:
 
 
 def _frames(site: Site) -> Iterator[Frame]:
-    """The plates and scans around a site, outermost first."""
+    """List the plates and scans around a site, outermost first."""
     num_left = len(site.plates)  # of the plates, which are given from the innermost
     for scan in site.steps:
         yield from reversed(site.plates[scan.within : num_left])

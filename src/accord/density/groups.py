@@ -1,4 +1,4 @@
-"""Put the entries of some sites into groups, between which nothing is shared once all other unknowns are known."""
+"""Put the entries of some sites into groups that share nothing once all other unknowns are known."""
 
 import itertools
 import math
@@ -26,28 +26,28 @@ class Groups:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the sites."""
+        """The names of the sites."""
         return tuple(name for name, _ in self.sites)
 
     @property
     def num_entries(self) -> int:
-        """Of all sites together."""
+        """The number of entries of all sites together."""
         return sum(math.prod(shape) for _, shape in self.sites)
 
     @property
     def num(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         if self.axes is None:
             return self.num_entries
         return math.prod(self._shape_of_groups)
 
     @property
     def size(self) -> int:
-        """Entries of a group."""
+        """The number of entries of a group."""
         return self.num_entries // max(self.num, 1)
 
     def stack(self, arrays: Mapping[str, jax.Array]) -> jax.Array:
-        """The sites' arrays as one, shape `(num, size)`."""
+        """Put the sites' arrays into one, shape `(num, size)`."""
         if self.axes is None:
             return jnp.concatenate([jnp.ravel(arrays[name]) for name in self.names])[:, None]
         ahead = range(len(self._shape_of_groups))
@@ -58,7 +58,7 @@ class Groups:
         return jnp.concatenate(rows, axis=1)
 
     def unstack(self, stacked: jax.Array) -> dict[str, jax.Array]:
-        """The sites' arrays by name, from that one."""
+        """Split that array into the sites' arrays by name."""
         ends = list(itertools.accumulate(math.prod(shape) for _, shape in self.sites))
         starts = [0, *ends[:-1]]
         if self.axes is None:
@@ -82,7 +82,7 @@ class Groups:
 
 
 def possible_groups(entries: Sequence[Entry]) -> list[Groups]:
-    """All ways to group sites by dims that they share, from small groups to one of all entries."""
+    """List all ways to group sites by dims that they share, from small groups to one of all entries."""
     sites = tuple((entry.name, entry.unconstrained_shape) for entry in entries)
 
     def sizes(entry: Entry) -> dict[str, int]:

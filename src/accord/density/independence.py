@@ -1,4 +1,4 @@
-"""Find out which entries of some sites depend on each other, once all other unknowns are known.
+"""Find which entries of some sites depend on each other, once all other unknowns are known.
 
 Second derivatives between entries of different groups are zero then, so that a product with a vector that is scaled
 group by group is the product with that vector, scaled so. By powers of two it is the same to the last bit, and it is
@@ -27,7 +27,7 @@ _NEARBY = 1e-3
 
 
 def independent_groups(base: ModelProgram, data: Mapping[str, Any]) -> Groups:
-    """The smallest groups of the sites that are to be collapsed; in the scope of float64.
+    """Find the smallest groups of the sites that are to be collapsed; in the scope of float64.
 
     **Arguments**: `data`, of the whole model, in memory.
 
@@ -93,7 +93,7 @@ def _powers_of_two(generator: np.random.Generator, shape: tuple[int, ...]) -> np
 
 
 def _otherwise(data: Mapping[str, Any], generator: np.random.Generator) -> dict[str, Any]:
-    """Data as it might have been: floats near its own, without zeros; what counts or chooses in another order."""
+    """Change data to what it might have been: floats near its own, without zeros; counts in another order."""
 
     def moved(value: np.ndarray) -> np.ndarray:
         if value.dtype.kind != "f":

@@ -1,4 +1,4 @@
-"""Say what a density makes of latent sites: who gives them values, and by which map from how many numbers.
+"""Give values to latent sites, by maps from unconstrained numbers, and run a model with them.
 
 With values chosen, a model is run for its sites.
 """
@@ -22,13 +22,13 @@ from ..language.infer_config import map_of
 
 
 class Choose(AbstractHandler):
-    """Let the density say what value each latent site has, whatever seeds there are inside."""
+    """Let the density choose the value of each latent site, whatever seeds there are inside."""
 
     choice_of: Callable[[Site], AbstractChoice] = eqx.field(static=True)
     wanted: Mapping[str, Any] | None = None
 
     def process(self, site: Site) -> Site:
-        """Name the chooser; only sites that nobody gave a value ask it.
+        """Name the chooser; only sites that have no value ask it.
 
         **Raises** `SiteError` where the model asks for random numbers: its log density is to be a function.
         """
@@ -66,7 +66,7 @@ def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
 def sites_of(
     model: Model, choice_of: Callable[[Site], AbstractChoice], wanted: Mapping[str, Any] | None = None
 ) -> dict[str, Site]:
-    """Run a model with values chosen for its latent sites; the sites that are not hidden, settled.
+    """Run a model with values chosen for its latent sites; return the sites that are not hidden, settled.
 
     `wanted`: values of sites that are reparameterised; `choice_of` sees on their auxiliaries what follows from them.
     """
@@ -75,7 +75,7 @@ def sites_of(
 
 
 def bijector_of(site: Site) -> AbstractBijector:
-    """The map from unconstrained numbers to the support of a latent site.
+    """Return the map from unconstrained numbers to the support of a latent site.
 
     **Raises** `SiteError` for a discrete site, and for one on a sphere.
     """
@@ -104,6 +104,6 @@ def bijector_of(site: Site) -> AbstractBijector:
 
 
 def unconstrained_shape(site: Site) -> tuple[int, ...]:
-    """Shape of the unconstrained numbers of a latent site."""
+    """Return the shape of the unconstrained numbers of a latent site."""
     event = () if site.distribution is None else tuple(site.distribution.event_shape)
     return tuple(bijector_of(site).inverse_shape((*site.batch_shape, *event)))

@@ -1,4 +1,4 @@
-"""Describe how a vector of unconstrained numbers and the sites of a model correspond."""
+"""Describe how the sites of a model correspond to a vector of unconstrained numbers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -94,7 +94,7 @@ class Layout:
 
     @property
     def drawn(self) -> tuple[Entry, ...]:
-        """What a draw holds: latent, collapsed and deterministic sites, in the model's order."""
+        """The sites that a draw holds: latent, collapsed and deterministic ones, in the model's order."""
         return tuple(entry for entry in self.sites if entry.kind in ("latent", "collapsed", "deterministic"))
 
     @property
@@ -131,7 +131,7 @@ class Layout:
 
     @property
     def settable(self) -> dict[str, str]:
-        """By name of a site whose value can be chosen the latent one that this settles: itself, or its auxiliary's."""
+        """The latent site that each name settles: the site itself, or its auxiliary."""
         below = {entry.name: entry.auxiliary for entry in self.sites}
         found = {entry.name: entry.name for entry in self.entries}
         for name in below:
@@ -143,7 +143,7 @@ class Layout:
         return found
 
     def latents_of(self, names: Iterable[str], word: str) -> dict[str, str]:
-        """By latent site the one of `names` that settles it.
+        """Find, for each latent site, the one of `names` that settles it.
 
         **Raises** `DataError`, which begins with `word`, for a name that settles none, and for two that settle one.
         """
@@ -205,7 +205,7 @@ class SiteTable:
 
 
 def chunked_plate(sites: list[Site]) -> tuple[str, int] | None:
-    """The plate of which not all entries are to be evaluated at once, and how many at a time.
+    """Find the plate that is evaluated in chunks, and the size of a chunk.
 
     **Raises** `SiteError` where there are two.
     """

@@ -18,7 +18,7 @@ _ACCORD = str(Path(__file__).parents[1]) + os.sep
 
 
 def line_of(step: Step) -> tuple[str, str]:
-    """Place (`file:line`) and text of the line, or two empty strings where no line of the user's is involved.
+    """Return place (`file:line`) and text of the line; two empty strings where no line of the user's is involved.
 
     A function that JAX compiles by itself is traced once and used by many lines: within one of a library, it is the
     call that counts.
@@ -33,7 +33,7 @@ def line_of(step: Step) -> tuple[str, str]:
 
 
 def function_of(step: Step) -> str:
-    """The function of a library that the user called and that is compiled by itself, such as `norm`, or nothing."""
+    """Name the library function that the user called and JAX compiles by itself, such as `norm`; else ""."""
     for frame in step.frames[1:]:
         if is_library(str(frame.debug_info.func_filename or "")):
             return str(frame.debug_info.func_name).strip("_")
@@ -41,7 +41,7 @@ def function_of(step: Step) -> str:
 
 
 def calls_of(step: Step, own_file: str) -> list[str]:
-    """The functions of libraries that the user's code calls at this step, outermost first.
+    """List the functions of libraries that the user's code calls at this step, outermost first.
 
     There are several where one that is compiled by itself calls another. What runs a user's functions does
     not count.
@@ -68,7 +68,7 @@ def calls_of(step: Step, own_file: str) -> list[str]:
 
 
 def is_accords(step: Step) -> bool:
-    """Whether accord itself computes this, not a function of the user's."""
+    """Return whether accord itself computes this, not a function of the user's."""
     for frame in step.frames:
         for name, _ in _frames(frame.eqn.source_info.traceback):
             if not is_library(name):
@@ -79,7 +79,7 @@ def is_accords(step: Step) -> bool:
 
 
 def _is_machinery(file_name: str) -> bool:
-    """Whether a file is of what runs a user's functions: JAX's, whose mathematics is in folders, or accord's."""
+    """Return whether a file is of JAX's or accord's machinery, which runs a user's functions."""
     if file_name.startswith(_RUNNING):
         return True
     inside = file_name.removeprefix(_INSIDE)
@@ -94,7 +94,7 @@ def _innermost(traceback: Any) -> tuple[str, str] | None:
 
 
 def _frames(traceback: Any) -> list[tuple[str, int]]:
-    """File and line of each frame, innermost first, up to where the model is called from."""
+    """List file and line of each frame, innermost first, up to where the model is called from."""
     frames: list[tuple[str, int]] = []
     for frame in traceback.frames if traceback is not None else ():
         if frame.file_name.startswith(_BLAME):

@@ -72,7 +72,7 @@ class LogDensity(eqx.Module):
     def from_function(
         function: Callable[[Any], Any], example: Any, precision: Precision = "float64"
     ) -> "LogDensity":
-        """The log density that `function` computes from a pytree of arrays, all unconstrained.
+        """Make a log density of a function of a pytree of arrays, all unconstrained.
 
         **Arguments**
         - `function`: from a pytree like `example` to a log density, shape `()`.
@@ -84,7 +84,7 @@ class LogDensity(eqx.Module):
 
     @property
     def layout(self) -> Layout:
-        """Where each site is in a position, and its shape, dims and coords."""
+        """The place of each site in a position, and its shape, dims and coords."""
         return self.program.layout
 
     @property
@@ -98,23 +98,23 @@ class LogDensity(eqx.Module):
         return self.program.constants
 
     def __call__(self, position: Float[Array, " dim"]) -> Float[Array, ""]:
-        """Log density at `position`, with respect to the unconstrained numbers."""
+        """Evaluate the log density at `position`, with respect to the unconstrained numbers."""
         position = self._checked(position)
         return self.program.log_density(position, self.data).astype(position.dtype)
 
     def value_and_grad(self, position: Float[Array, " dim"]) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
-        """Log density and its gradient at `position`."""
+        """Evaluate the log density and its gradient at `position`."""
         return jax.value_and_grad(self.__call__)(self._checked(position))
 
     def constrain(self, position: Float[Array, " dim"]) -> dict[str, Array]:
-        """Values of the latent and deterministic sites at `position`, in the model's order.
+        """Compute the latent and deterministic sites at `position`, in the model's order.
 
         Sites that are collapsed are drawn, by random numbers that are a function of the position.
         """
         return self.program.values(self._checked(position), self.data)
 
     def unconstrain(self, values: Mapping[str, Any]) -> Float[Array, " dim"]:
-        """The position at which the latent sites have these values.
+        """Find the position at which the latent sites have these values.
 
         A site that is reparameterised may be given in the place of its auxiliary.
 
@@ -141,11 +141,11 @@ class LogDensity(eqx.Module):
         return jnp.concatenate([jnp.ravel(pieces[name]) for name in latents])
 
     def site_terms(self, position: Float[Array, " dim"]) -> dict[str, Float[Array, ""]]:
-        """What each site adds to the log density, Jacobians included: they sum to it."""
+        """Evaluate each site's term of the log density, Jacobians included: the terms sum to it."""
         return self.program.terms(self._checked(position), self.data)
 
     def observed_nan_counts(self, position: Float[Array, " dim"]) -> dict[str, Array]:
-        """By observed site, int32 of shape `()`: how many values are NaN or infinite, not hidden by a mask.
+        """Count the observed values that are NaN or infinite and not masked: int32 by site.
 
         Only of sites whose values the model computes or masks; where they are data unchanged, they have been checked.
         """
@@ -158,7 +158,7 @@ class LogDensity(eqx.Module):
                 raise SiteError(non_finite_message(self.layout[name], int(count)))
 
     def with_data(self, data: Mapping[str, Any]) -> "LogDensity":
-        """The same density with other data for the names given.
+        """Return the density with other data for the names given.
 
         Where the shapes are as before and no constant changes, nothing is traced again.
 

@@ -13,7 +13,7 @@ from .rows import Traced, listed
 
 
 def num_rows_of(base: ModelProgram, data: Mapping[str, Any], shard: Mapping[str, int]) -> int:
-    """The common size of what is to be cut. Raises `OptionError` where there is none."""
+    """Return the common size of what is to be cut. Raises `OptionError` where there is none."""
     sizes: dict[str, int] = {}
     for name, axis in shard.items():
         if name in base.constants:
@@ -46,7 +46,7 @@ def num_rows_of(base: ModelProgram, data: Mapping[str, Any], shard: Mapping[str,
 
 
 def rows_of_plate(base: ModelProgram, data: Mapping[str, Any], plate: str) -> dict[str, int]:
-    """Every argument with exactly one axis of a plate's size, and that axis.
+    """Find every argument with exactly one axis of a plate's size, and that axis.
 
     **Raises** `OptionError` where there is no such plate, where no argument has such an axis, and where one has two.
     """

@@ -48,7 +48,7 @@ def dims_of(site: Site, shape: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """The labels that plates, scans and sites gave to their dims.
+    """Collect the labels that plates, scans and sites gave to their dims.
 
     **Raises** `SiteError` when two plates or scans of one name differ in size or labels, a dim has two sets of labels,
     or a plate, scan or dim has the name of a site.
@@ -85,7 +85,7 @@ def labels_of(sites: list[Site]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
 
 
 def check_dims(entries: tuple[Entry, ...]) -> None:
-    """Raise `ModelError` if a dim stands for two sizes, which would leave draws without one set of coords."""
+    """Raise `ModelError` if a dim has two sizes, which would leave draws without one set of coords."""
     sizes: dict[str, int] = {}
     for entry in entries:
         for dim, size in zip(entry.dims, entry.shape, strict=True):

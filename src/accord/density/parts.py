@@ -18,7 +18,7 @@ from .separation import check_priors
 
 
 def log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:
-    """Log density of the values of the latent sites at a position of shape `(dim,)`, without any Jacobian.
+    """Evaluate the log density of the latent values at a position, shape `(dim,)`, without any Jacobian.
 
     It is with respect to the values where they are as many as the unconstrained numbers, and for vectors on a simplex
     or the like to the coordinates that the maps of `accord.bijectors` take: all but the last entry of a simplex.
@@ -27,7 +27,7 @@ def log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:
 
 
 def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
-    """Sum of what observed sites and factors add to the log density at a position of shape `(dim,)`.
+    """Sum the terms of observed sites and factors at a position of shape `(dim,)`.
 
     Where sites are collapsed, it is the likelihood of the others, from which these have been integrated out.
 
@@ -59,7 +59,7 @@ def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
 
 
 def log_jacobian(density: LogDensity, position: jax.Array) -> jax.Array:
-    """Log determinant of the map from a position of shape `(dim,)` to the values of the latent sites, shape `()`."""
+    """Compute the log determinant of the map from a position, shape `(dim,)`, to the latent values; shape `()`."""
     program = density.program.whole
     if program is None:
         return jnp.zeros((), position.dtype)
@@ -69,14 +69,14 @@ def log_jacobian(density: LogDensity, position: jax.Array) -> jax.Array:
 
 
 def values_at_means(density: LogDensity, position: jax.Array) -> dict[str, jax.Array]:
-    """As `density.constrain`, with sites that are collapsed at their means given the others, in place of a draw."""
+    """Compute `density.constrain`, with collapsed sites at their means given the others, in place of a draw."""
     return density.program.means(position, density.data)
 
 
 def recorded(
     density: LogDensity, position: jax.Array, log_density: jax.Array
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
-    """Values of the sites that a draw holds, and of its `log_density` the parts `log_prior` and `log_likelihood`.
+    """Compute the values that a draw holds, and the parts `log_prior` and `log_likelihood` of its `log_density`.
 
     Both parts are in the model's own space, as of `infer.log_prior` and `infer.log_joint`; factors are likelihood. What
     the data say is what the log density has beyond prior and Jacobian: so no data are gone through again, and where

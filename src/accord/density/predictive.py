@@ -1,4 +1,4 @@
-"""Evaluate a model at values of its unknowns that come from outside, in the model's own space, or are drawn.
+"""Evaluate a model at given values of its unknowns, in the model's own space, or draw them.
 
 This is what is asked of a model after sampling: what it predicts, and how likely each observation was. Unlike a
 `LogDensity` it needs no unknown, takes discrete ones, and knows no unconstrained space.
@@ -114,7 +114,7 @@ class Predictive:
         )
 
     def check_observed(self) -> None:
-        """Raise `SiteError` for what is observed outside of a site's support; drawing anew needs no such values."""
+        """Raise `SiteError` for what is observed outside of a site's support; drawing needs no such values."""
         self.claims.check({**self.data, **self.constants})
 
     @property
@@ -123,33 +123,33 @@ class Predictive:
         return (*self.given, *self.kept)
 
     def with_data(self, data: Mapping[str, Any]) -> "Predictive":
-        """The same with other arrays of the same shapes."""
+        """Return the same model with other arrays of the same shapes."""
         return replace(self, data=dict(data))
 
     def draw(self, values: Mapping[str, Any], key: jax.Array) -> dict[str, jax.Array]:
-        """Draw what is observed, and the unknowns that are not given; with them the deterministic sites."""
+        """Draw what is observed, and the unknowns that are not given; return them with the deterministic sites."""
         _, sites = self._run(values, _Draw(key, {name: self._new(name, values, key) for name in self.kept}))
         names = [entry.name for entry in self.layout.sites if entry.kind != "factor"]
         return {name: jnp.asarray(sites[name].value) for name in names if name not in self.given}
 
     def log_likelihood(self, values: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """By observed site, the log density of each entry of its batch: mask * scale * log_prob."""
+        """Evaluate the log density of each batch entry, by observed site: mask * scale * log_prob."""
         _, sites = self._run(values)
         return {entry.name: _entries(sites[entry.name]) for entry in self.layout.observed}
 
     def log_prior(self, values: Mapping[str, Any]) -> jax.Array:
-        """The log density of the unknowns in the model's own space, without Jacobians; shape `()`."""
+        """Evaluate the log density of the unknowns in the model's own space, without Jacobians; shape `()`."""
         _, sites = self._run(values)
         return log_prob_of((sites[entry.name] for entry in self.layout.drawn), float)
 
     def log_joint(self, values: Mapping[str, Any]) -> jax.Array:
-        """`log_prior` with the log likelihood and all factors; shape `()`."""
+        """Evaluate `log_prior` plus the log likelihood and all factors; shape `()`."""
         _, sites = self._run(values)
         kinds = ("latent", "deterministic", "observed", "factor")
         return log_prob_of((sites[entry.name] for entry in self.layout.sites if entry.kind in kinds), float)
 
     def returned(self, values: Mapping[str, Any]) -> Any:
-        """What the function of the model returns.
+        """Compute what the function of the model returns.
 
         **Raises** `DataError` for what holds anything but numbers.
         """
@@ -163,7 +163,7 @@ class Predictive:
         return jax.tree.map(jnp.asarray, value)
 
     def _new(self, name: str, values: Mapping[str, Any], key: jax.Array) -> DrawNew:
-        """How the entries of a site are drawn that have new labels."""
+        """Choose how to draw the entries of a site that have new labels."""
         axes = range(-len(self.layout[name].shape), 0)
         words = {
             axis: jnp.asarray(self.data[mark]) for axis in axes if (mark := mark_of(name, axis)) in self.marks
@@ -180,7 +180,7 @@ class Predictive:
 
 
 def model_of(density: LogDensity) -> Model:
-    """The model that a log density was made from, with its data.
+    """Return the model that a log density was made from, with its data.
 
     **Raises** `ModelError` for the density of a function.
     """
@@ -194,7 +194,7 @@ def model_of(density: LogDensity) -> Model:
 
 
 class _Draw(AbstractHandler):
-    """Draw what nobody gave, and what is observed, whatever seeds there are inside."""
+    """Draw what has no value, and what is observed, whatever seeds there are inside."""
 
     key: Any
     new: dict[str, DrawNew]

@@ -36,7 +36,7 @@ Recorded = tuple[dict[str, jax.Array], tuple[jax.Array, jax.Array] | None]
 
 
 class AbstractProgram(abc.ABC):
-    """What a `LogDensity` needs to know of its target. Frozen; equal only to itself.
+    """The target of a `LogDensity`. Frozen; equal only to itself.
 
     `position` has shape `(dim,)`; `data` maps the names of traced arrays to them.
     """
@@ -48,10 +48,10 @@ class AbstractProgram(abc.ABC):
 
     @abc.abstractmethod
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """What each site adds to the log density, shape `()`."""
+        """Evaluate what each site adds to the log density, shape `()`."""
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
-        """The sum of all terms, shape `()`; zero where masks leave none."""
+        """Sum all terms, shape `()`; zero where masks leave none."""
         terms = [*self.terms(position, data).values()]
         return sum(terms[1:], start=terms[0]) if terms else jnp.zeros((), position.dtype)
 
@@ -61,7 +61,7 @@ class AbstractProgram(abc.ABC):
         return None
 
     def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
-        """The latent sites' unconstrained arrays, of those of the whole model; what has no place is zero."""
+        """Cut a position into the unconstrained arrays of the whole model; what has no place is zero."""
         return pieces_of(position, self.layout.entries)
 
     @property
@@ -71,22 +71,22 @@ class AbstractProgram(abc.ABC):
 
     @abc.abstractmethod
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Values of latent and deterministic sites."""
+        """Compute the values of latent and deterministic sites."""
 
     def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """The same, with what `values` draws at its mean."""
+        """Compute these values, with what `values` draws at its mean."""
         return self.values(position, data)
 
     def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """These values, with both numbers from the same evaluation, or None where there are no sites."""
+        """Compute these values and two numbers from the same evaluation, or None where there are no sites."""
         return self.values(position, data), None
 
     @abc.abstractmethod
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Unconstrained pieces of the latent sites, from their values or those of sites that follow from them."""
+        """Compute unconstrained pieces of the latent sites, from their values or from sites that follow."""
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """How many observed values are NaN or infinite, by site; only of sites that `check` cannot see."""
+        """Count the observed values that are NaN or infinite, by site, where `check` cannot see them."""
         del position, data
         return {}
 
@@ -97,7 +97,7 @@ class AbstractProgram(abc.ABC):
     def rebuilt(
         self, data: Mapping[str, Any]
     ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
-        """The program for data of other shapes, with its data and notices."""
+        """Build the program for data of other shapes, with its data and notices."""
         return self, dict(data), ()
 
 
@@ -127,7 +127,7 @@ class ModelProgram(AbstractProgram):
     def from_model(
         model: Model, precision: Precision
     ) -> "tuple[ModelProgram, dict[str, Any], tuple[Notice, ...]]":
-        """Trace a model; its program, its data, and what there is to tell."""
+        """Trace a model; return its program, its data, and its notices."""
         found = discover(model, precision)
         if not found.layout.entries:
             raise ModelError(
@@ -149,15 +149,15 @@ class ModelProgram(AbstractProgram):
 
     @property
     def whole(self) -> "ModelProgram":
-        """This one."""
+        """This program itself."""
         return self
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """One number for each site that adds any, in the model's order."""
+        """Evaluate one number for each site that adds any, in the model's order."""
         return self.terms_at(self.pieces(position), data)
 
     def terms_at(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """The same, with the latent sites at these unconstrained values."""
+        """Evaluate the terms with the latent sites at these unconstrained values."""
         terms = {}
         with concrete(self.constants):
             for name, site in self.sites(pieces, data).items():
@@ -167,13 +167,13 @@ class ModelProgram(AbstractProgram):
         return terms
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Values as arrays, in the model's order."""
+        """Compute values as arrays, in the model's order."""
         with concrete(self.constants):
             sites = self.sites(self.pieces(position), data)
             return {entry.name: jnp.asarray(sites[entry.name].value) for entry in self.layout.drawn}
 
     def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """Of what observed sites and factors add nothing is needed, so that XLA leaves it out."""
+        """Compute what a draw holds; XLA leaves out what only observed sites and factors need."""
         with concrete(self.constants):
             sites = self.sites(self.pieces(position), data)
             drawn = {entry.name: sites[entry.name] for entry in self.layout.drawn}
@@ -197,7 +197,7 @@ class ModelProgram(AbstractProgram):
             }
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Counts for sites whose observed floats the model computes or masks."""
+        """Count for sites whose observed floats the model computes or masks."""
         names = [
             entry.name
             for entry in self.layout.observed
@@ -210,7 +210,7 @@ class ModelProgram(AbstractProgram):
             return {name: num_non_finite(sites[name]) for name in names}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Look at indices and observed arrays on the host; those being traced by JAX are left to the program."""
+        """Check indices and observed arrays on the host; arrays that JAX traces are left to the program."""
         check_indices(self.uses, {**data, **self.constants}, self.precision)
         for entry in self.layout.observed:
             value = data[entry.source] if entry.source else None
@@ -226,7 +226,7 @@ class ModelProgram(AbstractProgram):
         return ModelProgram.from_model(self.template.marked(data), self.precision)
 
     def sites(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, Site]:
-        """The sites that are not hidden, with the latent ones at these unconstrained values."""
+        """Run the model for its sites that are not hidden, with the latent ones at these unconstrained values."""
 
         def choice_of(site: Site) -> AbstractChoice:
             if site.name not in pieces:
@@ -239,7 +239,7 @@ class ModelProgram(AbstractProgram):
         return sites
 
     def model(self, data: Mapping[str, Any], dtype: Any) -> Model:
-        """The model with its arrays, the floats among them in the dtype of the position."""
+        """Return the model with its arrays, the floats among them in the dtype of the position."""
         arrays = {**data, **self.constants}
         return self.template.fill({name: _in_dtype(value, dtype) for name, value in arrays.items()})
 
@@ -254,7 +254,7 @@ class Given(AbstractSeries):
 
 
 class FromPosition(AbstractSeries):
-    """The value of the unconstrained numbers of a site, with the log determinant of the map."""
+    """A value made of the unconstrained numbers of a site, with the log determinant of the map."""
 
     piece: Any
 

@@ -28,7 +28,7 @@ def arguments_seen(
     shapes: Mapping[str, jax.ShapeDtypeStruct],
     data: Mapping[str, jax.ShapeDtypeStruct],
 ) -> dict[str, list[str]]:
-    """The data that each of `terms(of shapes, data)` may depend on, by name and sorted."""
+    """Name the data that each of `terms(of shapes, data)` may depend on, sorted."""
     names: list[str] = []
 
     def listed_terms(pieces: Any, data: Any) -> list[jax.Array]:
@@ -46,7 +46,7 @@ def arguments_seen(
 
 
 def sources(jaxpr: Any, given: Sequence[Sources]) -> list[Sources]:
-    """What each result of a traced function may depend on, where its arguments depend on `given`."""
+    """Find what each result of a traced function may depend on, where its arguments depend on `given`."""
     if any(hasattr(v.aval, "inner_aval") for equation in jaxpr.eqns for v in equation.invars):
         # What is written to a mutable array is seen by whatever reads it.
         return [set().union(*given)] * len(jaxpr.outvars)
@@ -61,7 +61,7 @@ def sources(jaxpr: Any, given: Sequence[Sources]) -> list[Sources]:
 
 
 def through(equation: Any, given: list[Sources]) -> list[Sources]:
-    """What each result of one operation may depend on; where nothing more is known of it, all of its arguments."""
+    """Find what each result of one operation may depend on: all of its arguments, unless more is known of it."""
     if equation.primitive.name == "scan":
         return _through_scan(equation, given)
     if equation.primitive.name == "while":

@@ -14,7 +14,7 @@ from ..language.places import note_site
 
 
 def term(site: Site) -> jax.Array | None:
-    """What a site adds to the log density, shape `()`: sum(mask * scale * log_prob) + log_det; `None` for nothing.
+    """Compute what a site adds, shape `()`: sum(mask * scale * log_prob) + log_det; `None` for nothing.
 
     One sum for each site, and no operation that a mask, scale or Jacobian would need where there is none.
     """
@@ -30,7 +30,7 @@ def term(site: Site) -> jax.Array | None:
 
 
 def pointwise(site: Site) -> jax.Array | None:
-    """What each entry of a site's batch adds, without Jacobians: mask * scale * log_prob; `None` for nothing at all."""
+    """Compute what each batch entry adds, without Jacobians: mask * scale * log_prob; `None` for nothing at all."""
     entries = _log_prob(site) if site.kind == "sample" else site.value if site.kind == "factor" else None
     if entries is not None and site.scale is not None:
         entries = entries * site.scale
@@ -40,23 +40,23 @@ def pointwise(site: Site) -> jax.Array | None:
 
 
 def log_prob_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
-    """What some sites add to the log density together, without Jacobians, shape `()`."""
+    """Compute what some sites add to the log density together, without Jacobians, shape `()`."""
     return _sum(map(pointwise, sites), dtype)
 
 
 def log_jacobian_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
-    """The Jacobians of some sites together, shape `()`."""
+    """Sum the Jacobians of some sites, shape `()`."""
     return _sum((site.log_det for site in sites), dtype)
 
 
 def total(entries: Any) -> jax.Array:
-    """Sum of all entries of an array, shape `()`."""
+    """Sum all entries of an array, shape `()`."""
     entries = jnp.asarray(entries)
     return jax.lax.reduce_sum(entries, tuple(range(entries.ndim))) if entries.ndim else entries
 
 
 def num_non_finite(site: Site) -> jax.Array:
-    """Number of observed entries, int32 of shape `()`, that are NaN or infinite and are not hidden by a mask.
+    """Count the observed entries that are NaN or infinite and not masked; int32 of shape `()`.
 
     A distribution's own mask is seen by its log probability, which is finite where the mask hides the value.
     """

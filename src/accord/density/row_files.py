@@ -1,4 +1,4 @@
-"""Leave the rows of an array in a file until they are asked for, and read those that are."""
+"""Leave the rows of an array in a file until they are needed, and read those that are."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,11 +42,11 @@ class FileRows:
         return math.prod(self.shape)
 
     def astype(self, dtype: Any) -> "FileRows":
-        """The same rows, read in another dtype."""
+        """Return the rows so that they are read in another dtype."""
         return replace(self, dtype=np.dtype(dtype))
 
     def read(self, start: int, stop: int) -> np.ndarray:
-        """Rows from `start` to `stop`. Raises `DataError` where the file is not what it was, or ints do not fit."""
+        """Read rows from `start` to `stop`. Raises `DataError` where the file has changed, or ints do not fit."""
         shape, stored, reader = _opened(self.path, self.names)
         if (shape, stored) != (self.shape, self.stored):
             raise DataError(
@@ -63,7 +63,7 @@ class FileRows:
         return found.astype(self.dtype, copy=False)
 
     def pieces(self) -> Iterator[np.ndarray]:
-        """All rows, some megabytes at a time."""
+        """Read all rows, some megabytes at a time."""
         of_row = max(self.size // max(self.shape[0], 1), 1) * self.dtype.itemsize
         step = max(_PIECE // of_row, 1)
         for start in range(0, self.shape[0], step):
@@ -76,7 +76,7 @@ class FileRows:
 
 @checks_options
 def rows(path: str | Path, columns: Sequence[str] | str | None = None) -> FileRows:
-    """An array in a file as an argument of a model: its rows stay there until they are computed with.
+    """Pass an array in a file to a model: its rows stay in the file until they are computed with.
 
     With `MultiHost` and `Devices(shard=...)` each device's rows are read where it is; every other way reads all of
     them. What starts the run goes through the file, some megabytes at a time, for its digest and to look for NaN. Where
@@ -107,17 +107,17 @@ def rows(path: str | Path, columns: Sequence[str] | str | None = None) -> FileRo
 
 
 def in_memory(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Data by name, with all rows read that lie in files."""
+    """Return data by name, with all rows read that lie in files."""
     return {name: np.asarray(each) if isinstance(each, FileRows) else each for name, each in data.items()}
 
 
 def pieces_in_memory(array: Any) -> Iterator[np.ndarray]:
-    """An array as it is, or that in a file by pieces."""
+    """Yield an array as it is, or an array in a file by pieces."""
     return array.pieces() if isinstance(array, FileRows) else iter([np.asarray(array)])
 
 
 def _opened(path: str, columns: tuple[str, ...] | str | None) -> tuple[tuple[int, ...], np.dtype, Reader]:
-    """Shape, dtype and reader of the array in a file."""
+    """Return shape, dtype and reader of the array in a file."""
     suffix = Path(path).suffix.lower()
     if suffix not in _OPENERS:
         raise DataError(f"{path}: rows are read from files ending in {', '.join(_OPENERS)}.")

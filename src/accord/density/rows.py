@@ -1,4 +1,4 @@
-"""See that a model can be summed over rows of its data, from its sites for all of them and for some."""
+"""Verify that a model can be summed over rows of its data, from its sites for all of them and for some."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -53,12 +53,12 @@ class Traced:
 
 
 def with_rows(shape: tuple[int, ...], axis: int | None, size: int) -> tuple[int, ...]:
-    """A shape with another number of rows, where it has rows."""
+    """Replace the number of rows in a shape, where it has rows."""
     return shape if axis is None else (*shape[:axis], size, *shape[axis + 1 :])
 
 
 def plates_over_rows(whole: Traced, part: Traced, cut: Cut, words: str) -> dict[str, Frame]:
-    """The plate over the rows of each site that is in one: its size is that of the data, however many rows there are.
+    """Find for each site its plate over the rows: its size is that of the data, however many rows there are.
 
     A plate that has the size of all rows by chance keeps it.
 
@@ -101,7 +101,7 @@ def plates_over_rows(whole: Traced, part: Traced, cut: Cut, words: str) -> dict[
 
 
 def row_axis(site: Site, frame: Frame) -> int:
-    """The axis of a latent site's array along which it has its rows."""
+    """Return the axis of a latent site's array along which it has its rows."""
     return len(site.batch_shape) + frame.dim
 
 
@@ -135,5 +135,5 @@ def check_independent(
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message."""
+    """List names for a message."""
     return ", ".join(map(repr, sorted(names)))

@@ -1,4 +1,4 @@
-"""See that the unknowns of a model stand by themselves where others are integrated out.
+"""Verify that the unknowns of a model do not depend on the sites that are integrated out.
 
 The log density needs no more than that it is a quadratic of these. But a value of an unknown has a place in
 unconstrained space, and a prior of its own, only where neither depends on them.
@@ -62,7 +62,7 @@ def check_priors(base: ModelProgram, groups: Groups, data: Mapping[str, Any]) ->
 def positions_beside(
     base: ModelProgram, groups: Groups, values: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, jax.Array]:
-    """Unconstrained pieces of the other unknowns, from their values or those of sites that follow from them.
+    """Compute unconstrained pieces of the other unknowns, from their values or from sites that follow.
 
     **Raises** `DataError` where a value follows from another unknown together with a site of the groups.
     """
@@ -80,7 +80,7 @@ def positions_beside(
 def check_places(
     places: Callable[[Mapping[str, Any]], dict[str, jax.Array]], hidden: Mapping[str, jax.Array], where: str
 ) -> None:
-    """Raise `DataError` where the place of a site depends on `hidden`, sites that have none."""
+    """Raise `DataError` where the unconstrained value of a site depends on `hidden`, sites that have none."""
     shapes = {name: jax.ShapeDtypeStruct(each.shape, each.dtype) for name, each in hidden.items()}
     for name, seen in arguments_seen(lambda _, z: places(z), {}, shapes).items():
         if seen:
@@ -96,7 +96,7 @@ def _seen(
     data: Mapping[str, Any],
     parts: Callable[[Mapping[str, Site]], dict[str, jax.Array]],
 ) -> dict[str, list[str]]:
-    """By part of the model's sites the sites of the groups that it depends on, where there are any."""
+    """Return, for each part of the model's sites, the sites of the groups that it depends on."""
     dtype = precision_scope.float_dtype(base.precision)
     others = {
         entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, dtype)

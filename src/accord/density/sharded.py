@@ -23,7 +23,7 @@ Pairs = tuple[tuple[str, int], ...]
 
 
 def cut_arguments(density: LogDensity, shard: Pairs | str) -> Pairs:
-    """The arguments that are cut: those given, those along the plate that is named instead, or along one with a chunk.
+    """Choose the arguments to cut: those given, those along the named plate, or along one with a chunk.
 
     **Raises** `OptionError` for a plate that the model does not have, or whose size does not tell which arguments are
     along it.
@@ -38,7 +38,7 @@ def cut_arguments(density: LogDensity, shard: Pairs | str) -> Pairs:
 
 
 def sharded(density: LogDensity, mesh: Mesh, shard: Mapping[str, int]) -> LogDensity:
-    """The same density, with the rows of some of its data cut into blocks that lie on the devices of `mesh`.
+    """Return a density with the rows of some of its data cut into blocks that lie on the devices of `mesh`.
 
     **Arguments**
     - `density`: of a model; where a plate has a `chunk`, blocks are evaluated in pieces of at most so many rows.
@@ -52,7 +52,7 @@ def sharded(density: LogDensity, mesh: Mesh, shard: Mapping[str, int]) -> LogDen
 
 
 def cut_otherwise(density: LogDensity, mesh: Mesh, shard: Mapping[str, int]) -> LogDensity:
-    """The same density summed in another way, to be compared: all rows at once, or in other chunks if they are many."""
+    """Return the density summed in another way, to be compared: all rows at once, or in other chunks."""
     program = density.program
     if not isinstance(program, ChunkedProgram):
         return density
@@ -64,7 +64,7 @@ def cut_otherwise(density: LogDensity, mesh: Mesh, shard: Mapping[str, int]) -> 
 
 
 def whole_program(density: LogDensity) -> ModelProgram:
-    """The model of a density. Raises `OptionError` where it is of a function."""
+    """Return the model of a density. Raises `OptionError` where it is of a function."""
     program = density.program
     if isinstance(program, CollapsedProgram):
         raise OptionError(

@@ -57,7 +57,7 @@ class ShardedProgram(AbstractProgram):
     def of(
         base: ModelProgram, data: Mapping[str, Any], mesh: Mesh, shard: dict[str, int], cut: Cut
     ) -> "ShardedProgram":
-        """Compare the sites of the whole model with those of one piece, and see that they can be summed."""
+        """Compare the sites of the whole model with those of one piece, and verify that they can be summed."""
         part = dict(data)
         for name, axis in shard.items():
             shape = with_rows(np.shape(data[name]), axis, cut.size)
@@ -106,7 +106,7 @@ class ShardedProgram(AbstractProgram):
         return program
 
     def blocks_of(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of the whole model, or some of it, as this program takes it."""
+        """Cut the data of the whole model, or some of it, as this program takes it."""
         blocks = {
             name: self.cut.blocks(data[name], axis) for name, axis in self.shard.items() if name in data
         }
@@ -114,14 +114,14 @@ class ShardedProgram(AbstractProgram):
         return {**data, **{name: laid_out(each, self.mesh) for name, each in blocks.items()}}
 
     def terms_outside(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """What sites outside of plates over the rows add."""
+        """Evaluate what sites outside of plates over the rows add."""
         with concrete(self.constants):
             sites = self.base.sites(pieces, data)
             terms = {name: term(site) for name, site in sites.items() if name not in self.plates}
         return {name: number for name, number in terms.items() if number is not None}
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
-        """The terms outside of plates over the rows, once, and the sum of the others over blocks."""
+        """Add the terms outside of plates over the rows, once, and the others summed over blocks."""
         parts = self._parts(position, data)
 
         def of_piece(*arguments: Any) -> jax.Array:
@@ -132,35 +132,35 @@ class ShardedProgram(AbstractProgram):
         return sum(self._outside(*parts).values(), start=total)
 
     def summed_terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """What each site adds, as `log_density` counts it; without derivatives."""
+        """Evaluate what each site adds, as `log_density` counts it; without derivatives."""
         parts = self._parts(position, data)
         inside, _ = collect(lambda *each: (self._terms_inside(*each), ()), self.mesh, *parts)
         found = {**self._outside(*parts), **inside}
         return {entry.name: found[entry.name] for entry in self.layout.sites if entry.name in found}
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Those of the whole model, computed in one place."""
+        """Evaluate the terms of the whole model, in one place."""
         return self.base.terms(position, self._joined(data))
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Values of the whole model's sites."""
+        """Compute the values of the whole model's sites."""
         return self.base.values(position, self._joined(data))
 
     def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """Of the whole model."""
+        """Evaluate the whole model."""
         return self.base.recorded(position, self._joined(data))
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Unconstrained pieces of the whole model's latent sites."""
+        """Compute unconstrained pieces of the whole model's latent sites."""
         return self.base.positions(values, self._joined(data))
 
     @property
     def cut_data(self) -> tuple[str, ...]:
-        """The arguments that are cut, and which rows are no copies."""
+        """The arguments that are cut, and which rows are not copies."""
         return (*self.shard, _ROWS)
 
     def _parts(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-        """Unknowns that all pieces share, each piece's own ones, each piece's data, and common data."""
+        """Separate unknowns that all pieces share, each piece's own ones, each piece's data, and common data."""
         pieces = pieces_of(position, self.layout.entries)
         shared = {name: piece for name, piece in pieces.items() if name not in self.own}
         own = {name: self.cut.blocks(pieces[name], axis) for name, axis in self.own.items()}
@@ -178,7 +178,7 @@ class ShardedProgram(AbstractProgram):
         return {name: number for name, number in terms.items() if number is not None}
 
     def _without_copies(self, site: Site, is_real: jax.Array) -> Site:
-        """A site whose entries of copied rows are hidden, Jacobians included."""
+        """Hide the entries of copied rows of a site, Jacobians included."""
         if self.cut.is_real.all():
             return site
         mask = is_real.reshape(-1, *(1,) * (-self.plates[site.name].dim - 1))
@@ -198,5 +198,5 @@ class ShardedProgram(AbstractProgram):
 
 
 def _without_rows(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The model's own data."""
+    """Return the model's own data."""
     return {name: value for name, value in data.items() if name != _ROWS}

@@ -1,4 +1,4 @@
-"""Draw from a model as it is written: unknowns from their priors, observations from what they are said to come from.
+"""Draw from a model as it is written: unknowns from their priors, observations from their distributions.
 
 A site's draw depends on the key and its name alone, as under `handlers.seed`.
 """
@@ -26,7 +26,7 @@ _ELSEWHERE = "Begin at `infer.from_uniform()` or `infer.from_values({...})`, whi
 
 
 def simulate(density: LogDensity, key: jax.Array) -> dict[str, jax.Array]:
-    """One draw of the latent, deterministic and observed sites from the prior and the sampling distribution.
+    """Draw the latent, deterministic and observed sites once, from the prior and the sampling distribution.
 
     Observed sites are drawn too, whole where some are masked, whatever data they have; sites set by `do` or
     `substitute` keep their values. Can be used under `jit` and `vmap`, in the scope of the density's precision.
@@ -46,7 +46,7 @@ def simulate(density: LogDensity, key: jax.Array) -> dict[str, jax.Array]:
 
 
 def prior_position(density: LogDensity, key: jax.Array) -> jax.Array:
-    """The unconstrained position, shape `(dim,)`, of one draw of the latent sites from their priors.
+    """Draw the latent sites once from their priors; return the unconstrained position, shape `(dim,)`.
 
     Observed sites keep their data, and factors have no say. A draw that rounds to the edge of its support has an
     infinite position. Can be used as `simulate`.
@@ -92,7 +92,7 @@ class DrawOrSay(AbstractChoice):
 
 
 def draw_or_say(site: Site, draw: Callable[[Site], Any], elsewhere: str) -> Any:
-    """What `draw(site)` returns.
+    """Return `draw(site)`; where the distribution gives no draws, the error says what to do.
 
     **Raises** `SiteError` where the site's distribution gives no draws, which says what to do `elsewhere`.
     """
@@ -114,7 +114,7 @@ def _sites(density: LogDensity, key: jax.Array, *, has_data: bool) -> dict[str, 
 
 
 def _model_of(density: LogDensity) -> ModelProgram:
-    """The whole model of a density."""
+    """Return the whole model of a density."""
     program = density.program.whole
     if program is None:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Complete the square: the normal law of some unknowns given all others, from derivatives of a log density.
+"""Complete the square: find the normal distribution of some unknowns given all others, from derivatives.
 
 Where a log density is a quadratic of some numbers z, its slope at zero and its second derivatives say all of it: its
 highest point, which is the mean, and the precision of a normal law; the integral over z follows.
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
 
     @property
     def log_det(self) -> jax.Array:
-        """Sum of the logarithms of all diagonals, shape `()`."""
+        """Sum the logarithms of all diagonals, shape `()`."""
         return sum((jnp.log(row[-1]).sum() for row in self.entries[1:]), jnp.log(self.entries[0][0]).sum())
 
     def solve(self, right: jax.Array) -> jax.Array:
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
 
 
 class Matrices(NamedTuple):
-    """Lower Cholesky factors of matrices, shape `(num, size, size)`; of a single one `(size, size)`.
+    """Lower Cholesky factors of matrices, shape `(num, size, size)`; `(size, size)` for a single one.
 
     Where there are several, LAPACK has them in threads, for which the chains of a run wait for each other.
     """
@@ -77,7 +77,7 @@ class Matrices(NamedTuple):
 
     @property
     def log_det(self) -> jax.Array:
-        """Sum of the logarithms of all diagonals, shape `()`."""
+        """Sum the logarithms of all diagonals, shape `()`."""
         return jnp.log(jnp.diagonal(self.lower, axis1=-2, axis2=-1)).sum()
 
     def solve(self, right: jax.Array) -> jax.Array:
@@ -100,7 +100,7 @@ class Matrices(NamedTuple):
 
 
 class Conditional(NamedTuple):
-    """A normal law of groups of unknowns that are independent of each other.
+    """A normal distribution of groups of unknowns that are independent of each other.
 
     **Fields**: `mean`, shape `(num, size)`; `precision`, shape `(num, size, size)`, and its Cholesky `factor`.
     """
@@ -111,16 +111,16 @@ class Conditional(NamedTuple):
 
     @property
     def log_volume(self) -> jax.Array:
-        """Logarithm of the integral of exp(-distance**2 / 2), shape `()`."""
+        """Compute the logarithm of the integral of exp(-distance**2 / 2), shape `()`."""
         return self.mean.size * math.log(2 * math.pi) / 2 - self.factor.log_det
 
     def deviation(self, noise: jax.Array) -> jax.Array:
-        """What standard normal noise, shape `(num, size)`, becomes as a deviation from the mean."""
+        """Turn standard normal noise, shape `(num, size)`, into a deviation from the mean."""
         return self.factor.solve_transposed(noise)
 
 
 def complete(log_density: Callable[[jax.Array], Any], num: int, size: int, dtype: Any) -> Conditional:
-    """The law of z, shape `(num, size)`, of which `log_density` is a quadratic, with nothing between groups.
+    """Find the distribution of z, shape `(num, size)`, where `log_density` is quadratic without terms between groups.
 
     It takes a product of the second derivatives for each number of a group. Where these do not fall along every
     direction, all is NaN.

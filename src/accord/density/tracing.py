@@ -1,4 +1,4 @@
-"""Find out, without computing anything, which sites a model has and which of its arguments can be traced.
+"""Find, without computing anything, which sites a model has and which of its arguments can be traced.
 
 The model runs once on abstract values. Where it needs the number behind an argument (`y[~jnp.isnan(y)]`,
 `int(g.max()) + 1`), that argument becomes a constant of the program, with a notice.
@@ -40,7 +40,7 @@ StandIn = Callable[[Site, Any], AbstractChoice]
 
 @dataclass(frozen=True)
 class Discovery:
-    """What tracing found: the model with names for arrays, traced and constant arrays by name, the layout.
+    """The results of tracing: the model with names for arrays, traced and constant arrays by name, the layout.
 
     `claims` says which values its sites may observe; `uses` are the places where data index an axis.
     """
@@ -94,7 +94,7 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
 
 
 def describe(model: Model) -> SiteTable:
-    """A table of a model's sites, by tracing it once."""
+    """Make a table of a model's sites, by tracing it once."""
     return SiteTable(discover(model, "float64").layout.marginal.sites)
 
 
@@ -136,7 +136,7 @@ def _attempt(
     known: str = "",
     stand_in: StandIn | None = None,
 ) -> _Traced | None:
-    """The traced model, or `None` where Python still needs the number behind a traced value."""
+    """Trace the model; return `None` where Python still needs the number behind a traced value."""
     try:
         return _trace(template, data, constants, precision, [] if seen is None else seen, known, stand_in)
     except Exception as error:
@@ -216,7 +216,7 @@ def _branch_on_latent(
     error: Exception,
     stand_in: StandIn | None,
 ) -> ModelError:
-    """Say that Python code depends on a latent value, and on which, by knowing one value at a time."""
+    """Say which latent value the model's Python code depends on, by knowing one value at a time."""
     visited: list[str] = []
     everything = tuple(data)
     _attempt(template, data, everything, precision, visited, stand_in=stand_in)

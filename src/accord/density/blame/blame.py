@@ -25,7 +25,7 @@ _NUM_SHOWN = 3  # entries of a derivative
 
 @entry_point
 def blame(log_density: LogDensity, position: Any) -> Blame:
-    """What is not finite about a log density at `position`, shape `(dim,)`, and why; for failures, not for loops.
+    """Explain what is not finite about a log density at `position`, shape `(dim,)`; for failures, not for loops.
 
     It compiles programs of its own, which takes a second or two. Of a density that is summed over blocks of rows, the
     whole model is looked at, with all rows in memory.
@@ -56,7 +56,7 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
 
 
 def _look(whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
-    """Everything in numbers, with the derivatives that are not finite."""
+    """Evaluate everything in numbers, with the derivatives that are not finite."""
 
     def evaluate(position: Any, data: Any) -> Any:
         def total(position: Any) -> Any:
@@ -77,7 +77,7 @@ def _look(whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
 
 
 def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any) -> Blame:
-    """Where sites are integrated out: what is wrong with the whole model where these are at their mean, or at zero."""
+    """Explain a model whose sites are integrated out, by the whole model with these at their mean, or at zero."""
 
     def completed(position: Any, data: Any) -> Any:
         mean = program.law(position, data).mean
@@ -106,7 +106,7 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
 
 
 def _of_values(found: Blame, search: Search, whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
-    """Why terms are not finite; their derivatives then have nothing to say."""
+    """Explain why terms are not finite; their derivatives then have nothing to say."""
     bad = {name: term for name, term in found.terms.items() if not np.isfinite(term)}
     judged = judge(whole, layout, position, bad)
     first = judged.terms[0]
@@ -125,7 +125,7 @@ def _of_values(found: Blame, search: Search, whole: Whole, layout: Layout, posit
 def _of_derivatives(
     found: Blame, search: Search, whole: Whole, layout: Layout, position: np.ndarray
 ) -> Blame:
-    """Why derivatives are not finite, and through which terms."""
+    """Explain why derivatives are not finite, and through which terms."""
     through = search.bad_rows()
     derivatives = tuple(
         replace(

@@ -9,7 +9,7 @@ from .result import OWN, BadTerm, Blame, Operation
 
 @dataclass(frozen=True)
 class Case:
-    """What the rules look at: everything found, the first bad site, and the operation or a blank in its place."""
+    """The facts that the rules look at: everything found, the first bad site, and the operation or a blank."""
 
     found: Blame
     term: BadTerm | None
@@ -17,7 +17,7 @@ class Case:
 
     @property
     def is_derivative(self) -> bool:
-        """Whether the log density is finite and a derivative is not."""
+        """Return whether the log density is finite and a derivative is not."""
         return self.term is None
 
     @property
@@ -27,35 +27,35 @@ class Case:
 
     @property
     def is_observed(self) -> bool:
-        """Whether that site is data."""
+        """Return whether that site is data."""
         return self.term is not None and self.term.kind == "observed"
 
     @property
     def is_impossible(self) -> bool:
-        """Whether its density is zero, not infinite."""
+        """Return whether its density is zero, not infinite."""
         return self.term is not None and self.term.log_density < 0
 
     @property
     def by(self) -> str:
-        """The primitive."""
+        """The name of the primitive."""
         return self.operation.primitive
 
     @property
     def is_given(self) -> bool:
-        """Whether the first number that is not finite is an argument, or written in the code."""
+        """Return whether the first number that is not finite is an argument, or written in the code."""
         return self.by in ("argument", CONSTANT)
 
     @property
     def is_infinite(self) -> bool:
-        """Whether the first number that is not finite is an infinity, be it one that was given."""
+        """Return whether the first number that is not finite is an infinity, computed or given."""
         return math.isinf(self.operation.output) or any(map(math.isinf, self.operation.inputs))
 
     @property
     def is_own(self) -> bool:
-        """Whether accord computes it, from what the model gives."""
+        """Return whether accord computes it, from what the model gives."""
         return self.operation.owner == "accord" or self.operation.owner.startswith(OWN)
 
     @property
     def has_zero(self) -> bool:
-        """Whether the operation was given a zero."""
+        """Return whether the operation was given a zero."""
         return 0.0 in self.operation.inputs

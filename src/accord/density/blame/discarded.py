@@ -1,4 +1,4 @@
-"""See whether a `where` leaves out what is not finite, so that it is multiplied by zero in a derivative."""
+"""Find a `where` that leaves out what is not finite, so that a derivative multiplies it by zero."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from .way import origins_of
 def meets_a_discarded_zero(
     flat: Flat, arguments: Sequence[Any], seen: Record, way: Collection[int], root: int
 ) -> bool:
-    """Whether on the way a product has a zero in it that a `where` chose in place of a derivative."""
+    """Return whether a product on the way has a zero that a `where` chose in place of a derivative."""
     met: list[tuple[int, int]] = []
     for number in sorted(each for each in way if each >= root):
         step = flat.steps[number]
@@ -30,7 +30,7 @@ def meets_a_discarded_zero(
 
 
 def _is_chosen_zero(flat: Flat, seen: Record, place: int) -> bool:
-    """Whether a zero goes back, through products and sums, to a `where` that chose it."""
+    """Return whether a zero goes back, through products and sums, to a `where` that chose it."""
     front, known = [place], set[int]()
     while front:
         number = flat.producers.get(front.pop())

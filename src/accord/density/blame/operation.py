@@ -1,4 +1,4 @@
-"""Say in a user's words which operation the first number that is not finite comes from, and where it is written."""
+"""Name in a user's words the operation that first gave a number that is not finite, and where it is written."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -59,14 +59,14 @@ _NOT_BY_ENTRY = (*_FACTORING, *_MOVING, *_ADDING)
 
 
 def written_names(closed: core.ClosedJaxpr) -> dict[Any, str]:
-    """The name of each operation of a program by its traceback, which the operations of its derivatives have too."""
+    """Name each operation of a program by its traceback, which the operations of its derivatives share."""
     names: dict[Any, str] = {}
     _collect(closed.jaxpr, names)
     return names
 
 
 def operation_of(origin: Origin, names: Sequence[str], written: dict[Any, str]) -> Operation | None:
-    """In words, or None where the search was cut off.
+    """Describe the operation in words; None where the search was cut off.
 
     **Arguments**: `names`, of the inputs of the program; `written`, of a derivative, the operations as written.
     """
@@ -126,13 +126,13 @@ def _called(step: Step, name: str) -> str:
 
 
 def _with_loops(origin: Origin, step: Step) -> Step:
-    """The step with the frames of the loops around it."""
+    """Return the step with the frames of the loops around it."""
     frames = [frame for each in (*origin.around, step) for frame in each.frames]
     return Step(step.inputs, step.outputs, tuple(frames))
 
 
 def _first_bad(outputs: Sequence[Any]) -> tuple[float, tuple[int, ...]]:
-    """The first number that is not finite, and its index."""
+    """Find the first number that is not finite, and its index."""
     for each in map(np.asarray, outputs):
         if holds_bad(each):
             index = tuple(int(i) for i in np.argwhere(~np.isfinite(each))[0])
@@ -143,7 +143,7 @@ def _first_bad(outputs: Sequence[Any]) -> tuple[float, tuple[int, ...]]:
 def _entries(
     primitive: str, inputs: Sequence[Any], index: tuple[int, ...], outputs: Sequence[Any]
 ) -> tuple[float, ...]:
-    """The numbers that belong to an entry of the outputs, if there is one of each input; else nothing."""
+    """Find the numbers that belong to an entry of the outputs, if every input has one; else nothing."""
     found = []
     shapes = () if primitive in _NOT_BY_ENTRY else [each.shape for each in outputs]
     for each in map(np.asarray, inputs):

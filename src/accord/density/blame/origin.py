@@ -1,4 +1,4 @@
-"""Go from a result that is not finite back to the first operation that made it so, into loops and branches too."""
+"""Go back from a result that is not finite to the operation that first made it so, also in loops and branches."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ MAX_TURNS = 5_000
 
 @dataclass(frozen=True)
 class Origin:
-    """Where numbers that are not finite come from.
+    """The place where numbers that are not finite come from.
 
     **Fields**
     - `step`: the operation; None where the search was cut off.
@@ -53,7 +53,7 @@ def origin_of(
     written: Mapping[Any, str] | None = None,
     is_inside: bool = False,
 ) -> Origin | None:
-    """The origin of what is not finite among some results, or None.
+    """Find the origin of what is not finite among some results; None if there is none.
 
     Where a result is NaN, it is the origin of the NaN: an infinity may be meant, as the first of running maxima.
 
@@ -105,7 +105,7 @@ def origin_of(
 
 
 def _given(flat: Flat, way: Collection[int], place: int, value: np.ndarray) -> Origin | None:
-    """What is given and not finite, with the first step that uses it on the way."""
+    """Find what is given and not finite, with the first step that uses it on the way."""
     users = [number for number in way if place in flat.steps[number].inputs]
     if not users:
         return None
@@ -114,7 +114,7 @@ def _given(flat: Flat, way: Collection[int], place: int, value: np.ndarray) -> O
 
 
 def _as_written(flat: Flat, root: Step, written: Mapping[Any, str]) -> Step | None:
-    """The operation of which a step is part of the derivative, if it is in the same program; may be that step."""
+    """Find the operation whose derivative a step is part of, if it is in the same program; it may be that step."""
     name = written.get(root.eqn.source_info.traceback)
     # A function that is compiled by itself is traced once, and called from several lines: all calls must be the same.
     steps = (each for each in flat.steps if each.name == name and not each.is_transposed)
@@ -124,7 +124,7 @@ def _as_written(flat: Flat, root: Step, written: Mapping[Any, str]) -> Step | No
 def _inside(
     step: Step, inputs: Sequence[Any], bad: Sequence[bool], written: Mapping[Any, str] | None
 ) -> Origin | None:
-    """Where it begins within a loop or a branch, or None for any other step."""
+    """Find where it begins within a loop or a branch; None for any other step."""
     params = step.eqn.params
     if step.name == "cond":
         number = int(np.clip(int(inputs[0]), 0, len(params["branches"]) - 1))
@@ -186,7 +186,7 @@ def _inside_while(
 
 
 def _is_worse(before: np.ndarray | None, after: np.ndarray) -> bool:
-    """Whether an array has become NaN, or infinite where it was finite."""
+    """Return whether an array has become NaN, or infinite where it was finite."""
     if before is None or not holds_bad(before):
         return holds_bad(after)
     return bool(np.any(np.isnan(after))) and not np.any(np.isnan(before))

@@ -1,4 +1,4 @@
-"""Evaluate a flat program, and record of each step which of its numbers are not finite."""
+"""Evaluate a flat program, and record for each step which of its numbers are not finite."""
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _MAX_COMPILED_NUMBERS = 1_000_000
 
 @dataclass(frozen=True)
 class Record:
-    """What was found at one set of arguments.
+    """The numbers that were found at one set of arguments.
 
     **Fields**
     - `bad`: places that hold a number which is not finite; `nan`: those with NaN among them; `zero`: with a zero.
@@ -66,7 +66,7 @@ def record(flat: Flat, arguments: Sequence[Any]) -> Record:
 
 
 def fetch(flat: Flat, arguments: Sequence[Any], places: Collection[int]) -> dict[int, np.ndarray]:
-    """The numbers at some places."""
+    """Return the numbers at some places."""
 
     def look(arguments: Sequence[Any], constants: Mapping[int, Any], xp: Any) -> Any:
         del xp
@@ -78,12 +78,12 @@ def fetch(flat: Flat, arguments: Sequence[Any], places: Collection[int]) -> dict
 
 
 def value_of(atom: Atom, values: Mapping[int, Any]) -> Any:
-    """The number of an input of a step."""
+    """Return the number that an input of a step is."""
     return atom.val if isinstance(atom, core.Literal) else values[atom]
 
 
 def holds_bad(value: np.ndarray) -> bool:
-    """Whether a number in an array is not finite."""
+    """Return whether a number in an array is not finite."""
     return value.dtype.kind in "fc" and not bool(np.all(np.isfinite(value)))
 
 
@@ -107,7 +107,7 @@ def _do(flat: Flat, look: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 def _evaluate(
     flat: Flat, arguments: Sequence[Any], constants: Mapping[int, Any]
 ) -> Iterator[tuple[Step | None, int, Any, list[Any]]]:
-    """Each number with its step (None for what is given), its place, and the inputs of the step."""
+    """Return each number with its step (None for what is given), its place, and the inputs of the step."""
     values: dict[int, Any] = {**constants, **dict(zip(flat.inputs, arguments, strict=True))}
     for place, value in values.items():
         yield None, place, value, []
@@ -129,7 +129,7 @@ def _evaluate(
 
 
 def _apply(step: Step, given: Sequence[Any]) -> list[Any]:
-    """Do one operation: it is called as a program of its own, which needs no knowledge of what it is."""
+    """Do one operation, called as a program of its own, which needs no knowledge of what it is."""
     eqn = step.eqn
     # A function that is called with a constant has a variable where the constant goes.
     inputs = {
@@ -142,7 +142,7 @@ def _apply(step: Step, given: Sequence[Any]) -> list[Any]:
 
 
 def _chosen(given: Sequence[Any], xp: Any) -> list[Any]:
-    """By input of a `where`, whether it chooses a number in it that is not finite."""
+    """Return for each input of a `where` whether it chooses a number in it that is not finite."""
     which, *cases = given
     which = xp.asarray(which).astype(int)
     return [

@@ -6,7 +6,7 @@ from .case import Case
 
 
 def come_nearer(site: str) -> str:
-    """For a site without any probability left."""
+    """Advise on a site without any probability left."""
     return (
         f"the log density of {site!r} is so low that probabilities near it are zero: priors and data are far apart, or "
         "a scale is far too small. Compare the units of both, or pass `init=` with values near the data."
@@ -14,7 +14,7 @@ def come_nearer(site: str) -> str:
 
 
 def mask(case: Case) -> str:
-    """For observations that are NaN or infinite."""
+    """Advise on observations that are NaN or infinite."""
     site = case.site
     return (
         f"the observed values of {site!r} are not finite. Leave those out by "
@@ -23,7 +23,7 @@ def mask(case: Case) -> str:
 
 
 def fill_in(case: Case) -> str:
-    """For NaN in an argument."""
+    """Advise on NaN in an argument."""
     where = " and a mask or `where` leaves it out afterwards" if case.is_derivative else ""
     return (
         f"{case.operation.name} holds {case.operation.output:g}{where}. A mask hides observations, but not what is "
@@ -33,7 +33,7 @@ def fill_in(case: Case) -> str:
 
 
 def leave_out_the_bound(case: Case) -> str:
-    """For an infinity in a formula."""
+    """Advise on an infinity in a formula."""
     del case
     return (
         "an infinity is written into a formula: infinity times zero, or minus infinity, is NaN. Leave the bound out, "
@@ -42,7 +42,7 @@ def leave_out_the_bound(case: Case) -> str:
 
 
 def keep_in_range(case: Case) -> str:
-    """For a parameter outside of its range."""
+    """Advise on a parameter outside of its range."""
     bad = next(each for each in case.found.bad_parameters if np.all(np.isfinite(each.value)))
     return (
         f"{bad.name} of {bad.distribution} must be {bad.must_be}. Give the unknown it is computed from a prior that "
@@ -51,7 +51,7 @@ def keep_in_range(case: Case) -> str:
 
 
 def check_the_data(case: Case) -> str:
-    """For an observation outside of the support."""
+    """Advise on an observation outside of the support."""
     return (
         f"check the data of {case.site!r} (units, sign, codes for missing values), or choose a distribution whose "
         "support holds them."
@@ -59,7 +59,7 @@ def check_the_data(case: Case) -> str:
 
 
 def keep_off_the_edge(case: Case) -> str:
-    """For a latent value outside of the support."""
+    """Advise on a latent value outside of the support."""
     return (
         f"the value of {case.site!r} has been rounded to the edge of its support, or the support depends on other "
         "unknowns. Choose a prior with less mass at the edge, or write the model in terms of a logarithm or logit."
@@ -67,7 +67,7 @@ def keep_off_the_edge(case: Case) -> str:
 
 
 def add_to_the_diagonal(case: Case) -> str:
-    """For a system of equations that has no solution."""
+    """Advise on a system of equations that has no solution."""
     del case
     return (
         "the matrix is singular to the digits of this precision. Add a small number to its diagonal, or give what it "
@@ -76,7 +76,7 @@ def add_to_the_diagonal(case: Case) -> str:
 
 
 def correct_the_callback(case: Case) -> str:
-    """For a Python function called back."""
+    """Advise on a Python function that JAX calls back."""
     return (
         f"the Python function that JAX calls back returns {case.operation.output:g} for these arguments. Correct it, "
         "or keep its arguments where it is finite."
@@ -84,7 +84,7 @@ def correct_the_callback(case: Case) -> str:
 
 
 def move_off_the_edge(case: Case) -> str:
-    """For a density that is zero or infinite at the edge of its support."""
+    """Advise on a density that is zero or infinite at the edge of its support."""
     what = "zero" if case.is_impossible else "infinite"
     how = (
         "Move such data inside of the support, for instance by `jnp.clip(y, 1e-6, 1 - 1e-6)`, or choose a distribution "
@@ -96,7 +96,7 @@ def move_off_the_edge(case: Case) -> str:
 
 
 def exclude_by_support(case: Case) -> str:
-    """For a number in the code that is not finite."""
+    """Advise on a number in the code that is not finite."""
     return (
         f"the model itself has {case.operation.output:g} here. To exclude values, choose priors whose support does, "
         "and where only some are excluded, begin at others by `init=`. NaN and +inf are never log densities."
@@ -104,7 +104,7 @@ def exclude_by_support(case: Case) -> str:
 
 
 def rescale(case: Case) -> str:
-    """For a derivative of accord's own that overflows."""
+    """Advise on a derivative of accord's own that overflows."""
     return (
         "values or parameters of this site are so large or small that the derivative overflows. Scale the data, "
         "tighten the priors, or begin elsewhere by `init=`. If they are not extreme this is a fault of accord: please "
@@ -113,7 +113,7 @@ def rescale(case: Case) -> str:
 
 
 def correct_the_rule(case: Case) -> str:
-    """For a rule of the user's own for a derivative."""
+    """Advise on a derivative rule of the user's own."""
     return (
         f"the {case.operation.name} returns {case.operation.output:g} here. Correct the rule that was given by "
         "`defjvp` or `defvjp`; to try, leave it out and let JAX differentiate the function."
@@ -121,7 +121,7 @@ def correct_the_rule(case: Case) -> str:
 
 
 def choose_first(case: Case) -> str:
-    """For a `where` around what is not finite on the side not taken."""
+    """Advise on a `where` around what is not finite on the side not taken."""
     name = case.operation.name
     call = f"jnp.{name}(safe)" if name.isidentifier() and name not in ("division", "power") else "f(safe)"
     return (
@@ -132,7 +132,7 @@ def choose_first(case: Case) -> str:
 
 
 def keep_from_zero(case: Case) -> str:
-    """For a function with a pole, or an infinite slope, at zero."""
+    """Advise on a function with a pole, or an infinite slope, at zero."""
     name = case.operation.name
     what = "has no finite derivative" if case.is_derivative else "is not finite"
     return (
@@ -142,7 +142,7 @@ def keep_from_zero(case: Case) -> str:
 
 
 def keep_in_domain(case: Case) -> str:
-    """For a function outside of its domain."""
+    """Advise on a function outside of its domain."""
     given = ", ".join(f"{value:g}" for value in case.operation.inputs)
     return (
         f"{case.operation.name} is not defined at {given}. Give what it is computed from a prior that keeps it in "
@@ -151,7 +151,7 @@ def keep_in_domain(case: Case) -> str:
 
 
 def make_positive_definite(case: Case) -> str:
-    """For a matrix without a Cholesky factor."""
+    """Advise on a matrix without a Cholesky factor."""
     del case
     return (
         "the matrix is not positive definite to the digits of this precision. Add a small number to its diagonal, as "
@@ -160,7 +160,7 @@ def make_positive_definite(case: Case) -> str:
 
 
 def use_logarithms(case: Case) -> str:
-    """For an overflow."""
+    """Advise on an overflow."""
     if case.is_own:
         return (
             "the unconstrained number at this position is too large for its map to the support. Begin elsewhere, by "
@@ -173,7 +173,7 @@ def use_logarithms(case: Case) -> str:
 
 
 def look_for_it(case: Case) -> str:
-    """For all else."""
+    """Advise on everything else."""
     if case.operation.name:
         return "keep the arguments of this operation where it and its derivative are finite."
     return (

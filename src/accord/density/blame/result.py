@@ -49,7 +49,7 @@ class BadTerm:
 
 @dataclass(frozen=True)
 class BadDerivative:
-    """A latent site by which the derivative is not finite.
+    """A latent site whose derivative of the log density is not finite.
 
     **Fields**
     - `site`; `indices`: of the first such entries of its unconstrained numbers, of `num_entries` in all.
@@ -71,7 +71,7 @@ class BadDerivative:
 
 @dataclass(frozen=True)
 class BadParameter:
-    """A parameter of a site's distribution that is out of its range: the first such entry, and what it must be."""
+    """A parameter of a site's distribution that is out of its range: the first such entry, and the valid range."""
 
     site: str
     distribution: str
@@ -89,7 +89,7 @@ class BadParameter:
 
 @dataclass(frozen=True)
 class Operation:
-    """Where the first number that is not finite arises.
+    """The operation where the first number that is not finite arises.
 
     **Fields**
     - `name`: of the operation as it is written (`log`, `division`), or of the argument that was not finite already.
@@ -133,7 +133,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Blame:
-    """What is not finite at a position, why, and what to do. Prints as a report of some lines.
+    """An explanation of what is not finite at a position, with what to do. Prints as a report of some lines.
 
     **Fields**
     - `log_density`; `terms`: by site, what it adds; `values`: by latent site, in the model's space.
@@ -166,18 +166,18 @@ class Blame:
 
     @property
     def is_finite(self) -> bool:
-        """Whether the log density and its gradient are."""
+        """Return whether the log density and its gradient are finite."""
         return not self.bad_terms and not self.bad_derivatives and math.isfinite(self.log_density)
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """Every site that is to blame, the first one first."""
+        """The sites that are to blame, the first one first."""
         named = [each.site for each in (*self.bad_terms, *self.bad_derivatives)]
         named += [name for each in self.bad_derivatives for name in each.through if name in self.terms]
         return tuple(dict.fromkeys(named))
 
     def found(self) -> list[str]:
-        """What is wrong, a line for each thing."""
+        """The faults that were found, a line for each."""
         lines = _first(self.bad_terms, "sites")
         lines += _first(self.bad_derivatives, "derivatives")
         lines += _first(self.bad_parameters, "parameters")
@@ -194,7 +194,7 @@ class Blame:
 
 
 def shorten(value: Any) -> str:
-    """A number or array in few characters."""
+    """Write a number or array in few characters."""
     array = np.asarray(value)
     if array.ndim == 0:
         return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
@@ -204,7 +204,7 @@ def shorten(value: Any) -> str:
 
 
 def at(index: tuple[int, ...]) -> str:
-    """An index in words, or nothing for a single number."""
+    """Write an index in words; nothing for a single number."""
     if not index:
         return ""
     return f" at index {index[0] if len(index) == 1 else index}"

@@ -1,4 +1,4 @@
-"""Choose, from what was found not to be finite, a cause and what to do about it: a table of rules, the first counts."""
+"""Choose a cause, and what to do about it, for what is not finite: a table of rules, of which the first counts."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ Rule = tuple[str, Callable[[Case], bool], Callable[[Case], str]]
 
 
 def choose(found: Blame, sizes: Mapping[str, int]) -> Blame:
-    """The same with cause and remedy; `sizes` is how many numbers a site has."""
+    """Add cause and remedy to a blame; `sizes` is how many numbers a site has."""
     if found.is_finite:
         far = [
             name for name, term in found.terms.items() if term < FAR and term < _FAR_EACH * sizes.get(name, 1)
@@ -65,17 +65,17 @@ def _is_outside(case: Case, kind: str) -> bool:
 
 
 def _has_bad_parameter(case: Case) -> bool:
-    """One of numbers: were there NaN in it, the operation that made it so would say more."""
+    """Return whether a number is out of range; were it NaN, the operation that made it so would say more."""
     return any(np.all(np.isfinite(each.value)) for each in case.found.bad_parameters)
 
 
 def _is_without_probability(case: Case) -> bool:
-    """The term is infinite, though values and parameters are in range and no operation of the user's is to blame."""
+    """Return whether the term is infinite, with values and parameters in range and no operation to blame."""
     return case.term is not None and math.isinf(case.term.log_density) and (case.is_own or not case.by)
 
 
 def _is_left_out(case: Case) -> bool:
-    """A `where` of the user's discards it: so it meets a zero, or is not finite itself and yet the log density is."""
+    """Return whether a `where` of the user's discards it: it meets a zero, or the log density is finite."""
     operation = case.operation
     is_written = bool(operation.line) or not case.is_own
     return is_written and (operation.is_discarded or (bool(operation.name) and not operation.is_derivative))

@@ -1,4 +1,4 @@
-"""Search the program of a model's terms, and of their derivatives, for the first number that is not finite."""
+"""Search the program of a model's terms and their derivatives for the first number that is not finite."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -51,16 +51,16 @@ class Search:
         return Search(closed, (position, *(leaf for _, leaf in leaves)), tuple(names), tuple(sites))
 
     def of_term(self, site: str, written: Written) -> Found:
-        """Where the term of a site stops to be finite."""
+        """Find where the term of a site stops being finite."""
         return self._found(self._only(site), site, written, {})
 
     def bad_rows(self) -> dict[str, np.ndarray]:
-        """By site, the derivative of its term by the position, where that is not finite."""
+        """Return, by site, the derivative of its term by the position, where that is not finite."""
         rows = bad_rows(self.closed, self.arguments)
         return {self.sites[number]: row for number, row in rows.items()}
 
     def of_derivative(self, site: str, written: Written) -> Found:
-        """Where the derivative of a site's term stops to be finite."""
+        """Find where the derivative of a site's term stops being finite."""
         program = self._only(site)
         gradient = jax.make_jaxpr(jax.grad(lambda *given: core.jaxpr_as_fun(program)(*given)[0]))
         return self._found(gradient(*self.arguments), site, written, written_names(program))
@@ -90,7 +90,7 @@ class Search:
 
 
 def _of_site(operation: Operation, site: str, written: Written) -> Operation | None:
-    """An operation that accord does for a site, at the line of the site.
+    """Describe an operation that accord does for a site, at the line of the site.
 
     That a value is outside of the support, or on its edge, accord says by a constant, which nobody needs to see.
     """

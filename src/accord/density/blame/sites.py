@@ -1,4 +1,4 @@
-"""Hold the values, parameters and supports of a model's sites against each other at one position."""
+"""Compare the values, parameters and supports of a model's sites with each other at one position."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,7 +28,7 @@ _NUM_SHOWN = 3  # entries of a site
 
 @dataclass(frozen=True)
 class Judged:
-    """What is wrong with some sites: their terms, their parameters; `written`: by site, its line and distribution."""
+    """The faults of some sites: their terms and parameters; `written`: by site, its line and distribution."""
 
     terms: tuple[BadTerm, ...]
     parameters: tuple[BadParameter, ...]
@@ -36,7 +36,7 @@ class Judged:
 
 
 def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float]) -> Judged:
-    """Look at the sites in `bad`, which holds their log densities."""
+    """Examine the sites in `bad`, which holds their log densities."""
     program = whole.program
     kinds = dict.fromkeys(bad, "factor") | {entry.name: entry.kind for entry in layout.sites}
     if not isinstance(program, ModelProgram):
@@ -59,7 +59,7 @@ def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float])
 
 
 def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
-    """What there is to know of a site, as arrays; what is not arrays goes to `words`."""
+    """Collect what is known of a site, as arrays; what is not an array goes to `words`."""
     value = jnp.asarray(site.value)
     words[site.name] = {"where": site.where, "parameters": [], "law": ""}
     arrays: dict[str, Any] = {"value": value, "parameters": []}
@@ -83,7 +83,7 @@ def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_edge(site: Site, distribution: AbstractDistribution, value: Any, num_batch: int) -> Any:
-    """Whether events lie on the edge of the support: no number of the unconstrained ones leads there."""
+    """Return whether events lie on the edge of the support, where no unconstrained number leads."""
     if distribution.is_discrete:
         return False
     try:
@@ -94,7 +94,7 @@ def _is_edge(site: Site, distribution: AbstractDistribution, value: Any, num_bat
 
 
 def _parameters(node: Any) -> Iterator[tuple[AbstractDistribution, str, Constraint, Any]]:
-    """The parameters of a distribution and of those it is made of."""
+    """Collect the parameters of a distribution and of those that it is made of."""
     if isinstance(node, Sequence) and not isinstance(node, str):
         for each in node:
             yield from _parameters(each)
@@ -109,7 +109,7 @@ def _parameters(node: Any) -> Iterator[tuple[AbstractDistribution, str, Constrai
 
 
 def _described(constraint: Constraint) -> str:
-    """A set in words, with its bounds where they are known and few."""
+    """Describe a set in words, with its bounds where they are known and few."""
     leaves = jax.tree.leaves(constraint)
     is_long = any(isinstance(leaf, Tracer) or np.size(leaf) > 1 for leaf in leaves)
     return "within its bounds" if is_long else constraint.describe()

@@ -1,4 +1,4 @@
-"""Take the derivative of each site's term by itself, to see through which of them it is not finite.
+"""Take the derivative of each site's term alone, to find the terms through which it is not finite.
 
 One vector-Jacobian product for each row would not do: where a derivative is infinite, zero times it is NaN, and all
 rows would look bad. Each term is differentiated alone, and a group of them together where there are many.
@@ -17,7 +17,7 @@ _AT_ONCE = 8  # groups of terms, each with a gradient of its own in one program
 
 
 def bad_rows(closed: core.ClosedJaxpr, arguments: Sequence[Any]) -> dict[int, np.ndarray]:
-    """By the number of each result whose derivative by the first argument is not finite: that derivative."""
+    """Return the derivatives by the first argument that are not finite, by the number of the result."""
     found: dict[int, np.ndarray] = {}
     groups = _parts(range(len(closed.jaxpr.outvars)))
     while groups:
@@ -34,7 +34,7 @@ def bad_rows(closed: core.ClosedJaxpr, arguments: Sequence[Any]) -> dict[int, np
 
 
 def only(closed: core.ClosedJaxpr, outputs: Sequence[int]) -> core.ClosedJaxpr:
-    """The program of some of the results, without what only others need."""
+    """Keep the program of some results, without what only the others need."""
     jaxpr = closed.jaxpr
     results = [jaxpr.outvars[number] for number in outputs]
     needed = {each for each in results if not isinstance(each, core.Literal)}
@@ -54,7 +54,7 @@ def _parts(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _gradients(programs: Sequence[core.ClosedJaxpr]) -> Callable[..., list[Any]]:
-    """A function that takes the gradient of the sum of each program's results."""
+    """Build a function that takes the gradient of the sum of each program's results."""
 
     def total(position: Any, program: core.ClosedJaxpr, rest: Sequence[Any]) -> Any:
         first, *others = core.jaxpr_as_fun(program)(position, *rest)

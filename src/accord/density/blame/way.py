@@ -11,7 +11,7 @@ _WITH_INSIDE = ("cond", "scan", "while")
 
 
 def way_back(flat: Flat, seen: Record, bad: Sequence[int]) -> tuple[set[int], list[int]]:
-    """The steps through which numbers that are not finite come, and the arguments and constants that they begin at."""
+    """List the steps through which numbers that are not finite come, and the arguments and constants they begin at."""
     way: set[int] = set()
     given: list[int] = []
     front = list(bad)
@@ -27,7 +27,7 @@ def way_back(flat: Flat, seen: Record, bad: Sequence[int]) -> tuple[set[int], li
 
 
 def origins_of(flat: Flat, seen: Record, number: int) -> list[int]:
-    """The inputs of a step that its outputs have it from that they are not finite, constants in the code left out."""
+    """List the inputs that make a step's outputs not finite, without constants of the code."""
     step = flat.steps[number]
     bad = [
         atom

@@ -1,4 +1,4 @@
-"""Take the whole model, with all of its data in memory, out of a density however that is evaluated."""
+"""Take the whole model, with all of its data in memory, out of a density, however that is evaluated."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ class Whole:
 
     @staticmethod
     def of(density: LogDensity) -> "Whole":
-        """The whole model of a density, or its function."""
+        """Take out the whole model of a density, or its function."""
         program = density.program
         if isinstance(program, ShardedProgram):
             own = {name: density.data[name] for name in density.data if name not in program.cut_data}

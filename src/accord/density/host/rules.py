@@ -18,7 +18,7 @@ def _elementwise(function: Callable[..., Any]) -> Rule:
 
 
 def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rounded towards zero, as C does; JAX's `//` is written with it."""
+    """Divide; integers are rounded towards zero, as in C: JAX's `//` is written with it."""
     if x.dtype.kind not in "iu":
         return x / y
     quotient = np.floor_divide(x, np.where(y == 0, 1, y))

@@ -11,7 +11,7 @@ Rule = Callable[..., Any]
 
 
 def gather(parameters: Parameters, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Windows of an array, at the places that indices give."""
+    """Cut windows out of an array, at the places that indices give."""
     numbers, sizes = parameters["dimension_numbers"], parameters["slice_sizes"]
     window = _Window(
         numbers.offset_dims,
@@ -41,7 +41,7 @@ def _blank(dtype: np.dtype) -> Any:
 
 
 def scatter(change: Callable[..., Any] | None) -> Rule:
-    """The rule that puts windows into an array, or changes by a ufunc what is there."""
+    """Make the rule that puts windows into an array, or changes by a ufunc what is there."""
 
     def rule(parameters: Parameters, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         numbers = parameters["dimension_numbers"]
@@ -69,7 +69,7 @@ def scatter(change: Callable[..., Any] | None) -> Rule:
 
 @dataclass(frozen=True)
 class _Window:
-    """Which axes of a result hold windows of an array, and which of the array's axes its indices are for.
+    """The axes of a result that hold windows of an array, and the axes of the array that its indices are for.
 
     **Fields**
     - `of_result`: axes of the result that run through a window. `single`: axes of the array that have none.
@@ -84,7 +84,7 @@ class _Window:
     def places(
         self, shape: Sequence[int], indices: np.ndarray, sizes: Sequence[int]
     ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """Where each entry of the result is in the array, and whether its window had to be moved to be inside."""
+        """Find where each entry of the result is in the array, and whether its window had to be moved inside."""
         batch = indices.shape[:-1]
         rank = len(batch) + len(self.of_result)
         of_batch = [axis for axis in range(rank) if axis not in self.of_result]
@@ -108,7 +108,7 @@ class _Window:
 
 
 def _along(values: np.ndarray, axes: list[int], rank: int) -> np.ndarray:
-    """Values whose own axes become these of `rank`, the others of length one."""
+    """Reshape values so that their own axes become these of `rank`, the others of length one."""
     shape = [1] * rank
     for axis, size in zip(axes, values.shape, strict=True):
         shape[axis] = size

@@ -1,4 +1,4 @@
-"""Say whose axes those of an array are."""
+"""Name the site or argument that the axes of an array belong to."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Axes:
     is_data: bool = False
 
     def describe(self, axis: int, size: int) -> str:
-        """Say which axis one is."""
+        """Say which axis this is, in words."""
         if self.is_data:
             return f"axis {axis}, of size {size}, of argument {self.name!r}"
         dim = self.dims[axis] if axis < len(self.dims) else ""

@@ -20,7 +20,7 @@ _MAX_SEEN = 10_000  # objects that are looked at
 
 
 def closed_over(function: Callable[..., Any]) -> dict[str, np.ndarray]:
-    """By the name of the variable, every integer array that a function of the user's can reach, itself or by others."""
+    """Find, by the name of its variable, every integer array that a user's function can reach."""
     found: dict[str, np.ndarray] = {}
     seen: dict[int, Any] = {}  # which keeps each alive, so that no two have one id
     front: deque[tuple[str, Any]] = deque([("", function)])
@@ -46,12 +46,12 @@ def _integers(value: Any) -> np.ndarray | None:
 
 
 def _is_table(value: Any) -> bool:
-    """Whether an object is of pandas, polars or the like; its class is asked, since to ask the object may run code."""
+    """Return whether an object is of pandas, polars or the like, by its class: asking the object may run code."""
     return hasattr(type(value), "to_numpy") and hasattr(type(value), "__array__")
 
 
 def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object of the user's holds, by the names that the user has for it."""
+    """List what an object of the user's holds, by the names that the user has for it."""
     match value:
         case FunctionType():
             if not is_library(value.__code__.co_filename, value.__code__.co_name):
@@ -97,7 +97,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The globals that code uses, with those of the functions written in it."""
+    """List the globals that code uses, with those of the functions written in it."""
     yield from code.co_names
     for each in code.co_consts:
         if isinstance(each, CodeType):

@@ -19,7 +19,7 @@ class Evaluator:
         self._known: dict[int, np.ndarray] = {}
 
     def __call__(self, node: Known) -> np.ndarray:
-        """Its value, with an axis in front for each of its loops.
+        """Compute the value of a node, with an axis in front for each of its loops.
 
         **Raises** `UnevaluableError` where there is no rule after all.
         """
@@ -51,7 +51,7 @@ class Evaluator:
         return _over_loops(node, values)[node.output]
 
     def _is_plain(self, node: Any, values: Sequence[np.ndarray]) -> bool:
-        """Whether axes of loops, if there are any, are where NumPy's own broadcasting takes them to be."""
+        """Return whether axes of loops, if any, are where NumPy's own broadcasting takes them to be."""
         if not node.loops:
             return True
         ranks = [value.ndim - len(each.loops) for each, value in zip(node.inputs, values, strict=True)]

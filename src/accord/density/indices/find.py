@@ -33,7 +33,7 @@ _KEPT = (  # operations with an entry for each entry, so that the axes of a resu
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What there is to look through: a traced model, the names of its data, its sites.
+    """The model to look through: its trace, the names of its data, its sites.
 
     **Fields**
     - `flat`: its inputs are a number that stands for all unknowns, and the data in the order of `names`; its first
@@ -52,7 +52,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """The places where a model indexes by data; of a copy in another process, none, since its data have been judged."""
+    """The places where a model indexes by data; none in a copy in another process, since its data have been judged."""
 
     all: tuple[Use, ...] = ()
 
@@ -73,7 +73,7 @@ def find(asked: Asked) -> Uses:
 
 
 def flat_id(flat: Flat) -> int:
-    """By what a program is known while it is looked through."""
+    """Return the identity of a program while it is looked through."""
     return id(flat)
 
 
@@ -97,7 +97,7 @@ class _Finder:
         around: tuple[Frame, ...],
         conditions: tuple[Condition, ...],
     ) -> list[Node]:
-        """Go through one program with nodes for its inputs; the nodes of its results."""
+        """Go through one program with nodes for its inputs; return the nodes of its results."""
         known: dict[int, Node] = {place: self._held(value) for place, value in flat.constants.items()}
         known.update(zip(flat.inputs, inputs, strict=True))
         of: dict[int, Axes] = {p: each for p, each in zip(flat.inputs, axes, strict=True) if each is not None}
@@ -120,7 +120,7 @@ class _Finder:
         return [node(atom) for atom in flat.outputs]
 
     def _all_rows(self, step: Step, given: tuple[Node, ...]) -> tuple[Node, ...]:
-        """What an operation is given, with all rows of data in the place of one whose number only the program knows.
+        """Replace a row of data whose number only the program knows by all rows.
 
         So a loop of unknown length and a device go through rows. A number that comes from a site is left as it is.
         """
@@ -181,7 +181,7 @@ class _Finder:
     def _turns(
         self, step: Step, body: Flat, given: Sequence[Node], num_consts: int, num_carry: int
     ) -> list[Node]:
-        """What the body of a scan is given: constants, what is carried, and rows."""
+        """List what the body of a scan is given: constants, what is carried, and rows."""
         self._num_loops += 1
         loop, params = self._num_loops, step.eqn.params
         end = num_consts + num_carry
@@ -199,11 +199,11 @@ class _Finder:
         return [*given[:num_consts], *carried, *rows]
 
     def _is_users(self, step: Step) -> bool:
-        """Whether the user indexes there, and not a function of a library, which may count on what JAX does beyond."""
+        """Return whether the user indexes there, and not a function of a library, which may rely on JAX's rule."""
         return all(_INDEXES.match(name) for name in calls_of(step, self._own_file))
 
     def _held(self, value: Any) -> Node:
-        """An array of the trace, with the name of the variable that held it before the model ran."""
+        """Make a node of an array of the trace, with the name of the variable that held it before the model ran."""
         if isinstance(value, Tracer):  # of a transformation around the model: as little known as an unknown
             return Unknown(is_latent=True)
         shape, dtype = np.shape(value), getattr(value, "dtype", None)
@@ -215,7 +215,7 @@ class _Finder:
         return self._resolved(Held(value), None)
 
     def _resolved(self, node: Held, size: int | None) -> Held:
-        """The array outside of the trace that one in it is, as it is or with negative numbers counted from the end."""
+        """Find the outside array that a traced one equals, as it is or with negative numbers counted from the end."""
         numbers = np.asarray(node.value).ravel()
         for name, array in self._arrays().items():
             if array.size == numbers.size and numbers.size:
@@ -233,7 +233,7 @@ class _Finder:
 
 
 def _adds_one(body: Flat, place: int, number: int) -> bool:
-    """Whether a loop carries a number on by adding one to it."""
+    """Return whether a loop carries a number on by adding one to it."""
     after = body.outputs[number]
     if isinstance(after, core.Literal) or after not in body.producers:
         return False
@@ -255,7 +255,7 @@ def _first(axes: Sequence[Axes | None], count: int, length: int) -> list[Axes | 
 
 
 def _kept_axes(step: Step, named: Sequence[Axes | None], number: int) -> Axes | None:
-    """The axes of a result that has an entry for each entry of an argument."""
+    """Return the axes of a result that has an entry for each entry of an argument."""
     if step.name not in _KEPT:
         return None
     shape = aval_of(step.eqn.outvars[number]).shape

@@ -42,7 +42,7 @@ def check_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> 
 
 
 def notices_of_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> tuple[Notice, ...]:
-    """A notice for each line where an index is computed from data in a way that cannot be followed on the host."""
+    """Write a notice for each line whose index is computed from data in a way that cannot be followed."""
     found: dict[Notice, None] = {}
     with scope(precision):
         evaluate = Evaluator(_OnDemand(data))
@@ -67,7 +67,7 @@ def _can_follow(use: Use, evaluate: Evaluator) -> bool:
 
 
 class _OnDemand(Mapping[str, Any]):
-    """Data in memory, those in files when they are asked for."""
+    """Data in memory; data in files are read when they are asked for."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -84,7 +84,7 @@ class _OnDemand(Mapping[str, Any]):
 
 
 def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str, Any]) -> Wrong | None:
-    """The first number that is not inside of its axis, with what there is to say about all of them."""
+    """Find the first number that is not inside of its axis, with what there is to say about all of them."""
     numbers = evaluate(index)
     if numbers.dtype.kind not in "iu" or not numbers.size:
         return None
@@ -123,12 +123,12 @@ def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str,
 
 
 def _is_padded(numbers: np.ndarray, source: np.ndarray) -> bool:
-    """Whether numbers are those of an argument in another shape, with more behind them that fill up blocks of rows."""
+    """Return whether numbers are those of an argument in another shape, with padding behind them."""
     return numbers.size >= source.size and np.array_equal(numbers.ravel()[: source.size], source.ravel())
 
 
 def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int) -> np.ndarray:
-    """Where the branches are taken in which an index stands, with one entry for each of its turns."""
+    """Return where the branches are taken in which an index stands, with one entry for each of its turns."""
     is_reached = np.ones([1] * rank, bool)
     for condition in use.conditions:
         taken, loops = _is_taken(condition, evaluate), list(condition.which.loops)
@@ -155,7 +155,7 @@ def _is_argument(source: Given | Held, data: Mapping[str, Any]) -> bool:
 
 
 def _says_mode(use: Use) -> bool:
-    """Whether the user's line has a call with `mode=`; the trace cannot tell that from JAX's default."""
+    """Return whether the user's line has a call with `mode=`; the trace cannot tell that from JAX's default."""
     file, _, number = line_of(use.step)[0].rpartition(":")
     try:
         tree = ast.parse("".join(linecache.getlines(file)))

@@ -1,4 +1,4 @@
-"""Say how an integer array follows from the data: a small expression over what a trace was given.
+"""Describe how an integer array follows from the data: a small expression over what a trace was given.
 
 An array inside of a loop has the loop's turns for leading axes, one for each loop by which it changes.
 """
@@ -19,12 +19,12 @@ class Given:
 
     @property
     def names(self) -> frozenset[str]:
-        """Its own."""
+        """Its own name."""
         return frozenset({self.name})
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """None."""
+        """No loops."""
         return ()
 
 
@@ -37,12 +37,12 @@ class Held:
 
     @property
     def names(self) -> frozenset[str]:
-        """Its own, if it is data."""
+        """Its own name, if it is data."""
         return frozenset({self.name} if self.name else ())
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """None."""
+        """No loops."""
         return ()
 
 
@@ -66,12 +66,12 @@ class Turn:
 
     @property
     def names(self) -> frozenset[str]:
-        """Those of the array."""
+        """The names of the array."""
         return self.of.names
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """Those of the array, and its rows."""
+        """The loops of the array, and the one over its rows."""
         return (*self.of.loops, self.loop)
 
 
@@ -87,12 +87,12 @@ class Counter:
 
     @property
     def names(self) -> frozenset[str]:
-        """Those of its start."""
+        """The names of its start."""
         return self.start.names
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """Those of its start, and its own."""
+        """The loops of its start, and its own."""
         return (*self.start.loops, self.loop)
 
 
@@ -105,18 +105,18 @@ class Column:
 
     @property
     def names(self) -> frozenset[str]:
-        """Those of the array."""
+        """The names of the array."""
         return self.of.names
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """Those of the array."""
+        """The loops of the array."""
         return self.of.loops
 
 
 @dataclass(frozen=True, eq=False)
 class Unknown:
-    """What cannot be computed from data on the host.
+    """An array that cannot be computed from data on the host.
 
     **Fields**
     - `is_latent`: whether it depends on an unknown of the model.
@@ -136,7 +136,7 @@ Node = Known | Unknown
 
 
 def made_of(step: Step, inputs: tuple[Node, ...], output: int) -> Made:
-    """The node of an operation whose inputs are all known."""
+    """Make the node of an operation whose inputs are all known."""
     known = tuple(node for node in inputs if not isinstance(node, Unknown))
     names = frozenset[str]().union(*(node.names for node in known))
     loops = tuple(sorted({loop for node in known for loop in node.loops}))
@@ -144,7 +144,7 @@ def made_of(step: Step, inputs: tuple[Node, ...], output: int) -> Made:
 
 
 def leaves(node: Known) -> list[Given | Held]:
-    """The data that a node is computed from, each once."""
+    """List the data that a node is computed from, each once."""
     found: list[Given | Held] = []
     front, seen = [node], set[int]()
     while front:
@@ -165,7 +165,7 @@ def leaves(node: Known) -> list[Given | Held]:
 
 
 def is_equal(node: Node, number: int) -> bool:
-    """Whether a node is this one number."""
+    """Return whether a node is this one number."""
     if isinstance(node, Made) and node.step.name in ("convert_element_type", "broadcast_in_dim"):
         return is_equal(node.inputs[0], number)
     return (

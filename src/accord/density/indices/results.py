@@ -1,4 +1,4 @@
-"""Say of the results of an operation how they follow from the data, or what they depend on."""
+"""Describe how the results of an operation follow from the data, or what they depend on."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from .nodes import Node, Unknown, made_of
 
 
 def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
-    """The nodes of the results of an operation."""
+    """Make the nodes of the results of an operation."""
     if not any(isinstance(node, Unknown) for node in given) and is_computable(step, exactly=True):
         return [made_of(step, given, number) for number in range(len(step.outputs))]
     return outputs(step, given)
 
 
 def outputs(step: Step, given: Sequence[Node]) -> list[Node]:
-    """What its results may depend on."""
+    """List what the results of an operation may depend on."""
     if step.name not in CONTROL and called(step) is None:
         return [_joined(step, given)] * len(step.outputs)
     return [
@@ -28,7 +28,7 @@ def outputs(step: Step, given: Sequence[Node]) -> list[Node]:
 
 
 def _joined(step: Step, nodes: Sequence[Node]) -> Unknown:
-    """What depends on all of these nodes."""
+    """Make a node that depends on all of these nodes."""
     unknown = [node for node in nodes if isinstance(node, Unknown)]
     names = frozenset[str]().union(*(node.names for node in nodes if node.names))
     by = next((node.by for node in unknown if node.by), "") or ("" if unknown else step.name)
@@ -37,12 +37,12 @@ def _joined(step: Step, nodes: Sequence[Node]) -> Unknown:
 
 
 def hidden(node: Node) -> Unknown:
-    """What a loop carries, of which each turn makes another value."""
+    """Make a node of what a loop carries, which has another value in each turn."""
     return node if isinstance(node, Unknown) else Unknown(False, node.names, "scan")
 
 
 def called(step: Step) -> core.ClosedJaxpr | None:
-    """A function that an operation calls with just its own arguments, such as a part of a sum over devices."""
+    """Return the function that an operation calls with just its own arguments, such as a part of a sum over devices."""
     for value in step.eqn.params.values():
         inner = getattr(value, "jaxpr", value)
         if (

@@ -1,4 +1,4 @@
-"""Say of one operation which numbers index which of its axes, and what becomes of those that do not fit."""
+"""Find which numbers index which axes of one operation, and what happens to those that do not fit."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _BY_DEFAULT = (
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """A branch, which is taken where `which` is `number`, of `count`."""
+    """A branch that is taken where `which` is `number`, of `count`."""
 
     which: Known
     number: int
@@ -78,7 +78,7 @@ def of_step(
     conditions: tuple[Condition, ...],
     resolved: Callable[[Held, int | None], Held],
 ) -> Iterator[Use]:
-    """Where an operation indexes by anything but what is written in the code."""
+    """Find where an operation indexes by anything but what is written in the code."""
     parameters = step.eqn.params
     shape = aval_of(step.eqn.invars[0]).shape if step.eqn.invars else ()
     if step.name in ("dynamic_slice", "dynamic_update_slice"):
@@ -106,7 +106,7 @@ def of_step(
 
 
 def _columns(node: Node, axes: Sequence[int], lengths: Sequence[int]) -> list[tuple[int, Node, int]]:
-    """The numbers for each axis, which are put side by side."""
+    """List the numbers for each axis, which are put side by side."""
     parts: Sequence[Node] = (node,)
     if len(axes) > 1:
         parts = _parts(node)
@@ -116,7 +116,7 @@ def _columns(node: Node, axes: Sequence[int], lengths: Sequence[int]) -> list[tu
 
 
 def _parts(node: Node) -> Sequence[Node]:
-    """What a node is put together from, where it is a concatenation."""
+    """List what a node is put together from, where it is a concatenation."""
     node = _bare(node)
     if isinstance(node, Unknown):
         return node.parts
@@ -124,7 +124,7 @@ def _parts(node: Node) -> Sequence[Node]:
 
 
 def _windows(step: Step, numbers: Any, shape: Sequence[int]) -> list[int]:
-    """How many entries along each axis a scatter changes at one place."""
+    """Return how many entries along each axis a scatter changes at one place."""
     single = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
     updates = aval_of(step.eqn.invars[2]).shape
     sizes = iter([updates[axis] for axis in numbers.update_window_dims])
@@ -132,7 +132,7 @@ def _windows(step: Step, numbers: Any, shape: Sequence[int]) -> list[int]:
 
 
 def _excuse(step: Step, is_indexing: bool) -> Excuse:
-    """What `mode=` says; JAX has the same mode for what is written without one in some functions and in `.at`."""
+    """Read what `mode=` says; some functions of JAX, and `.at`, have the same mode without one."""
     mode = str(step.eqn.params["mode"])
     if "PROMISE" in mode:
         return "no"
@@ -145,7 +145,7 @@ def _excuse(step: Step, is_indexing: bool) -> Excuse:
 
 
 def _as_written(node: Node, size: int, resolved: Callable[[Held, int | None], Held]) -> tuple[Node, bool]:
-    """The numbers before JAX counts negative ones from the end of an axis, and whether it does."""
+    """Return the numbers before JAX counts negative ones from the end of an axis, and whether it does."""
     bare = _bare(node)
     is_wrapped = False
     if isinstance(bare, Made) and bare.step.name == "select_n" and len(bare.inputs) == 3:
@@ -161,7 +161,7 @@ def _as_written(node: Node, size: int, resolved: Callable[[Held, int | None], He
 
 
 def _bare(node: Any) -> Node:
-    """The node without changes of shape and width, which leave its numbers as they are."""
+    """Return the node without changes of shape and width, which leave its numbers as they are."""
     while isinstance(node, Made) and node.step.name in _RESHAPES:
         if np.dtype(aval_of(node.step.eqn.invars[0]).dtype).kind not in "iu":
             break

@@ -31,7 +31,7 @@ class Wrong:
 
 
 def message(wrong: Wrong) -> str:
-    """The message of the error."""
+    """Write the message of the error."""
     use = wrong.use
     axis = use.axes.describe(use.axis, use.size) if use.axes else _of_shape(use)
     place, text = wrong.where
@@ -45,7 +45,7 @@ def _of_shape(use: Use) -> str:
 
 
 def _found(wrong: Wrong) -> str:
-    """Whose number it is, where, and which."""
+    """Say which number it is, where, and of which argument."""
     if len(wrong.sources) == 1:
         name, is_argument = wrong.sources[0]
         who = f"argument {name!r}" if is_argument else f"array {name!r}, which the model's code holds"
@@ -75,7 +75,7 @@ def _range(wrong: Wrong) -> str:
 
 
 def _consequence(wrong: Wrong) -> str:
-    """What JAX would do, without a word."""
+    """Say what JAX would do, without a warning."""
     use, value = wrong.use, wrong.value
     entry = value
     if value < 0 and use.is_wrapped:
@@ -115,6 +115,6 @@ def _remedy(wrong: Wrong) -> str:
 
 
 def _as_code(name: str) -> str:
-    """What a user may call an argument that is in a tree."""
+    """Write an argument that is in a tree as the user may write it."""
     *before, last = name.split("/")
     return last if last.isidentifier() or not before else f"{before[-1]}[{last}]"

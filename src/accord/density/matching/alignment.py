@@ -21,7 +21,7 @@ _SHOWN = 3  # labels in a message
 
 @dataclass(frozen=True)
 class Held:
-    """What draws have of a site: the `shape` of a value, the `dims` of its axes, and their `labels`, or None."""
+    """The shape of a site's value in the draws, the `dims` of its axes, and their `labels`, or None."""
 
     shape: tuple[int, ...]
     dims: tuple[str, ...]
@@ -29,14 +29,14 @@ class Held:
 
     @staticmethod
     def of(shape: Iterable[int], dims: Iterable[str] = (), labels: Mapping[str, Any] | None = None) -> "Held":
-        """Of a site with the names of its axes; `labels` by dim, of those with any, in memory or as written."""
+        """Describe a site by the names of its axes; `labels` by dim, of those with any, in memory or as written."""
         shape, dims = tuple(shape), tuple(dims)
         found = {dim: as_labels(each) for dim, each in (labels or {}).items() if dim in dims}
         of_axes = tuple(found.get(dim) for dim in dims) if dims else (None,) * len(shape)
         return Held(shape, dims or ("",) * len(shape), of_axes)
 
     def described(self) -> dict[str, Any]:
-        """As JSON keeps it."""
+        """Write it as JSON keeps it."""
         return {
             "shape": list(self.shape),
             "dims": list(self.dims),
@@ -45,7 +45,7 @@ class Held:
 
     @staticmethod
     def stored(described: Mapping[str, Any]) -> "Held":
-        """What `described` has made."""
+        """Read what `described` has written."""
         labels = tuple(None if each is None else as_labels(each) for each in described["labels"])
         return Held(tuple(described["shape"]), tuple(described["dims"]), labels)
 
@@ -58,11 +58,11 @@ class Taking:
 
     @property
     def is_new(self) -> bool:
-        """Whether the site has entries that the draws do not hold."""
+        """Return whether the site has entries that the draws do not hold."""
         return any(places is not None and bool((places < 0).any()) for places in self.axes)
 
     def is_known(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Which entries of a site of this shape the draws hold."""
+        """Return which entries of a site of this shape the draws hold."""
         known = np.ones(shape, bool)
         for axis, places in enumerate(self.axes):
             if places is not None:
@@ -70,7 +70,7 @@ class Taking:
         return known
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The entries of values, whose last axes are those of the site; an entry that they lack is zero."""
+        """Take the entries out of values, whose last axes are those of the site; an entry that they lack is zero."""
         first = values.ndim - len(self.axes)
         for axis, places in enumerate(self.axes, start=first):
             if places is None:
@@ -85,7 +85,7 @@ class Taking:
 
 
 def taking_of(entry: Entry, layout: Layout, held: Held) -> Taking:
-    """What a site of the model takes of the draws of it, by the labels that both have, else by place.
+    """Find the entries of the draws that a site of the model takes, by the labels that both have, else by place.
 
     **Raises** `SiteError` where the entries that it would take make no value of the site: some of an event that is one
     thing, or steps of a scan in another order.
@@ -106,7 +106,7 @@ def taking_of(entry: Entry, layout: Layout, held: Held) -> Taking:
 
 
 def check_follows(layout: Layout, held: Mapping[str, Held], taken: Collection[str]) -> None:
-    """Refuse reparameterised sites whose labels are not where they were, unless their auxiliaries move with them.
+    """Refuse reparameterised sites whose labels moved, unless their auxiliaries move with them.
 
     `taken`: the latent sites that have values of draws.
 
@@ -143,7 +143,7 @@ def _check_follows(entry: Entry, layout: Layout, held: Mapping[str, Held]) -> No
 
 
 def unknown_labels(entry: Entry, layout: Layout, held: Held, taking: Taking) -> str:
-    """Say which labels of a site the draws do not know, and what they know; without a remedy."""
+    """Say which labels of a site the draws do not know, and which ones they know; without a remedy."""
     axis, places = next((i, p) for i, p in enumerate(taking.axes) if p is not None and (p < 0).any())
     dim = entry.dims[axis]
     labels: Labels = dict(layout.labels)[dim]
@@ -164,7 +164,7 @@ def unknown_labels(entry: Entry, layout: Layout, held: Held, taking: Taking) -> 
 
 
 def words_of(labels: Sequence[Any]) -> np.ndarray:
-    """Two words for each label, shape `(label, 2)`, by which its random numbers are keyed."""
+    """Compute two words for each label, shape `(label, 2)`, by which its random numbers are keyed."""
     digests = (hashlib.sha256(_canonical(label).encode()).digest()[:8] for label in labels)
     return np.frombuffer(b"".join(digests), "<u4").reshape(-1, 2).astype(np.uint32)
 
@@ -203,7 +203,7 @@ def _check_event(entry: Entry, axis: int, axes: tuple[np.ndarray | None, ...], h
 
 
 def _canonical(label: Any) -> str:
-    """Equal labels have one text."""
+    """Write a label as a text that is the same for equal labels."""
     if isinstance(label, str):
         return repr(label)
     if isinstance(label, np.datetime64):

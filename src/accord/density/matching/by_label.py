@@ -52,7 +52,7 @@ class DrawNew(AbstractChoice):
 
 
 def _drawn(site: Site, key: Any, words: Mapping[int, Any]) -> Any:
-    """A value of the whole site."""
+    """Draw a value of the whole site."""
     law, batch = site.distribution, site.batch_shape
     while isinstance(law, ExpandedDistribution):
         law = law.base
@@ -81,7 +81,7 @@ def _drawn(site: Site, key: Any, words: Mapping[int, Any]) -> Any:
 
 
 def _keys(key: Any, words: list[Any]) -> Any:
-    """One key for each combination of labels, in row-major order."""
+    """Derive one key for each combination of labels, in row-major order."""
     keys = key[None]
     for each in words:
 
@@ -95,7 +95,7 @@ def _keys(key: Any, words: list[Any]) -> Any:
 
 
 def _is_of_numbers(law: AbstractDistribution, batch: tuple[int, ...]) -> bool:
-    """Whether all arrays of a distribution have the axes of its batch and no others, so that entries can be taken."""
+    """Return whether all arrays of a distribution have just the axes of its batch, so that entries can be taken."""
     if law.event_shape or isinstance(law, AbstractEntries):
         return False
     arrays = [leaf for leaf in jax.tree.leaves(law) if isinstance(leaf, _ARRAYS)]
@@ -109,7 +109,7 @@ def _is_of_numbers(law: AbstractDistribution, batch: tuple[int, ...]) -> bool:
 
 
 def _by_label(array: Any, batch: tuple[int, ...], axes: list[int], others: tuple[int, ...]) -> Any:
-    """The entries of each label: shape `(label, *others)`."""
+    """Take the entries of each label: shape `(label, *others)`."""
     whole = jnp.moveaxis(
         jnp.broadcast_to(array, batch), [axis + len(batch) for axis in axes], range(len(axes))
     )

@@ -1,4 +1,4 @@
-"""Decide for each unknown of a model what becomes of the draws of it: taken, taken in part, or drawn anew."""
+"""Decide for each unknown of a model whether its draws are taken, taken in part, or drawn anew."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from .alignment import Held, Taking, check_follows, taking_of, unknown_labels, w
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """How the draws of sites meet a model.
+    """The draws of sites that belong to a model.
 
     **Fields**
     - `given`: unknowns that have the values of the draws; `kept`, those of which some entries do; the rest is drawn.
@@ -32,7 +32,7 @@ class Match:
 
 
 def mark_of(name: str, part: int | str) -> str:
-    """Under what name the marks of a site stand among the data; no argument can be called so."""
+    """Name the marks of a site among the data; no argument can have this name."""
     return f"new entries of {name}: {part}"
 
 
@@ -86,7 +86,7 @@ def match_draws(
 
 
 def _unknowns(redraw: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    """By latent site that is to be drawn, how much; one that is reparameterised by way of its auxiliary."""
+    """Return for each latent site how much of it to draw; a reparameterised one by way of its auxiliary."""
     latents = layout.settable
     for name in redraw:
         if name not in latents:
@@ -98,7 +98,7 @@ def _unknowns(redraw: Mapping[str, str], layout: Layout) -> dict[str, str]:
 
 
 def _is_kept(entry: Entry, layout: Layout, held: Held, taking: Taking) -> bool:
-    """Whether what the draws know of a site to be drawn is kept: where it has labels on both sides."""
+    """Return whether the draws of a site to be drawn are kept: where it has labels on both sides."""
     if len(entry.shape) != len(held.shape):
         return False
     labelled = dict(layout.labels)

@@ -1,4 +1,4 @@
-"""Judge what a traced model says of its observations, for the data that it is given."""
+"""Judge the observations of a traced model, for the data that it is given."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .judge import fault
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """What a traced model says of its observations. A copy in another process holds none: they were judged before.
+    """The observations of a traced model. A copy in another process holds none: they were judged before.
 
     **Fields**
     - `claims`: the sites. `names`: the names of the data.

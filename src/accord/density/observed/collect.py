@@ -37,7 +37,7 @@ class Claim:
 
     @property
     def num_arrays(self) -> int:
-        """How many arrays belong to the parts."""
+        """The number of arrays that belong to the parts."""
         return sum(leaf is None for leaf in jax.tree.leaves(self.parts, is_leaf=lambda leaf: leaf is None))
 
 

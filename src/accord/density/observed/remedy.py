@@ -18,7 +18,7 @@ MANY = 1_000_000
 def how_to_mend(
     name: str, distribution: str, support: c.Constraint, outside: np.ndarray, shown: np.ndarray
 ) -> str:
-    """What to write, in a sentence or two.
+    """Say what to write, in a sentence or two.
 
     **Arguments**
     - `name`, `distribution`, `support`: of the site; the support of the first event that is outside.
@@ -51,7 +51,7 @@ def how_to_mend(
 def _for_numbers(
     name: str, distribution: str, lower: Any, upper: Any, outside: np.ndarray, shown: np.ndarray
 ) -> str:
-    """For whole numbers in a range: fractions, other codes, codes for missing values, too many successes."""
+    """Advise on whole numbers in a range: fractions, other codes, missing values, too many successes."""
     if shown.ndim != 1 or np.ndim(lower):
         return _OTHERWISE
     has_trials = "Binomial" in distribution and upper is not None
@@ -79,7 +79,7 @@ def _for_numbers(
 
 
 def _for_fractions(distribution: str, upper: Any, shown: np.ndarray, *, has_trials: bool) -> str:
-    """For numbers that are not whole: proportions, rates."""
+    """Advise on numbers that are not whole: proportions, rates."""
     if shown.min() >= 0 and shown.max() <= 1 and has_trials:
         return (
             "Proportions are not counts: give the number of successes, `np.round(proportion * trials)`, and the number "
@@ -97,7 +97,7 @@ def _for_fractions(distribution: str, upper: Any, shown: np.ndarray, *, has_tria
 
 
 def _for_range(name: str, support: c.Constraint, outside: np.ndarray, shown: np.ndarray) -> str:
-    """For numbers in an interval: codes for missing values, zeros, percentages."""
+    """Advise on numbers in an interval: codes for missing values, zeros, percentages."""
     if shown.ndim != 1:
         return _OTHERWISE
     lower: Any = getattr(support, "lower", np.nan)
