@@ -1,4 +1,4 @@
-"""Bind what a model is called with to the arguments of its function."""
+"""Bind the values that a model is called with to the arguments of its function."""
 
 import difflib
 import inspect
@@ -12,7 +12,7 @@ from .columns import columns_of, is_table, value_of, with_numbers
 def bind(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a function by name, defaults included; columns of data frames as NumPy arrays.
+    """Bind values to the arguments of a function, defaults included; columns of data frames become NumPy arrays.
 
     **Raises** `DataError` for missing and unknown ones, for columns that are not numbers, and for a whole data frame.
     """
@@ -26,7 +26,7 @@ def bind(
 
 
 def gather(name: str, function: Callable[..., Any], sources: Sequence[Any]) -> dict[str, Any]:
-    """The arguments that a function takes from data frames and mappings, by name.
+    """Take the arguments of a function from data frames and mappings, by name.
 
     Columns that are no argument are passed over; a key of a mapping that is none is an error.
 
@@ -54,7 +54,7 @@ def gather(name: str, function: Callable[..., Any], sources: Sequence[Any]) -> d
 
 
 def choose(function: Callable[..., Any], offered: Collection[str]) -> tuple[list[str], list[str]]:
-    """Which of the names offered are arguments of a function, and which are not."""
+    """Separate the names offered into arguments of a function and others."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return list(offered), []
@@ -63,7 +63,7 @@ def choose(function: Callable[..., Any], offered: Collection[str]) -> tuple[list
 
 
 def near(function: Callable[..., Any], found: Collection[str], passed: Collection[str]) -> dict[str, str]:
-    """By argument that nothing gives the name passed over that is likely meant, where one is near."""
+    """Find, by argument that nothing gives, the name passed over that is likely meant, where one is near."""
     parameters = inspect.signature(function).parameters.values()
     free = [
         p.name for p in parameters if p.name not in found and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)

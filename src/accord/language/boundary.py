@@ -1,4 +1,4 @@
-"""Stand between the sites of a function that JAX traces, such as the step of a scan, and the handlers around it.
+"""Show the sites of a function that JAX traces, such as the step of a scan, to the handlers around it.
 
 JAX runs such a function on abstract values, more than once, and nothing that is computed inside of it may be used
 outside. So it is traced twice. The first time tells which sites there are. Then the handlers outside are shown each of
@@ -20,7 +20,7 @@ from .site import Frame, Site
 
 
 class Source(eqx.Module):
-    """What the handlers outside give a site: a value, or a way to choose one; neither where it has its own."""
+    """A value that the handlers outside give a site, or a way to choose one; neither where the site has its own."""
 
     value: Any = None
     choose: AbstractChoice | None = None
@@ -28,7 +28,7 @@ class Source(eqx.Module):
 
 @dataclass(frozen=True)
 class Answer:
-    """What the handlers outside made of a site.
+    """The site that the handlers outside made of a site.
 
     **Fields**: `asked`, the site that they were shown, without mask and scale; `site`, what came back; `records`, where
     it is to be kept; `source`, what they gave it.
@@ -40,13 +40,13 @@ class Answer:
 
     @property
     def source(self) -> Source:
-        """The value if they gave another, else how to choose one where there is none."""
+        """Return the value if they gave another, else how to choose one where there is none."""
         if self.site.value is None:
             return Source(choose=self.site.choose)
         return Source() if self.site.value is self.asked.value else Source(self.site.value)
 
     def keep(self, site: Site) -> Site:
-        """Settle the site as it is to the whole model, with what the handlers outside weigh it by, and keep it."""
+        """Settle the site for the whole model, with the weights that the handlers outside give it, and keep it."""
         mask, scale = self.site.mask, self.site.scale
         if mask is None or site.mask is False:
             mask = site.mask
@@ -94,11 +94,11 @@ class Trace:
         return Boundary(self)
 
     def again(self, given: Mapping[str, tuple[Answer, Source]]) -> "Trace":
-        """Another trace, in which the sites get this."""
+        """Make another trace, in which the sites get these sources."""
         return replace(self, asked={}, given=given)
 
     def without(self, names: Collection[str]) -> "Trace":
-        """The same, with the sites of the first trace that are not among these."""
+        """Make a trace without those sites of the first one that are not among these."""
         return replace(self, asked={name: site for name, site in self.asked.items() if name not in names})
 
     def shown(self) -> Iterator[tuple[str, Answer]]:
@@ -107,7 +107,7 @@ class Trace:
             yield name, Answer(asked, *self.outside.show(asked))
 
     def answer_for(self, site: Site) -> tuple[Answer, Source]:
-        """What the handlers outside make of a site, and what it gets in this trace.
+        """Ask the handlers outside about a site, and say what it gets in this trace.
 
         **Raises** `ModelError` for a site that the first trace had not.
         """
@@ -127,13 +127,13 @@ class Trace:
 
 
 class Boundary(AbstractHandler):
-    """Give the sites inside what the handlers outside say; they are not shown the site itself."""
+    """Give the sites inside what the handlers outside say; these do not see the site itself."""
 
     trace: Trace = eqx.field(static=True)
     speaks_for_others: ClassVar[bool] = True
 
     def process(self, site: Site) -> Site:
-        """The site with the names and plates that it has further out, and its value or a way to choose it."""
+        """Give the site the names and plates that it has further out, and its value or a way to choose it."""
         answer, source = self.trace.answer_for(site)
         outer = answer.site
         is_kept = source.value is None and source.choose is None

@@ -1,4 +1,4 @@
-"""Put the sites of two branches together, of which one is taken."""
+"""Merge the sites of two branches, of which one is taken."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _NEUTRAL = {"value": 0, "mask": True, "scale": 1, "log_det": 0}  # of what the o
 
 @dataclass(frozen=True)
 class _Law:
-    """What is known of a distribution before it has parameters; `support` and `map` are structures alone."""
+    """The facts about a distribution before it has parameters; `support` and `map` are structures alone."""
 
     batch: tuple[int, ...]
     event: tuple[int, ...]
@@ -43,7 +43,7 @@ class _Law:
         return _Law(site.batch_shape, tuple(distribution.event_shape), dtype, structure, _map(support), words)
 
     def is_in_space_of(self, other: "_Law") -> bool:
-        """Whether the same unconstrained numbers stand for values of both."""
+        """Return whether the same unconstrained numbers stand for values of both."""
         return self.support == other.support or (self.map is not None and self.map == other.map)
 
 
@@ -83,7 +83,7 @@ class Side:
         return Side(numbers=numbers, arrays=arrays, **found)
 
     def common(self, sites: Sites, other: "Side") -> dict[str, dict[str, jax.Array]]:
-        """Values and weights of the sites of both sides, which each side computes or leaves neutral."""
+        """List values and weights of the sites of both sides, which each side computes or leaves neutral."""
         own = _numbers(_with_values(sites))
         parts = {
             name: {**self.numbers.get(name, {}), **other.numbers.get(name, {})}
@@ -105,21 +105,21 @@ class Side:
         return found
 
     def parameters(self, sites: Sites) -> list[jax.Array]:
-        """The arrays in this side's distributions."""
+        """List the arrays in this side's distributions."""
         leaves = jax.tree.leaves(eqx.filter(_distributions(_with_values(sites)), eqx.is_array))
         return [jnp.asarray(leaf, known.dtype) for leaf, known in zip(leaves, self.arrays, strict=True)]
 
     def no_parameters(self) -> list[jax.Array]:
-        """Numbers in their place where the other side is taken."""
+        """List numbers to put in their place where the other side is taken."""
         return [jnp.ones(each.shape, each.dtype) for each in self.arrays]
 
     def distributions(self, parameters: list[jax.Array]) -> dict[str, Any]:
-        """The distributions of its sites with these arrays."""
+        """Build the distributions of its sites with these arrays."""
         return eqx.combine(jax.tree.unflatten(self.structure, parameters), self.rest)
 
 
 def check_agreement(first: Side, second: Side) -> None:
-    """Raise `SiteError` for a site that only one side has, or that is another one there."""
+    """Raise `SiteError` for a site that only one side has, or that differs between the sides."""
     for one, other in ((first, second), (second, first)):
         for name, site in one.sites.items():
             if name not in other.sites and site.kind != "factor":
@@ -132,7 +132,7 @@ def check_agreement(first: Side, second: Side) -> None:
 def merged(
     pred: Any, sides: list[Side], common: Mapping[str, Mapping[str, Any]], first: Any, second: Any
 ) -> dict[str, Site]:
-    """The sites of the branch that is taken."""
+    """Return the sites of the branch that is taken."""
     one, other = (side.distributions(each) for side, each in zip(sides, (first, second), strict=True))
     found: dict[str, Site] = {}
     for name in dict.fromkeys([*sides[0].sites, *sides[1].sites]):
@@ -148,7 +148,7 @@ def merged(
 
 
 def _with_values(sites: Sites) -> dict[str, Site]:
-    """Those that are more than keys."""
+    """Return the sites that are more than keys."""
     return {name: site for name, site in sites.items() if site.kind not in ("key", "subsample")}
 
 
@@ -157,7 +157,7 @@ def _distributions(sites: Sites) -> dict[str, Any]:
 
 
 def _numbers(sites: Sites) -> dict[str, dict[str, jax.Array]]:
-    """Values, and weights with an entry for each of the batch; without what a site has not."""
+    """List values, and weights with an entry for each of the batch, without what a site lacks."""
     found: dict[str, dict[str, jax.Array]] = {}
     for name, site in sites.items():
         batch = shape_of(site.value) if site.distribution is None else site.batch_shape
@@ -220,7 +220,7 @@ def _check_pair(first: Site, second: Site, law: _Law | None, other: _Law | None)
 
 
 def _map(support: Constraint) -> Any:
-    """The structure of the map from unconstrained numbers to a set; None where there is none."""
+    """Return the structure of the map from unconstrained numbers to a set; None where there is none."""
     try:
         return jax.tree.structure(biject_to(support))
     except DistributionError:

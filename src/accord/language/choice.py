@@ -12,19 +12,19 @@ from .site import Site
 
 
 class AbstractChoice(eqx.Module):
-    """A frozen function from a settled site to the same with a value; what differs between steps is an array in it."""
+    """A frozen function that gives a settled site its value; what differs between steps is an array in it."""
 
     @abc.abstractmethod
     def __call__(self, site: Site) -> Site:
-        """The site with its value, and with `log_det` where that came from an unconstrained position."""
+        """Return the site with its value, and with `log_det` if that came from an unconstrained position."""
 
     @abc.abstractmethod
     def for_steps(self, length: int) -> Self:
-        """One for each step of a scan over the site: all arrays get a first axis of that length."""
+        """Make a choice for each step of a scan: all arrays get a first axis of that length."""
 
 
 class Chosen(AbstractChoice):
-    """Choose by a function that knows no steps."""
+    """Choose by a function that is the same at each step."""
 
     function: Callable[[Site], Site] = eqx.field(static=True)
 
@@ -45,5 +45,5 @@ class AbstractSeries(AbstractChoice):
 
 
 def key_for_steps(key: jax.Array, length: int) -> jax.Array:
-    """Keys for each step, shape `(length,)`, as a function of the key and the number of the step."""
+    """Derive keys for each step, shape `(length,)`, from the key and the number of the step."""
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, jnp.arange(length))

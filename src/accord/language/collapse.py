@@ -1,4 +1,4 @@
-"""Say which sites are to be integrated out of the log density of a model, where that is exact."""
+"""Mark sites to be integrated out of the log density of a model, where that is exact."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ T = TypeVar("T", Model, Callable[..., Any])
 
 @checks_options
 def collapse(target: T, names: Collection[str]) -> T:
-    """Integrate latent sites out, whose law given all other unknowns and the data is exactly normal.
+    """Integrate out latent sites whose distribution given all other unknowns and the data is exactly normal.
 
     The log density is then that of the other unknowns alone, in closed form, from second derivatives. The sites keep
     their place among the draws: each draw has one of them from their normal law given its other unknowns, which is a
@@ -69,7 +69,7 @@ def collapse(target: T, names: Collection[str]) -> T:
 
 
 class Collapse(AbstractHandler):
-    """Mark the sites of these names; a log density integrates those out that are latent in the end."""
+    """Mark the sites of these names; a log density integrates out those that are latent in the end."""
 
     names: tuple[str, ...] = eqx.field(static=True)
 
@@ -94,7 +94,7 @@ class Collapse(AbstractHandler):
 
 
 def _reason_against(site: Site) -> str:
-    """Why a site cannot be integrated out, as far as it tells itself; empty where nothing speaks against it."""
+    """Say why a site cannot be integrated out, as far as the site itself tells; empty if nothing is against it."""
     if site.is_observed:
         return "is observed, so that there is nothing to integrate out. Name the latent sites that it depends on."
     if site.value is not None:
@@ -119,7 +119,7 @@ def _reason_against(site: Site) -> str:
 
 
 def _is_real(support: Any) -> bool:
-    """Whether a support is a real line, or vectors of it."""
+    """Return whether a support is a real line, or vectors of it."""
     try:
         bijector = biject_to(support)
     except DistributionError:

@@ -18,7 +18,7 @@ from .site import Site
 
 @checks_options
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """Do as `jax.lax.cond`: `true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`, which may have sites.
+    """Run `true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`, as `jax.lax.cond` does, with sites.
 
     Where `pred` is a bool of Python, it is an `if`. Where it is traced, the sites of both are sites of the model, and
     there are the same ones whichever is taken: a density whose dimension or data change from one value to the next is

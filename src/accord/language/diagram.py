@@ -9,7 +9,7 @@ Row = tuple[str, Mapping[int, str]]
 
 
 def diagram(rows: Iterable[Row], wrong: Collection[int]) -> str:
-    """Lines to put after a message; rows with nothing in them are left out.
+    """Write lines to put after a message; rows with nothing in them are left out.
 
     ```
         plates  group(3)  row(10)
@@ -30,17 +30,17 @@ def diagram(rows: Iterable[Row], wrong: Collection[int]) -> str:
 
 
 def plates_row(plates: Iterable[Frame], event_dim: int = 0) -> Row:
-    """The plates at their batch axes, left of the event's."""
+    """Place the plates at their batch axes, left of the event's."""
     return "plates", {plate.dim - event_dim: f"{plate.name}({plate.size})" for plate in plates}
 
 
 def shape_row(label: str, shape: tuple[int, ...], event_dim: int = 0) -> Row:
-    """The sizes of a shape; with `event_dim`, of one that stands left of an event's."""
+    """Place the sizes of a shape; with `event_dim`, of one that stands left of an event's."""
     return label, {axis - len(shape) - event_dim: str(size) for axis, size in enumerate(shape)}
 
 
 def differing(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
-    """The axes, from the right, at which two shapes differ; those that one of them lacks among them."""
+    """List the axes, from the right, at which two shapes differ; axes that one of them lacks are among them."""
     length = max(len(first), len(second))
     padded = [(None,) * (length - len(shape)) + shape for shape in (first, second)]
     return [axis for axis in range(-length, 0) if padded[0][axis] != padded[1][axis]]

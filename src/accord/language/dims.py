@@ -10,7 +10,7 @@ Dims = str | Sequence[str] | Mapping[str, Sequence[Any] | None]
 
 
 def read_dims(statement: str, name: str, dims: Dims | None) -> tuple[tuple[str, tuple[Any, ...] | None], ...]:
-    """Each name with its labels, or None.
+    """Read each name with its labels, or None.
 
     **Raises** `SiteError` for what are not names; `OptionError` for labels that cannot be.
     """

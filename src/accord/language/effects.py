@@ -60,7 +60,7 @@ class Draw(AbstractChoice):
 
 
 def key_of_site(key: Any, name: str) -> jax.Array:
-    """The key of a site."""
+    """Derive the key of a site."""
     return jax.random.fold_in(key, zlib.crc32(name.encode()))
 
 
@@ -110,5 +110,5 @@ class Scale(AbstractHandler):
 
 
 def _of_entries(weight: Any, site: Site) -> Any:
-    """A mask or scale over a batch, for a site that has only some entries of that batch."""
+    """Take from a mask or scale over a batch the entries that a site has of that batch."""
     return site.distribution.take(weight) if isinstance(site.distribution, AbstractEntries) else weight

@@ -25,7 +25,7 @@ class Handled(eqx.Module):
 
 
 class Traced(eqx.Module):
-    """A model or function whose sites can be looked at."""
+    """A model or function whose sites can be examined."""
 
     target: Model | Handled
 
@@ -61,7 +61,7 @@ class Within(eqx.Module):
 
 
 def put_on(target: Any, handler: AbstractHandler) -> Any:
-    """The same model or function with one more rule around it."""
+    """Return the model or function with one more rule around it."""
     if isinstance(target, Model):
         return target.inside_of(handler)
     inner = _handled(target)
@@ -69,12 +69,12 @@ def put_on(target: Any, handler: AbstractHandler) -> Any:
 
 
 def put_on_or_within(target: Any, handler: AbstractHandler, word: str) -> Any:
-    """The same, or without a target what a `with` inside a model takes."""
+    """Return the target with one more rule, or without a target what a `with` inside a model takes."""
     return Within(handler, word) if target is None else put_on(target, handler)
 
 
 def traced(target: Model | Callable[..., Any]) -> Traced:
-    """What can look at the sites of a model or function."""
+    """Make what examines the sites of a model or function."""
     return Traced(target if isinstance(target, Model) else _handled(target))
 
 

@@ -1,4 +1,4 @@
-"""State what a rule on the stack is, and keep the sites of a run."""
+"""State what a handler is, and record the sites of a run."""
 
 import abc
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from .site import Site
 
 
 class AbstractHandler(eqx.Module):
-    """What stands on the stack: a rule that changes the sites visited inside of it.
+    """A rule on the stack that changes the sites visited inside of it.
 
     **Class variables**
     - `renames`: whether sites have other names further out, where rules then know them by those.
@@ -25,10 +25,10 @@ class AbstractHandler(eqx.Module):
 
     @abc.abstractmethod
     def process(self, site: Site) -> Site:
-        """The site as the handlers further out shall see it."""
+        """Return the site as the handlers further out shall see it."""
 
     def check(self, sites: Mapping[str, Site]) -> None:
-        """Raise `SiteError` if the handler names a site that is not among all those of the function it was put on."""
+        """Raise `SiteError` if the handler names a site that the function it was put on does not have."""
         del sites
 
 
@@ -37,11 +37,11 @@ class AbstractOpening(AbstractHandler):
 
     @abc.abstractmethod
     def opening(self) -> Site:
-        """That site, as a statement would make it."""
+        """Return that site, as a statement would make it."""
 
     @abc.abstractmethod
     def opened(self, site: Site) -> AbstractHandler:
-        """What stands in the place of this rule while the function runs, from the site with its value."""
+        """Return the rule for the run of the function, from the site with its value."""
 
 
 class Recorder(AbstractHandler):

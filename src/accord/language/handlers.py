@@ -25,7 +25,7 @@ T = TypeVar("T", Model, Callable[..., Any])
 
 @checks_options
 def trace(target: Model | Callable[..., Any]) -> Traced:
-    """Look at the sites of a model: `trace(model).get_trace()`, `trace(function).get_trace(*args)`.
+    """Examine the sites of a model: `trace(model).get_trace()`, `trace(function).get_trace(*args)`.
 
     Latent sites need values: `trace(seed(model, key))`.
 

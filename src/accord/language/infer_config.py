@@ -1,4 +1,4 @@
-"""Say how inference is to treat single sites: by which map it finds the unconstrained numbers of an unknown."""
+"""Set how inference treats single sites: by which map it finds the unconstrained numbers of an unknown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ class InferConfig(AbstractHandler):
 
     @classmethod
     def of(cls, config: SettingsBySite) -> "InferConfig":
-        """Check what was given.
+        """Check the settings.
 
         **Raises** `OptionError` for what is neither a mapping to settings nor a function, and for unknown settings.
         """
@@ -46,7 +46,7 @@ class InferConfig(AbstractHandler):
         return cls({str(name): _checked(each, repr(str(name))) for name, each in config.items()})
 
     def process(self, site: Site) -> Site:
-        """Set what is set for the site, in place of what a rule further inside has."""
+        """Set the settings of the site, in place of those from a rule further inside."""
         if site.kind != "sample":
             return site
         found = self.by_name.get(site.name)
@@ -80,7 +80,7 @@ class InferConfig(AbstractHandler):
 
 
 def map_of(site: Site) -> AbstractBijector:
-    """The map from unconstrained numbers to the support of a sample site: that of its settings, or of the support.
+    """Return the map from unconstrained numbers to the support of a sample site, by its settings or its support.
 
     **Raises** `DistributionError` for a support without a map; `SiteError` for a map of larger events than the site's.
     """

@@ -64,16 +64,16 @@ class Outside:
 
     @staticmethod
     def here() -> "Outside":
-        """Those of the running model."""
+        """Return the handlers of the running model."""
         return Outside(_STACK.get(), threading.get_ident(), get_opaque_trace_state())
 
     def ask(self, site: Site) -> Site:
-        """What they make of a site, which nobody keeps."""
+        """Return what they make of a site, without keeping it."""
         stack = tuple(entry for entry in self.stack if not isinstance(entry.handler, Recorder))
         return _shown(site, stack, self.thread, self.transformation)[0]
 
     def show(self, site: Site) -> tuple[Site, "Records"]:
-        """What they make of a site, and where it is to be kept once it is settled."""
+        """Return what they make of a site, and where it is to be kept once it is settled."""
         shown, records = _shown(site, self.stack, self.thread, self.transformation)
         if site.reparam is None and shown.reparam is not None and shown.is_latent:
             raise SiteError(
@@ -156,7 +156,7 @@ def run_alone(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> tuple[Any, dict[str, Site]]:
-    """Do as `run`, unseen by a model that may be running around: its sites are not that model's sites."""
+    """Run as `run` does, apart from a model that may be running around: its sites are not that model's sites."""
     token = _STACK.set(())
     try:
         return run(function, handlers, args, kwargs)
@@ -182,7 +182,7 @@ def remember_bound(model: Any, where: str) -> None:
 
 
 def forget_bound(model: Any) -> None:
-    """Note that such a model is run, wherever it was given its data."""
+    """Note that such a model is run, whatever line gave it its data."""
     for recorder in _recorders():
         found = [i for i, (other, _) in enumerate(recorder.bound) if other is model]
         if found:
@@ -191,23 +191,23 @@ def forget_bound(model: Any) -> None:
 
 
 def is_running() -> bool:
-    """Whether some model is running here."""
+    """Return whether some model is running here."""
     return bool(_STACK.get())
 
 
 def handlers_around() -> tuple[AbstractHandler, ...]:
-    """The handlers of the running model, outermost first."""
+    """List the handlers of the running model, outermost first."""
     return tuple(entry.handler for entry in _STACK.get())
 
 
 def sites_so_far() -> tuple[Site, ...]:
-    """The sites that the innermost function that is run as a model has visited."""
+    """Return the sites that the innermost function that is run as a model has visited."""
     recorders = _recorders()
     return tuple(recorders[-1].sites.values()) if recorders else ()
 
 
 def _shown(site: Site, stack: tuple[_Entry, ...], thread: int, transformation: Any) -> tuple[Site, Records]:
-    """What handlers make of a site, innermost first, and where it is to be kept."""
+    """Return what handlers make of a site, innermost first, and where it is to be kept."""
     records: Records = []
     for entry in reversed(stack):
         _check_same_run(site, entry, thread, transformation)
@@ -239,7 +239,7 @@ def _settled(site: Site, records: Records, doing: str, origin: Site | None = Non
 
 
 def _open(count: int) -> None:
-    """Let those of the innermost handlers that have a site of their own visit it, the outermost first."""
+    """Let the innermost handlers that have a site of their own visit it, the outermost first."""
     for place in range(-count, 0):
         handler = _STACK.get()[place].handler
         if isinstance(handler, AbstractOpening):
@@ -257,7 +257,7 @@ def _entry(handler: AbstractHandler) -> _Entry:
 
 
 def _check_same_run(site: Site, entry: _Entry, thread: int, transformation: Any) -> None:
-    """Refuse a site that the run cannot follow: its value would be lost, or shared where it should be separate."""
+    """Refuse a site that the run cannot follow: its value would be lost, or shared where it must be separate."""
     if entry.thread != thread:
         raise SiteError(
             f"site {site.name!r} (at {site.where}) was visited by a thread that is not the one running the model. "

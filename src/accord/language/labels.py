@@ -13,7 +13,7 @@ from .columns import labels_of
 
 
 def read_labels(what: str, given: Any) -> tuple[Any, ...]:
-    """Strings, numbers and truth values as Python has them, and NumPy's dates; intervals by what they print.
+    """Read labels: strings, numbers, truth values, NumPy's dates, and intervals by what they print.
 
     **Arguments**
     - `what`: whose labels these are, for messages, such as `plate 'school': coords`.
@@ -59,7 +59,7 @@ def _check_each(what: str, values: list[Any] | np.ndarray, given: Any) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, and what is not equal to itself: NaN, the missing date, and pandas' NA, which does not even say so."""
+    """Return whether a label is None, or not equal to itself: NaN, the missing date, and pandas' NA."""
     try:
         return label is None or bool(label != label)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Run the steps of a loop, keeping all of what a gradient needs of them or only some."""
+"""Run the steps of a loop, keeping all or only some of what a gradient needs of them."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from ..core.options import positive_count
 
 
 def block_size(checkpoint: int | bool | None, length: int) -> int | None:
-    """How many steps lie between carries that are kept; None keeps everything.
+    """Return how many steps lie between carries that are kept; None keeps everything.
 
     **Raises** `OptionError` for a number below one.
     """
@@ -25,7 +25,7 @@ def block_size(checkpoint: int | bool | None, length: int) -> int | None:
 def loop(
     body: Callable[[Any, Any], Any], init: Any, xs: Any, length: int, *, reverse: bool, block: int | None
 ) -> tuple[Any, Any]:
-    """`jax.lax.scan`, in blocks of so many steps that are worked out again when the gradient needs them.
+    """Run `jax.lax.scan`, in blocks of so many steps that are computed again when the gradient needs them.
 
     Where the blocks do not divide the steps, the rest is a shorter one at the end.
     """
@@ -53,7 +53,7 @@ def loop(
 def _without_unused(
     body: Callable[[Any, Any], Any], init: Any, xs: Any
 ) -> tuple[Callable[[Any, Any], Any], list[Any]]:
-    """The same loop over those of its inputs alone that a step looks at.
+    """Build the loop over the inputs alone that a step uses.
 
     Observations are such: what depends on them is computed for all steps at once, outside. It saves the loads; and XLA
     for CPUs (of JAX 0.10) has ended the process over such inputs, in a loop that it was to make one piece of code of.
@@ -77,12 +77,12 @@ def _without_unused(
 
 
 def _read(part: Any) -> Any:
-    """What an equation takes, or a whole program gives back."""
+    """List what an equation takes, or a whole program returns."""
     return part.invars if hasattr(part, "primitive") else part.outvars
 
 
 def _nothing(leaf: Any) -> jax.Array:
-    """What stands where nobody looks."""
+    """Make a value to put where none is used."""
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.split(jax.random.key(0), leaf.shape)
     return jnp.zeros(leaf.shape, leaf.dtype)

@@ -74,7 +74,7 @@ def _elements(
     mask: np.ndarray,
     index: np.ndarray,
 ) -> AbstractDistribution:
-    """The law of missing elements of vectors, given the others."""
+    """Return the distribution of missing elements of vectors, given the others."""
     from ..distributions.wrappers.normal_entries import NormalEntries, normal_of  # loads what few models need
 
     whole, normal = (*batch, *distribution.event_shape), normal_of(distribution)
@@ -110,7 +110,7 @@ def _checked(site: Site, obs_mask: Any) -> np.ndarray:
 def _labels(
     index: np.ndarray, shape: tuple[int, ...], num_batch: int, plates: tuple[Frame, ...]
 ) -> tuple[Any, ...]:
-    """The places of entries as labels: those that plates give along an axis, else numbers.
+    """Label the places of entries by the labels of plates along an axis, else by numbers.
 
     They are as they stand along the one axis, and `"row,column"` where there are several.
     """

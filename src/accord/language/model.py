@@ -95,7 +95,7 @@ class ModelFunction:
         return Model(self, arguments)
 
     def __get__(self, instance: Any, owner: type | None = None) -> "ModelFunction":
-        """A method of a class with its instance; a model that was only put there, as an attribute, stays as it is."""
+        """Bind a method of a class to its instance; a model that is only an attribute stays as it is."""
         function = self.function
         if instance is None or not _is_written_in(function, type(instance) if owner is None else owner):
             return self
@@ -210,14 +210,14 @@ class Model(Module):
 
     @checks_options
     def do(self, values: Mapping[str, Any]) -> "Model":
-        """Set sample sites to `values`, by site name, as an intervention: what chose them before has no say.
+        """Set sample sites to `values`, by site name, as an intervention: what chose them before has no effect.
 
         The sites lose their log density (Pearl, 2009, Causality, section 3.2).
         """
         return self.inside_of(Do.of(values))
 
     def __or__(self, values: Mapping[str, Any]) -> "Model":
-        """`model | {"x": 1.0}` is `model.condition({"x": 1.0})`."""
+        """Condition: `model | {"x": 1.0}` is `model.condition({"x": 1.0})`."""
         return self.condition(values) if isinstance(values, Mapping) else NotImplemented
 
     @checks_options
@@ -230,7 +230,7 @@ class Model(Module):
 
     @checks_options
     def undo(self, names: Collection[str] | None = None) -> "Model":
-        """Take back what `.do` did to this model, to all sites or those in `names`: they are what they were before.
+        """Undo what `.do` did to this model, for all sites or those in `names`: they are what they were before.
 
         **Raises** `SiteError` for a name that `.do` has not set.
         """
@@ -238,7 +238,7 @@ class Model(Module):
         return Model(self.source, self.arguments, left)
 
     def inside_of(self, handler: AbstractHandler) -> "Model":
-        """The model with one more handler around it; values join those of a handler of their kind that is outermost."""
+        """Return the model with one more handler around it; values join those of an outermost handler of their kind."""
         inner = self.handlers
         for kind in (Condition, Do):  # so that each site has one value among the data
             if inner and isinstance(handler, kind) and isinstance(inner[-1], kind):
@@ -255,7 +255,7 @@ class Model(Module):
         precision: "Precision" = "float64",
         quiet: bool = False,
     ) -> "Predictions":
-        """Draws of the unknowns from their priors and of the observations given them: `infer.prior_predictive`.
+        """Draw the unknowns from their priors and the observations given them: `infer.prior_predictive`.
 
         What is observed, by `obs=` or `.condition`, is drawn too, and may be left out; what `.do` has set stays.
         Arguments and errors are those of `infer.prior_predictive`.
@@ -265,20 +265,20 @@ class Model(Module):
         return prior_predictive(self, draws=draws, sites=sites, seed=seed, precision=precision, quiet=quiet)
 
     def log_density(self) -> "LogDensity":
-        """The log density of the latent sites given the data, over unconstrained vectors."""
+        """Return the log density of the latent sites given the data, over unconstrained vectors."""
         # This, `prior`, `sites` and `graph` import upward: a user looks for them on the model.
         from ..density import LogDensity
 
         return LogDensity.from_model(self)
 
     def sites(self) -> "SiteTable":
-        """A table of the sites in the model's order: name, kind, shape, dims, distribution."""
+        """Return a table of the sites in the model's order: name, kind, shape, dims, distribution."""
         from ..density import describe
 
         return describe(self)
 
     def graph(self) -> "ModelGraph":
-        """The sites with arrows from what each depends on; a notebook draws it, `.save("model.svg")` writes a picture.
+        """Return the sites with arrows from what each depends on; a notebook draws it, `.save("model.svg")` a file.
 
         **Raises** as `sites`, but takes discrete unknowns.
         """
@@ -293,7 +293,7 @@ class Model(Module):
         return run_alone(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)
 
     def run_within(self, *outside: AbstractHandler) -> Any:
-        """Do so as a part of the model that is running, which sees the sites; return the value."""
+        """Run as a part of the model that is running, which sees the sites; return the value."""
         forget_bound(self.source)
         bound = self._bound()
         return run(self.function, (*self.handlers, *outside), bound.args, bound.kwargs)[0]
@@ -304,7 +304,7 @@ class Model(Module):
 
 
 def _travels_by_value(module: str) -> bool:
-    """Whether cloudpickle was told that others cannot import this module."""
+    """Return whether cloudpickle was told that others cannot import this module."""
     cloudpickle = sys.modules.get("cloudpickle")
     return cloudpickle is not None and module in cloudpickle.list_registry_pickle_by_value()
 
@@ -315,7 +315,7 @@ def _find(module: str, name: str) -> ModelFunction:
 
 
 def _held(module: str, name: str) -> Any:
-    """What a module holds under a name, which may be that of a method (`Study.measured`); None where it does not."""
+    """Return what a module holds under a name, or a method (`Study.measured`); None where it holds nothing."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -329,6 +329,6 @@ def _bound_to(method: ModelFunction, instance: Any) -> ModelFunction:
 
 
 def _is_written_in(function: Callable[..., Any], owner: type) -> bool:
-    """Whether a function was defined in the body of a class, or of one that it inherits from."""
+    """Return whether a function was defined in the body of a class, or of one that it inherits from."""
     place = getattr(function, "__qualname__", "").rpartition(".")[0]
     return any(place == each.__qualname__ for each in owner.__mro__)

@@ -1,4 +1,4 @@
-"""Name the line of the user's own code at which something happens, and tell it beside an exception.
+"""Name the line of the user's own code at which something happens, and note it beside an exception.
 
 What the code of a model raises passes through as it is. A note after its message says where in the model that was,
 since between the model and the call of the user lie the frames of this package, and after it those of JAX.
@@ -23,7 +23,7 @@ _NOT_RUN = "The model "
 
 
 def caller() -> str:
-    """File and line of the nearest statement that is not this package's own."""
+    """Return file and line of the nearest statement that is not this package's own."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
@@ -31,7 +31,7 @@ def caller() -> str:
 
 
 def user_line(error: BaseException) -> str:
-    """File, line and text of the innermost frame of a traceback that is the user's own.
+    """Return file, line and text of the innermost frame of a traceback that is the user's own.
 
     Where a model is itself part of a library that is installed, it is the line of the model.
     """
@@ -47,20 +47,20 @@ def user_line(error: BaseException) -> str:
 
 
 def note_site(error: Exception, site: Site, doing: str) -> None:
-    """Say beside an exception, once, at which site it was raised, and what was being done."""
+    """Note beside an exception, once, at which site it was raised, and what was being done."""
     if not isinstance(error, ModelError):
         _note(error, _AT_SITE, f"{site.name!r} (at {site.where}), while {doing}.")
 
 
 def note_plates(error: Exception, plates: Iterable[Frame]) -> None:
-    """Say beside an exception, once, inside of which plates it was raised."""
+    """Note beside an exception, once, inside of which plates it was raised."""
     if not isinstance(error, ModelError):
         listed = [f"{plate.name!r} (size {plate.size} at dim {plate.dim})" for plate in plates]
         _note(error, _INSIDE_OF, f"the plate{'s' * (len(listed) > 1)} {', '.join(listed)}.")
 
 
 def note_model(error: Exception, function: Any, sites: Mapping[str, Site]) -> None:
-    """Say beside an exception, once, in which model and line it was raised, after which site, and what to do.
+    """Note beside an exception, once, in which model and line it was raised, after which site, and what to do.
 
     Errors of the model's structure, which are ours, name site and line in their message.
     """
@@ -73,7 +73,7 @@ def note_model(error: Exception, function: Any, sites: Mapping[str, Site]) -> No
 
 
 def note_unused(error: Exception, name: str, where: str) -> None:
-    """Say beside an exception, once, that a model was given its data and has not been run."""
+    """Note beside an exception, once, that a model was given its data and has not been run."""
     if "ac.submodel" in str(error):
         return
     _note(
@@ -85,7 +85,7 @@ def note_unused(error: Exception, name: str, where: str) -> None:
 
 
 def note_function(error: Exception, function: Any) -> None:
-    """Say beside an exception, once, in which line of a log density of the user's own it was raised, and what to do."""
+    """Note beside an exception, once, the line of a user's log density that raised it, and what to do."""
     _note(error, _IN_THE_FUNCTION, f"{_name(function)!r}, at {user_line(error)}.{_hint(error)}")
 
 

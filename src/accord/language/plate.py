@@ -1,4 +1,4 @@
-"""Say that the entries of a batch dimension are independent given what is outside of it."""
+"""Declare the entries of a batch dimension independent given what is outside of it."""
 
 import contextlib
 import operator
@@ -99,7 +99,7 @@ def plate(
 @checks_options
 @contextlib.contextmanager
 def plate_stack(prefix: str, sizes: Sequence[int], *, rightmost_dim: int = -1) -> Iterator[None]:
-    """Enter one plate for each of `sizes`, whose batch dimensions are those of an array of that shape.
+    """Enter one plate for each of `sizes`: their batch dimensions are the axes of an array of that shape.
 
     **Arguments**
     - `prefix`: the plates are `{prefix}_0`, `{prefix}_1`, ..., counted from the right.

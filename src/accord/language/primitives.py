@@ -97,7 +97,7 @@ def sample(
 
 @checks_options
 def deterministic(name: str, value: Any, *, dims: Dims | None = None) -> Any:
-    """Record `value` under `name` among the draws, and return it. It has no part in the log density.
+    """Record `value` under `name` among the draws, and return it. It adds nothing to the log density.
 
     **Arguments**: `dims`, as of `sample`.
 

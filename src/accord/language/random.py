@@ -16,7 +16,7 @@ from .site import Site
 
 @checks_options
 def prng_key(name: str | None = None) -> jax.Array:
-    """A JAX random key for the model's own use, where the model is drawn under `handlers.seed`.
+    """Return a JAX random key for the model's own use, where the model is drawn under `handlers.seed`.
 
     **Arguments**: `name`, unique in the model; the key depends on the seed and the name alone. Without one, keys are
     numbered by how many the model has asked for.
@@ -43,7 +43,7 @@ def prng_key(name: str | None = None) -> jax.Array:
 
 @checks_options
 def subsample(data: Any, event_dim: int = 0) -> jax.Array:
-    """Of data for all entries of the plates around the statement, those that the plates have drawn.
+    """Take the entries that the plates around the statement have drawn out of data for all entries.
 
     Data comes back as it is where no plate around has a `subsample_size`.
 

@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 
 
 def for_value(site: Site, found: Shape, batch: Shape, event: Shape) -> str:
-    """What to write where a value has shape `found` and the site needs `batch + event`."""
+    """Say what to write where a value has shape `found` and the site needs `batch + event`."""
     site = replace(site, name=site.name.rpartition("/")[2])  # as the model that holds the statement has it
     wanted, extra = (*batch, *event), len(found) - len(batch) - len(event)
     if extra > 0 and found[extra:] == wanted:
@@ -41,7 +41,7 @@ def for_value(site: Site, found: Shape, batch: Shape, event: Shape) -> str:
 
 
 def for_parameters(plates: tuple[Frame, ...], own: Shape) -> str:
-    """What to write where the batch shape that the parameters make, `own`, does not fit the plates."""
+    """Say what to write where the batch shape that the parameters make, `own`, does not fit the plates."""
     found = []
     dims = _dims_of(plates, own)
     if dims:
@@ -68,7 +68,7 @@ def for_parameters(plates: tuple[Frame, ...], own: Shape) -> str:
 
 
 def for_factor(found: Shape, wanted: Shape) -> str:
-    """What to write where a factor has shape `found` inside of plates that make `wanted`."""
+    """Say what to write where a factor has shape `found` inside of plates that make `wanted`."""
     if len(found) > len(wanted) and found[: len(wanted)] == wanted:
         axes = tuple(range(len(wanted) - len(found), 0))
         return f"Sum over the axes that no plate has: `.sum({axes[0] if len(axes) == 1 else axes})`."
@@ -76,7 +76,7 @@ def for_factor(found: Shape, wanted: Shape) -> str:
 
 
 def _plates_line(name: str, sizes: Shape, num_batch: int) -> str:
-    """A statement that adds dimensions to the left of those there are."""
+    """Write a statement that adds dimensions to the left of the existing ones."""
     if len(sizes) == 1 and not num_batch:
         return f'with ac.plate("{name}_plate", {sizes[0]}):'
     names = [f"{name}_plate"] if len(sizes) == 1 else [f"{name}_plate_{i}" for i in range(len(sizes))]
@@ -88,12 +88,12 @@ def _plates_line(name: str, sizes: Shape, num_batch: int) -> str:
 
 
 def _is_outer(wanted: Shape, length: int) -> bool:
-    """Whether a shape is that of a table of rows by rows."""
+    """Return whether a shape is that of a table of rows by rows."""
     return length == 1 and len(wanted) == 2 and wanted[0] == wanted[1]
 
 
 def _rearranged(site: Site, found: Shape, wanted: Shape) -> str:
-    """For as many entries in another shape."""
+    """Say what to write for as many entries in another shape."""
     same = f"Both have {math.prod(found)} entries in another arrangement: "
     if tuple(n for n in found if n != 1) == tuple(n for n in wanted if n != 1):
         if len(found) > len(wanted):
@@ -110,7 +110,7 @@ def _rearranged(site: Site, found: Shape, wanted: Shape) -> str:
 
 
 def _resized(site: Site, found: Shape, batch: Shape) -> str:
-    """For other sizes of as many axes."""
+    """Say what to write for other sizes of as many axes."""
     own = () if site.distribution is None else tuple(site.distribution.batch_shape)
     for plate in site.plates:
         axis = len(batch) + plate.dim
@@ -131,7 +131,7 @@ def _fits(plates: tuple[Frame, ...], own: Shape) -> bool:
 
 
 def _dims_of(plates: tuple[Frame, ...], own: Shape) -> tuple[int, ...]:
-    """Dims at which all plates have their size in `own`, if there is one way only."""
+    """Return the dims at which all plates have their size in `own`, if there is one way only."""
     sizes = [plate.size for plate in plates]
     ways = [
         dims

@@ -33,7 +33,7 @@ def scan(
     coords: Sequence[Any] | None = None,
     checkpoint: int | bool | None = None,
 ) -> tuple[Any, Any]:
-    """Do as `jax.lax.scan`: call `carry, y = step(carry, x)` for each `x` of `xs`; the step may have sites.
+    """Run `carry, y = step(carry, x)` for each `x` of `xs`, as `jax.lax.scan` does; the step may have sites.
 
     A site inside of the step is one site of the model, with the steps along its first axis: in a scan of 100 steps it
     has shape `(100, *batch, *event)`, and so have values that `condition` and the like give it. The log density is that
@@ -102,7 +102,7 @@ def scan(
 
 
 def _step(trace: Trace, step: Any, carry: Any, x: Any) -> tuple[Any, Any, dict[str, Site]]:
-    """The next carry, the output and the sites of a step."""
+    """Run a step: return the next carry, the output and the sites."""
     with inside(trace.boundary) as recorder:
         result = step(carry, x)
     if not isinstance(result, tuple | list) or len(result) != 2:
@@ -114,7 +114,7 @@ def _step(trace: Trace, step: Any, carry: Any, x: Any) -> tuple[Any, Any, dict[s
 
 
 def _by_step(answer: Answer, length: int) -> Source:
-    """What a site gets from outside, with a first axis of steps."""
+    """Give what a site gets from outside a first axis of steps."""
     source, site = answer.source, answer.site
     if site.kind in ("key", "subsample") and source.value is not None:
         return Source(key_for_steps(source.value, length))
@@ -140,7 +140,7 @@ def _first(source: Source) -> Source:
 
 
 def _array(x: Any) -> Any:
-    """Data as JAX has it. An array that is one already stays the same object, by which it is known again."""
+    """Convert data to a JAX array. An array stays the same object, by which it is known again."""
     return x if isinstance(x, jax.Array) else jnp.asarray(x)
 
 

@@ -11,7 +11,7 @@ from .site import Site
 
 
 class Scope(AbstractHandler):
-    """Rename what is inside: `mu` is `prefix/mu` to everything further out."""
+    """Rename the sites inside: `mu` is `prefix/mu` to everything further out."""
 
     prefix: str = eqx.field(static=True)
     renames: ClassVar[bool] = True
@@ -39,5 +39,5 @@ class Scope(AbstractHandler):
         return replace(site, name=self.prefixed(site.name), plates=plates, steps=steps, dims=dims)
 
     def prefixed(self, name: str) -> str:
-        """The name as it is known further out."""
+        """Return the name as it is known further out."""
         return f"{self.prefix}/{name}"

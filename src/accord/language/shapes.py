@@ -54,12 +54,12 @@ def settle(site: Site) -> Site:
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
-    """Shape of an array, a tracer or a Python number."""
+    """Return the shape of an array, a tracer or a Python number."""
     return tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
 
 
 def as_array(value: Any, name: str) -> Any:
-    """An observed value as given, or as a NumPy array if it is a list of numbers or a column of a data frame.
+    """Return an observed value as given, or as a NumPy array if it is a list of numbers or a column of a data frame.
 
     **Raises** `DataError` for anything that is not numbers, and for complex ones.
     """
@@ -101,7 +101,7 @@ def check_real(what: str, value: Any) -> None:
 
 
 def fitted(site: Site) -> Site:
-    """The site with a distribution of the batch shape that the plates make.
+    """Return the site with a distribution of the batch shape that the plates make.
 
     **Raises** `SiteError` where they do not fit.
     """

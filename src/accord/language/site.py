@@ -1,4 +1,4 @@
-"""Define what is known about one site of a model while it is visited."""
+"""Define the facts about one site of a model while it is visited."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -113,12 +113,12 @@ class Site:
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """Of a settled sample site: its distribution's batch shape broadcast with the plates'."""
+        """The batch shape of a settled sample site: its distribution's broadcast with the plates'."""
         if self.distribution is None:
             return self.plate_shape
         return np.broadcast_shapes(self.distribution.batch_shape, self.plate_shape)
 
     @property
     def is_latent(self) -> bool:
-        """Nobody gave the value: inference is to find it."""
+        """Return whether the site has no value of its own, so that inference is to find it."""
         return self.kind == "sample" and self.value is None

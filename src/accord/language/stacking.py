@@ -1,4 +1,4 @@
-"""Put the sites of the steps of a scan together: one site for all steps."""
+"""Stack the sites of the steps of a scan: one site for all steps."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -69,7 +69,7 @@ class Found:
         return Found(leaves=tuple(map(leaf, jaxpr.outvars)), **found)
 
     def own_leaves(self, sites: Sites) -> list[Any]:
-        """What another trace has computed, of the arrays that a step computes.
+        """Return what another trace has computed, of the arrays that a step computes.
 
         **Raises** `ModelError` where it has other sites.
         """
@@ -82,7 +82,7 @@ class Found:
         return [own for own, leaf in zip(leaves, self.leaves, strict=True) if leaf.is_own]
 
     def stacked(self, own: list[Any], xs: Any, length: int) -> dict[str, Site]:
-        """The sites of all steps, from what `own_leaves` gave at each of them."""
+        """Stack the sites of all steps, from what `own_leaves` gave at each of them."""
         rest, inputs = iter(own), jax.tree.leaves(xs)
         arrays = jax.tree.unflatten(
             self.structure,
@@ -99,7 +99,7 @@ class Found:
 
 
 def _parts(sites: Sites) -> dict[str, dict[str, Any]]:
-    """What may be arrays in sites."""
+    """List what may be arrays in sites."""
     return {
         name: {
             "value": site.value,
@@ -113,7 +113,7 @@ def _parts(sites: Sites) -> dict[str, dict[str, Any]]:
 
 
 def _laws(sites: Sites) -> dict[str, tuple[Any, ...]]:
-    """Batch shape, event shape and dtype of the distributions at one step, which hold for each."""
+    """Return batch shape, event shape and dtype of the distributions at one step, which hold for each."""
     return {
         name: (site.batch_shape, tuple(site.distribution.event_shape), np.dtype(site.distribution.dtype))
         for name, site in sites.items()
@@ -122,7 +122,7 @@ def _laws(sites: Sites) -> dict[str, tuple[Any, ...]]:
 
 
 def _aligned(weight: Any, site: Site) -> Any:
-    """A mask or scale with as many axes as the batch, so that an axis of steps can come before them."""
+    """Give a mask or scale as many axes as the batch, so that an axis of steps can come before them."""
     num_batch = len(shape_of(site.value)) if site.distribution is None else len(site.batch_shape)
     if not isinstance(weight, jax.Array | np.ndarray):
         return weight
@@ -131,7 +131,7 @@ def _aligned(weight: Any, site: Site) -> Any:
 
 def _series(site: Site, arrays: Any, by_step: Any, rest: Any, law: Any, length: int) -> Site:
     def whole(part: str) -> Any:
-        """An array with an entry for each step, whether it differs or not."""
+        """Make an array with an entry for each step, whether it differs or not."""
         if by_step[part]:
             return arrays[part]
         value = rest[part] if arrays[part] is None else arrays[part]

@@ -8,7 +8,7 @@ from ..core.tracebacks import entry_point
 
 @dataclass(frozen=True, eq=False)
 class Static:
-    """A value that is marked. Not a pytree: whoever takes arguments apart meets it whole."""
+    """A value that is marked. Not a pytree: code that takes arguments apart meets it whole."""
 
     value: Any
 
@@ -38,5 +38,5 @@ def static(value: Any) -> Any:
 
 
 def unmarked(leaf: Any) -> Any:
-    """The value behind a mark, or the value itself."""
+    """Return the value behind a mark, or the value itself."""
     return leaf.value if isinstance(leaf, Static) else leaf

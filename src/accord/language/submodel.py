@@ -1,4 +1,4 @@
-"""Make a model part of another."""
+"""Include a model in another one."""
 
 from typing import Any
 

@@ -12,12 +12,12 @@ _ERRORS = (
 
 
 def needs_value(error: BaseException) -> bool:
-    """Whether JAX says that a number is missing, by this error or by what NumPy made of it."""
+    """Return whether JAX says that a number is missing, by this error or by what NumPy made of it."""
     return isinstance(error, _ERRORS) or _is_of_a_shape(error) or _is_of_numpy(error)
 
 
 def way_out(error: BaseException) -> str:
-    """What to write instead of a line at which JAX raised this; empty for other errors."""
+    """Say what to write instead of a line at which JAX raised this; empty for other errors."""
     match error:
         case jax.errors.TracerBoolConversionError():
             return (
@@ -77,5 +77,5 @@ def _is_of_a_shape(error: BaseException) -> bool:
 
 
 def _is_of_numpy(error: BaseException) -> bool:
-    """Whether NumPy was to store a tracer, which it reports by a `ValueError` of its own."""
+    """Return whether NumPy was to store a tracer, which it reports by a `ValueError` of its own."""
     return isinstance(error, ValueError) and isinstance(error.__cause__, _ERRORS)

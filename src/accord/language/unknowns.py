@@ -40,7 +40,7 @@ def lift(target: T, prior: AbstractDistribution | Mapping[str, AbstractDistribut
 
 @checks_options
 def reparam(target: T, config: Config | AbstractWhole) -> T:
-    """Sample sites by way of other variables, whose posterior has a better shape; the model says what it said.
+    """Sample sites by way of other variables, whose posterior has a better shape; the model stays as it is.
 
     A site `theta` keeps its name among the draws, and its law: it is computed from the latent site `theta_base`. It
     can be observed, intervened on and replayed as before, and is then not reparameterised.
@@ -74,7 +74,7 @@ def reparam(target: T, config: Config | AbstractWhole) -> T:
 
 @checks_options
 def infer_config(target: T, config: SettingsBySite) -> T:
-    """Set for sites how inference is to treat them, where its own choice is not the best; the posterior is the same.
+    """Set how inference treats sites, where its own choice is not the best; the posterior is the same.
 
     **Arguments**: `config`, by site a mapping of settings, as in `{"tau": {"bijector": bijectors.Softplus()}}`; or a
     function from a site to one, or None. The settings are

@@ -113,7 +113,7 @@ class Replay(AbstractHandler):
 
 
 def undone(handlers: Iterable[AbstractHandler], names: Collection[str] | None) -> tuple[AbstractHandler, ...]:
-    """The handlers without the interventions on these sites, or on any.
+    """Return the handlers without the interventions on these sites, or on any.
 
     **Raises** `SiteError` for a name that is not among them.
     """
@@ -137,7 +137,7 @@ def undone(handlers: Iterable[AbstractHandler], names: Collection[str] | None) -
 
 
 def check_sampled(word: str, names: Iterable[str], sites: Mapping[str, Site]) -> None:
-    """Raise `SiteError` for a name that is not that of a sample site."""
+    """Raise `SiteError` for a name that does not belong to a sample site."""
     sampled = [name for name, site in sites.items() if site.distribution is not None]
     for name in names:
         if name in sites and sites[name].distribution is None:
@@ -155,7 +155,7 @@ def check_sampled(word: str, names: Iterable[str], sites: Mapping[str, Site]) ->
 
 
 def names_of(word: str, names: Collection[str] | None) -> tuple[str, ...] | None:
-    """Names of sites as an option, sorted; None stays, and means all.
+    """Read names of sites, given as an option, sorted; None stays, and means all.
 
     **Raises** `OptionError` for one string in place of several.
     """

@@ -1,4 +1,4 @@
-"""Read columns of data frames, of whichever library, and make arrays and levels of them."""
+"""Read columns of data frames of any library, and make arrays and levels of them."""
 
 from .base import Column, objects
 from .labels import labels_of

@@ -8,7 +8,7 @@ from .base import Column, objects
 
 
 def of_arrow(array: Any) -> Column:
-    """An Array or ChunkedArray. Labels of a dictionary have its order where it is said to be ordered."""
+    """Read an Array or ChunkedArray. Labels of a dictionary keep its order where it is said to be ordered."""
     import pyarrow
     from pyarrow import types
 
@@ -43,7 +43,7 @@ def of_arrow(array: Any) -> Column:
 
 
 def of_arrow_interface(value: Any) -> Column | None:
-    """What another library hands over by Arrow's C interface; None for tables, and where pyarrow is not installed."""
+    """Read Arrow's C interface of another library; None for tables, and where pyarrow is not installed."""
     try:
         import pyarrow
     except ImportError:

@@ -1,4 +1,4 @@
-"""Define what is known about a column, whichever library it comes from."""
+"""Define the facts about a column, for every library."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,12 +33,12 @@ class Column:
 
     @property
     def num_missing(self) -> int:
-        """How many entries are missing."""
+        """The number of missing entries."""
         return 0 if self.missing is None else int(self.missing.sum())
 
     @property
     def is_text(self) -> bool:
-        """Whether it holds words: it is categorical, or all that is not missing is a string, and something is."""
+        """Return whether it holds words: it is categorical, or all its entries that are not missing are strings."""
         if self.is_categorical or self.kind == "U":
             return True
         if self.kind != "O" or self.missing is None or self.missing.all():
@@ -47,14 +47,14 @@ class Column:
 
 
 def objects(values: Any) -> np.ndarray:
-    """A list as an array of Python objects of one axis, whatever they are."""
+    """Make an array of Python objects with one axis of a list."""
     found = np.empty(len(values), object)
     found[:] = values
     return found
 
 
 def rows_in_words(where: np.ndarray, at_most: int = 5) -> str:
-    """`rows 2, 5 and 7, counted from 0` of a bool array; of many the first."""
+    """Write the rows of a bool array as `rows 2, 5 and 7, counted from 0`; of many the first."""
     rows = np.flatnonzero(where)
     shown = [str(row) for row in rows[:at_most]]
     if len(rows) > at_most:

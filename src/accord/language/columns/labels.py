@@ -1,4 +1,4 @@
-"""Make plain labels of whatever a user has: an index, a column, dates."""
+"""Make plain labels of an index, a column, dates or a list."""
 
 import datetime
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _UNITS = ("D", "s", "ms", "us", "ns")
 
 
 def labels_of(coords: Any, where: str) -> tuple[Any, ...]:
-    """Labels as words, numbers, truth values and NumPy's dates, from a list, an array, or a column of a data frame.
+    """Make labels (words, numbers, truth values, NumPy's dates) of a list, an array, or a column of a data frame.
 
     **Raises** `OptionError` for levels as a whole; `DataError` for a column with missing entries.
     """
@@ -35,7 +35,7 @@ def labels_of(coords: Any, where: str) -> tuple[Any, ...]:
 
 
 def plain_labels(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Labels that have a hash and an order: Python's numbers and words, and NumPy's dates in their coarsest unit.
+    """Make labels that have a hash and an order: Python's numbers and words, dates in their coarsest unit.
 
     Objects of other kinds, such as the intervals of `pandas.cut`, are labelled by what they print.
     """
@@ -58,7 +58,7 @@ def _without_zone(value: Any) -> Any:
 
 
 def _dates(values: np.ndarray) -> tuple[Any, ...]:
-    """Dates in the coarsest unit that says them all: days print as days."""
+    """Write dates in the coarsest unit that fits them all: days print as days."""
     for unit in _UNITS:
         coarse = values.astype(f"datetime64[{unit}]")
         if (coarse.astype(values.dtype) == values).all():

@@ -24,7 +24,7 @@ _OWN = "missing"  # the label of a level for missing entries
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Categories as codes and labels: what `ac.levels` returns. A value, and as a whole an argument of a model.
+    """Categories as codes and labels, as `ac.levels` returns them. A value, and as a whole an argument of a model.
 
     Inside a model the codes are data, so that other codes compile nothing; the labels are part of the program.
 
@@ -46,23 +46,23 @@ class Levels:
 
     @property
     def num_levels(self) -> int:
-        """How many levels there are: the size of their plate."""
+        """The number of levels: the size of their plate."""
         return len(self.levels)
 
     @property
     def missing(self) -> Any:
-        """Which rows are missing; bool, shape `(row,)`. None is, unless `missing="keep"` was asked for."""
+        """The rows that are missing; bool, shape `(row,)`. All false, unless `missing="keep"` was asked for."""
         return self.codes < 0
 
     def __eq__(self, label: object) -> Any:
-        """Which rows have this label, as of a column; bool, shape `(row,)`.
+        """Return which rows have this label, as a column does; bool, shape `(row,)`.
 
         **Raises** `DataError` for a label that is none of the levels.
         """
         return self.codes == self._place(label) if _is_label(label) else NotImplemented
 
     def __ne__(self, label: object) -> Any:
-        """Which rows have another label, as of a column."""
+        """Return which rows have another label, as a column does."""
         return self.codes != self._place(label) if _is_label(label) else NotImplemented
 
     __hash__ = object.__hash__
@@ -114,7 +114,7 @@ def levels(column: Any, *, levels: Sequence[Any] | None = None, missing: Missing
 
 
 def column_of(value: Any, where: str) -> Column:
-    """A column of a data frame, an array or a list as a column of one axis.
+    """Read a column of a data frame, an array or a list as a column with one axis.
 
     **Raises** `DataError` for anything else.
     """
@@ -139,7 +139,7 @@ def column_of(value: Any, where: str) -> Column:
 def levels_of(
     column: Column, where: str, known: tuple[Any, ...] | None = None, missing: Missing = "error"
 ) -> Levels:
-    """The levels of a column that has been read; as `levels`."""
+    """Make levels of a column that has been read; as `levels`."""
     absent = column.missing if column.missing is not None else np.zeros(len(column.values), bool)
     if absent.any() and missing == "error":
         raise DataError(
@@ -169,7 +169,7 @@ def levels_of(
 
 
 def _with_own(order: tuple[Any, ...], is_given: bool, where: str) -> tuple[Any, ...]:
-    """The levels with one for missing entries."""
+    """Add a level for missing entries."""
     if is_given and _OWN not in order:
         raise DataError(
             f"{where}: entries are missing, and the levels given have none for them. Make the earlier levels by "
@@ -200,7 +200,7 @@ def _listed(labels: Sequence[Any]) -> str:
 
 
 def _sorted(labels: Sequence[Any], rows: np.ndarray, where: str) -> tuple[Any, ...]:
-    """Each label once, in order.
+    """List each label once, in order.
 
     **Raises** `DataError` for labels of several types, which have no order.
     """

@@ -1,4 +1,4 @@
-"""Make an array of numbers of a column, or say why it is none."""
+"""Make an array of numbers of a column, or say why that is not possible."""
 
 import datetime
 import numbers
@@ -20,7 +20,7 @@ _DURATIONS = (datetime.timedelta, np.timedelta64)
 
 
 def with_numbers(value: Any, where: str) -> Any:
-    """A model's argument with the columns of data frames in it as NumPy arrays; all else stays the same object.
+    """Replace the columns of data frames in a model's argument by NumPy arrays; all else stays the same object.
 
     Columns in dicts, lists and tuples, and behind `ac.static`, are found too. `where` begins the messages.
 
@@ -51,7 +51,7 @@ def _each(whole: Any, items: Any, build: Callable[[Any], Any], where: str) -> An
 
 
 def as_numbers(value: Any, where: str) -> Any:
-    """A column of a data frame as a NumPy array of numbers or truth values; any other value as it is.
+    """Make a NumPy array of numbers or truth values of a column; any other value stays as it is.
 
     Nothing is copied that has no need to be. Missing numbers and truth values are NaN, so that the array is of floats.
 
@@ -64,7 +64,7 @@ def as_numbers(value: Any, where: str) -> Any:
 
 
 def numbers_of(column: Column, where: str) -> np.ndarray:
-    """The numbers of a column that has been read; as `as_numbers`."""
+    """Make numbers of a column that has been read; as `as_numbers`."""
     if column.is_categorical or column.is_text:
         raise DataError(f"{where} holds {_words(column)}, not numbers. {_remedy_for_words(column)}")
     if column.kind == "O":
@@ -92,7 +92,7 @@ def numbers_of(column: Column, where: str) -> np.ndarray:
 
 
 def _of_objects(column: Column, where: str) -> Column:
-    """The column with the dtype that all of its objects have."""
+    """Give the column the dtype that all of its objects have."""
     missing = column.missing if column.missing is not None else np.zeros(len(column.values), bool)
     present = column.values[~missing]
     kinds = [_kind(value) for value in present.ravel()]
@@ -139,7 +139,7 @@ def _of_objects(column: Column, where: str) -> Column:
 
 
 def _floats(column: Column) -> np.ndarray:
-    """The entries as floats, missing ones NaN."""
+    """Convert the entries to floats, missing ones to NaN."""
     missing = column.missing if column.missing is not None else np.zeros(len(column.values), bool)
     found = np.full(len(missing), np.nan)
     found[~missing] = [float(value) for value in column.values[~missing]]

@@ -9,7 +9,7 @@ from .base import Column
 
 
 def of_pandas(column: Any, pandas: ModuleType) -> Column:
-    """A Series, an Index or an extension array. An index beside the values is passed over."""
+    """Read a Series, an Index or an extension array. An index beside the values is passed over."""
     series = column if isinstance(column, pandas.Series) else pandas.Series(column)
     dtype = series.dtype
     missing: np.ndarray = series.isna().to_numpy(dtype=bool)

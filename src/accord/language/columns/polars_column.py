@@ -8,7 +8,7 @@ from .base import Column, objects
 
 
 def of_polars(series: Any) -> Column:
-    """A Series of polars.
+    """Read a Series of polars.
 
     A Categorical has the order of its labels: polars keeps one list of them for all columns of the process, so that it
     says nothing about this one. An Enum has the order that it was given.

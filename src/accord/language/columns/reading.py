@@ -12,7 +12,7 @@ _NEED_READING = "OUSTMm"  # of NumPy's kinds: objects, words, dates and duration
 
 
 def read_column(value: Any) -> Column | None:
-    """The column that a value is, or None where it is none: a number, an array of numbers, a data frame.
+    """Read a value as a column; None where it is none: a number, an array of numbers, a data frame.
 
     Columns are Series, Index and extension arrays of pandas; Series of polars; Array and ChunkedArray of pyarrow;
     one-dimensional objects of others that have Arrow's C interface, where pyarrow is installed; and NumPy's arrays of
@@ -46,7 +46,7 @@ def read_column(value: Any) -> Column | None:
 
 
 def of_numpy(values: np.ndarray, name: str = "") -> Column:
-    """An array of objects, words, dates or durations, or of numbers, as a column."""
+    """Read an array of objects, words, dates, durations or numbers as a column."""
     kind = values.dtype.kind
     if kind == "O":
         return Column(values, missing_in(values), "numpy", name, "object")
@@ -58,7 +58,7 @@ def of_numpy(values: np.ndarray, name: str = "") -> Column:
 
 
 def missing_in(values: np.ndarray) -> np.ndarray:
-    """Which objects stand for a missing value: None, NaN, NaT and pandas' NA; shape `(row,)`."""
+    """Return which objects stand for a missing value: None, NaN, NaT and pandas' NA; shape `(row,)`."""
     return np.array([_is_missing(value) for value in values], bool)
 
 

@@ -1,4 +1,4 @@
-"""Word what to write instead, in the library that a column comes from."""
+"""Say what to write instead, in the words of the library that a column comes from."""
 
 # {it} is the column as its user has it. Columns of Arrow do not know their names.
 _SAID: dict[str, dict[str, str]] = {
@@ -32,7 +32,7 @@ _DROPPED = {"pandas": "df.dropna(subset=[{name!r}])", "polars": "df.drop_nulls({
 
 
 def say(what: str, library: str, name: str) -> str:
-    """The words for a remedy; `name` is that of the column in its data frame, or empty."""
+    """Return the words for a remedy; `name` is that of the column in its data frame, or empty."""
     if what == "drop":
         code = f", `df = {_DROPPED[library].format(name=name)}`" if name and library in _DROPPED else ""
         return f"Leave these rows out{code}"

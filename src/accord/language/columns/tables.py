@@ -13,7 +13,7 @@ from .reading import read_column
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a whole data frame: of pandas, polars or Arrow, or what looks like one."""
+    """Return whether a value is a whole data frame: of pandas, polars or Arrow, or what looks like one."""
     return (
         not isinstance(value, (np.ndarray, type))
         and hasattr(value, "columns")
@@ -22,7 +22,7 @@ def is_table(value: Any) -> bool:
 
 
 def columns_of(table: Any, where: str) -> dict[str, Any]:
-    """The columns of a data frame, or the entries of a mapping, by name; what has no word for a name is left out.
+    """Return the columns of a data frame, or the entries of a mapping, by name; unnamed ones are left out.
 
     **Raises** `DataError` for what is neither, and for a name that two columns have.
     """
@@ -48,7 +48,7 @@ def columns_of(table: Any, where: str) -> dict[str, Any]:
 
 
 def value_of(column: Any, where: str) -> Any:
-    """A model's argument made of a column: words and categories become levels, the rest numbers; others stay.
+    """Make a model's argument of a column: words and categories become levels, the rest numbers; others stay.
 
     **Raises** `DataError` as `ac.levels` and `as_numbers` do.
     """

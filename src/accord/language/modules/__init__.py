@@ -1,1 +1,1 @@
-"""Make the arrays of neural networks sites of a model."""
+"""Turn the arrays of neural networks into sites of a model."""

@@ -12,7 +12,7 @@ from .parts import Parts, check_real, in_precision, path_of
 
 
 def parts_of(where: str, module: eqx.Module) -> Parts:
-    """The arrays of a module by path.
+    """Take apart the arrays of a module, by path.
 
     **Raises** `OptionError` for a module that still holds its state, and for complex arrays.
     """

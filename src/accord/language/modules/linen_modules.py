@@ -12,7 +12,7 @@ from .parts import Parts, check_real, in_precision, path_of
 
 
 def parts_of(where: str, module: linen.Module, inputs: Any, variables: Any) -> Parts:
-    """The parameters of a module by path, from its variables or from the shapes that inputs give them.
+    """Take apart the parameters of a module by path, from its variables or from the shapes that inputs give them.
 
     **Raises** `OptionError` where neither or both are given, for other collections of which only shapes are known, and
     for complex arrays.

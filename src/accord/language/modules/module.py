@@ -1,4 +1,4 @@
-"""Make the parameters of a neural network sites of a model, and return the network that has them."""
+"""Turn the parameters of a neural network into sites of a model, and return the network that has them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -99,7 +99,7 @@ def module(
 
 
 def _parts_of(where: str, module: Any, inputs: Any, variables: Any) -> Parts:
-    """Take a module apart; Flax is imported where somebody has come with one of its modules."""
+    """Take a module apart; Flax is imported only for one of its modules."""
     library = _library_of(module)
     if library != "linen" and not (inputs is None and variables is None):
         raise OptionError(

@@ -11,7 +11,7 @@ from .parts import Parts, check_real, in_precision, path_of
 
 
 def parts_of(where: str, module: nnx.Module) -> Parts:
-    """The parameters of a module by path; other variables are constants of the copy that is built.
+    """Take apart the parameters of a module by path; other variables are constants of the copy that is built.
 
     **Raises** `OptionError` for dropout that is at work, and for complex arrays.
     """

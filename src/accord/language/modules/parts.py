@@ -1,4 +1,4 @@
-"""Say what a module is made of: arrays by path, and how others are put in their place."""
+"""Define the parts of a module: arrays by path, and how others are put in their place."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Parts:
 
 
 def path_of(keys: tuple[Any, ...]) -> str:
-    """The path in Python's words: `layers[0].weight`, of JAX's keys or of plain names and numbers."""
+    """Write a path in Python's words: `layers[0].weight`, of JAX's keys or of plain names and numbers."""
     words = ""
     for key in keys:
         key = getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))
@@ -46,7 +46,7 @@ def check_real(where: str, path: str, array: Any) -> None:
 
 
 def in_precision(value: Any) -> Any:
-    """The same, a floating-point array in the precision in which the model runs."""
+    """Convert a floating-point array to the precision in which the model runs."""
     if not isinstance(value, (jax.Array, np.ndarray, np.generic)):
         return value
     if jnp.issubdtype(value.dtype, jnp.floating):

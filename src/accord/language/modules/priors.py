@@ -16,7 +16,7 @@ _SHOWN = 8  # paths of a module that a message lists
 
 
 def read_prior(where: str, prior: Any, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """The prior by path: a distribution, None, or `FIXED`.
+    """Read the prior by path: a distribution, None, or `FIXED`.
 
     **Raises** `SiteError` for a pattern that fits no path, and for a path without a prior; `OptionError` for what is
     no prior.
@@ -39,7 +39,7 @@ def read_prior(where: str, prior: Any, shapes: Mapping[str, tuple[int, ...]]) ->
 
 
 def fitted(where: str, path: str, prior: AbstractDistribution, shape: tuple[int, ...]) -> Any:
-    """The distribution of one whole array: independent copies of `prior` over the axes that it does not have itself.
+    """Make the distribution of one whole array: independent copies of `prior` over the axes that it lacks.
 
     **Raises** `SiteError` where its shape does not fit the array's.
     """
@@ -84,7 +84,7 @@ def _fits(own: tuple[int, ...], batch: tuple[int, ...]) -> bool:
 
 
 def _spellings(paths: Iterable[str]) -> list[str]:
-    """Paths, and the patterns that are most often made of them: `*.weight`, `layers[0].*`."""
+    """List paths, and the patterns that are most often made of them: `*.weight`, `layers[0].*`."""
     parts = [path.rpartition(".") for path in paths]
     return [*paths, *(f"*.{tail}" for _, _, tail in parts), *(f"{head}.*" for head, _, _ in parts if head)]
 

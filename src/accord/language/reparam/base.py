@@ -1,4 +1,4 @@
-"""State what a reparameterisation is: a law of another variable, and the map from it to the site's value."""
+"""Define a reparameterisation: the distribution of another variable, and the map from it to the site's value."""
 
 import abc
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SUFFIX = "_base"
 
 @dataclass(frozen=True)
 class Parts:
-    """A law written as that of a function of another variable.
+    """A distribution written as that of a function of another variable.
 
     **Fields**
     - `auxiliary`: the law of that variable.
@@ -44,7 +44,7 @@ class AbstractWhole(eqx.Module):
 
     @abc.abstractmethod
     def rule(self, model: "Model") -> AbstractHandler:
-        """What does so, for this model."""
+        """Return the rule that does so, for this model."""
 
 
 class AbstractReparam(Module):
@@ -78,7 +78,7 @@ class AbstractReparam(Module):
 
     @abc.abstractmethod
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of another variable and the map from it, or None where the site is to stay as it is.
+        """Return the distribution of another variable and the map from it; None to leave the site as it is.
 
         The batch shape of the law may be smaller than that of `distribution`, which it is then expanded to.
 

@@ -1,4 +1,4 @@
-"""Sample an angle as the direction of a point in the plane, where no angle is the last one."""
+"""Sample an angle as the direction of a point in the plane, which has no first and last angle."""
 
 import math
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ FIRMNESS = 4.0
 
 @checks_fields
 class Circular(AbstractReparam):
-    """For angles, as of VonMises: what is sampled is a point in the plane, of which the angle is the direction.
+    """Sample an angle, as of VonMises, as the direction of a point in the plane.
 
     An angle from -pi to pi is cut where it comes round, and a posterior on both sides of the cut looks like two modes.
     The point has no such place. Its radius is near 1, by a law of its own which does not depend on the angle; it says
@@ -44,7 +44,7 @@ class Circular(AbstractReparam):
     keeps_axes: ClassVar[bool] = False
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the point, and its direction."""
+        """Return the distribution of the point, and its direction."""
         if distribution.support != constraints.circular:
             raise DistributionError(
                 f"{type(distribution).__name__} is no law of one angle from -pi to pi, as VonMises is. A law of "
@@ -54,7 +54,7 @@ class Circular(AbstractReparam):
 
 
 class InPlane(AbstractDistribution):
-    """The law of a point whose angle has a given law, and whose squared radius is gamma with mean 1.
+    """The distribution of a point with a given distribution of its angle; the squared radius is gamma with mean 1.
 
     **Fields**
     - `base`: the law of the angle.
@@ -90,7 +90,7 @@ class InPlane(AbstractDistribution):
 
 
 class Direction(AbstractBijector):
-    """Points of the plane to their angles; the radius is forgotten, and is 1 where a point is asked for."""
+    """Map points of the plane to their angles; the radius is forgotten, and is 1 where a point is asked for."""
 
     domain_event_dim: ClassVar[int] = 1
     codomain_event_dim: ClassVar[int] = 0

@@ -17,7 +17,7 @@ from .base import AbstractReparam, Parts
 
 @checks_fields
 class Explicit(AbstractReparam):
-    """What is sampled is `transform.forward(value)`: any smooth one-to-one function of the site's value.
+    """Sample `transform.forward(value)`: any smooth one-to-one function of the site's value.
 
     **Fields**
     - `transform`: a bijector from the site's support to the space in which to sample. One that acts on vectors needs
@@ -50,13 +50,13 @@ class Explicit(AbstractReparam):
             )
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the image, and the way back."""
+        """Return the distribution of the image, and the way back."""
         return _through(distribution, self.transform, self.support)
 
 
 @checks_fields
 class Haar(AbstractReparam):
-    """For long correlated vectors: what is sampled are their Haar wavelet coefficients, the coarsest first.
+    """Sample the Haar wavelet coefficients of long correlated vectors, the coarsest first.
 
     The prior of the coefficients is less correlated than that of a smooth vector is.
 
@@ -83,13 +83,13 @@ class Haar(AbstractReparam):
     keeps_axes: ClassVar[bool] = False
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the coefficients, and the way back."""
+        """Return the distribution of the coefficients, and the way back."""
         return _spectral(distribution, b.Haar(self.dim, self.flip))
 
 
 @checks_fields
 class DiscreteCosine(AbstractReparam):
-    """For long correlated vectors: what is sampled are the coefficients of their discrete cosine transform.
+    """Sample the coefficients of the discrete cosine transform of long correlated vectors.
 
     **Fields**
     - `dim`: the axis, counted from the end of the value: negative, and an axis of the event.
@@ -115,7 +115,7 @@ class DiscreteCosine(AbstractReparam):
     keeps_axes: ClassVar[bool] = False
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the coefficients, and the way back."""
+        """Return the distribution of the coefficients, and the way back."""
         return _spectral(distribution, b.DiscreteCosine(self.dim, self.smooth))
 
 

@@ -61,7 +61,7 @@ def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
 
 
 def weighted_by_volume(site: Site) -> Site:
-    """An auxiliary variable with the Jacobian of the map from it in the place of its own density."""
+    """Replace the density of an auxiliary variable by the Jacobian of the map from it."""
     if site.volume is None or site.is_intervened:
         return site
     volume = site.volume.forward_and_log_det(site.value)[1]
@@ -93,7 +93,7 @@ def _parts_of(site: Site) -> Parts | None:
 
 
 def _dims_of(site: Site, origin: Site, parts: Parts) -> tuple[tuple[str, tuple[object, ...] | None], ...]:
-    """The names of axes, as far as the axes of the auxiliary are those of the value."""
+    """Name the axes of the auxiliary, as far as they are axes of the value."""
     if site.distribution is None or site.reparam is None or not origin.dims:
         return ()
     is_same = np.array_equal(parts.auxiliary.event_shape, site.distribution.event_shape)
@@ -101,7 +101,7 @@ def _dims_of(site: Site, origin: Site, parts: Parts) -> tuple[tuple[str, tuple[o
 
 
 def _spreads(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:
-    """Whether a shape broadcasts to another."""
+    """Return whether a shape broadcasts to another."""
     try:
         return np.broadcast_shapes(shape, batch) == batch
     except ValueError:

@@ -23,7 +23,7 @@ from .base import AbstractReparam, Parts
 
 @checks_fields
 class LocScale(AbstractReparam):
-    """The non-centred form of `loc + scale * z`: what is sampled is z, which does not depend on loc and scale.
+    """Sample z in the non-centred form `loc + scale * z`, where z does not depend on loc and scale.
 
     Where the data say little about each value, its prior says how they spread, and a small scale makes a funnel that no
     step size fits: sample z. Where the data say much, it is z that depends on the scale: leave the site as it is. In
@@ -69,7 +69,7 @@ class LocScale(AbstractReparam):
         self.centered = _frozen(array.tolist())
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the deviation, and the affine map from it."""
+        """Return the distribution of the deviation, and the affine map from it."""
         if self.centered == 1.0:
             return None
         if isinstance(distribution, TruncatedDistribution):
@@ -98,7 +98,7 @@ class LocScale(AbstractReparam):
         return np.asarray(self.centered)
 
     def _stretch(self, scale: Any) -> tuple[Any, Any]:
-        """The factor from the auxiliary variable to the value, and the scale that is left to it."""
+        """Return the factor from the auxiliary variable to the value, and the scale that is left to it."""
         if isinstance(self.centered, float) and self.centered == 0:
             return scale, 1.0
         share, scale = align(self._shares, scale)
@@ -109,14 +109,14 @@ _OF_A_SCALE = (HalfNormal, HalfCauchy, HalfStudentT)
 
 
 def is_loc_scale(distribution: AbstractDistribution) -> bool:
-    """Whether this is the law of `loc + scale * z` for a z on the real line, or of that between bounds."""
+    """Return whether this is the distribution of `loc + scale * z`, for z on the real line or between bounds."""
     if isinstance(distribution, TruncatedDistribution):
         return is_loc_scale(distribution.base_dist)
     return isinstance(distribution, (Normal, TruncatedNormal, Cauchy, StudentT, AbstractLocationScale))
 
 
 def _moved(distribution: Any, way: AbstractBijector) -> Iterator[tuple[str, Any]]:
-    """The bounds as the auxiliary variable has them; an infinite one stays, without a derivative."""
+    """Return the bounds as the auxiliary variable has them; an infinite one stays, without a derivative."""
     if not isinstance(distribution, (TruncatedNormal, TruncatedDistribution)):
         return
     for name in ("low", "high"):

@@ -26,7 +26,7 @@ BASE = "unknowns_base"
 
 @checks_fields
 class Neutra(AbstractWhole):
-    """What is sampled is a vector `unknowns_base`, of which `bijector.forward` makes the unconstrained unknowns.
+    """Sample a vector `unknowns_base`, which `bijector.forward` maps to the unconstrained unknowns.
 
     A flow of `accord.bijectors` that sends a normal vector to something like the posterior leaves a posterior of
     `unknowns_base` that is easy to draw from, whatever the model's looks like; one that is far from the posterior only
@@ -59,7 +59,7 @@ class Neutra(AbstractWhole):
             raise OptionError(f"Neutra takes a bijector of `accord.bijectors`, got {self.bijector!r}.")
 
     def rule(self, model: "Model") -> "Through":
-        """The rule for a model, whose sites it takes the places of."""
+        """Return the rule for a model, which gives its sites their values."""
         layout = model.log_density().layout
         like = jax.ShapeDtypeStruct((layout.dim,), jnp.result_type(float))
         try:
@@ -85,12 +85,12 @@ class Through(AbstractOpening):
     pieces: tuple[tuple[str, int, int, tuple[int, ...]], ...] = eqx.field(static=True)
 
     def opening(self) -> Site:
-        """The vector, with the volume of the map for a density."""
+        """Return the vector's site, with the volume of the map for a density."""
         law = Coordinates(self.pieces[-1][2])
         return Site("sample", BASE, law, volume=self.bijector, is_auxiliary=True, where="handlers.reparam")
 
     def opened(self, site: Site) -> "Placed":
-        """What the vector says of each site."""
+        """Return the values that the vector gives the sites."""
         if site.plates:
             raise SiteError(
                 f"Neutra: the model is run inside of the plate {site.plates[0].name!r}, and its unknowns have no "
@@ -101,12 +101,12 @@ class Through(AbstractOpening):
         return Placed(parts)
 
     def process(self, site: Site) -> Site:
-        """Leave the site: it is `Placed` that stands here while the model runs."""
+        """Leave the site alone: `Placed` handles it while the model runs."""
         return site
 
 
 class Placed(AbstractHandler):
-    """Give latent sites the values at these unconstrained places, with the volume of the maps to their supports."""
+    """Give latent sites the values at these unconstrained numbers, with the volume of the maps to their supports."""
 
     parts: dict[str, Any]
 
@@ -119,7 +119,7 @@ class Placed(AbstractHandler):
 
 
 class Coordinates(AbstractDistribution):
-    """Vectors without a law of their own.
+    """Vectors without a distribution of their own.
 
     **Fields**
     - `size`: their length.

@@ -1,4 +1,4 @@
-"""Sample a direction as that of a normal vector."""
+"""Sample a direction as the direction of a normal vector."""
 
 import math
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from .base import AbstractReparam, Parts
 
 @checks_fields
 class ProjectedNormal(AbstractReparam):
-    """For directions with a ProjectedNormal law: what is sampled is the normal vector, whose direction it is.
+    """Sample the normal vector whose direction a ProjectedNormal site is.
 
     No smooth map of numbers covers a sphere, so that such a site is latent in this form only.
 
@@ -37,7 +37,7 @@ class ProjectedNormal(AbstractReparam):
     keeps_axes: ClassVar[bool] = False
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of the vector, and its direction."""
+        """Return the distribution of the vector, and its direction."""
         if not isinstance(distribution, projected_normal.ProjectedNormal):
             raise DistributionError(
                 f"{type(distribution).__name__} is not the law of the direction of a normal vector. Give the site a "
@@ -50,7 +50,7 @@ class ProjectedNormal(AbstractReparam):
 
 
 class UnitVector(AbstractBijector):
-    """Vectors to their directions; the length is forgotten.
+    """Map vectors to their directions; the length is forgotten.
 
     **Fields**
     - `law`: of the direction.

@@ -1,4 +1,4 @@
-"""Say which sites are to be sampled by way of another variable."""
+"""Mark sites to be sampled by way of another variable."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,14 +22,14 @@ COLLAPSED_TOO = (
 
 
 class Reparam(AbstractHandler):
-    """Mark sites to be reparameterised; `visit` does it where in the end nobody has given a value."""
+    """Mark sites to be reparameterised; `visit` does so if the site is left without a value."""
 
     by_name: dict[str, AbstractReparam]
     choose: Callable[[Site], AbstractReparam | None] | None = eqx.field(static=True, default=None)
 
     @classmethod
     def of(cls, config: Config) -> "Reparam":
-        """Check what was given.
+        """Check the configuration.
 
         **Raises** `OptionError` for what is neither a mapping to reparameterisations nor a function.
         """

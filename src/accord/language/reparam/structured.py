@@ -22,7 +22,7 @@ from .base import AbstractReparam, Parts
 
 @checks_fields
 class Structured(AbstractReparam):
-    """The non-centred form of a vector whose law has a covariance: what is sampled has none.
+    """Sample the non-centred form of a vector that has a covariance: independent variables.
 
     A MultivariateNormal, as the values of a Gaussian process at the data are, becomes `loc + L z`, L the lower Cholesky
     factor of its covariance and z independent standard normals; a MultivariateStudentT likewise. The elements of z for
@@ -48,7 +48,7 @@ class Structured(AbstractReparam):
     """
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of z, and the linear map from it."""
+        """Return the distribution of z, and the linear map from it."""
         d: Any = distribution
         match distribution:
             case MultivariateNormal():
@@ -82,7 +82,7 @@ class Structured(AbstractReparam):
 
 
 class Path(AbstractBijector):
-    """Standardised steps to the positions after them, which begin at 0.
+    """Map standardised steps to the positions after them, which begin at 0.
 
     **Fields**
     - `scale`: of a step, > 0, shape broadcasting to the batch.
@@ -105,7 +105,7 @@ class Path(AbstractBijector):
 
 
 class Stretch(AbstractBijector):
-    """Arrays of zero sums along every axis to the same, multiplied; the volume is that within their space.
+    """Multiply arrays of zero sums along every axis; the volume is that within their space.
 
     **Fields**
     - `scale`: > 0, shape broadcasting to the batch.
@@ -141,13 +141,13 @@ class Stretch(AbstractBijector):
 
 
 def _white(distribution: AbstractDistribution) -> AbstractDistribution:
-    """Independent standard normals, as many as there are elements in an event."""
+    """Make independent standard normals, as many as there are elements in an event."""
     shape = (*distribution.batch_shape, *distribution.event_shape)
     return Normal(0.0, 1.0).expand(shape).to_event(distribution.event_dim)
 
 
 def _with_scale(x: Any, scale: Any, num_event: int) -> tuple[jax.Array, jax.Array]:
-    """Both in one dtype and rank, the scale with an axis of 1 for each of an event."""
+    """Bring both to one dtype and rank, the scale with an axis of 1 for each of an event."""
     scale = scale if is_number(scale) else jnp.expand_dims(scale, range(-num_event, 0))
     x, scale = align(x, scale)
     return x, jnp.reshape(scale, (1,) * (x.ndim - jnp.ndim(scale)) + jnp.shape(scale))

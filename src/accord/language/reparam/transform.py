@@ -1,4 +1,4 @@
-"""Sample what a value is the image of, rather than the image."""
+"""Sample the value whose image a site is, rather than the image."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from .base import AbstractReparam, Parts
 
 @checks_fields
 class Transform(AbstractReparam):
-    """For the law of y = f(x), as a TransformedDistribution has it: what is sampled is x.
+    """Sample x where a site is y = f(x), as in a TransformedDistribution.
 
     Parameters of f, such as a location and a scale, then have no part in the prior of what is sampled. Also for
     LogNormal, LogitNormal and MultivariateLogNormal, whose x is normal; to sample that by its deviation, name it as
@@ -41,7 +41,7 @@ class Transform(AbstractReparam):
     keeps_axes: ClassVar[bool] = False
 
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
-        """The law of x, and f."""
+        """Return the distribution of x, and f."""
         match distribution:
             case TransformedDistribution():
                 return _of_image(distribution)

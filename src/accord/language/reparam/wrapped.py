@@ -1,4 +1,4 @@
-"""Look through what only repeats a distribution, joins its axes, or leaves entries out."""
+"""See through wrappers that only repeat a distribution, join its axes, or leave entries out."""
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ from .base import AbstractReparam, Parts
 
 
 def parts_of(reparam: AbstractReparam, distribution: AbstractDistribution) -> Parts | None:
-    """The parts of a distribution as a site has it; None where the site is to stay as it is.
+    """Return the parts of a distribution as a site has it; None where the site is to stay as it is.
 
     A mask has no part in the law of the auxiliary variable; `is_masked` tells of it.
     """
@@ -21,7 +21,7 @@ def parts_of(reparam: AbstractReparam, distribution: AbstractDistribution) -> Pa
 
 
 def is_masked(distribution: AbstractDistribution | None) -> bool:
-    """Whether the distribution leaves entries of its own out of the log density."""
+    """Return whether the distribution leaves entries of its own out of the log density."""
 
     def is_mask(node: object) -> bool:
         return isinstance(node, MaskedDistribution)
@@ -30,7 +30,7 @@ def is_masked(distribution: AbstractDistribution | None) -> bool:
 
 
 def core_of(distribution: AbstractDistribution) -> AbstractDistribution:
-    """What is inside of the wrappers."""
+    """Return what is inside of the wrappers."""
     while isinstance(distribution, (ExpandedDistribution, Independent, MaskedDistribution, Entries)):
         distribution = distribution.base
     return distribution
@@ -62,7 +62,7 @@ def _parts(reparam: AbstractReparam, distribution: AbstractDistribution) -> Part
 
 
 def _over(distribution: AbstractDistribution, batch: tuple[int, ...]) -> AbstractDistribution:
-    """A distribution over a batch shape, and what its own adds to that."""
+    """Make a distribution over a batch shape, and return what its own adds to that."""
     own = distribution.batch_shape
     try:
         batch = np.broadcast_shapes(own, batch)
