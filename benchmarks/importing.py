@@ -17,7 +17,10 @@ began, modules = time.process_time(), len(sys.modules)
 {measured}
 print(time.process_time() - began, len(sys.modules) - modules)
 """
-TABLE = "import numpy as np; from accord.report import summarise; x = np.random.default_rng(0).normal(size=(4, 250, 20))"
+TABLE = (
+    "import numpy as np; from accord.report import summarise; "
+    "x = np.random.default_rng(0).normal(size=(4, 250, 20))"
+)
 CASES = {
     "import accord, after import jax": ("import jax", "import accord"),
     "from accord import infer; infer.sample": ("import accord", "accord.infer.sample"),

@@ -274,11 +274,13 @@ def shifted(by: float) -> LogDensity:
     return LogDensity.from_function(density, np.zeros(3))
 
 
-def test_a_sampler_that_is_not_there_is_refused(tmp_path, monkeypatch, whole):
-    folder, _ = whole("plain")
-    monkeypatch.setattr("accord.drivers.resume._KERNELS", {})
-    with pytest.raises(StorageError, match="'NUTS', which this version of accord does not have"):
-        infer.resume(folder, target(), **QUIET)
+def test_a_sampler_that_is_not_there_is_refused(tmp_path, whole):
+    stored = infer.RunFolder(whole("plain")[0]).load()
+    run = infer.RunFolder(tmp_path / "run").create(Manifest({**stored.manifest, "sampler": {"name": "Walk"}}))
+    run.append(stored.segments(0)[0])
+    run.close()
+    with pytest.raises(StorageError, match="'Walk', which this version of accord does not have"):
+        infer.resume(tmp_path / "run", target(), **QUIET)
 
 
 def test_other_versions_are_let_through_and_leave_a_seam(whole, tmp_path, monkeypatch):

@@ -100,7 +100,7 @@ class Block:
     num_gradients: Int[Array, ""]
 
 
-def rows_for(dim: int, lanes: int) -> int:
+def rows_for(dim: int, lanes: int, pace: Pace) -> int:
     """Return how many draws a block has room for: a power of two, and a constant of the program.
 
     Every block costs a few milliseconds on the host. So blocks of few lanes and dimensions are long, 2 MB of

@@ -50,7 +50,7 @@ def check_complete(density: LogDensity, plan: Plan, found: Fingerprint) -> None:
 
 def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
     """Return a notice if nothing was compared."""
-    if not (plan.shard and _is_much(density)):
+    if not (plan.shard and _is_much(density, plan)):
         return ()
     return (
         Notice(
@@ -63,7 +63,7 @@ def not_compared(density: LogDensity, plan: Plan) -> tuple[Notice, ...]:
     )
 
 
-def _is_much(density: LogDensity) -> bool:
+def _is_much(density: LogDensity, plan: Plan) -> bool:
     """Return whether rows in files are too many to read for a comparison."""
     in_files = [value for value in density.data.values() if isinstance(value, FileRows)]
     return sum(rows.size * rows.dtype.itemsize for rows in in_files) > plan.pace.most_compared

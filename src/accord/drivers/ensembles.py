@@ -40,8 +40,12 @@ def begin(chains: Sequence[Chain]) -> None:
         chain.metric, chain.choice = metric, choice or chain.choice
 
 
-def adapt(chains: Sequence[Chain]) -> None:
-    """Learn the metric again if that is due: at draws fixed by the plan, independent of the blocks."""
+def adapt(chains: Sequence[Chain], drawn: Sequence[int]) -> None:
+    """Learn the metric again if that is due: at draws fixed by the plan, independent of the blocks.
+
+    `drawn` has the draws that the chains had made before the block. A block may end between two draws. If all chains
+    were at this draw before, the metric is learnt already; learning it again after each block would never end.
+    """
     plan, draw = chains[0].plan, chains[0].draw
     if all(before == draw for before in drawn):
         return

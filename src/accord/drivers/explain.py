@@ -90,8 +90,11 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     return Explanation(draws.failures, tuple(_blame(density, failure) for failure in draws.failures))
 
 
-def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
-    """Return, by kind of failure after warm-up, the sites to blame for the first one, and a sentence."""
+def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blamed]:
+    """Return, by kind of failure after warm-up, the sites to blame for the first one, and a sentence.
+
+    A search that takes longer than `seconds` is left out.
+    """
     found: dict[str, Blamed] = {}
     until = time.monotonic() + seconds
     for kind in KINDS:
@@ -104,7 +107,7 @@ def blamed(density: LogDensity, draws: Draws) -> dict[str, Blamed]:
 
 def sentence(density: LogDensity, failure: BadEnd) -> str:
     """Return the cause as a sentence with a leading space; empty if all values are finite."""
-    return _looked_at(density, failure, time.monotonic() + _PATIENCE)[1]
+    return _looked_at(density, failure, time.monotonic() + USUAL.explain_seconds)[1]
 
 
 def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:

@@ -121,7 +121,7 @@ def _aged(item: Item, age: float) -> Item:
     return replace(item, age=age) if isinstance(item, Progress) else item
 
 
-def next_budget(budget: int, done: int, seconds: float, beside: float) -> int:
+def next_budget(pace: Pace, budget: int, done: int, seconds: float, beside: float) -> int:
     """Return the gradients of the next block, after one of `done` gradients that took `seconds` plus host time.
 
     The host needs a second for a block of thousands of chains, so the block should be longer.

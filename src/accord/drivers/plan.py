@@ -34,7 +34,8 @@ class Plan:
     position; `segment`, the count of draws after which a segment ends; `shard`, arguments whose rows are cut into
     blocks, with the axis of the rows; `start`, the candidates for starting points; `until`, the rule that may end the
     run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice at the end,
-    or an error at once; `first_look`, kept draws per chain at which the rule is first checked.
+    or an error at once; `first_look`, kept draws per chain at which the rule is first checked; `pace`, how much is done
+    at a time.
     """
 
     kernel: AbstractKernel
