@@ -51,8 +51,8 @@ INTRODUCTION = """# Distributions
 <!-- Written by docs/make_distributions.py from the code: change the docstrings, then run it. -->
 
 Every distribution is a frozen value: `dist.Normal(0, 1)`. Names and arguments follow NumPyro where it has the
-distribution. All distributions have `log_prob(value)` and `sample(key, sample_shape)`. Their other methods are in a
-[table below](#what-is-defined). You can also [add a distribution](extending.md).
+distribution. All distributions have `log_prob(value)` and `sample(key, sample_shape)`. A
+[table below](#methods-of-each-distribution) lists their other methods. You can also [add a distribution](extending.md).
 """
 
 

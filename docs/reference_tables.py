@@ -1,4 +1,4 @@
-"""Write the tables at the end of the page of distributions: what is defined, how accurately, and what goes with it."""
+"""Write the tables at the end of the page of distributions: functions, methods, constraints and bijectors."""
 
 import inspect
 import json
@@ -15,23 +15,23 @@ SUMMARIES = ("mean", "variance", "mode", "entropy", "cdf", "icdf")
 
 
 def factories(names: list[str]) -> str:
-    """Functions that give a distribution under another name, and functions of distributions."""
+    """Tabulate functions that make a distribution, and functions of distributions."""
     if not names:
         return ""
     lines = [f"| `{signature(getattr(dist, name))}` | {read(getattr(dist, name)).first} |" for name in names]
     head = [
         "## Functions",
         "",
-        "Other names for the above, and functions of them.",
+        "Other constructors of these distributions, and functions of distributions.",
         "",
-        "| function | gives |",
+        "| function | result |",
         "|---|---|",
     ]
     return "\n".join([*head, *lines])
 
 
 def defined(names: list[str]) -> str:
-    """What each class defines itself, read off the class."""
+    """Tabulate the methods that each class defines."""
     lines = []
     for name in names:
         thing = getattr(dist, name)
@@ -41,16 +41,16 @@ def defined(names: list[str]) -> str:
         ]
         lines.append(f"| {name} | {' | '.join(marks)} |")
     head = [
-        "## What is defined",
+        "## Methods of each distribution",
         "",
-        "What is not raises an error that says so. Wrappers define what their base does.",
+        "The other methods raise an error. Wrappers define the methods of their base distribution.",
         "",
     ]
     return "\n".join([*head, "| | " + " | ".join(SUMMARIES) + " |", "|---" * 7 + "|", *lines])
 
 
 def accuracy(path: Path) -> str:
-    """The largest errors against reference values, where they have been measured."""
+    """Tabulate the largest errors against reference values, if they were measured."""
     if not path.exists():
         return ""
     errors = json.loads(path.read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def accuracy(path: Path) -> str:
         "extreme parameters and far in the tails too, in units of its natural scale (see",
         "`tests/distributions/make_accuracy.py`).",
         "",
-        "| family | quantity | float64 | float32 |",
+        "| distribution | quantity | float64 | float32 |",
         "|---|---|---|---|",
     ]
     lines = [
@@ -73,7 +73,7 @@ def accuracy(path: Path) -> str:
 
 
 def constraint_table() -> str:
-    """The supports, by the names of `constraints`."""
+    """Tabulate the constraints by name."""
     lines = []
     for name in sorted(set(constraints.__all__) - {"Constraint"}):
         thing = getattr(constraints, name)
@@ -91,7 +91,7 @@ def constraint_table() -> str:
     head = [
         "## Constraints",
         "",
-        "In `accord.distributions.constraints`. A value of each is:",
+        "These are in `accord.distributions.constraints`. Each one describes its values:",
         "",
         "| name | value |",
     ]
@@ -99,7 +99,7 @@ def constraint_table() -> str:
 
 
 def bijector_table() -> str:
-    """The maps, with their fields."""
+    """Tabulate the bijectors with their fields."""
     lines = []
     for name in sorted(bijectors.__all__):
         thing = getattr(bijectors, name)
@@ -110,5 +110,5 @@ def bijector_table() -> str:
         ):
             text = read(thing)
             lines.append(f"| `{name}` | {text.first} | {fields_of(text)} |".replace("`|`", "\\|"))
-    head = ["## Bijectors", "", "In `accord.bijectors`.", "", "| name | map | fields |", "|---|---|---|"]
+    head = ["## Bijectors", "", "These are in `accord.bijectors`.", "", "| name | map | fields |", "|---|---|---|"]
     return "\n".join([*head, *lines])
