@@ -1,4 +1,4 @@
-"""Run work: in threads of this process, in processes of their own, or on the workers of a cluster."""
+"""Run chains in threads of this process, in other processes, on devices, or on a cluster."""
 
 from .base import AbstractExecutor as AbstractExecutor
 from .base import AbstractPool as AbstractPool

@@ -1,8 +1,7 @@
-"""State what an executor does: run functions somewhere, and hand back what they return.
+"""Define executors: run functions somewhere, and return their results.
 
-An executor moves work and knows nothing of it: order, retries, deadlines and storage belong to the scheduler of a run.
-What it is given is a pure function of its arguments, so that which worker runs it, when, and how often, changes no
-number.
+An executor only moves work: order, retries, deadlines and storage belong to the scheduler of a run. Each function is
+pure, so that results do not depend on the worker, the time or the number of repetitions.
 """
 
 import abc
@@ -33,7 +32,7 @@ def _software_here() -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What must be the same in every worker for the same numbers; travels with the run.
+    """Settings that every worker must share to give the same numbers.
 
     **Fields**
     - `precision`: `"float64"` or `"float32"`.
@@ -53,16 +52,16 @@ class Surroundings:
 
 
 class WorkerLostError(Exception):
-    """A worker died, or was ended, before its work was done; the same work may be given to another one."""
+    """Error of a worker that died, or was ended, before its work was done; another worker can repeat it."""
 
 
 class AbstractPool(abc.ABC):
-    """The workers of one run."""
+    """Pool of the workers of one run."""
 
     @property
     @abc.abstractmethod
     def num_workers(self) -> int:
-        """How many calls run at the same time."""
+        """Number of calls that run at the same time."""
 
     @abc.abstractmethod
     def submit(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
@@ -73,24 +72,24 @@ class AbstractPool(abc.ABC):
 
     @abc.abstractmethod
     def end(self, future: "Future[Any]") -> bool:
-        """End the worker that is at a call, where that is possible; its future then raises `WorkerLostError`."""
+        """End the worker of a call if possible; its future then raises `WorkerLostError`."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Let go of every worker. Calls that still run are abandoned. Closing twice is harmless."""
+        """Release every worker. Running calls are abandoned. Closing twice is harmless."""
 
 
 class AbstractExecutor(Module):
-    """Where chains run."""
+    """Executor: where chains run."""
 
     @property
     @abc.abstractmethod
     def shares_memory(self) -> bool:
-        """Whether workers see the objects of this process; otherwise what they are given is pickled."""
+        """Return whether workers see the objects of this process; else arguments are pickled."""
 
     @property
     def is_gang(self) -> bool:
-        """Whether a worker is several processes that do every call side by side, each with some of the devices."""
+        """Return whether a worker is several processes that run every call together, each with some of the devices."""
         return False
 
     @property
@@ -100,17 +99,17 @@ class AbstractExecutor(Module):
 
     @property
     def sharding(self) -> tuple[tuple[str, int], ...] | str:
-        """Arguments of the model whose rows are shared out over devices, with the axis of the rows; or a plate."""
+        """Arguments of the model whose rows are split over devices, with the axis of the rows; or a plate."""
         return ()
 
     def device_groups(self) -> Sequence[Sequence[Any] | None]:
-        """The devices of each program that runs at the same time; None is JAX's default device."""
+        """Return the devices of each concurrent program; None is JAX's default device."""
         return (None,)
 
     @abc.abstractmethod
     def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:
         """Start workers, no more than there are tasks, in these surroundings.
 
-        **Raises** `OptionError` where workers cannot be started here, `WorkerError` where one of them is in other
-        surroundings than it was told.
+        **Raises** `OptionError` if workers cannot be started here, `WorkerError` if a worker has other surroundings
+        than requested.
         """

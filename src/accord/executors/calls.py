@@ -1,4 +1,4 @@
-"""Carry a call to another process and its answer back, as bytes that nothing on the way has to understand."""
+"""Send a call to another process and its answer back, as opaque bytes."""
 
 import pickle
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from .surroundings import call_in
 
 @dataclass(frozen=True)
 class Call:
-    """A call on its way.
+    """Packed call of a function.
 
     **Fields**: `constants`, the first arguments as far as they are bytes, which are the same in all calls of a run and
     need to travel once; `rest`, the function and its other arguments, pickled.
@@ -32,7 +32,7 @@ class Call:
 
 
 def answer(expected: Surroundings, call: Call) -> bytes:
-    """In a worker: make the call in its surroundings; what it returned or raised, packed."""
+    """Make the call in a worker, in its surroundings; return its packed result or error."""
     import cloudpickle
 
     try:
@@ -46,7 +46,7 @@ def answer(expected: Surroundings, call: Call) -> bytes:
 
 
 def opened(answered: bytes) -> Any:
-    """What the call returned. Raises what it raised, with its place there in a note."""
+    """Return the result of the call, or raise its error with the remote traceback in a note."""
     value, error = pickle.loads(answered)
     if error is not None:
         raise error
@@ -54,12 +54,12 @@ def opened(answered: bytes) -> Any:
 
 
 def has_error(answered: bytes) -> bool:
-    """Whether the call raised."""
+    """Return whether the call raised."""
     return pickle.loads(answered)[1] is not None
 
 
 def _packed_error(error: BaseException) -> bytes:
-    """An error that pickle cannot bring back is told in words."""
+    """Pack an error; one that pickle cannot restore is described in words."""
     import cloudpickle
 
     try:

@@ -1,4 +1,4 @@
-"""Have calls answered by a process of this machine that is started anew and never forked.
+"""Run calls in a new process of this machine, which is never forked.
 
 A plain subprocess and a pipe: `multiprocessing`, and what is built on it, refuses to start processes in the daemonic
 ones of a cluster, and runs the user's script once more in each.
@@ -27,7 +27,7 @@ _IDLE = 600.0  # seconds; a run that was killed leaves children in the workers o
 
 
 class Child:
-    """One worker process at a time, and its successor when it has died. Calls come from one thread at a time.
+    """Worker process that is replaced when it dies. Calls come from one thread at a time.
 
     **Fields**: `surroundings`; `path`, where it finds modules.
     """
@@ -40,7 +40,7 @@ class Child:
         self._lock = threading.Lock()
 
     def answer(self, call: Call) -> bytes:
-        """The packed answer; starts the process where there is none. Raises `WorkerLostError` when it dies."""
+        """Return the packed answer; starts the process if needed. Raises `WorkerLostError` if it dies."""
         process, pipe = self._started()
         try:
             pipe.send_bytes(pickle.dumps((self._surroundings, call)))
@@ -52,7 +52,7 @@ class Child:
             raise WorkerLostError(f"worker process {process.pid} died {how}") from error
 
     def kill(self) -> bool:
-        """End the process; whether there was one."""
+        """End the process; return whether there was one."""
         process = self._process
         if process is None or process.poll() is not None:
             return False
@@ -60,7 +60,7 @@ class Child:
         return True
 
     def close(self) -> None:
-        """End the process, and let none follow."""
+        """End the process without a replacement."""
         with self._lock:
             self._is_closed = True
             process = self._process
@@ -87,7 +87,7 @@ class Child:
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a process that has let go of its pipe, and has a second to leave by itself."""
+    """Return the exit code of a process that closed its pipe, after a second to leave by itself."""
     try:
         return process.wait(1.0)
     except subprocess.TimeoutExpired:
@@ -95,8 +95,8 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def serve(handle: int, idle: float = _IDLE) -> None:
-    """In the process: answer calls until the other end is closed, or has been silent for `idle` seconds."""
+def serve(handle: int) -> None:
+    """Answer calls in the process until the other end closes, or has been silent for long."""
     pipe = Connection(handle)
     while True:
         try:

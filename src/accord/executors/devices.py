@@ -1,4 +1,4 @@
-"""Run chains on several devices of this process: each on one of them, or each on several that share its data out."""
+"""Run chains on several devices of this process: one device per chain, or several that share its data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Shard = Mapping[str, int] | str | None
 
 
 def owned(shard: Shard) -> Shard:
-    """A copy, so that a later change of what was given changes no executor."""
+    """Copy the option, so that later changes of it do not change the executor."""
     return dict(shard) if isinstance(shard, Mapping) else shard
 
 
@@ -27,15 +27,15 @@ def as_pairs(shard: Shard) -> tuple[tuple[str, int], ...] | str:
 
 @checks_fields
 class Devices(AbstractExecutor):
-    """Chains on the accelerators of this machine, or on CPU devices; the rows of large data shared out among them.
+    """Run chains on the accelerators or CPU devices of this machine; rows of large data can be split over them.
 
-    The draws are the same, bit for bit, for any number of devices up to 16; with several lanes, for two or more.
+    Draws are equal bit for bit for any number of devices up to 16; with several lanes, for two or more.
 
     **Fields**
-    - `data`: how many devices share out the data of a chain; >= 1. None takes all if there is something to `shard`, and
-      one otherwise. Chains run at the same time on as many groups of that size as there are.
-    - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`. Or the name of a
-      plate over the rows, `"row"`: every argument with exactly one axis of its size is cut along it.
+    - `data`: number of devices that share the data of a chain; >= 1. None takes all devices with `shard`, and one
+      without. Each group of this many devices runs one chain at a time.
+    - `shard`: the axis of the rows of each argument: `{"X": 0, "y": 0}`. Or the name of a plate over the rows, `"row"`:
+      every argument with exactly one axis of its size is split along it.
 
     **Example**
 
@@ -73,7 +73,7 @@ class Devices(AbstractExecutor):
         return as_pairs(self.shard)
 
     def device_groups(self) -> list[Sequence[Any]]:
-        """See `AbstractExecutor.device_groups`. Raises `OptionError` where there are fewer devices than asked for."""
+        """See `AbstractExecutor.device_groups`. Raises `OptionError` for too few devices."""
         devices = jax.local_devices()
         size = self.data or (len(devices) if self.shard else 1)
         if size > len(devices):

@@ -29,7 +29,7 @@ _SILENCE = 1.0  # seconds of them without a word
 
 @checks_fields
 class Serial(AbstractExecutor):
-    """One chain at a time, in one thread beside the caller's.
+    """Run one chain at a time, in a thread beside the caller's.
 
     **Example**
 
@@ -51,10 +51,10 @@ class Serial(AbstractExecutor):
 
 @checks_fields
 class Threads(AbstractExecutor):
-    """Several chains at once, each in a thread: the default on CPU.
+    """Run several chains at once, each in a thread: the default on CPU.
 
     **Fields**
-    - `workers`: how many threads; >= 1. None takes one for each core that this process may use.
+    - `workers`: number of threads; >= 1. None takes one for each core that this process may use.
 
     **Example**
 
@@ -80,7 +80,7 @@ class Threads(AbstractExecutor):
 
 
 class ThreadPool(AbstractPool):
-    """Threads that take calls from a queue.
+    """Pool of threads that take calls from a queue.
 
     Daemons, unlike those of `concurrent.futures`: a program that is compiling cannot be stopped, and must not keep the
     interpreter from leaving for ever.
@@ -104,7 +104,7 @@ class ThreadPool(AbstractPool):
         return future
 
     def end(self, future: "Future[Any]") -> bool:
-        """A thread cannot be ended."""
+        """Do nothing, since a thread cannot be ended."""
         return future.cancel()
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class _Worker(threading.Thread):
 
 @atexit.register
 def _see_off() -> None:
-    """Wait for threads at work before the interpreter leaves: one that is inside of XLA would take the process down."""
+    """Wait for busy threads before the interpreter exits: a thread inside of XLA would crash the process."""
     began = time.monotonic()
     has_spoken = False
     while (passed := time.monotonic() - began) < _FAREWELL:
@@ -150,7 +150,7 @@ def _see_off() -> None:
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -163,7 +163,7 @@ def check_workers(owner: str, workers: int | None) -> None:
 
 
 def gather(functions: Sequence[Callable[[], T]]) -> list[T]:
-    """Call every function in a thread of its own; return their results in order. The calling thread only waits, so
+    """Call every function in its own thread; return their results in order. The calling thread only waits, so
     that Ctrl-C reaches it at once.
     """
     pool = ThreadPool(len(functions))

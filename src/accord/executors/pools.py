@@ -1,4 +1,4 @@
-"""Keep linear algebra on one thread while a run lasts.
+"""Limit linear algebra to one thread during a run.
 
 The order in which a threaded BLAS adds depends on its number of threads, and with it the last bits of its results.
 """
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 
 class _Shared:
-    """The limit of this process, set by the first run that needs it and lifted by the last.
+    """Limit of this process, set by the first run that needs it and lifted by the last.
 
     The width of a BLAS pool belongs to the process, so what counts its users must too: were each run to set and restore
     it alone, the first to end would widen the pool under the others.

@@ -1,4 +1,4 @@
-"""Run work in processes of this machine, which are started anew and never forked.
+"""Run chains in new processes of this machine, which are never forked.
 
 Every worker is told its surroundings before JAX is imported there, and asserts them before it does any work.
 """
@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 @checks_fields
 class Processes(AbstractExecutor):
-    """Chains in processes of their own, which share nothing: for models that hold Python's lock, such as callbacks.
+    """Run chains in separate processes: for models that hold Python's lock, such as callbacks.
 
-    A worker that dies is replaced, and goes on from what its chains had last handed over; the draws are the same.
+    A worker that dies is replaced, and continues from the last results of its chains; the draws are the same.
 
     **Fields**
-    - `workers`: how many processes; >= 1. None takes one for each core that this process may use.
+    - `workers`: number of processes; >= 1. None takes one for each core that this process may use.
 
     **Example**
 
@@ -55,7 +55,7 @@ class Processes(AbstractExecutor):
 
 
 class ProcessPool(AbstractPool):
-    """A child for each worker, started when it is first needed."""
+    """Pool with a child process per worker, started when first needed."""
 
     def __init__(self, num_workers: int, surroundings: Surroundings, path: Sequence[str]):
         self._threads = ThreadPool(num_workers)

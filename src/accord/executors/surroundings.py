@@ -1,4 +1,4 @@
-"""Tell a worker process its surroundings before it imports JAX, and have it assert them before it works."""
+"""Set the surroundings of a worker process before it imports JAX, and check them before it works."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _IS_WORKER = "ACCORD_WORKER"
 
 
 def surroundings_here(precision: Precision) -> Surroundings:
-    """Those of this process, as JAX answers in the scope of a run."""
+    """Return the surroundings of this process, as JAX reports them in the scope of a run."""
     with precisions.scope(precision):
         real: Precision = "float64" if jax.dtypes.canonicalize_dtype(np.float64) == np.float64 else "float32"
     folder: str | None = getattr(jax.config, "jax_compilation_cache_dir", None)  # set dynamically by JAX
@@ -29,7 +29,7 @@ def surroundings_here(precision: Precision) -> Surroundings:
 
 
 def environment(surroundings: Surroundings) -> dict[str, str]:
-    """What a worker must find before it imports JAX."""
+    """Return the environment that a worker needs before it imports JAX."""
     return {
         _IS_WORKER: "1",
         "NPROC": str(surroundings.pool_width),
@@ -46,7 +46,7 @@ def environment(surroundings: Surroundings) -> dict[str, str]:
 
 
 def call_in(expected: Surroundings, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    """In a worker: call the function, if this is where it was to be called."""
+    """Call the function in a worker, after checking its surroundings."""
     found = surroundings_here(expected.precision)
     if found != expected:
         raise WorkerError(

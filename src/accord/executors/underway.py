@@ -1,4 +1,4 @@
-"""Know what each call of a pool is with, for as long as it is not done."""
+"""Track the worker of each running call of a pool."""
 
 import threading
 from concurrent.futures import Future
@@ -8,25 +8,25 @@ T = TypeVar("T")
 
 
 class Underway(Generic[T]):
-    """By future that is not done, whatever does its work; for any number of threads."""
+    """Map from running futures to their workers; thread-safe."""
 
     def __init__(self) -> None:
         self._with: dict[Future[Any], T] = {}
         self._lock = threading.Lock()
 
     def put(self, future: "Future[Any]", who: T) -> None:
-        """Say who works on a future, until it is done."""
+        """Set the worker of a future, until it is done."""
         with self._lock:
             self._with[future] = who
         future.add_done_callback(self._forget)
 
     def who(self, future: "Future[Any]") -> T | None:
-        """Who works on a future; None where it is done."""
+        """Return the worker of a future; None if it is done."""
         with self._lock:
             return self._with.get(future)
 
     def all(self) -> dict["Future[Any]", T]:
-        """Every future that is not done."""
+        """Return every running future."""
         with self._lock:
             return dict(self._with)
 

@@ -1,4 +1,4 @@
-"""Stop by the clock."""
+"""Stop a run after a given time."""
 
 import math
 from collections.abc import Collection
@@ -13,11 +13,11 @@ from .base import AbstractLeaf, Finding, Sight
 @checks_fields
 @dataclass(frozen=True, repr=False)
 class Seconds(AbstractLeaf):
-    """Holds once so many seconds have passed since the call, compiling included.
+    """Rule that holds once this many seconds have passed since the call, compiling included.
 
-    The one rule that depends on the clock and not on the draws, so that a run that it has ended has another number of
-    draws the next time; each of its draws is the same. The run ends within about half a second, or a block where one
-    takes longer, at the draws that all chains have made. `infer.resume` and `extend` begin to count anew.
+    This is the only rule that depends on the clock and not on the draws: repeated runs give the same draws, but not the
+    same number of them. The run ends within about half a second, or after the current block if that takes longer, at
+    the draws that all chains have made. `infer.resume` and `extend` restart the count.
 
     **Fields**
     - `seconds`: > 0.
@@ -42,7 +42,7 @@ class Seconds(AbstractLeaf):
         return Finding(repr(self), sight.seconds >= self.seconds, text, sight.seconds)
 
     def check(self, sites: Collection[str], num_chains: int) -> None:
-        """Any run has its time."""
+        """Accept any run."""
 
     def described(self) -> dict[str, Any]:
         return {"rule": "Seconds", "seconds": float(self.seconds)}
@@ -52,7 +52,7 @@ class Seconds(AbstractLeaf):
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a real number, and neither a bool nor NaN."""
+    """Return whether this is a real number, and neither a bool nor NaN."""
     if isinstance(value, bool) or not hasattr(value, "__float__") or isinstance(value, complex):
         return False
     try:
@@ -62,7 +62,7 @@ def is_number(value: object) -> bool:
 
 
 def exactly(number: float) -> str:
-    """A number with as few digits as tell it from all others."""
+    """Write a number with the fewest digits that identify it."""
     short = f"{number:g}"
     if float(short) == number:
         return short

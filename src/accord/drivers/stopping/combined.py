@@ -10,13 +10,13 @@ from .base import AbstractLeaf, AbstractRule
 
 @dataclass(frozen=True, repr=False)
 class AbstractCombined(AbstractRule):
-    """Several rules as one. Written by `&` and `|`."""
+    """Combination of several rules, written by `&` and `|`."""
 
     rules: tuple[AbstractRule, ...]
 
     @classmethod
     def of(cls, *rules: object) -> Self:
-        """The combination, those of the same kind taken apart. Raises `OptionError` for what is no rule."""
+        """Combine rules, and flatten combinations of the same kind. Raises `OptionError` otherwise."""
         found: list[AbstractRule] = []
         for rule in rules:
             if not isinstance(rule, AbstractRule):
@@ -40,7 +40,7 @@ class AbstractCombined(AbstractRule):
 
 @dataclass(frozen=True, repr=False)
 class AllOf(AbstractCombined):
-    """Holds where every one of its rules does."""
+    """Rule that holds if all its rules hold."""
 
     def is_met(self, met: Mapping[AbstractLeaf, bool]) -> bool:
         return all(rule.is_met(met) for rule in self.rules)
@@ -51,7 +51,7 @@ class AllOf(AbstractCombined):
 
 @dataclass(frozen=True, repr=False)
 class AnyOf(AbstractCombined):
-    """Holds where one of its rules does."""
+    """Rule that holds if one of its rules holds."""
 
     def is_met(self, met: Mapping[AbstractLeaf, bool]) -> bool:
         return any(rule.is_met(met) for rule in self.rules)

@@ -1,4 +1,4 @@
-"""Build a rule from what a manifest says of it."""
+"""Build a rule from its description in a manifest."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _COMBINED: dict[str, type[AllOf] | type[AnyOf]] = {"AllOf": AllOf, "AnyOf": AnyO
 
 
 def rule_from(described: Mapping[str, Any]) -> AbstractRule:
-    """The rule that `described` returned; nothing but those of accord is ever built from a file."""
+    """Build the rule that `described` wrote; only rules of accord are ever built from a file."""
     options = dict(described)
     name = options.pop("rule")
     if name in _COMBINED:

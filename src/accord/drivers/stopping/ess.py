@@ -1,4 +1,4 @@
-"""Stop when the draws are worth so many independent ones."""
+"""Stop when the effective sample size is large enough."""
 
 import math
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 @checks_fields
 @dataclass(frozen=True, repr=False)
 class ESS(AbstractOfDraws):
-    """Holds once every scalar has this effective sample size, of all chains together.
+    """Rule that holds once every parameter has this effective sample size, over all chains.
 
-    What counts is the smaller of the sizes of bulk and tail, so that means, medians and 90% intervals may all be used.
-    Chains that disagree have a small effective sample size; `infer.ESS(1000) & infer.RHat(1.01)` says it outright.
+    By default the smaller one of bulk and tail ESS counts, so that means, medians and 90% intervals are all reliable.
+    Chains that disagree have a small ESS; `infer.ESS(1000) & infer.RHat(1.01)` also asks for agreement explicitly.
 
-    From 64 chains on it comes from the spread of the chains' means, and is at least the number of chains less one,
-    whatever they do: a smaller target holds at the first look. Whether chains have forgotten where they began is then
-    for `infer.RHat` to say, of the superchains of `ChEES`.
+    From 64 chains on, ESS comes from the spread of the chains' means, and is never below the number of chains minus
+    one: a smaller target holds at the first check. Use `infer.RHat` with the superchains of `ChEES` to see whether
+    chains have forgotten their starting points.
 
     **Fields**
     - `target`: > 0. 400 is enough to trust the diagnostics of four chains; 1000 gives means to 3% of an sd.
     - `sites`: names of the sites that count; None is all latent and deterministic ones.
-    - `kind`: `"bulk and tail"`, `"bulk"` or `"tail"` (the smaller of those of the 5% and 95% quantiles).
+    - `kind`: `"bulk and tail"`, `"bulk"` or `"tail"` (the smaller one of the 5% and 95% quantiles).
 
-    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
+    **Raises** `OptionError` for other values, and before sampling for an unknown site.
 
     **Source**: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2), 667-718.
 

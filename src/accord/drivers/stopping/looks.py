@@ -1,4 +1,4 @@
-"""Say after how many draws a rule is looked at."""
+"""Set the numbers of draws after which a rule is checked."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,24 +14,23 @@ _FEWEST = 4
 
 
 def first_look(num_chains: int) -> int:
-    """Kept draws per chain at the first look at a run: 100, or of many chains as many in all as four have by then.
+    """Return the kept draws per chain at the first check: 100, or fewer for many chains, with 400 in all.
 
-    - `num_chains`: those that were asked for, whatever has befallen them since, so that all looks are fixed before the
-      run.
+    - `num_chains`: the requested number, failed chains included, so that all checks are fixed before the run.
     """
     return FIRST if num_chains < MANY else max(-(-_USUAL * FIRST // num_chains), _FEWEST)
 
 
 def stored_first_look(settings: Mapping[str, Any]) -> int:
-    """That of a stored run, by the settings of its manifest; of runs of before, however many chains, it is 100."""
+    """Return the first check of a stored run, from its manifest; 100 for runs of early versions."""
     return settings.get("first_look", FIRST)
 
 
 def looks(num_kept: int, first: int = FIRST) -> tuple[int, ...]:
-    """Kept draws per chain at which a rule is looked at: `first`, then each half as many again, and at last `num_kept`.
+    """Return the kept draws per chain at which a rule is checked: `first`, each time half as many more, `num_kept`.
 
-    Growing intervals keep the looks few, twelve for ten thousand draws: a rule that holds by luck has as many chances
-    to as there are looks, and each costs time.
+    Growing intervals keep the checks few, twelve for ten thousand draws: each check costs time, and is another chance
+    for a rule to hold by luck.
     """
     found, at = [], first
     while at < num_kept:

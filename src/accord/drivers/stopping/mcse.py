@@ -1,4 +1,4 @@
-"""Stop when means are known well enough."""
+"""Stop when means are precise enough."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 @checks_fields
 @dataclass(frozen=True, repr=False)
 class MCSE(AbstractOfDraws):
-    """Holds once the Monte Carlo standard error of every mean is at most this share of the posterior's sd.
+    """Rule that holds once the Monte Carlo error of every mean is at most this share of the posterior sd.
 
-    `MCSE(0.05)` is 5% of the sd of each scalar, for which its mean needs 400 effective draws.
+    `MCSE(0.05)` is 5% of the sd of each parameter, which takes 400 effective draws.
 
     **Fields**
     - `largest`: > 0.
     - `sites`: names of the sites that count; None is all latent and deterministic ones.
-    - `unit`: `"sd"`, or `"site"`, where `largest` is in the unit of the sites themselves, as in
+    - `unit`: `"sd"`, or `"site"` if `largest` is in the unit of the sites, as in
       `infer.MCSE(0.1, sites=["mu"], unit="site") & infer.ESS(400)`.
 
-    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there.
+    **Raises** `OptionError` for other values, and before sampling for an unknown site.
 
     **Example**
 

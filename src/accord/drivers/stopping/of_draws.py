@@ -1,4 +1,4 @@
-"""Judge a diagnostic of every scalar: what rules of effective sample size, R-hat and Monte Carlo error share."""
+"""Judge a diagnostic of every scalar: the common part of the rules ESS, R-hat and MCSE."""
 
 import abc
 import math
@@ -13,11 +13,10 @@ from .clock import exactly, is_number
 
 
 class AbstractOfDraws(AbstractLeaf):
-    """A rule on a diagnostic of every scalar of some sites, or of all latent and deterministic ones.
+    """Rule on a diagnostic of every scalar of some sites, or of all latent and deterministic ones.
 
-    Scalars of which the diagnostic is not defined do not count, as in the notices: those that have not varied yet in
-    any chain (an upper triangle of zeros, an indicator), and those that are not finite. Where none is left, the rule
-    does not hold.
+    Scalars with an undefined diagnostic do not count, as in the notices: constants so far (an upper triangle of zeros,
+    an indicator), and values that are not finite. Without any other scalar, the rule does not hold.
     """
 
     sites: tuple[str, ...] | None
@@ -26,25 +25,25 @@ class AbstractOfDraws(AbstractLeaf):
     @property
     @abc.abstractmethod
     def goal(self) -> float:
-        """What the worst scalar must reach."""
+        """Value that the worst scalar must reach."""
 
     @abc.abstractmethod
     def values(self, draws: np.ndarray, superchains: Sequence[int] | None) -> np.ndarray:
-        """The diagnostic of draws of shape `(chain, draw, k)`: shape `(k,)`, NaN where there is none.
+        """Compute the diagnostic of draws of shape `(chain, draw, k)`: shape `(k,)`, NaN if undefined.
 
         - `superchains`: see `Sight`.
         """
 
     @abc.abstractmethod
     def in_words(self, value: float, label: str) -> str:
-        """A value beside the goal."""
+        """Write a value with the goal."""
 
     @abc.abstractmethod
     def times(self, value: float) -> float | None:
-        """How many times as many draws would reach the goal, by a guess."""
+        """Estimate how many times as many draws would reach the goal."""
 
     def judge(self, sight: Sight) -> Finding:
-        """Find the scalar that is furthest from the goal; where that suffices, the first part that misses it."""
+        """Find the scalar that is furthest from the goal, or if brief, the first block that misses it."""
         worst: tuple[float, str, int] | None = None
         for name, scalars, draws in sight.blocks(self.sites):
             values = self.values(draws, sight.superchains)
@@ -64,7 +63,7 @@ class AbstractOfDraws(AbstractLeaf):
         return Finding(repr(self), self.is_enough(value), words, value, name, scalar, self.times(value))
 
     def is_enough(self, value: float) -> bool:
-        """Whether a scalar has reached the goal."""
+        """Return whether a scalar has reached the goal."""
         return value >= self.goal if self.is_large_good else value <= self.goal
 
     def check(self, sites: Collection[str], num_chains: int) -> None:
@@ -80,11 +79,11 @@ class AbstractOfDraws(AbstractLeaf):
         return f"{type(self).__name__}({exactly(self.goal)}{options})"
 
     def _worst(self, values: np.ndarray) -> int:
-        """Which is furthest from the goal."""
+        """Return the value that is furthest from the goal."""
         return int(np.nanargmin(values) if self.is_large_good else np.nanargmax(values))
 
     def _unusual(self) -> list[tuple[str, Any]]:
-        """Options that are not at their defaults."""
+        """Return options that differ from their defaults."""
         return [] if self.sites is None else [("sites", list(self.sites))]
 
 
@@ -95,7 +94,7 @@ def check_positive(rule: str, name: str, value: object, example: str) -> None:
 
 
 def names_of(rule: str, sites: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Names of sites, of which one may be written without a list."""
+    """Return names of sites as a tuple; a single name needs no list."""
     if sites is None:
         return None
     found = (sites,) if isinstance(sites, str) else sites
@@ -105,5 +104,5 @@ def names_of(rule: str, sites: str | Sequence[str] | None) -> tuple[str, ...] | 
 
 
 def listed(sites: tuple[str, ...] | None) -> list[str] | None:
-    """Names of sites as JSON."""
+    """Convert names of sites to JSON."""
     return None if sites is None else list(sites)

@@ -18,19 +18,19 @@ from .of_draws import AbstractOfDraws, listed, names_of
 @checks_fields
 @dataclass(frozen=True, repr=False)
 class RHat(AbstractOfDraws):
-    """Holds once the rank-normalised R-hat of every scalar is at most this. It needs two chains at least.
+    """Rule that holds once rank-normalised R-hat of every parameter is at most this; needs two chains.
 
-    It says that chains agree, and nothing of how much they are worth: combine it with `infer.ESS`.
+    It shows that chains agree, not how precise results are: combine it with `infer.ESS`.
 
-    Of fewer than 64 chains it is the split one; from 64 on the nested one, of the superchains of `ChEES`, or of sixteen
-    sets of neighbours, as in `draws.summary()`. That of chains which agree is about 1 + 1 / (2 n), with n the effective
-    draws of one set: 1.01 takes 50 in each set, 800 in sixteen.
+    Below 64 chains it uses split R-hat. From 64 on it uses nested R-hat, with the superchains of `ChEES` or sixteen
+    sets of neighbours, as `draws.summary()` does. If chains agree, nested R-hat is about 1 + 1 / (2 n) with n effective
+    draws in each set: 1.01 takes 50 per set, 800 in sixteen.
 
     **Fields**
     - `limit`: > 1; 1.01 is usual.
     - `sites`: names of the sites that count; None is all latent and deterministic ones.
 
-    **Raises** `OptionError` for other values, and before anything is drawn for a site that is not there, or one chain.
+    **Raises** `OptionError` for other values, and before sampling for an unknown site or a single chain.
 
     **Source**: Vehtari et al. (2021), as for `ESS`; Margossian et al. (2024), Bayesian Analysis, for nested R-hat.
 

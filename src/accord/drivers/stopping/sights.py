@@ -1,4 +1,4 @@
-"""Read what a rule is to see from a store, and have the rule judge it."""
+"""Read the draws for a rule from a store, and judge them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,12 +17,12 @@ NUM_UNMOVED = "tally.num_unmoved"
 
 
 def first_draws(segments: Sequence[Segment], num_draws: int) -> list[Segment]:
-    """The segments of a chain that begin before its kept draw `num_draws`, those of warm-up among them."""
+    """Return the segments of a chain that start before its kept draw `num_draws`, warm-up included."""
     return [each for each in segments if each.phase == "warmup" or each.start < num_draws]
 
 
 def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, ...], str]]:
-    """Latent, collapsed and deterministic sites, as `storage.Joined` takes them."""
+    """Return latent, collapsed and deterministic sites, as `storage.Joined` takes them."""
     sites = manifest["layout"]["sites"]
     return {
         site["name"]: (f"site/{site['name']}", tuple(site["shape"]), site["dtype"])
@@ -32,7 +32,7 @@ def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, 
 
 
 def superchains_of(manifest: Mapping[str, Any], chains: Sequence[int]) -> list[int] | None:
-    """The superchain of each of `chains`, where several began at one place; None where each has its own start."""
+    """Return the superchain of each of `chains`; None if each chain has its own starting point."""
     count = manifest["sampler"].get("superchains")
     size = 0 if count is None else len(manifest["chains"]) // count
     return [chain // size for chain in chains] if size else None
@@ -47,7 +47,7 @@ def judge(
     is_last: bool,
     num_numbers: int,
 ) -> tuple[bool, tuple[int, ...], Look]:
-    """Judge the first `num_draws` of all chains that have made as many: whether the rule holds, for which chains, why.
+    """Judge the first `num_draws` of all chains with that many: return whether the rule holds, the chains and findings.
 
     Most looks find that more is needed, so they are made short: some scalars of each site, about `num_numbers` numbers,
     and the worst of `earlier` looks are judged first, and the others where those do not decide; at the last look all,
@@ -75,14 +75,14 @@ def judge(
 
 
 def _counts(segments: Sequence[Segment], num_draws: int) -> bool:
-    """Whether a chain has made so many draws, and is not given up at the last of them."""
+    """Return whether a chain has made this many draws, and was not given up at the last one."""
     if not segments or segments[-1].phase == "warmup" or segments[-1].stop < num_draws:
         return False
     return int(segments[-1].end_state[NUM_UNMOVED]) < MAX_UNMOVED
 
 
 def _is_open(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:
-    """Whether rules that are not judged yet decide."""
+    """Return whether rules that are not judged yet decide."""
     least, most = ({leaf: holds.get(leaf, unknown) for leaf in rule.leaves} for unknown in (False, True))
     return rule.is_met(least) != rule.is_met(most)
 
@@ -99,8 +99,8 @@ def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: f
     return Sight(draws, seconds, None, False, label, superchains_of(run.manifest, list(chains)))
 
 
-def _some(sight: Sight, earlier: Sequence[Look], num_numbers: int) -> dict[str, np.ndarray]:
-    """Scalars that stand for all: evenly spaced ones of each site, and the worst of earlier looks."""
+def _some(sight: Sight, earlier: Sequence[Look]) -> dict[str, np.ndarray]:
+    """Select representative scalars: evenly spaced ones of each site, and the worst of earlier checks."""
     draws = sight.draws
     widths = {name: draws.width(name) for name in draws}
     num_draws = max((int(np.prod(draws.shape(name)[:2])) for name in draws), default=1)

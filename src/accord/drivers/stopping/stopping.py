@@ -1,4 +1,4 @@
-"""Say how a run came to its end: the rule, where it was looked at, and what was found."""
+"""Record how a rule ended a run: the rule, its checks and their results."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from .described import rule_from
 
 @dataclass(frozen=True)
 class Look:
-    """What was found at one look.
+    """Results of one check of a rule.
 
     **Fields**: `draws`, kept per chain, that were looked at; `findings`, one for each rule that was judged. Where a
     rule did not hold, they are of the first scalars that were against it, and of the worst of all at the last look.
@@ -26,15 +26,15 @@ class Look:
 
 @dataclass(frozen=True)
 class Stopping:
-    """How a rule ended a run, or did not.
+    """Result of a stopping rule for a run.
 
     **Fields**
-    - `rule`.
-    - `held`: whether it held; None while nobody knows, as after Ctrl-C.
+    - `rule`: the rule.
+    - `held`: whether it held; None if that is not known, as after Ctrl-C.
     - `draws`: kept draws per chain at which that was known, or None.
-    - `chains`: the chains that it was known of; others had been given up.
-    - `looks`: where it was looked at.
-    - `is_by_clock`: whether `Seconds` ended the run, so that `draws` are those that all chains had made by then.
+    - `chains`: the chains that were judged; others had been given up.
+    - `looks`: its checks.
+    - `is_by_clock`: whether `Seconds` ended the run, so that `draws` depends on the clock.
 
     **Example**
 
@@ -62,7 +62,7 @@ class Stopping:
         return f"<{self}>"
 
     def as_json(self) -> dict[str, Any]:
-        """For a store."""
+        """Convert it to JSON."""
         return {
             "rule": self.rule.described(),
             "held": self.held,
@@ -74,7 +74,7 @@ class Stopping:
 
     @staticmethod
     def stored(record: Mapping[str, Any]) -> "Stopping":
-        """What `as_json` returned."""
+        """Read the result of `as_json`."""
         looks = tuple(
             Look(look["draws"], tuple(Finding(**each) for each in look["findings"]))
             for look in record["looks"]
@@ -90,7 +90,7 @@ class Stopping:
 
 
 def at_cap(stopping: Stopping | None) -> list[Notice]:
-    """Say that a run has come to its last draw and its rule does not hold."""
+    """Make a notice for a run that reached its last draw before its rule held."""
     if stopping is None or stopping.held is not False or not stopping.looks:
         return []
     findings = [finding for finding in stopping.looks[-1].findings if not finding.holds]

@@ -1,4 +1,4 @@
-"""Look at a rule while its run goes on, at fixed draws, as soon as every chain has made them."""
+"""Check a rule during its run, at fixed draws, as soon as every chain has made them."""
 
 import time
 from collections.abc import Callable, Collection
@@ -18,7 +18,7 @@ _Verdict = tuple[bool, tuple[int, ...], Look]
 
 
 class Watch:
-    """What is known of a rule so far. The thread that schedules calls it; what takes long is judged in another.
+    """State of a rule during a run. The scheduling thread calls it; slow checks run in another thread.
 
     **Arguments**: `rule`; `run`, the open store; `cap`, kept draws per chain at most; `stopping`, what was known when
     the run was taken up; `began`, by `time.perf_counter`; `show`, takes what was found last, in words; `pace`,
@@ -49,18 +49,18 @@ class Watch:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the run is at its end."""
+        """Return whether the run is at its end."""
         return self.stopping.held is not None
 
     @property
     def num_sure(self) -> int:
-        """Kept draws per chain that are wanted for sure; what a chain meets beyond them may be of no account."""
+        """Count the kept draws per chain that belong to the run for certain; later ones may be dropped."""
         if self.is_decided:
             return self.stopping.draws or 0
         return self._left[0] if self._left else self._cap
 
     def look(self, lost: Collection[int]) -> bool:
-        """Go as far as is possible without waiting long; `lost` are chains that make no more draws.
+        """Check the rule as far as possible without a long wait; `lost` are chains that make no more draws.
 
         Returns whether more is known than before.
         """
@@ -76,7 +76,7 @@ class Watch:
         return self.stopping is not before
 
     def settle(self, lost: Collection[int], is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Judge all that is there, once nothing more will be drawn for now."""
+        """Judge all draws, after the last one was made."""
         if self.stopping.is_by_clock:
             stored = {chain: self._run.stored(chain)["sample"] for chain in self._run.manifest.chains}
             counted = tuple(chain for chain in stored if chain not in lost)
@@ -120,7 +120,7 @@ class Watch:
         self._show(f"{look}, at {look.draws} draws per chain")
 
     def _look_at_clock(self) -> None:
-        """End the run where the time that has passed is enough, whatever was drawn."""
+        """End the run once its time is over, whatever was drawn."""
         passed = time.perf_counter() - self._began
         met = {
             leaf: isinstance(leaf, Seconds) and passed >= leaf.seconds for leaf in self.stopping.rule.leaves

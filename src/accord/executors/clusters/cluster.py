@@ -1,4 +1,4 @@
-"""Say what may be asked of an executor that reaches out of this process: an extra that is there, and a safe address."""
+"""Check requirements of cluster executors: an installed package, and a safe address."""
 
 import importlib.util
 import ipaddress
@@ -11,7 +11,7 @@ _ENCRYPTED = ("tls", "wss", "inproc")
 
 
 def require(package: str, executor: str, extra: str, least: tuple[int, int]) -> None:
-    """Raise `OptionError` where a package that an executor needs is not installed, or is older than `least`."""
+    """Raise `OptionError` if a required package is not installed, or is older than `least`."""
     remedy = f'pip install "accord[{extra}]".'
     if importlib.util.find_spec(package) is None:
         raise OptionError(
@@ -26,7 +26,7 @@ def require(package: str, executor: str, extra: str, least: tuple[int, int]) -> 
 
 
 def check_address(executor: str, address: str, *, insecure: bool) -> None:
-    """Raise `OptionError` for an address of another machine, unless it is encrypted or was asked for knowingly."""
+    """Raise `OptionError` for an address of another machine, unless it is encrypted or `insecure` is set."""
     if not address.strip():
         raise OptionError(f'{executor}: address is empty; give one such as "tcp://127.0.0.1:8786", or None.')
     scheme, separator, rest = address.rpartition("://")
@@ -41,7 +41,7 @@ def check_address(executor: str, address: str, *, insecure: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, as nobody else reaches it; a name may be anything."""
+    """Return whether a host is a loopback address, which no other machine reaches; names are not resolved."""
     if host == "localhost":
         return True
     try:

@@ -14,21 +14,21 @@ from .cluster import check_address, require
 
 @checks_fields
 class Dask(AbstractExecutor):
-    """Chains on a Dask cluster: of several machines, of a batch queue (dask-jobqueue), or one that you have at hand.
+    """Run chains on a Dask cluster: on several machines, in a batch queue (dask-jobqueue), or in this process.
 
-    A worker hands each task to a child process of its own, which is started in the surroundings of the run; so it does
-    not matter how the workers were started, and the draws are the same. What dies or is stuck is replaced.
+    Each worker runs tasks in child processes with the settings of the run. So it does not matter how the workers were
+    started, and the draws are the same. A dead or stuck child is replaced.
 
     **Fields**
     - `cluster`: the address of a scheduler, such as `"tcp://127.0.0.1:8786"`; a `distributed.Client`, for a cluster
-      that wants credentials; or None for a cluster inside of this process, whose children run on this machine.
-    - `workers`: at most as many chains at the same time; >= 1. None takes the threads of all workers that are there
-      when the run begins, and one for each core without a cluster.
-    - `insecure`: whether the model may travel to another machine unencrypted. Whoever reaches a Dask scheduler can run
-      what he likes on its workers.
+      with credentials; or None for a cluster in this process, with children on this machine.
+    - `workers`: maximal number of chains at the same time; >= 1. None takes the threads of all workers when the run
+      starts, or one for each core without a cluster.
+    - `insecure`: allow unencrypted connections to another machine. Anyone who can reach a Dask scheduler can run code
+      on its workers.
 
-    **Raises** `OptionError` where `distributed` is not installed, and for an address of another machine that is neither
-    `tls://` nor declared `insecure`.
+    **Raises** `OptionError` if `distributed` is not installed, and for the address of another machine without `tls://`
+    or `insecure=True`.
 
     **Example**
 

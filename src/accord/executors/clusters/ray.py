@@ -14,19 +14,19 @@ from .ray_head import on_loopback
 
 @checks_fields
 class Ray(AbstractExecutor):
-    """Chains in actors of Ray, for those who have a Ray cluster: each in a process of its own.
+    """Run chains in actors of a Ray cluster, each in a separate process.
 
-    An actor that dies or is stuck is replaced, and the draws are the same. Without a cluster, `Processes` does as much
-    for less: Ray takes seconds to start and hundreds of megabytes.
+    A dead or stuck actor is replaced, and the draws are the same. Without a cluster, use `Processes`: Ray takes seconds
+    to start and hundreds of megabytes.
 
     **Fields**
-    - `address`: of a cluster (`"auto"` finds the one of this machine), or None for the one that this process has
-      joined by `ray.init`, or else for one of its own on loopback, which ends with the run.
-    - `workers`: at most as many chains at the same time; >= 1. None takes the CPUs of the cluster.
-    - `insecure`: whether the model may travel to another machine unencrypted.
+    - `address`: address of a cluster; `"auto"` finds the cluster of this machine. None takes the cluster that this
+      process joined by `ray.init`, or else starts one on loopback, which ends with the run.
+    - `workers`: maximal number of chains at the same time; >= 1. None takes the CPUs of the cluster.
+    - `insecure`: allow unencrypted connections to another machine.
 
-    **Raises** `OptionError` where ray >= 2.52 is not installed (older ones run code for whoever reaches them), and for
-    the address of another machine that is not declared `insecure`.
+    **Raises** `OptionError` if ray >= 2.52 is not installed (older versions run code for anyone who can reach them),
+    and for the address of another machine without `insecure=True`.
 
     **Example**
 

@@ -1,4 +1,4 @@
-"""Run chains on several processes, on one machine or many, that share the data out and live and die together."""
+"""Run chains on several processes, on one machine or many, that share the data."""
 
 import secrets
 
@@ -18,21 +18,20 @@ _SHORTEST_KEY = 16  # characters
 
 @checks_fields
 class MultiHost(AbstractExecutor):
-    """One chain at a time, its data shared out among processes: for a likelihood too large for one machine.
+    """Run one chain at a time with its data split over processes: for a likelihood too large for one machine.
 
-    The processes are a gang: JAX runs the same program in all of them, and each has some of the rows. They are children
-    of this one, or, with `address`, wait to be asked on other machines, where `accord member HOST:PORT` was started by
-    Slurm, MPI or hand. When one dies or stands still all are ended, and a new gang goes on from what was last handed
-    over. The draws are the same, bit for bit, as those of `Devices` with the same `shard`.
+    JAX runs the same program in all processes, and each holds some of the rows. The processes are children of this one.
+    With `address` they run on other machines, where you start `accord member HOST:PORT` by Slurm, MPI or hand. If one
+    process dies or hangs, all are restarted, and continue from the last results. Draws are equal bit for bit to those
+    of `Devices` with the same `shard`.
 
     **Fields**
-    - `processes`: how many; >= 1, each with one CPU device, or with the accelerators that it sees.
-    - `shard`: by argument of the model, the axis along which it has its rows: `{"X": 0, "y": 0}`; or a plate over them.
-    - `address`: `HOST:PORT` of this machine, at which members come in; None starts them here. They must know the
-      secret in the environment variable `ACCORD_GANG_KEY`, which has 16 characters or more.
-    - `insecure`: that `address` may be another than loopback. Whoever knows the secret can run code here and there,
-      what is sent is not encrypted, and what JAX's processes say to each other is not even authenticated: only for a
-      network where all are trusted.
+    - `processes`: number of processes; >= 1, each with one CPU device, or with the accelerators that it sees.
+    - `shard`: the axis of the rows of each argument: `{"X": 0, "y": 0}`; or the name of a plate over them.
+    - `address`: `HOST:PORT` of this machine, to which members connect; None starts them here. Members need the secret
+      in the environment variable `ACCORD_GANG_KEY`, of 16 characters or more.
+    - `insecure`: allow an `address` other than loopback. Anyone with the secret can run code on all machines. Messages
+      are not encrypted, and messages between JAX's processes are not authenticated: use it only in a trusted network.
 
     **Example**
 
@@ -103,7 +102,7 @@ class MultiHost(AbstractExecutor):
 
 
 def _listening(address: str) -> tuple[tuple[str, int], bytes]:
-    """Where to listen, and the secret. Raises `OptionError` where that is too short."""
+    """Return the address to listen at and the secret. Raises `OptionError` for a short secret."""
     key = key_here()
     if len(key) < _SHORTEST_KEY:
         raise OptionError(
