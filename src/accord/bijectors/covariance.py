@@ -102,8 +102,8 @@ class PositiveDefinite(LowerCholesky):
 class BelowIdentity(LowerCholesky):
     """Map vectors of length `n (n + 1) / 2` to symmetric matrices with eigenvalues between 0 and 1.
 
-    With the `LowerCholesky` factor L of a vector, and C that of I + L L', the matrix has the factor C^-1 L; what it
-    lacks to the identity has the factor C^-1. For numbers this is a share, of which the odds are L^2.
+    With the `LowerCholesky` factor L of a vector, and C the factor of I + L L', the matrix has the factor C^-1 L; the
+    identity less the matrix has the factor C^-1. In one dimension this is a share with odds L^2.
 
     **Example**
 

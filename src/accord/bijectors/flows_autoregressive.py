@@ -22,7 +22,7 @@ class InverseAutoregressive(AbstractBijector):
     - `log_scale_min_clip`, `log_scale_max_clip`: limits of the log scale.
 
     **Source**: Kingma et al. (2016), Improving variational inference with inverse autoregressive flow, equation 10.
-    The limits are approached smoothly, so that the derivatives are those of the map.
+    The limits are approached smoothly, so that derivatives of the map stay right.
 
     **Example**
 
@@ -50,7 +50,7 @@ class InverseAutoregressive(AbstractBijector):
 
         def advance(x: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:
             loc, log_scale = self._parameters(x)
-            # What is not yet known stays 0: nothing computed from it could overflow and spoil what is.
+            # Unknown elements stay 0, so that nothing computed from them can overflow and spoil the known ones.
             is_next = jnp.broadcast_to(order == place, x.shape)
             return jnp.where(is_next, (y - loc) * jnp.exp(-log_scale), x), None
 

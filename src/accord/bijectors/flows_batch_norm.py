@@ -14,7 +14,7 @@ class BatchNorm(AbstractBijector):
     """Map `y = shift + exp(log_scale) * (x - mean) / sqrt(variance + epsilon)`, with frozen statistics.
 
     The map depends on nothing but its fields: it never looks at the batch it is applied to, so it is the same under
-    any batching. `updated` gives the map with the running statistics moved towards those of a batch.
+    any batching. `updated` gives the map with the running statistics moved towards a batch's.
 
     **Fields**
     - `mean`, `variance`: running statistics of the input, shape `(n,)`; not meant to be trained.
@@ -48,7 +48,7 @@ class BatchNorm(AbstractBijector):
         return cls(zeros, jnp.ones(size), zeros, zeros, epsilon)
 
     def updated(self, x: jax.Array, momentum: float = 0.1) -> "BatchNorm":
-        """Move the running statistics by the share `momentum` towards those of `x`, shape `(..., n)`."""
+        """Move the running statistics by the share `momentum` towards the statistics of `x`, shape `(..., n)`."""
         axes = tuple(range(x.ndim - 1))
         mean = self.mean + momentum * (x.mean(axis=axes) - self.mean)
         variance = self.variance + momentum * (x.var(axis=axes) - self.variance)

@@ -127,7 +127,7 @@ class BlockNeuralAutoregressive(AbstractBijector):
     """Map vectors by a `BlockNeuralAutoregressiveNN`, which increases in every element.
 
     Forward is exact. Inverse searches for each element in turn, by Newton's steps within a bracket, bounded in number
-    and to rounding; its derivatives are those of the exact inverse. It costs some ten evaluations for every element.
+    and to rounding; its derivatives equal the exact inverse's. It costs some ten evaluations for every element.
 
     **Fields**
     - `network`: the network, called with `(..., n)`.

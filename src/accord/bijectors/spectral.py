@@ -17,7 +17,7 @@ class DiscreteCosine(AbstractBijector):
 
     **Fields**
     - `dim`: the axis, counted from the end: negative.
-    - `smooth`: the power of the frequency by which coefficients are multiplied. 0 makes white noise of white noise,
+    - `smooth`: the power of the frequency by which coefficients are multiplied. 0 maps white noise to white noise,
       1 white noise of a random walk.
 
     **Example**

@@ -139,7 +139,7 @@ def _place(rise: jax.Array, at: Piece) -> jax.Array:
     b = at.height * at.first - excess
     c = -mean * rise
     square = b * b - 4 * a * c
-    # Positive but for rounding, as the spline increases.
+    # Positive up to rounding, as the spline increases.
     is_positive = square > 0
     root = jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, square, 1.0)), 0.0)
     return 2 * c / (-b - root)

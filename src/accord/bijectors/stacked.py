@@ -19,7 +19,7 @@ class Stacked(AbstractBijector):
     are summed, else they lie side by side too.
 
     **Fields**
-    - `parts`: bijectors, in order, all of which add the same number of axes (none, as a rule).
+    - `parts`: bijectors, in order; all add the same number of axes (usually none).
     - `dim`: the axis of `y`, counted from the end: negative.
     - `lengths`: how long the slices of `y` are; 1 each by default.
 
@@ -121,7 +121,7 @@ def _split(value: Any, lengths: tuple[int, ...], dim: int) -> list[jax.Array]:
     if sum(lengths) != value.shape[dim]:
         raise DistributionError(
             f"Stacked: the slices have lengths {lengths}, {sum(lengths)} in all, but axis {dim} of the value is "
-            f"{value.shape[dim]} long. Give `lengths` that fit."
+            f"{value.shape[dim]} long. Give `lengths` with this sum."
         )
     return jnp.split(value, np.cumsum(lengths)[:-1].tolist(), axis=dim)
 

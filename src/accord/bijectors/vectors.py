@@ -156,7 +156,7 @@ class PositiveOrdered(AbstractBijector):
 class L1Ball(AbstractBijector):
     """Map vectors to vectors with absolute sum below one: each element takes a share tanh(x) of the rest.
 
-    The map is continuous, with a kink where an element is 0: there what is left for the later ones is largest.
+    The map is continuous, with a kink where an element is 0: there the rest for later elements is largest.
 
     **Example**
 

@@ -50,7 +50,7 @@ class AbstractDistribution(Module):
         for name, attribute in vars(cls).items():
             if isinstance(attribute, functools.cached_property):
                 raise DistributionError(
-                    f"{cls.__name__}.{name} is a functools.cached_property. What it keeps may be a tracer, which "
+                    f"{cls.__name__}.{name} is a functools.cached_property. The cached value may be a tracer, which "
                     "breaks every later use of the distribution. Make it a plain property."
                 )
 
@@ -200,7 +200,8 @@ class AbstractDistribution(Module):
     def censor(self, low: Any = None, high: Any = None) -> "CensoredDistribution":
         """Censor the distribution: record a value beyond a bound as that bound.
 
-        **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; None or infinity is no bound.
+        **Arguments**: `low`, `high`, numbers or arrays that broadcast to a batch shape; None or infinity means no
+        bound.
 
         **Raises** `DistributionError` when this distribution has no cdf, or is not univariate.
         """

@@ -63,7 +63,7 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
             )
         case c.Dependent():
             raise DistributionError(
-                f"biject_to: {constraint} depends on parameters. Use the `support` of a distribution that has them."
+                f"biject_to: {constraint} depends on parameters. Use the `support` of a distribution."
             )
     for kind, bijector in _MAPS:
         if isinstance(constraint, kind):
@@ -83,7 +83,7 @@ def biject_to(constraint: c.Constraint) -> AbstractBijector:
             return bijectors.Sigmoid() if unit else bijectors.Interval(lower, upper)
         case _:
             raise DistributionError(
-                f"biject_to: {constraint} has no map from unconstrained space. Use one of the constraints that has, "
+                f"biject_to: {constraint} has no map from unconstrained space. Use a constraint that has one, "
                 "such as a matrix or vector in terms of positive numbers."
             )
 

@@ -22,9 +22,9 @@ def kl_divergence(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array
     `Poisson`; for `Kumaraswamy` from `Beta`, `Weibull` from `Gamma`, `Delta` from any, and independent normals from
     `CirculantNormal`; and for such distributions expanded, masked, or taken to events.
 
-    **Returns** an array of the batch shape to which those of both broadcast; inf where `p` can be where `q` cannot.
+    **Returns** an array of the common batch shape; inf where `p` has mass outside the support of `q`.
 
-    **Raises** `DistributionError`, naming the pair, where there is no formula.
+    **Raises** `DistributionError`, which names the pair, if there is no formula.
     """
     from .wrappers.wrappers import ExpandedDistribution, Independent, MaskedDistribution
 

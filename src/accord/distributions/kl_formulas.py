@@ -1,6 +1,6 @@
 """Define formulas of Kullback-Leibler divergences that stay accurate when both distributions are close.
 
-**Source**: Gil, Alajaji & Linder (2013), Information Sciences 249, 124-131, for those of one family.
+**Source**: Gil, Alajaji & Linder (2013), Information Sciences 249, 124-131, for pairs of one family.
 """
 
 from typing import Any
@@ -177,7 +177,7 @@ def poisson(rate: jax.Array, other_rate: jax.Array) -> jax.Array:
 
 
 def _relative(x: jax.Array, y: jax.Array, log_ratio: jax.Array) -> jax.Array:
-    """Compute x log(y / x) - (y - x), 0 where x is 0 but for y."""
+    """Compute x log(y / x) - (y - x); the first term is 0 where x is 0."""
     return excess(x, y - x, jnp.where(x == 0, 0.0, log_ratio))
 
 

@@ -19,7 +19,7 @@ class AbstractCovariance(Module):
     """Abstract base class of covariance functions of Gaussian processes.
 
     `covariance(x, z)` is the matrix between points `x`, shape `(n,)` or `(n, d)`, and `z`, shape `(k,)` or `(k, d)`;
-    without `z`, that of `x` with itself. Its shape is `(n, k)`.
+    without `z`, the covariance of `x` with itself. Its shape is `(n, k)`.
 
     **Fields**
     - `amplitude`: standard deviation of the process at any point, > 0, shape `()`.
@@ -59,7 +59,7 @@ class AbstractCovariance(Module):
                 raise DistributionError(
                     f"{type(self).__name__}: {name} has shape {np.shape(value)}, but must be a number"
                     f"{' or one for each axis' * most}. For several processes, build one covariance for each, or "
-                    "`jax.vmap` over what is computed from them."
+                    "`jax.vmap` over the computation."
                 )
 
     def __hash__(self) -> int:
@@ -72,7 +72,7 @@ class AbstractCovariance(Module):
     def _points(self, *sets: Any) -> tuple[jax.Array, ...]:
         """Return sets of points of one dtype, each of shape `(n, d)`.
 
-        **Raises** `DistributionError` for what are no points, or not of as many axes as there are lengthscales.
+        **Raises** `DistributionError` for invalid points, or points with other axes than the lengthscales.
         """
         dtype = self._dtype(*sets)
         found = tuple(as_points(type(self).__name__, each, dtype) for each in sets)

@@ -66,7 +66,7 @@ def conditional(
     """
     old, between, new = covariance(x), covariance(x, x_new), covariance(x_new)
     factor = jnp.linalg.cholesky(_with_noise(old, noise))
-    # Both are multiplied by the inverse of the factor, so that what is taken away from `new` is a square.
+    # Both are multiplied by the inverse of the factor, so that a square is subtracted from `new`.
     sides = jnp.concatenate(
         [between, (jnp.asarray(y, old.dtype) - jnp.asarray(mean, old.dtype))[:, None]], axis=1
     )

@@ -17,7 +17,7 @@ from ..distributions.parameters import check_parameter
 from .base import AbstractCovariance, as_points, library_of
 from .periodic import Periodic
 
-# Orders beyond the last at which the recurrence begins: what is left of its error is below 3e-8 for any lengthscale.
+# The recurrence starts this many orders beyond the last one: its error is below 3e-8 for any lengthscale.
 _BEYOND = 48
 
 
@@ -29,7 +29,7 @@ class HarmonicBasis(Module):
     Of NumPy's numbers it is an array of NumPy's.
 
     **Fields**
-    - `period`: that of the covariance, > 0, shape `()`.
+    - `period`: the period of the covariance, > 0, shape `()`.
     - `size`: the number of multiples; about 3 divided by the lengthscale of the covariance is enough for most.
 
     **Source**: Solin & Sarkka (2014), Explicit Link between Periodic Covariance Functions and State Space Models,
@@ -70,8 +70,8 @@ class HarmonicBasis(Module):
             )
         if not _is_same(self.period, covariance.period):
             raise OptionError(
-                f"HarmonicBasis: its period is {self.period}, and that of the covariance {covariance.period}. Build it "
-                "from the covariance: `gp.HarmonicBasis(covariance.period, size)`."
+                f"HarmonicBasis: its period is {self.period}, but the covariance has period {covariance.period}. Build "
+                "the basis from the covariance: `gp.HarmonicBasis(covariance.period, size)`."
             )
         dtype = float_type(covariance.amplitude, covariance.lengthscale)
         amplitude, lengthscale = (

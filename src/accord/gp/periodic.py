@@ -22,7 +22,7 @@ class Periodic(AbstractCovariance):
 
     **Covariance**: `amplitude^2 exp(-2 sin(pi (x - z) / period)^2 / lengthscale^2)`.
 
-    **Source**: MacKay (1998), Introduction to Gaussian Processes, equation 47; the Fourier series is that of Solin &
+    **Source**: MacKay (1998), Introduction to Gaussian Processes, equation 47; the Fourier series is from Solin &
     Sarkka (2014), Explicit Link between Periodic Covariance Functions and State Space Models, equation 26.
 
     **Example**

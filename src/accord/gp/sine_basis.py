@@ -29,7 +29,7 @@ class SineBasis(Module):
 
     **Fields**
     - `low`, `high`: the borders, in the units of `x`; shape `()`, or `(d,)` for a box.
-    - `size`: the number of functions; for a box a tuple, one for each axis, of which the product counts.
+    - `size`: the number of functions; for a box a tuple, one for each axis; the basis is their product.
 
     **Source**: Solin & Sarkka (2020), Statistics and Computing 30, 419-446, section 3; Riutort-Mayol et al. (2023),
     Statistics and Computing 33, 17 (accuracy, and the rules of `around`).
@@ -69,12 +69,12 @@ class SineBasis(Module):
         """Build a basis for points `x` that is accurate for all lengthscales in a range, by published rules.
 
         **Arguments**
-        - `x`: all points, those of predictions too; known numbers of shape `(n,)` or `(n, d)`.
+        - `x`: all points, including prediction points; known numbers of shape `(n,)` or `(n, d)`.
         - `lengthscales`: the shortest and the longest that matter: the first decides on the number of functions, the
           second on the width.
         - `covariance`: the class, one of `SquaredExponential`, `Matern32` and `Matern52`.
 
-        **Raises** `OptionError` for a covariance for which there are no rules.
+        **Raises** `OptionError` for a covariance without published rules.
         """
         rules = getattr(covariance, "rules", None)
         if rules is None:

@@ -21,7 +21,7 @@ class AbstractStationary(AbstractCovariance):
 
     **Class variables**
     - `rules`: the least width of an interval and the least number of functions on it, as `SineBasis.around` uses them;
-      None where nobody has measured them.
+      None if no rules were published.
     """
 
     rules: ClassVar[tuple[float, float] | None] = None
@@ -96,7 +96,7 @@ class RationalQuadratic(AbstractStationary):
     **Covariance**: `amplitude^2 (1 + r^2 / (2 mixture))^-mixture`, r the distance in lengthscales.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equation 4.19. The spectral
-    density is that of a squared exponential, averaged over the gamma distribution of its precision (DLMF 10.32.10).
+    density is a squared exponential's, averaged over the gamma distribution of its precision (DLMF 10.32.10).
 
     **Example**
 

@@ -30,7 +30,7 @@ def weights(
 
     **Returns** the weights, scaled: shape `(*plates, num_functions)`, one process for each entry of the plates around.
 
-    **Raises** `OptionError` for what is no covariance or basis; `DistributionError` where they do not fit together.
+    **Raises** `OptionError` for an object that is no covariance or basis; `DistributionError` if the two do not match.
 
     **Example**
 

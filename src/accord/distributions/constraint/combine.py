@@ -101,7 +101,7 @@ class Cat(Constraint):
         if ends[-1] != np.shape(value)[self.dim]:
             raise DistributionError(
                 f"Cat: the slices have lengths {self.slice_lengths}, {ends[-1]} in all, but axis {self.dim} of the "
-                f"value is {np.shape(value)[self.dim]} long. Give `lengths` that fit."
+                f"value is {np.shape(value)[self.dim]} long. Give `lengths` with this sum."
             )
         after = (slice(None),) * (-self.dim - 1)
         return [
@@ -126,8 +126,7 @@ class Dependent(Constraint):
     def _unknown(self) -> DistributionError:
         """Return the error for a property that needs a distribution's parameters."""
         return DistributionError(
-            "Dependent: which values are inside depends on parameters. Use the `support` of a distribution, which has "
-            "them."
+            "Dependent: the set depends on parameters. Use the `support` of a distribution, which has them."
         )
 
 

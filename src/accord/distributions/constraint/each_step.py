@@ -51,7 +51,7 @@ class EachStep(Constraint):
     def aligned(self, ndim: int) -> Constraint | None:
         """Return the set for a NumPy series with this many axes, its bounds given as many axes; None if impossible.
 
-        NumPy has no `vmap`, and that of JAX would compile a program. Bounds must be NumPy's, and of one set alone.
+        NumPy has no `vmap`, and JAX's would compile a program. Bounds must be NumPy arrays, of a single set.
         """
         inner = self.base
         while isinstance(inner, Independent):

@@ -23,7 +23,7 @@ class ProjectedNormal(AbstractDistribution):
     equally likely.
 
     **Fields**
-    - `concentration`: mean of the normal vector, shape `(..., n)`, n >= 2; the longer, the more concentrated.
+    - `concentration`: mean of the normal vector, shape `(..., n)`, n >= 2; a longer vector is more concentrated.
 
     **Density**, with respect to area on the sphere, c the concentration and t = x . c: the integral over r > 0 of
     `r**(n - 1) * exp(-|r * x - c|**2 / 2) / (2 * pi)**(n / 2)`.

@@ -18,7 +18,7 @@ def first_accepted(
     **Arguments**
     - `propose`: from a key to proposals and to booleans, True where one is accepted; both of the shape of `like`.
     - `like`: an array of numbers of the shape and dtype of the draws, on which the proposals depend.
-    - `most_rounds`: so many that the probability of refusing all of them is below rounding.
+    - `most_rounds`: bound on the rounds; the probability that all refuse is below rounding.
     """
 
     def again(carry: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ class SineSkewed(AbstractDistribution):
             raise self.refuse(
                 f"base_dist has event shape {self.base_dist.event_shape}, but skewness has shape "
                 f"{np.shape(self.skewness)}",
-                "Give one skewness for each angle, and a base of vectors: a scalar one becomes that by "
+                "Give one skewness for each angle, and a base of vectors: make one from a scalar distribution by "
                 "`.expand((n,)).to_event(1)`.",
             )
 

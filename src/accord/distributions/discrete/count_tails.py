@@ -55,7 +55,7 @@ def poisson_tail(tail: Tail, k: jax.Array, rate: jax.Array) -> jax.Array:
 def binomial_tail(tail: Tail, k: jax.Array, n: jax.Array, chance: Odds, *, is_exact: bool) -> jax.Array:
     """Compute the probability of at most (or of more than) `k` successes in `n` trials.
 
-    **Arguments**: `is_exact`: whether the probability of failure is known better than as 1 less that of success.
+    **Arguments**: `is_exact`: whether the probability of failure is known more accurately than as 1 - p.
     """
     value, n, p, q = jnp.broadcast_arrays(jnp.floor(k), n, chance.p, chance.q)
     is_within = (value >= 0) & (value < n)

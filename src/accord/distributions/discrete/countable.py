@@ -135,14 +135,14 @@ def known_bounds(distribution: AbstractDistribution, low: Any, high: Any) -> tup
     """Return the smallest lower and largest upper bound, if known while tracing and close enough together."""
     if not (is_concrete(low) and is_concrete(high)):
         raise distribution.refuse(
-            "how many values it has is known only when the program runs",
+            "the number of values is known only when the program runs",
             "This needs the sum over all of them: give the bounds as constants.",
         )
     first, last = int(np.min(low)), int(np.max(high))
     if last - first >= _MOST_VALUES:
         raise distribution.refuse(
             f"it has {last - first + 1} values, and this is a sum over all of them",
-            f"It is computed for up to {_MOST_VALUES}; beyond, estimate it from draws.",
+            f"The sum is computed for up to {_MOST_VALUES} values. Estimate it from draws.",
         )
     return first, last
 

@@ -26,7 +26,7 @@ class Hypergeometric(AbstractFinite):
     **Fields**
     - `num_successes`: successes in the population, a whole number >= 0.
     - `num_failures`: failures in the population, a whole number >= 0.
-    - `total_count`: number of things taken, a whole number from 0 to `num_successes + num_failures`.
+    - `total_count`: number of items drawn, a whole number from 0 to `num_successes + num_failures`.
 
     **Probability**: `choose(a, k) choose(b, n - k) / choose(a + b, n)`, k = max(0, n - b), ..., min(a, n);
     a = num_successes, b = num_failures, n = total_count.
@@ -138,8 +138,8 @@ class NoncentralHypergeometric(AbstractOddsHypergeometric):
     The density, too, is normalised by a sum over all values.
 
     **Fields**
-    - `num_successes`, `num_failures`, `total_count`: as of `Hypergeometric`, but Python integers.
-    - `odds`: odds of taking a success over those of taking a failure, > 0; 1 gives the hypergeometric distribution.
+    - `num_successes`, `num_failures`, `total_count`: as for `Hypergeometric`, but Python integers.
+    - `odds`: odds of drawing a success relative to a failure, > 0; 1 gives the hypergeometric distribution.
 
     **Probability**: `choose(a, k) choose(b, n - k) odds^k / sum over j of choose(a, j) choose(b, n - j) odds^j`;
     a = num_successes, b = num_failures, n = total_count.

@@ -114,7 +114,7 @@ class NegativeBinomial(AbstractNegativeBinomial):
     """Negative binomial distribution: successes before `total_count` failures; give one of `probs` and `logits`.
 
     **Fields**
-    - `total_count`: number of failures, any real > 0; counts vary the more, the smaller it is.
+    - `total_count`: number of failures, any real > 0; a smaller number gives more variable counts.
     - `probs`: probability of success in each trial, in [0, 1).
     - `logits`: log odds of success, any real.
 
@@ -175,7 +175,8 @@ class NegativeBinomial2(AbstractNegativeBinomial):
 
     **Fields**
     - `mean`: expected number, > 0.
-    - `concentration`: > 0; the variance is `mean + mean^2 / concentration`, so that a large one gives Poisson's.
+    - `concentration`: > 0; the variance is `mean + mean^2 / concentration`, so that a large concentration gives the
+      Poisson distribution.
 
     **Probability**: `choose(k + c - 1, k) (mean / (mean + c))^k (c / (mean + c))^c`, c = concentration, k = 0, 1, ...
 

@@ -20,7 +20,7 @@ from .table_draws import draw_from_table
 class DiscreteNonParametric(AbstractCountable):
     """Discrete distribution over a list of numbers with given probabilities, such as an empirical distribution.
 
-    Draws are integers where the list is of integers. There is no derivative by the numbers of the list.
+    Draws are integers if the list is of integers. The numbers of the list have no derivative.
 
     **Fields**
     - `outcomes`: the numbers, shape `(n,)`, in increasing order.
@@ -46,7 +46,7 @@ class DiscreteNonParametric(AbstractCountable):
             )
         if is_concrete(self.outcomes) and (np.diff(np.asarray(self.outcomes, float)) <= 0).any():
             raise self.refuse(
-                "outcomes do not increase", "Sort them, and add up the probabilities of equals."
+                "outcomes do not increase", "Sort them, and add up the probabilities of equal values."
             )
 
     @property

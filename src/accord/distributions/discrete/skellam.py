@@ -22,8 +22,8 @@ class Skellam(AbstractCountable):
     """Skellam distribution: the difference of two independent Poisson counts, such as goals of two teams.
 
     **Fields**
-    - `rate1`: expected number of those that are added, > 0.
-    - `rate2`: expected number of those that are taken off, > 0.
+    - `rate1`: expected count of the added events, > 0.
+    - `rate2`: expected count of the subtracted events, > 0.
 
     **Probability**: `exp(-rate1 - rate2) (rate1 / rate2)^(k/2) I_k(2 sqrt(rate1 rate2))`, k any whole number, with
     the modified Bessel function `I_k`.

@@ -26,7 +26,8 @@ class Soliton(AbstractFinite):
     - `size`: number of symbols, a Python integer of at least 1.
     - `spike`: where the robust distribution has its second peak, a Python integer from 1 to `size`.
     - `failure`: bound on the probability that the chain breaks, in (0, 1).
-    - `atol`: a Python number in [0, 1); numbers of no larger probability are left out, and the others take theirs.
+    - `atol`: a Python number in [0, 1); numbers whose probability is at most this are left out, and the rest is
+      renormalised.
 
     **Probability**: proportional to `rho(k) + tau(k)`, k = 1, ..., size: rho(1) = 1 / size, rho(k) = 1 / (k (k - 1));
     tau(k) = 1 / (k spike) for k < spike, log(size / (spike failure)) / spike at k = spike, and 0 above it.

@@ -23,8 +23,8 @@ class WalleniusHypergeometric(AbstractOddsHypergeometric):
     **Fields**
     - `num_successes`: successes in the population, a Python integer >= 0.
     - `num_failures`: failures in the population, a Python integer >= 0.
-    - `total_count`: number of things taken, a Python integer from 0 to `num_successes + num_failures`.
-    - `odds`: weight of a success over that of a failure, > 0; 1 gives the hypergeometric distribution.
+    - `total_count`: number of items drawn, a Python integer from 0 to `num_successes + num_failures`.
+    - `odds`: weight of a success over the weight of a failure, > 0; 1 gives the hypergeometric distribution.
 
     **Probability**: `choose(a, k) choose(b, n - k)` times the integral over 0 < t < 1 of
     `(1 - t^(odds / d))^k (1 - t^(1 / d))^(n - k)`, d = odds (a - k) + b - (n - k); a = num_successes,

@@ -80,7 +80,7 @@ class PitmanYorProcess(AbstractRandomMeasure):
     **Fields**
     - `d`: discount, in [0, 1); 0 is the Dirichlet process.
     - `theta`: strength, above -d.
-    - `t`: how many sticks were broken off before the next one, >= 0. Only sticks use it: tables are counted.
+    - `t`: number of sticks broken off before the next one, >= 0. Only sticks use it; tables are counted.
 
     **Source**: Pitman & Yor (1997), Ann. Probab. 25(2), 855-900.
     """

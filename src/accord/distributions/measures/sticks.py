@@ -98,7 +98,7 @@ class StickBreakingProcess(AbstractStick):
     **Fields**
     - `rpm`: a `DirichletProcess` or `PitmanYorProcess`.
 
-    **Density**: that of a beta variable with parameters `1, alpha`, or `1 - d, theta + (t + 1) * d`.
+    **Density**: a beta density with parameters `1, alpha`, or `1 - d, theta + (t + 1) * d`.
 
     **Source**: Sethuraman (1994), Statist. Sinica 4, 639-650; Pitman & Yor (1997), Ann. Probab. 25(2), 855-900.
     """
@@ -116,7 +116,7 @@ class SizeBiasedSamplingProcess(AbstractStick):
     - `rpm`: a `DirichletProcess` or `PitmanYorProcess`.
     - `surplus`: the weight left, > 0 and at most 1.
 
-    **Density**: that of `surplus` times the share which `StickBreakingProcess` draws.
+    **Density**: the density of `surplus` times a draw of `StickBreakingProcess`.
 
     **Source**: Perman, Pitman & Yor (1992), Probab. Theory Relat. Fields 92, 21-39.
     """
@@ -135,7 +135,7 @@ def stickbreak(v: Any) -> jax.Array:
 
     **Arguments**: `v`, shape `(..., n)`, in [0, 1].
 
-    **Returns** shape `(..., n + 1)`, with sum 1 along the last axis; the last is what is left in the end.
+    **Returns** shape `(..., n + 1)`, with sum 1 along the last axis; the last is the remaining length.
     """
     (v,) = align(v)
     left = jnp.cumprod(1.0 - v, axis=-1)

@@ -20,7 +20,7 @@ class MixtureGeneral(AbstractMixture):
     **Fields**
     - `mixing_distribution`: a `Categorical` over `n` components.
     - `component_distributions`: `n` distributions of one event shape.
-    - `constraint`: the common support, given as `support=`; by default that of the components, which must be equal.
+    - `constraint`: the common support, given as `support=`; by default the support of the components, which must agree.
 
     **Density**: `sum_i w_i f_i(x)`.
 
@@ -47,7 +47,7 @@ class MixtureGeneral(AbstractMixture):
         if len(components) != count:
             raise DistributionError(
                 f"MixtureGeneral: got {len(components)} components and {count} mixing weights. "
-                "Give one weight for each."
+                "Give one weight for each component."
             )
         events = {component.event_shape for component in components}
         if len(events) > 1:
@@ -60,7 +60,7 @@ class MixtureGeneral(AbstractMixture):
         if self.constraint is None and len(kinds) > 1:
             raise DistributionError(
                 f"MixtureGeneral: the components have supports of different kinds, {', '.join(sorted(kinds))}. "
-                "Say which one the mixture has: `support=constraints.real`."
+                "Name the support of the mixture: `support=constraints.real`."
             )
 
     @property

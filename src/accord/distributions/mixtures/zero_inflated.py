@@ -28,7 +28,7 @@ class ZeroInflatedDistribution(AbstractGated):
     def __check_init__(self) -> None:
         if not self.base_dist.is_discrete:
             raise self.refuse(
-                f"{type(self.base_dist).__name__} is continuous, so it has no zeros to add to",
+                f"{type(self.base_dist).__name__} is continuous, so zeros cannot be added to its own",
                 "Use `HurdleDistribution`.",
             )
 

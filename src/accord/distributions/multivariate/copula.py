@@ -48,7 +48,8 @@ class AbstractGaussianCopula(AbstractDistribution):
         if marginal.event_shape or marginal.is_discrete:
             kind = "discrete" if marginal.is_discrete else f"of event shape {marginal.event_shape}"
             raise self.refuse(
-                f"the marginal {type(marginal).__name__} is {kind}", "Give a continuous, univariate one."
+                f"the marginal {type(marginal).__name__} is {kind}",
+                "Give a continuous, univariate distribution.",
             )
 
     @property
@@ -151,7 +152,7 @@ class GaussianCopulaBeta(AbstractGaussianCopula):
     - `correlation_matrix`: of the normal scores, shape `(..., n, n)`; give this or its factor.
     - `correlation_cholesky`: its lower Cholesky factor.
 
-    **Density**: that of `GaussianCopula` for `Beta(concentration1, concentration0)`.
+    **Density**: the density of `GaussianCopula` for `Beta(concentration1, concentration0)`.
 
     **Source**: Song (2000), Scandinavian Journal of Statistics 27(2), equation 5.
     """

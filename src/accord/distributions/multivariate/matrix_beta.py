@@ -28,7 +28,7 @@ class MatrixBeta(AbstractDistribution):
 
     **Fields**
     - `dimension`: p, number of rows, a Python integer.
-    - `df1`, `df2`: degrees of freedom of the matrix and of what it is added to, > p - 1.
+    - `df1`, `df2`: degrees of freedom of the matrix and of the other summand, > p - 1.
 
     **Density**: `det(U)^((df1 - p - 1)/2) det(I - U)^((df2 - p - 1)/2) Gamma_p((df1 + df2)/2) /
     (Gamma_p(df1/2) Gamma_p(df2/2))` for U and I - U positive definite, with respect to the elements on and below the

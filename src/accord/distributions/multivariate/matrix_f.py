@@ -34,7 +34,7 @@ class MatrixFDist(AbstractDistribution):
 
     **Fields**
     - `df1`: degrees of freedom of the numerator, > p - 1 for p rows.
-    - `df2`: those of the denominator, > p - 1; the mean exists above p + 1, the variance above p + 3.
+    - `df2`: degrees of freedom of the denominator, > p - 1; the mean exists above p + 1, the variance above p + 3.
     - `scale_matrix`: B, symmetric, positive definite, shape `(..., p, p)`.
 
     **Density**: `det(B)^(-df1/2) det(X)^((df1 - p - 1)/2) det(I + B^-1 X)^(-(df1 + df2)/2) Gamma_p((df1 + df2)/2) /
@@ -55,7 +55,7 @@ class MatrixFDist(AbstractDistribution):
     def __check_init__(self) -> None:
         shape = np.shape(self.scale_matrix)
         if len(shape) < 2 or shape[-2] != shape[-1]:
-            raise self.refuse(f"scale_matrix has shape {shape}", "Give one of shape (..., p, p).")
+            raise self.refuse(f"scale_matrix has shape {shape}", "Give a matrix of shape (..., p, p).")
         check_degrees(self, shape[-1])
 
     @property

@@ -20,7 +20,7 @@ class MatrixNormal(AbstractDistribution):
     **Fields**
     - `loc`: mean, shape `(..., n, p)`, or a number for all elements.
     - `scale_tril_row`: A, lower Cholesky factor of the covariance among rows, shape `(..., n, n)`.
-    - `scale_tril_column`: B, that among columns, shape `(..., p, p)`.
+    - `scale_tril_column`: B, lower Cholesky factor of the covariance among columns, shape `(..., p, p)`.
 
     **Density**: `exp(-|A^-1 (X - loc) B'^-1|^2 / 2) / ((2 pi)^(n p/2) det(A)^p det(B)^n)`.
 
@@ -100,7 +100,7 @@ def check_sides(distribution: AbstractDistribution, loc: Any, row: Any, column: 
     )
     if not (are_square and fits):
         raise distribution.refuse(
-            f"loc has shape {loc}, the matrix of rows {row} and that of columns {column}",
+            f"loc has shape {loc}, scale_tril_row {row} and scale_tril_column {column}",
             "Give shapes (..., n, p), (..., n, n) and (..., p, p).",
         )
 

@@ -23,7 +23,8 @@ class MatrixStudentT(AbstractDistribution):
     - `df`: degrees of freedom, > 0; the mean exists above 1, the variance above 2.
     - `loc`: centre, shape `(..., n, p)`, or a number for all elements.
     - `scale_tril_row`: A, lower Cholesky factor of the scale among rows, shape `(..., n, n)`.
-    - `scale_tril_column`: B, that among columns, shape `(..., p, p)`. The scale has no factor of `df`.
+    - `scale_tril_column`: B, lower Cholesky factor of the scale among columns, shape `(..., p, p)`. The scale has no
+      factor of `df`.
 
     **Density**: `Gamma_n((df + n + p - 1)/2) / (pi^(n p/2) Gamma_n((df + n - 1)/2) det(A)^p det(B)^n) *
     det(I + W W')^(-(df + n + p - 1)/2)`, W = A^-1 (X - loc) B'^-1.

@@ -132,7 +132,7 @@ class MultivariateStudentT(AbstractDistribution):
             check_location(self, self.loc, self.scale_tril)
         elif not np.shape(self.loc):
             raise self.refuse(
-                "the number of elements is not known from a number as loc",
+                "loc is a number and no matrix is given, so the number of elements is unknown",
                 "Give scale_tril, or loc of shape (..., n).",
             )
 

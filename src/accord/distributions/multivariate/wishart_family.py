@@ -66,7 +66,7 @@ class AbstractWishart(AbstractDistribution):
         exactly_one(self, "scale_matrix", "rate_matrix", "scale_tril")
         shape = np.shape(self._matrix)
         if len(shape) < 2 or shape[-2] != shape[-1]:
-            raise self.refuse(f"the matrix has shape {shape}", "Give one of shape (..., n, n).")
+            raise self.refuse(f"the matrix has shape {shape}", "Give a matrix of shape (..., n, n).")
         least = shape[-1] - 1
         if is_concrete(self.concentration) and (np.asarray(self.concentration) <= least).any():
             raise self.refuse(

@@ -20,7 +20,7 @@ class ZeroSumNormal(AbstractDistribution):
     """Zero-sum normal distribution: arrays that sum to zero along each axis, for deviations from a common mean.
 
     **Fields**
-    - `scale`: standard deviation before conditioning, > 0; each of n elements has variance `scale^2 (1 - 1/n)`.
+    - `scale`: standard deviation before conditioning, > 0; every one of n elements has variance `scale^2 (1 - 1/n)`.
     - `event_shape`: shape of one event, a tuple of one or more lengths, each at least 2.
 
     **Density**: `exp(-sum(x^2) / (2 scale^2)) / (scale sqrt(2 pi))^m`, m the product of `n - 1` over the axes, with

@@ -19,11 +19,11 @@ class EulerMaruyama(AbstractDistribution):
     """Path of a stochastic differential equation at given times, by the Euler-Maruyama scheme.
 
     A value has shape `(..., n) + event`, n the number of times and `event` the event shape of `init_dist`. The scheme
-    is exact only as the time steps go to 0: put latent times between those that were observed.
+    is exact only as the time steps go to 0: put latent times between the observed ones.
 
     **Fields**
     - `t`: times, increasing, shape `(..., n)`.
-    - `sde_fn`: from a state of shape `event` and a time, a scalar, to drift and diffusion (> 0), of shapes that
+    - `sde_fn`: maps a state of shape `event` and a scalar time to drift and diffusion (> 0), of shapes that
       broadcast to `event`; each element has its own noise.
     - `init_dist`: the distribution of the state at the first time.
 

@@ -2,7 +2,7 @@
 
 It is the density of the log of a generalized inverse Gaussian variable. From its top, or from the end of a tail, it is
 followed down to where it has vanished by a Gauss-Legendre rule, in panels which keep the edges of a plateau apart.
-Exponents are written as what is lost from there on, of which the large parts never meet.
+Exponents are written relative to the maximum, so that large terms never meet.
 
 **Source**: DLMF 10.32.10 (the whole mass, 2 (b/a)^(p/2) K_p(sqrt(a b))).
 """
@@ -78,7 +78,7 @@ def log_bell_tails(
 ) -> tuple[jax.Array, jax.Array]:
     """Return log probabilities below and above e^u = x, each accurate where it is small.
 
-    **Arguments**: `law`: a, b and p; `place` and `log_mass` are those of the distribution, which a search finds once.
+    **Arguments**: `law`: a, b and p; `place` and `log_mass` belong to the distribution; compute them once per search.
     """
     a, b, p = law
     is_lower = x < place.top

@@ -18,7 +18,7 @@ def solve_increasing(
     """Find x in [low, high] with function(x) = target, elementwise; the nearer bound where there is none.
 
     Newton's method, kept inside a bracket that shrinks at every step: where a step would leave it or gains too little,
-    the bracket is halved in the order of the floating-point numbers, so that any scale, also that of an infinite
+    the bracket is halved in the order of the floating-point numbers, so that any scale, also of an infinite
     bracket, is found within as many steps as a number has bits.
 
     The result is differentiable, any number of times and in both modes, by everything that `function` and `target`
@@ -26,7 +26,7 @@ def solve_increasing(
 
     **Arguments**
     - `function`: increasing, of an array to one of its shape; it may close over traced values.
-    - `target`: array; its shape is that of the result.
+    - `target`: array; its shape is the shape of the result.
     - `low`, `high`: bounds, which broadcast to it; they may be infinite.
     - `start`: where to begin, by default the middle of the bracket.
 

@@ -24,9 +24,9 @@ from .whole_summaries import unless_infinite
 class CensoredDistribution(AbstractDistribution):
     """Censored distribution: a univariate variable, recorded as the nearer bound when it is beyond one.
 
-    The distribution is mixed: a density inside the bounds, and a probability at each of them; its mode and entropy are
-    those of `log_prob`, which is either. An infinite bound, traced or not, gives the same value and derivatives as no
-    bound.
+    The distribution is mixed: a density inside the bounds, and a probability at each of them; its mode and entropy
+    refer to `log_prob`, which is a log density or log probability. An infinite bound, traced or not, gives the same
+    value and derivatives as no bound.
 
     **Fields**
     - `base_dist`: the distribution before censoring; univariate, with a cdf.

@@ -64,7 +64,7 @@ class _FlaggedDistribution(AbstractDistribution):
 class LeftCensoredDistribution(_FlaggedDistribution):
     """Left-censored distribution: flagged values are known only to lie below a limit.
 
-    A censored entry holds the limit; its log density is that of P(X <= value).
+    A censored entry holds the limit; its log density is log P(X <= value).
 
     **Fields**
     - `base_dist`: the distribution before censoring; univariate, with a cdf.
@@ -85,7 +85,7 @@ class LeftCensoredDistribution(_FlaggedDistribution):
 class RightCensoredDistribution(_FlaggedDistribution):
     """Right-censored distribution: flagged values lie above a limit, such as lifetimes at the end of a study.
 
-    A censored entry holds the limit; its log density is that of P(X > value).
+    A censored entry holds the limit; its log density is log P(X > value).
 
     **Fields**
     - `base_dist`: the distribution before censoring; univariate, with a cdf.

@@ -40,7 +40,7 @@ def measure_both(
 ) -> tuple[Measure, Measure]:
     """Measure [low, high] and the part of it that is at most `x`, or above it, in one evaluation.
 
-    `is_above` may vary from element to element, but for a discrete distribution.
+    `is_above` may vary between elements, except for a discrete distribution.
     """
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     start, stop, has_part = _ends_of_part(base, x, low, high, known, is_above)

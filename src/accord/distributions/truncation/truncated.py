@@ -257,7 +257,7 @@ def check_univariate(wrapper: AbstractDistribution, base: AbstractDistribution) 
             f"{name} has event shape {base.event_shape}", "Give a univariate distribution, before `to_event`."
         )
     if not has_cdf(base):
-        raise wrapper.refuse(f"{name} has no cdf", "Give a univariate distribution that has one.")
+        raise wrapper.refuse(f"{name} has no cdf", "Give a univariate distribution that has a cdf.")
 
 
 def has_cdf(base: AbstractDistribution) -> bool:

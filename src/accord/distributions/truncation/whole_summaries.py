@@ -18,7 +18,7 @@ from .interval_support import cuts
 class WholeBetween:
     """Summaries of `law`, which is `base` between `low` and `high`; each of the batch shape.
 
-    Mean and variance are infinite where those of the base are and no bound cuts its upper tail.
+    Mean and variance are infinite where the base's are and no bound cuts its upper tail.
     """
 
     law: AbstractDistribution

@@ -19,7 +19,7 @@ class LogUniform(AbstractOnInterval):
     """Log-uniform distribution between positive bounds, for a scale of unknown order of magnitude.
 
     **Fields**
-    - `low`, `high`: > 0, `low < high`; ends of the support, which they belong to.
+    - `low`, `high`: > 0, `low < high`; ends of the support, both included.
 
     **Density**: `1 / (x log(high / low))`.
 
@@ -91,7 +91,7 @@ class DoublyTruncatedPowerLaw(AbstractOnInterval):
 
     **Fields**
     - `alpha`: exponent of the density, any real.
-    - `low`, `high`: > 0, `low < high`; ends of the support, which they belong to.
+    - `low`, `high`: > 0, `low < high`; ends of the support, both included.
 
     **Density**: `(1 + alpha) x^alpha / (high^(1 + alpha) - low^(1 + alpha))`, at -1 `1 / (x log(high / low))`.
 

@@ -45,8 +45,8 @@ def entropy_on_half_line(
     """Compute the entropy in nats of a distribution of positive numbers; shape of `typical`.
 
     **Arguments**: `log_density` of numbers along a new first axis; `typical`, a number above which the density falls;
-    `spread`, the width of the distribution over it, 1 if that is no bell; `power` of x to which the density is
-    proportional near 0, or 0 if it falls off there; `below`, how far the logarithm may be below that of `typical`.
+    `spread`, the relative width of the distribution, 1 if it is no bell; `power` of x to which the density is
+    proportional near 0, or 0 if it falls off there; `below`, the fall of the log density from its value at `typical`.
     """
     typical = jax.lax.stop_gradient(typical)
     # A lower end that is far off is a detail too.

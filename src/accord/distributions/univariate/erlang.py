@@ -18,6 +18,6 @@ def Erlang(concentration: Any, rate: Any = 1.0) -> Gamma:  # noqa: N802 - the na
     """
     if is_concrete(concentration) and (np.asarray(concentration) % 1 != 0).any():
         raise DistributionError(
-            f"Erlang: concentration must be a whole number, got {concentration}. Use Gamma for other ones."
+            f"Erlang: concentration must be a whole number, got {concentration}. Use Gamma for other values."
         )
     return Gamma(concentration, rate)

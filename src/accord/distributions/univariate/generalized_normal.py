@@ -25,7 +25,7 @@ class GeneralizedNormal(AbstractLocationScale):
     **Fields**
     - `loc`: centre, any real.
     - `scale`: > 0; for power 2 `sqrt(2)` standard deviations.
-    - `power`: > 0; 1 is Laplace's distribution, 2 the normal, and a large one almost uniform.
+    - `power`: > 0; 1 is Laplace's distribution, 2 the normal, and a large power almost uniform.
 
     **Density**: `power exp(-|z|^power) / (2 scale Gamma(1 / power))`, z = (x - loc) / scale.
 

@@ -145,8 +145,8 @@ class Uniform(AbstractSymmetricOnInterval):
         if any(is_open):
             raise self.refuse(
                 f"low={self.low} and high={self.high}: on an infinite range its density is zero everywhere",
-                "A flat prior there is no distribution; where the data make the posterior proper, write "
-                f"{_flat_prior(self.low, self.high, *is_open)}. Better is a prior that has a scale.",
+                "A flat prior there is improper; if the data make the posterior proper, write "
+                f"{_flat_prior(self.low, self.high, *is_open)}. A prior with a scale is better.",
             )
 
     @property

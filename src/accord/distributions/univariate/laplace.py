@@ -140,7 +140,7 @@ class AsymmetricLaplace(_TwoRates):
     **Fields**
     - `loc`: mode, any real.
     - `scale`: > 0; geometric mean of the lengths of the tails.
-    - `asymmetry`: > 0; the tail below has length `scale * asymmetry`, that above `scale / asymmetry`.
+    - `asymmetry`: > 0; the lower tail has length `scale * asymmetry`, the upper tail `scale / asymmetry`.
 
     **Density**: `exp(-z a) / (scale (a + 1/a))` where z = (x - loc) / scale >= 0, `exp(z / a) / (scale (a + 1/a))`
     below, a = asymmetry.

@@ -138,9 +138,9 @@ class NoncentralBeta(AbstractNoncentralRatio):
     """Noncentral beta distribution: a noncentral chi-squared variable's share in its sum with a central one.
 
     **Fields**
-    - `concentration1`: half of the degrees of freedom of the first, > 0.
-    - `concentration0`: half of the degrees of freedom of the other, > 0.
-    - `noncentrality`: that of the first, >= 0; at 0 the distribution is beta.
+    - `concentration1`: half of the degrees of freedom of the noncentral variable, > 0.
+    - `concentration0`: half of the degrees of freedom of the central variable, > 0.
+    - `noncentrality`: of the noncentral variable, >= 0; at 0 the distribution is beta.
 
     **Density**: `Sum over j >= 0 of exp(-c/2) (c/2)^j / j! x^(a+j-1) (1-x)^(b-1) / B(a + j, b)`, a = concentration1,
     b = concentration0, c = noncentrality.

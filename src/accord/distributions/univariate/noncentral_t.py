@@ -30,7 +30,7 @@ class NoncentralT(AbstractTwoTailed):
     - `noncentrality`: any real, the true mean over its standard error; at 0 the distribution is Student's t.
 
     **Density**: `Integral of s phi(x s - c) g(s)` over s > 0, c = noncentrality, phi the standard normal density and g
-    that of a chi variable over `sqrt(df)`.
+    the density of a chi variable over `sqrt(df)`.
 
     **Source**: Johnson, Kotz & Balakrishnan (1995), Continuous Univariate Distributions 2, ch. 31.
     """

@@ -28,9 +28,8 @@ class NormalInverseGaussian(AbstractDistribution):
 
     **Fields**
     - `loc`: any real; the mean only without skewness.
-    - `scale`: > 0; the one of the Cauchy distribution that is approached as `tailweight` goes to 0.
-    - `tailweight`: > 0; the rate at which tails fall without skewness. The normal distribution is approached as it
-      grows.
+    - `scale`: > 0; the scale of the limiting Cauchy distribution as `tailweight` goes to 0.
+    - `tailweight`: > 0; the rate at which tails fall without skewness. Large values approach the normal distribution.
     - `skewness`: between -`tailweight` and `tailweight`; tails fall at the rates `tailweight` -+ `skewness`.
 
     **Density**: `a d / pi K_1(a q) / q exp(d sqrt(a^2 - b^2) + b (x - loc))`, q = sqrt(d^2 + (x - loc)^2),

@@ -28,7 +28,7 @@ class HalfNormal(AbstractDistribution):
     """Half-normal distribution of positive numbers: the absolute value of a normal variable with mean 0.
 
     **Fields**
-    - `scale`: standard deviation of that variable, > 0.
+    - `scale`: standard deviation of the normal variable, > 0.
 
     **Density**: `sqrt(2 / pi) exp(-z^2 / 2) / scale`, z = x / scale >= 0.
 

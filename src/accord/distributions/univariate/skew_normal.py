@@ -28,7 +28,7 @@ class SkewNormal(AbstractLocationScale):
     **Fields**
     - `loc`: any real; the mean only without skewness.
     - `scale`: > 0.
-    - `skewness`: any real; 0 is the normal distribution, and the half-normal one is approached on either side.
+    - `skewness`: any real; 0 is the normal distribution; large absolute values approach the half-normal.
 
     **Density**: `2 phi(z) Phi(skewness z) / scale`, z = (x - loc) / scale, phi and Phi of the standard normal
     distribution.

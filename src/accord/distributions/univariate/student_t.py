@@ -118,7 +118,7 @@ class HalfStudentT(AbstractDistribution):
 
     **Fields**
     - `df`: degrees of freedom, > 0; the mean is finite above 1, the variance above 2.
-    - `scale`: scale of that variable, > 0.
+    - `scale`: scale of the Student t variable, > 0.
 
     **Density**: `2 Gamma((df+1)/2) / (Gamma(df/2) sqrt(pi df) scale) (1 + z^2/df)^(-(df+1)/2)`, z = x / scale >= 0.
 

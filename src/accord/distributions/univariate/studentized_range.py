@@ -37,7 +37,7 @@ class StudentizedRange(AbstractTwoTailed):
     - `num_groups`: number of means, a Python integer from 2 to 200.
 
     **Density**: `Integral of s r(x s) g(s)` over s > 0, r the density of the range of `num_groups` standard normal
-    variables and g that of a chi variable over `sqrt(df)`.
+    variables and g the density of a chi variable over `sqrt(df)`.
 
     **Source**: Johnson, Kotz & Balakrishnan (1994), Continuous Univariate Distributions 1, section 13.8; Copenhaver &
     Holland (1988), J. Stat. Comput. Simul. 30(1), 1-15.

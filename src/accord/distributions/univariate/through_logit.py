@@ -160,7 +160,8 @@ class RelaxedBernoulliLogits(AbstractRelaxed):
     - `temperature`: > 0; draws are near 0 and 1 when it is small, near 1/2 when it is large.
     - `logits`: log odds of being above 1/2, any real.
 
-    **Density**: that of x for which log(x / (1 - x)) is logistic about `logits / temperature` with scale 1/temperature.
+    **Density**: the density of x whose log odds log(x / (1 - x)) are logistic about `logits / temperature` with scale
+    1/temperature.
 
     **Source**: Maddison, Mnih & Teh (2017), The Concrete Distribution, ICLR, appendix B.
     """
@@ -186,7 +187,8 @@ class RelaxedBernoulli(AbstractRelaxed):
     - `probs`: probability of being above 1/2, in (0, 1).
     - `logits`: log odds of being above 1/2, any real.
 
-    **Density**: that of x for which log(x / (1 - x)) is logistic about `logits / temperature` with scale 1/temperature.
+    **Density**: the density of x whose log odds log(x / (1 - x)) are logistic about `logits / temperature` with scale
+    1/temperature.
 
     **Source**: Maddison, Mnih & Teh (2017), The Concrete Distribution, ICLR, appendix B.
     """

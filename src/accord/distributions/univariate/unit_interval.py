@@ -113,7 +113,7 @@ class BetaProportion(AbstractSameLaw):
 
     **Fields**
     - `mean`: expectation, in (0, 1).
-    - `concentration`: > 0; as if so many observations had been seen: the variance is `m (1 - m) / (1 + concentration)`.
+    - `concentration`: > 0; acts as a number of prior observations: the variance is `m (1 - m) / (1 + concentration)`.
 
     **Density**: `x^(m c - 1) (1 - x)^((1 - m) c - 1) / B(m c, (1 - m) c)`, m = mean, c = concentration.
 

@@ -23,7 +23,7 @@ class EachStep(AbstractDistribution):
     - `base`: a distribution whose parameters may have a first axis of steps; `by_step`, for each of its leaves, if so.
     - `length`: the number of steps. `shape`, `event`: batch and event shape of one step; `float_dtype`: as `dtype`.
 
-    **Density**: at each step that of `base` with the parameters of the step.
+    **Density**: at each step, the density of `base` with the parameters of the step.
     """
 
     base: AbstractDistribution

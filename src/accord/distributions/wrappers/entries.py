@@ -18,7 +18,7 @@ class AbstractEntries(AbstractDistribution):
 
     **Fields**
     - `base`: the distribution of the batch.
-    - `shape`: a batch shape to which that of `base` broadcasts.
+    - `shape`: a batch shape to which the batch shape of `base` broadcasts.
     - `index`: which are missing, shape `(num_entries,)`.
     """
 
@@ -50,10 +50,10 @@ class Entries(AbstractEntries):
 
     **Fields**
     - `base`: any distribution.
-    - `shape`: a batch shape to which that of `base` broadcasts.
+    - `shape`: a batch shape to which the batch shape of `base` broadcasts.
     - `index`: places in the flattened `shape`, shape `(num_entries,)`.
 
-    **Density**: that of `base` for these entries.
+    **Density**: the density of `base` for these entries.
     """
 
     base: AbstractDistribution
@@ -76,8 +76,8 @@ class Entries(AbstractEntries):
             inner = inner.base
         if any(np.shape(leaf) for leaf in jax.tree.leaves(support)) and inner.event_dim:
             raise DistributionError(
-                f"{type(self.base).__name__}: the support differs from entry to entry of the batch, so that some of "
-                "them cannot be taken. Observe all entries, or write one site for each."
+                f"{type(self.base).__name__}: the support differs between entries of the batch, so that some of "
+                "them cannot be selected. Observe all entries, or write one site for each."
             )
         return jax.tree.map(lambda bound: self.take(bound, self.event_shape), support)
 

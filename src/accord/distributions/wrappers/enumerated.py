@@ -12,7 +12,7 @@ def enumerate_in(base: AbstractDistribution, batch_shape: Shape, expand: bool) -
     listing = getattr(base, "enumerate_support", None)
     if listing is None:
         raise DistributionError(
-            f"{type(base).__name__} has no list of values. Only discrete distributions of finite support have one."
+            f"{type(base).__name__} has no list of values. Only discrete distributions with finite support have one."
         )
     values = listing(False)
     values = values.reshape((values.shape[0],) + (1,) * len(batch_shape))

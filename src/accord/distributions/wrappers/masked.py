@@ -19,7 +19,7 @@ class MaskedDistribution(AbstractOfSameEvent):
     - `base`: any distribution.
     - `where`: booleans that broadcast with the batch shape; True counts.
 
-    **Density**: that of `base` where `where` is True, 1 elsewhere.
+    **Density**: the density of `base` where `where` is True, 1 elsewhere.
 
     **Source**: Little & Rubin (2019), Statistical Analysis with Missing Data, section 6.2.
     """

@@ -41,10 +41,10 @@ class NormalPart(AbstractPart):
 
     **Fields**
     - `base`: the distribution of whole vectors.
-    - `shape`: a batch shape to which that of `base` broadcasts.
+    - `shape`: a batch shape to which the batch shape of `base` broadcasts.
     - `is_there`: which elements have a part, shape `(*shape, n)`.
 
-    **Density**: that of the elements that are there, whatever the others are.
+    **Density**: the marginal density of the observed elements, whatever the others are.
     """
 
     base: MultivariateNormal
@@ -86,10 +86,10 @@ class NormalEntries(AbstractEntries):
     The elements of one vector depend on each other: their log density stands at the first of them, and the others have
     zero.
 
-    **Fields**, beside those of other entries, of which `index` is one into the flattened `(*shape, n)`:
+    **Fields**, besides the fields of `Entries`; `index` is into the flattened `(*shape, n)`:
     - `given`: the vectors, shape `(*shape, n)`; what stands at `index` has no influence.
 
-    **Density**: that of whole vectors by that of the elements that are there.
+    **Density**: the density of whole vectors over the density of the observed elements.
 
     **Source**: Bishop (2006), Pattern Recognition and Machine Learning, section 2.3.1.
     """
@@ -116,7 +116,7 @@ class NormalEntries(AbstractEntries):
         return jnp.zeros(value.shape, given.dtype).at[..., first].set(given)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        # A whole vector is drawn, and moved by what is expected of the missing elements of its distance from the given.
+        # Draw a whole vector, then shift it by the expectation given its distance from the observed elements.
         rows, n = self._rows(), self.base.event_shape[0]
         drawn = rows.law.expand((len(rows.numbers),)).sample(key, sample_shape)
         given = rows.taken(self._completed(jnp.zeros(self.index.shape, drawn.dtype)))

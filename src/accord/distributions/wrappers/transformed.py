@@ -105,7 +105,7 @@ class TransformedDistribution(AbstractDistribution):
         if found is None:
             raise self.refuse(
                 f"the image of {support} under {', '.join(type(part).__name__ for part in self.parts)} is not known",
-                "Say what it is: `support=constraints.real_vector`.",
+                "Name the support: `support=constraints.real_vector`.",
             )
         return found
 

@@ -20,9 +20,9 @@ class ExpandedDistribution(AbstractOfSameEvent):
 
     **Fields**
     - `base`: any distribution.
-    - `shape`: the new batch shape, to which that of `base` broadcasts.
+    - `shape`: the new batch shape; the batch shape of `base` broadcasts to it.
 
-    **Density**: that of `base`, element by element.
+    **Density**: the density of `base`, element by element.
 
     **Source**: Casella & Berger (2002), Statistical Inference, definition 5.1.1.
     """
@@ -95,7 +95,7 @@ class Independent(AbstractDistribution):
     - `base`: any distribution.
     - `count`: how many batch axes to take, from 0 to all of them.
 
-    **Density**: the product of those of `base` over these axes.
+    **Density**: the product of the densities of `base` over these axes.
 
     **Source**: Casella & Berger (2002), Statistical Inference, definition 4.6.5.
     """
