@@ -110,5 +110,12 @@ def bijector_table() -> str:
         ):
             text = read(thing)
             lines.append(f"| `{name}` | {text.first} | {fields_of(text)} |".replace("`|`", "\\|"))
-    head = ["## Bijectors", "", "These are in `accord.bijectors`.", "", "| name | map | fields |", "|---|---|---|"]
+    head = [
+        "## Bijectors",
+        "",
+        "These are in `accord.bijectors`.",
+        "",
+        "| name | map | fields |",
+        "|---|---|---|",
+    ]
     return "\n".join([*head, *lines])

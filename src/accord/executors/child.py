@@ -95,8 +95,8 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def serve(handle: int) -> None:
-    """Answer calls in the process until the other end closes, or has been silent for long."""
+def serve(handle: int, idle: float = _IDLE) -> None:
+    """Answer calls in the process until the other end closes, or has been silent for `idle` seconds."""
     pipe = Connection(handle)
     while True:
         try:

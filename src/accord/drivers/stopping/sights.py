@@ -99,7 +99,7 @@ def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: f
     return Sight(draws, seconds, None, False, label, superchains_of(run.manifest, list(chains)))
 
 
-def _some(sight: Sight, earlier: Sequence[Look]) -> dict[str, np.ndarray]:
+def _some(sight: Sight, earlier: Sequence[Look], num_numbers: int) -> dict[str, np.ndarray]:
     """Select representative scalars: evenly spaced ones of each site, and the worst of earlier checks."""
     draws = sight.draws
     widths = {name: draws.width(name) for name in draws}
