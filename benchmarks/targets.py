@@ -83,7 +83,7 @@ def gradients(cells: Cells, models: Sequence[str]) -> list[Verdict]:
         ratio = {peer: ratios(cells, models, "accord", peer, "ess_per_gradient") for peer in peers}
         measured = [each.keys() for each in ratio.values() if each]
         common = set(models).intersection(*measured)
-        which = "models" if len(measured) < 2 else "models that all did"
+        which = "models" if len(measured) < 2 else "models that all completed"
         for peer in peers:
             among = {model: each for model, each in ratio[peer].items() if model in common}
             what, wanted = f"ESS per gradient over {peer}'s", f"{aim} times"

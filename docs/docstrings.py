@@ -1,4 +1,4 @@
-"""Read what a docstring says, section by section, and how a thing is called."""
+"""Read the sections of docstrings and the signatures of objects."""
 
 import inspect
 import re
@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 
 class Text(NamedTuple):
-    """The parts of a docstring."""
+    """Hold the parts of a docstring."""
 
     first: str
     sections: dict[str, str]
 
 
 def read(thing: Any) -> Text:
-    """The first line and the sections of a docstring; a section starts with `**Name**` and ends where the next does."""
+    """Split a docstring into its first line and sections; a section starts with `**Name**` and ends at the next."""
     text = inspect.cleandoc(
         vars(thing).get("__doc__") or "" if isinstance(thing, type) else thing.__doc__ or ""
     )
@@ -23,7 +23,7 @@ def read(thing: Any) -> Text:
 
 
 def signature(thing: Any) -> str:
-    """The name with argument names and defaults, as one writes a call."""
+    """Write a call: the name with argument names and defaults."""
     words, starred = [], False
     for parameter in inspect.signature(thing).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
@@ -37,7 +37,7 @@ def signature(thing: Any) -> str:
 
 
 def fields_of(text: Text) -> str:
-    """The items of **Fields**, one below the other."""
+    """Join the items of **Fields** as lines."""
     items = re.split(r"^- ", text.sections.get("Fields", ""), flags=re.MULTILINE)
     # What follows the list, after an empty line, is not of the last field.
     return "<br>".join(flat(item.split("\n\n")[0]) for item in items if item.strip())

@@ -28,7 +28,7 @@ PUBLISHED = 0.56  # relative risk of a heart attack
 def aspirin(people, attacks=None):
     """Two groups: numbers of `people`, and of those with heart `attacks`, shape (2,)."""
     with ac.plate("group", 2, coords=GROUPS):
-        # Heart attacks in five years are rare: 3% expected, and anything up to 10% or so thinkable.
+        # Heart attacks in five years are rare: 3% expected, up to about 10% plausible.
         risk = ac.sample("risk", dist.Beta(1, 32))
         ac.sample("attacks", dist.Binomial(people, risk), obs=attacks)
     ac.deterministic("relative_risk", risk[1] / risk[0])
@@ -58,7 +58,7 @@ def main():
     print(
         f"{prevented.mean():.1f} of them among 1000 people, so that one in {1000 / prevented.mean():.0f} is helped"
     )
-    # A decision needs what it costs to be wrong: here, if aspirin must halve the risk to be worth its side effects.
+    # A decision needs the cost of being wrong: here, aspirin must halve the risk to be worth its side effects.
     print(f"the risk is at most half: {np.mean(draws['relative_risk'] < 0.5):.0%}")
 
     # Check

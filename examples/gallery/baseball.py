@@ -23,7 +23,7 @@ from accord import handlers, infer, reparam
 
 PLAYERS = """Clemente F.Robinson F.Howard Johnstone Berry Spencer Kessinger Alvarado Santo Swoboda Unser Williams
 Scott Petrocelli E.Rodriguez Campaneris Munson Alvis""".split()  # noqa: SIM905 - a table
-# What came later: the averages over the remainder of the season, some 370 at bats each.
+# Averages over the remainder of the season, about 370 at bats each.
 LATER = (
     np.array([346, 298, 276, 222, 273, 270, 263, 210, 269, 230, 264, 256, 303, 264, 226, 285, 316, 200])
     / 1000
@@ -65,7 +65,7 @@ def main():
     for player, hits, pooled in zip(PLAYERS, data()["hits"], probability.mean(axis=(0, 1)), strict=True):
         print(f"{player:12} so far {hits / 45:.3f}, pooled {pooled:.3f}")
 
-    # Does the model make data like these? Near 0 or 1, the best or the worst player would be a surprise to it.
+    # Does the model predict data like these? Near 0 or 1, the best or the worst player is a surprise.
     replicated = infer.predict(draws)["hits"]
     for name, extreme in {"most": np.max, "fewest": np.min}.items():
         share = np.mean(extreme(replicated, axis=-1) >= extreme(data()["hits"]))

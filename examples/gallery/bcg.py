@@ -40,7 +40,7 @@ def bcg(cases_vaccinated, vaccinated, cases_control, control):
     mean = ac.sample("mean", dist.Normal(0, 2))
     spread = ac.sample("spread", dist.HalfNormal(1))
     with ac.plate("trial", len(vaccinated), coords=TRIALS):
-        # Large trials fix their own effect: as such it is easier to sample than as a multiple of the spread.
+        # Large trials determine their own effects, so these are easier to sample directly than in units of the spread.
         effect = ac.sample("effect", dist.Normal(mean, spread))
         ac.sample("ratio", dist.Normal(effect, error), obs=ratio)
 
@@ -69,7 +69,7 @@ def main():
     draws = infer.sample(bcg(**data()), infer.NUTS(target_accept=0.9), seed=1)
     print(draws.summary())
 
-    # The mean effect is known better than what a new trial would find.
+    # The mean effect is more certain than the result of a new trial.
     rng = np.random.default_rng(0)
     new = rng.normal(draws["mean"], draws["spread"])
     for name, ratio in {"mean": np.exp(draws["mean"]), "a new trial's": np.exp(new)}.items():

@@ -53,14 +53,14 @@ def main():
     draws = infer.sample(model, seed=1)
     print(draws.summary())
 
-    # The risk at 31 degrees: an estimate alone hides that low risks are possible too.
+    # The risk at 31 degrees: a point estimate hides that low risks are possible too.
     print(f"maximum likelihood {likelihood.deterministics['risk']:.3f}")
     print(f"mode of the posterior {posterior.deterministics['risk']:.3f}")
     for name, risk in {"Laplace": laplace["risk"], "draws": draws["risk"]}.items():
         low, middle, high = np.quantile(risk, [0.05, 0.5, 0.95])
         print(f"{name}: median {middle:.3f}, 90% between {low:.3f} and {high:.3f}")
 
-    # Check: maximum likelihood is what is in the books.
+    # Check: maximum likelihood agrees with the published estimates.
     found = {**likelihood.values, **likelihood.deterministics}
     for name, published in PUBLISHED.items():
         print(f"{name}: {found[name]:.3f}, published {published:.3f}")

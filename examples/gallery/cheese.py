@@ -21,7 +21,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 
-# How much less A, B and C are liked than D.
+# How much less people like A, B and C than D.
 PUBLISHED = {"A": 1.613, "B": 4.965, "C": 3.323}
 
 
@@ -29,8 +29,8 @@ PUBLISHED = {"A": 1.613, "B": 4.965, "C": 3.323}
 def cheese(additive, grade=None):
     """By answer, shape (208,): `additive`: 0 to 3 for A to D; `grade`: 0 to 8."""
     with ac.plate("additive", 3, coords=["A", "B", "C"]):
-        dislike = ac.sample("dislike", dist.Normal(0, 3))  # than D's, whose place is zero
-    # Ordered, with a prior that is exchangeable: the order itself says nothing of where they lie.
+        dislike = ac.sample("dislike", dist.Normal(0, 3))  # relative to D, which is at zero
+    # Ordered thresholds with an exchangeable prior: the order gives no information about their positions.
     thresholds = ac.sample("thresholds", dist.ordered(dist.Normal(0, 5).expand((8,)).to_event(1)), dims="cut")
     with ac.plate("answer", len(additive)):
         liking = -jnp.append(dislike, 0.0)[additive]

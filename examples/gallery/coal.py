@@ -34,7 +34,7 @@ def coal(disasters):
     num_years = len(disasters)
     early = ac.sample("early", dist.Gamma(SHAPE, RATE))
     late = ac.sample("late", dist.Gamma(SHAPE, RATE))
-    # If the early rate held for the first k years, k = 1, ..., 111: the log probability of all counts.
+    # Log probability of all counts, if the early rate held for the first k years, k = 1, ..., 111.
     before = jnp.cumsum(dist.Poisson(early).log_prob(disasters))
     after = jnp.cumsum(dist.Poisson(late).log_prob(disasters))
     log_likelihood = (before + after[-1] - after)[:-1]

@@ -33,7 +33,7 @@ def death_notices(deaths, days):
     components = dist.MixtureSameFamily(
         dist.Categorical(jnp.stack([share, 1 - share])), dist.LogPoisson(log_rates)
     )
-    # Days with the same number are alike: each number counts as often as it occurred.
+    # Days with the same number are equivalent, so each number is weighted by its frequency.
     with ac.plate("number", len(deaths)), handlers.scale(scale=days):
         ac.sample("deaths", components, obs=deaths)
 

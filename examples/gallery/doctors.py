@@ -43,7 +43,7 @@ def doctors(age, smoker, person_years, deaths=None):
     log_rate += smoking * smoker + smoking_by_age * smoker * age
     with ac.plate("group", len(age)):
         ac.deterministic("per_1000", 1000 * jnp.exp(log_rate))
-        # Given in logarithms, a rate neither overflows nor vanishes on the way.
+        # On the log scale, a rate neither overflows nor underflows.
         ac.sample("deaths", dist.LogPoisson(log_rate + jnp.log(person_years)), obs=deaths)
 
 
@@ -58,7 +58,7 @@ def main():
     draws = infer.sample(doctors(**data()), seed=1)
     print(draws.summary())
 
-    # The ratio of smokers' to others' rates falls with age, as more and more die of age itself.
+    # The ratio of smokers' to others' rates falls with age, as more and more deaths are due to age itself.
     for age, years in enumerate(["35-44", "45-54", "55-64", "65-74", "75-84"], start=1):
         ratio = np.exp(draws["smoking"] + age * draws["smoking_by_age"])
         low, high = np.quantile(ratio, [0.05, 0.95])

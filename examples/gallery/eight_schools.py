@@ -41,7 +41,7 @@ def data():
 
 def exact(sigma, effect):
     """Compute posterior means by quadrature over the spread: given the spread, everything is normal."""
-    # The quantiles of its prior, so that all have the same weight.
+    # Quantiles of the prior of the spread, all with the same weight.
     tau = 5 * np.tan(np.pi / 2 * (np.arange(200_000) + 0.5) / 200_000)
     precision = 1 / (sigma**2 + tau[:, None] ** 2)
     total = precision.sum(axis=1) + 1 / 5**2
@@ -61,7 +61,7 @@ def exact(sigma, effect):
 def main():
     """Fit the model as written, reparameterise it, and compare with the exact answer."""
     model = eight_schools(**data())
-    # Its notices say what is wrong, and how to write what the proposal finds.
+    # The notices say what is wrong, and give the line to write.
     funnel = infer.sample(model, seed=1)
     proposal = reparam.propose(model)
     print(proposal)

@@ -63,7 +63,7 @@ def main():
     draws = infer.sample(examiners(**data()), seed=1)
     print(draws.summary())
 
-    # Reliability: the share of a mark's variance that is the essay's, with one examiner or with the mean of several.
+    # Reliability: the essay's share of the variance of a mark, with one examiner or the mean of several.
     essay, examiner, noise = (draws[name] ** 2 for name in TRUTH)
     for number in (1, 2, 4):
         reliability = essay / (essay + (examiner + noise) / number)

@@ -24,7 +24,7 @@ import accord.distributions as dist
 from accord import gp, infer
 
 TRUTH = {"noise": 0.3}
-PLACES = np.linspace(0, 10, 41)  # where the function is wanted
+PLACES = np.linspace(0, 10, 41)  # where to predict the function
 BASIS = gp.SineBasis.around(PLACES, lengthscales=(0.8, 5.0), covariance=gp.SquaredExponential)
 
 
@@ -36,7 +36,7 @@ def function(x):
 @ac.model
 def process():
     """Covariance of the function, and noise: part of both models."""
-    # No length shorter than the distance of neighbours, or longer than the range, could be told from the data.
+    # The data give no information about lengths shorter than the spacing or longer than the range.
     length = ac.sample("length", dist.InverseGamma(5, 8))
     height = ac.sample("height", dist.HalfNormal(2))
     noise = ac.sample("noise", dist.HalfNormal(1))
@@ -49,7 +49,7 @@ def gaussian_process(x, y=None, places=None):
     covariance, noise = ac.submodel(process(), prefix=None)
     ac.sample("y", gp.marginal(covariance, x, noise=noise), obs=y)
     if places is not None:
-        # The function itself: noise as small as keeps the matrix positive definite.
+        # The function itself: the smallest noise that keeps the matrix positive definite.
         conditional = gp.conditional(covariance, x, y, places, noise=noise, noise_new=1e-3)
         ac.sample("function", conditional, dims="place")
 

@@ -29,10 +29,10 @@ NOISE = 1.0
 def horseshoe(X, y=None):
     """`X`: covariates of mean 0 and standard deviation 1, shape (100, 40); `y`: shape (100,)."""
     n, p = X.shape
-    expected = 5  # how many coefficients may matter: a guess, to its order of magnitude
+    expected = 5  # number of coefficients that matter: a guess of the order of magnitude
     noise = ac.sample("noise", dist.HalfNormal(2))
     tau = ac.sample("tau", dist.HalfCauchy(1))
-    slab = ac.sample("slab", dist.InverseGamma(2, 8))  # squared scale of coefficients that escape: about 2
+    slab = ac.sample("slab", dist.InverseGamma(2, 8))  # squared scale of large coefficients: about 2
     with ac.plate("covariate", p):
         width = ac.sample("width", dist.HalfCauchy(1))
         z = ac.sample("z", dist.Normal(0, 1))
@@ -64,7 +64,7 @@ def main():
     draws = infer.sample(horseshoe(**data()), infer.NUTS(target_accept=0.99), seed=1)
     print(draws.summary())
 
-    # Least squares finds something everywhere; the horseshoe leaves little but what is there.
+    # Least squares gives every coefficient some effect; the horseshoe leaves little except the true effects.
     X, y = data().values()
     least_squares = np.linalg.lstsq(X, y, rcond=None)[0]
     beta = draws["beta"]

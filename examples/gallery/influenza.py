@@ -48,7 +48,7 @@ def influenza(in_bed):
     excess = ac.sample("excess", dist.Exponential(5))  # 1 / concentration; at 0, counts are Poisson
     ac.deterministic("reproduction", infection / recovery)
     with ac.plate("day", len(in_bed)):
-        # Where an epidemic dies at once, the number of the ill rounds to zero.
+        # If an epidemic dies out at once, the number of ill boys rounds to zero.
         expected = jnp.maximum(course(infection, recovery, len(in_bed))[:, 1], 1e-6)
         ac.deterministic("expected", expected)
         ac.sample("in_bed", dist.NegativeBinomial2(expected, 1 / excess), obs=in_bed)

@@ -23,8 +23,8 @@ from accord import infer
 @ac.model
 def lambs(movements=None):
     """`movements`: by interval, shape (240,)."""
-    asleep = ac.sample("asleep", dist.Beta(1, 1))  # share of spells
-    rate = ac.sample("rate", dist.Gamma(2, 1))  # movements in a spell awake
+    asleep = ac.sample("asleep", dist.Beta(1, 1))  # share of intervals
+    rate = ac.sample("rate", dist.Gamma(2, 1))  # movements in an interval awake
     with ac.plate("spell", 240):
         ac.sample("movements", dist.ZeroInflatedPoisson(asleep, rate), obs=movements)
 
@@ -49,8 +49,8 @@ def main():
     draws = infer.sample(lambs(**data()), seed=1)
     print(draws.summary())
 
-    # Does the model make as many zeros, and as large counts? Near 0 or 1 it does not: the spell with seven movements is
-    # not of its making.
+    # Does the model predict as many zeros, and as large counts? Near 0 or 1 it does not: it does not explain the
+    # interval with seven movements.
     replicated, movements = infer.predict(draws)["movements"], data()["movements"]
     zeros = np.mean(np.sum(replicated == 0, axis=-1) >= np.sum(movements == 0))
     largest = np.mean(replicated.max(axis=-1) >= movements.max())

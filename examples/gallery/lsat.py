@@ -37,7 +37,7 @@ def lsat(answers, students):
     """`answers`: by pattern and question, 1 is right, shape (32, 5); `students` with that pattern, shape (32,)."""
     with ac.plate("question", answers.shape[1], dim=-1):
         easiness = ac.sample("easiness", dist.Normal(0, 2))
-        # Positive, since whether ability is good or bad is our choice.
+        # Positive, because the sign of ability is a convention.
         discrimination = ac.sample("discrimination", dist.LogNormal(0, 0.5))
     log_odds = easiness + discrimination * NODES[:, None]  # (node, question)
     log_likelihood = dist.Bernoulli(logits=log_odds).log_prob(answers[:, None, :]).sum(axis=-1)
@@ -57,7 +57,7 @@ def main():
     draws = infer.sample(lsat(**data()), seed=1)
     print(draws.summary())
 
-    # With as many right answers, those who got the more discriminating questions right are the abler.
+    # Among students with equally many right answers, those right on more discriminating questions are more able.
     answers, ability = data()["answers"], draws["ability"].mean(axis=(0, 1))
     for number in range(6):
         among = ability[answers.sum(axis=1) == number]

@@ -65,7 +65,7 @@ def main():
     draws = infer.sample(measurement_error(**data()), seed=1)
     print(draws.summary())
 
-    # Extreme measurements are partly luck: the person's true exposure is nearer to the mean.
+    # Extreme measurements are partly chance: the person's true exposure is nearer to the mean.
     highest = data()["measured"].argmax()
     exposure = draws["exposure"][..., highest].mean()
     print(

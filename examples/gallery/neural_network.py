@@ -46,7 +46,7 @@ class Network(eqx.Module):
         return self.level + jnp.tanh(self.weight_in * (x - self.place)) @ self.weight_out
 
 
-# Says what there is; the values are those of the sites.
+# A prototype: it defines the structure, and the sites have the values.
 PROTOTYPE = Network(np.ones(UNITS), np.zeros(UNITS), np.ones(UNITS), np.zeros(()))
 PRIORS = {
     "weight_in": dist.HalfNormal(3),
@@ -84,8 +84,8 @@ def main():
     draws = infer.sample(neural_network(**data()), infer.NUTS(target_accept=0.9), draws=500, seed=1)
     print(draws.summary())
 
-    # Weights are hard to read, and slow to sample, as notices say; the curve is what matters, and what is to be judged:
-    # in the summary, `curve` has many effective draws.
+    # Weights are hard to interpret and slow to sample, as notices say. Judge the curve instead: in the summary,
+    # `curve` has many effective draws.
     low, middle, high = np.quantile(draws["curve"], [0.05, 0.5, 0.95], axis=(0, 1))
     for k in range(0, len(PLACES), 5):
         print(

@@ -38,7 +38,7 @@ def nile(flow):
         observation_matrix=np.eye(1),
         transition_scale=wander * np.eye(1),
         observation_scale=noise * np.eye(1),
-        # The first level may be anything: the first flow says where it is, and nothing of the variances.
+        # The first level has a wide prior: the first flow determines it, and says nothing about the variances.
         initial_mean=flow[0],
         initial_scale=1e5 * np.eye(1),
     )

@@ -49,7 +49,7 @@ def predator_prey(years, pelts=None):
     with ac.plate("species", 2, dim=-1, coords=SPECIES):
         first = ac.sample("first", dist.LogNormal(np.log(10.0), 1.0))  # numbers in the first year
         noise = ac.sample("noise", dist.LogNormal(-1.0, 1.0))
-        # The counts are wrong by a quarter: six digits are enough.
+        # The counts have errors of a quarter: six digits are enough.
         log_numbers = ode.solve(slope, jnp.log(first), 0.0, years - years[0], rates, rtol=1e-6, atol=1e-6)
         with ac.plate("year", len(years), dim=-2):
             ac.deterministic("numbers", jnp.exp(log_numbers))
@@ -67,7 +67,7 @@ def main():
     draws = infer.sample(predator_prey(**data()), draws=500, seed=1)
     print(draws.summary())
 
-    # Where the slopes are zero, the numbers stay: they are what hares and lynxes have on average over a cycle.
+    # Where the slopes are zero, the numbers are constant: they are the averages of hares and lynxes over a cycle.
     birth, predation, death, growth = np.moveaxis(draws["rates"], -1, 0)
     for species, balance in {"hares": death / growth, "lynxes": birth / predation}.items():
         low, high = np.quantile(balance, [0.05, 0.95])

@@ -38,7 +38,7 @@ PUBLISHED = {
 # Quarters from the peak to the trough of each recession, in years.
 RECESSIONS = [(1953.25, 1954.25), (1957.5, 1958.25), (1960.25, 1961.0), (1969.75, 1970.75)]
 RECESSIONS += [(1973.75, 1975.0), (1980.0, 1980.5), (1981.5, 1982.75)]
-QUARTERS = 1952.25 + np.arange(131) / 4  # the first four of the data are only what came before
+QUARTERS = 1952.25 + np.arange(131) / 4  # the first four quarters are only history
 
 
 def log_likelihood(log_emissions, log_moves, log_start):
@@ -104,7 +104,7 @@ def main():
     print(f"and {np.sum(found & ~official())} others; in all {np.mean(found == official()):.0%} agree")
     print(f"a recession lasts {np.median(1 / (1 - draws['stay'][..., 0])):.1f} quarters")
 
-    # Check. The mode is not all: draws lie around others too, where states differ less, as its notice says.
+    # Check. There are other modes: draws lie around them too, where states differ less, as the notice says.
     mode = infer.find_mode(recessions(**data()), "mle")
     for name, published in PUBLISHED.items():
         value = -mode.log_density if name == "minus log likelihood" else mode.values[name]

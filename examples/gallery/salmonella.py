@@ -74,8 +74,8 @@ def main():
     width = [np.ptp(np.quantile(each["mutating"], [0.05, 0.95])) for each in (draws, others)]
     print(f"90% interval of `mutating`: {width[0]:.2f} wide; {width[1]:.2f}, too sure, with Poisson counts")
 
-    # Check: the excess is real if the negative binomial predicts plates better that were left out. ArviZ may warn that
-    # single plates pull the Poisson fit about: one more sign that it is too sure.
+    # Check: the excess is real if the negative binomial better predicts plates that were left out. ArviZ may warn that
+    # single plates strongly influence the Poisson fit: another sign that it is overconfident.
     negative_binomial, as_poisson = compare(draws, others)
     print(f"expected log predictive density: {negative_binomial.elpd:.1f}, Poisson {as_poisson.elpd:.1f}")
     return draws

@@ -32,7 +32,7 @@ YEARS = 1969 + np.arange(192) / 12
 LAW = 1983 + 1 / 12
 TREND = gp.SineBasis.around(YEARS, lengthscales=(2.0, 8.0), covariance=gp.Matern52)
 SEASON = gp.HarmonicBasis(period=1.0, size=5)
-# From the mean of a year: a constant is the trend's.
+# Deviations from the mean of a year: the trend holds the constant.
 WAVES = SEASON(YEARS) - SEASON(YEARS).mean(axis=0)
 
 
@@ -40,8 +40,8 @@ WAVES = SEASON(YEARS) - SEASON(YEARS).mean(axis=0)
 def seat_belts(drivers, front, rear):
     """Numbers killed or seriously injured by month, shape (192,) each."""
     counts = jnp.stack([drivers, front, rear]).astype(float)
-    level = jnp.log(counts).mean(axis=1)  # from where trends are counted
-    # Common to all seats: for how long a trend holds, and how fast the season changes, in years.
+    level = jnp.log(counts).mean(axis=1)  # the reference level of the trends
+    # Common to all seats: length scales of the trend and of the season, in years.
     years = ac.sample("years", dist.InverseGamma(8, 28))
     turn = ac.sample("turn", dist.InverseGamma(5, 5))
     with ac.plate("seat", 3, coords=SEATS, dim=-1):

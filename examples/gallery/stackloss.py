@@ -58,11 +58,11 @@ def main():
     draws = infer.sample(stackloss(**data()), seed=1)
     print(draws.summary())
 
-    # Air flow and water matter; of acid, hardly the sign is known.
+    # Air flow and water matter; even the sign of acid is uncertain.
     for column, share in zip(COLUMNS, (draws["slopes"] > 0).mean(axis=(0, 1)), strict=True):
         print(f"loss rises with {column}: {share:.0%}")
 
-    # Check: the days of least weight are those that others have set aside.
+    # Check: the days with the smallest weights are the known outliers.
     lightest = 1 + np.argsort(weights(draws, data()["loss"]).mean(axis=(0, 1)))[:4]
     print("days of least weight", sorted(lightest.tolist()), "known as odd", ODD_DAYS)
     return draws

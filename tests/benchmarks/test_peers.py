@@ -299,8 +299,8 @@ def test_both_of_nutpies_low_rank_options_are_to_be_beaten_on_the_models_of_both
     ]
     numpyro, jax, numba = gradients(cells_of(runs, "cold"), ["nes", "blr", "arK"])
     assert numpyro.missed is None
-    assert (jax.figure, jax.missed) == ("2.00 times, on 2 models that all did", "")
-    assert (numba.figure, numba.missed) == ("1.00 times, on 2 models that all did", "0.83 of the aim")
+    assert (jax.figure, jax.missed) == ("2.00 times, on 2 models that all completed", "")
+    assert (numba.figure, numba.missed) == ("1.00 times, on 2 models that all completed", "0.83 of the aim")
     _, alone, absent = gradients(cells_of(runs[:6], "cold"), ["nes", "blr", "arK"])
     assert alone.figure.endswith("on 3 models") and absent.missed is None
 

@@ -1,4 +1,4 @@
-"""State what a broken model is run with, and what must be said of it."""
+"""Define a broken model with its data, and the message that it must produce."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

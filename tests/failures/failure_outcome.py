@@ -1,4 +1,4 @@
-"""Run a broken model, and hold what is said against what must be."""
+"""Run a broken model, and compare its messages with the required ones."""
 
 import faulthandler
 import threading

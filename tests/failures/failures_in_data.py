@@ -1,4 +1,4 @@
-"""Write models that cannot take the data they are given."""
+"""Define models with unsuitable data."""
 
 import jax.numpy as jnp
 import numpy as np

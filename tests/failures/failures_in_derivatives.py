@@ -1,4 +1,4 @@
-"""Write models whose log density or its derivatives are not numbers, everywhere or in places."""
+"""Define models whose log density or derivatives are NaN or infinite, everywhere or at some points."""
 
 import jax
 import jax.numpy as jnp

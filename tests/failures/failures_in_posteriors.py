@@ -1,4 +1,4 @@
-"""Write models that compute without a flaw and whose posterior cannot be drawn from, or is not there."""
+"""Define models that compute correctly but whose posterior is improper or cannot be sampled."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Write models whose code is wrong: what is refused before anything is drawn."""
+"""Define models with wrong code, which are refused before sampling."""
 
 import functools
 import itertools

@@ -1,4 +1,4 @@
-"""Run the cases named on the command line on two devices; prints what each lacks as JSON."""
+"""Run the named cases on two devices, and print the missing messages as JSON."""
 
 import json
 import sys
