@@ -1,1 +1,1 @@
-"""Hold inference against simulated data, of which the truth is known: once, or often enough to test calibration."""
+"""Check inference on simulated data with known truth: once, or often enough to test calibration."""

@@ -43,11 +43,11 @@ def calibrate(
     progress: bool = True,
     quiet: bool = False,
 ) -> Calibration:
-    """Test that draws come from the posterior: over simulated data, the rank of the truth among them is uniform.
+    """Test calibration: over simulated data sets, the rank of the truth among the draws must be uniform.
 
-    Unknowns come from the prior and data given them; where model, sampler and run are right, the truth is one more draw
-    from the posterior given its data. A departure shows in each scalar by itself, and in the log density ("lp"), which
-    sees what is wrong with the dependence between them.
+    It draws unknowns from the prior, and data given them. If model, sampler and run are right, the truth is one more
+    draw from the posterior given its data. It tests each parameter, and the log density ("lp"), which shows errors of
+    the dependence between parameters.
 
     All simulations run through one compiled program, one after the other, one chain each: it takes their number times
     `warmup + draws * thinning` draws on one core, and beside that the time to trace the model for each run, which is a
@@ -55,22 +55,21 @@ def calibrate(
     a function of (seed, k), so that a longer calibration begins with the ranks of a shorter one.
 
     **Arguments**
-    - `model`: called with data of the right shapes. What its sites observe is replaced by simulated values, whole where
-      some are masked; other arguments are used as they are.
-    - `simulations`: how many; >= 1. A hundred see draws that are half or twice as wide as they should be, a thousand
-      those that are wrong by a fifth.
-    - `draws`: that a truth is ranked among, after thinning; >= 1.
-    - `thinning`: keep every n-th draw; >= 1. None is 5. Ranks are uniform where draws are independent: a notice says
-      where they were not, and what would do.
+    - `model`: called with data of the right shapes. Simulated values replace its observations, also masked
+      entries; other arguments are used unchanged.
+    - `simulations`: number of simulations; >= 1. A hundred detect draws that are half or twice as wide as they should
+      be, a thousand an error of a fifth.
+    - `draws`: kept draws to rank each truth among; >= 1.
+    - `thinning`: keep every n-th draw; >= 1. None is 5. Ranks are uniform for independent draws: a notice reports
+      dependent ones, and which thinning would suffice.
     - `sampler`, `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`. `seed`: an integer in
       [0, 2**64).
 
-    Ctrl-C returns the simulations that are done, with a notice. One that cannot be run, or whose draws are not to be
-    used, is counted and named with a seed that makes it again; only those without all their draws have no rank.
+    Ctrl-C returns the finished simulations, with a notice. A notice also counts failed simulations, and gives a seed
+    that repeats one; only simulations without all their draws have no rank.
 
-    **Raises** `ModelError` for a model that observes nothing, or has a site named 'lp'; `SiteError` for one with a
-    prior that is improper or without draws, or with a factor; what the first
-    simulation raises, where none could be run.
+    **Raises** `ModelError` for a model that observes nothing, or has a site named 'lp'; `SiteError` for a prior
+    that is improper or cannot be sampled, or a factor; the error of the first simulation, if none could be run.
 
     **Source**: Talts, Betancourt, Simpson, Vehtari & Gelman (2018), arXiv:1804.06788; the log density among what is
     ranked: Modrák et al. (2023), Bayesian Analysis 20(2), 461-488.

@@ -1,4 +1,4 @@
-"""Hold the ranks of true values among draws, and what they say."""
+"""Hold the ranks of true values among draws, and their tests."""
 
 import math
 from collections.abc import Sequence
@@ -45,23 +45,23 @@ class Trial:
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What `infer.calibrate` found. Prints itself as a table, with a row for each scalar.
+    """Result of `infer.calibrate`. Prints a table with one row per parameter.
 
     **Fields**
     - `model`: its name.
-    - `ranks`: by latent site, and of the log density under `"lp"`: how many draws are below the truth, shape
+    - `ranks`: by latent site, and of the log density under `"lp"`: number of draws below the truth, shape
       `(simulation, *site)`, in 0 to `num_ranks - 1`.
-    - `num_ranks`: how many ranks are possible: one more than there are draws.
-    - `simulations`: the number of each simulation that is among the ranks; `requested`, how many were asked for.
-    - `seeds`: of each simulation, those without ranks too: `infer.simulate_and_recover(model, seed=seed)` makes it
+    - `num_ranks`: number of possible ranks: one more than the draws.
+    - `simulations`: the number of each ranked simulation; `requested`: how many you asked for.
+    - `seeds`: seed of each simulation, also of unranked ones: `infer.simulate_and_recover(model, seed=seed)` makes it
       again, given the same sampler, `warmup` and `precision`.
-    - `thinning`: draws from one that is kept to the next.
-    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `thinning`: draws per kept draw.
+    - `labels`: label of each parameter, such as `theta[2]`; length k.
     - `values`: column name to array of shape `(k,)`: `mean_rank`, in (0, 1) and 0.5 if uniform; `p`, of the test that
       ranks are uniform; `p_adjusted`, by Holm's method for the number of scalars.
-    - `shapes`: for each scalar, `"uniform"`, or what its draws are: `"too wide"`, `"too narrow"`, `"too high"`,
+    - `shapes`: for each parameter, `"uniform"`, or the fault of its draws: `"too wide"`, `"too narrow"`, `"too high"`,
       `"too low"`.
-    - `notices`: what to know before relying on the result, the most severe first.
+    - `notices`: warnings about the result, most severe first.
 
     **Example**
 
@@ -132,20 +132,20 @@ class Calibration:
 
     @property
     def ok(self) -> bool:
-        """Whether every simulation is there and can be relied on, and no scalar's ranks are other than uniform."""
+        """Return whether every simulation succeeded, and the ranks of every parameter are uniform."""
         return all(notice.severity == "info" for notice in self.notices)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def to_dataframe(self) -> "DataFrame":
-        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.labels, {**self.values, "shape": np.array(self.shapes)})
 
     def plot(self) -> Any:
-        """Draw each scalar's share of ranks below, less what it would be, with the band that holds it in 95% of cases.
+        """Plot each parameter's empirical distribution of ranks minus the uniform one, with a 95% band.
 
-        Returns a figure of matplotlib, with a method `savefig`. The band is for one scalar. Raises `ImportError`
+        Returns a matplotlib figure, with a method `savefig`. The band is for one parameter. Raises `ImportError`
         without matplotlib.
         """
         from .plot import plot

@@ -1,4 +1,4 @@
-"""Sample given data of which the unknowns are known, and say whether they were found."""
+"""Sample given simulated data, and compare the draws with the known truth."""
 
 from collections.abc import Sequence
 
@@ -39,19 +39,19 @@ def simulate_and_recover(
     progress: bool = True,
     quiet: bool = False,
 ) -> Recovery:
-    """Draw unknowns from the prior and data given them, sample given these data, and hold the draws against the truth.
+    """Simulate unknowns and data from the model, sample given these data, and compare the draws with the truth.
 
-    A first look at whether a model can learn what it is to learn from data like these; `infer.calibrate` does it often
-    enough to say whether the draws are right.
+    This is a first check that a model can recover its unknowns from such data; `infer.calibrate` repeats it often
+    enough to test whether the draws are right.
 
     **Arguments**
-    - `model`: called with data of the right shapes. What its sites observe is replaced by simulated values, whole where
-      some are masked; other arguments are used as they are.
+    - `model`: called with data of the right shapes. Simulated values replace its observations, also masked
+      entries; other arguments are used unchanged.
     - `sampler`, `draws`, `warmup`, `chains`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`.
-    - `seed`: of the simulation and of the run, which share no random number.
+    - `seed`: seed of the simulation and the run, which use different random numbers.
 
-    **Raises** `ModelError` for a model that observes nothing; `SiteError` for one with a prior that is improper or
-    without draws, or with a factor; what `infer.sample` raises.
+    **Raises** `ModelError` for a model that observes nothing; `SiteError` for a prior that is improper or cannot be
+    sampled, or a factor; errors of `infer.sample`.
 
     **Example**
 

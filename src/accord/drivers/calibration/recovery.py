@@ -1,4 +1,4 @@
-"""Hold draws beside the unknowns that their data were made from."""
+"""Hold draws beside the true values of simulated data."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,16 +21,16 @@ ROWS = 60  # printed
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """What `infer.simulate_and_recover` found. Prints itself as a table; `recovery["rank"]` is a column.
+    """Result of `infer.simulate_and_recover`. Prints a table; `recovery["rank"]` is a column.
 
     **Fields**
     - `truth`: by latent site, the values that were drawn from the prior.
     - `data`: by observed site, the values that were drawn given them.
     - `draws`: of the posterior given these data.
-    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `labels`: label of each parameter, such as `theta[2]`; length k.
     - `values`: column name to array of shape `(k,)`: truth, mean, sd, 5%, 95%, rank (the share of draws below the
       truth, ties counting half), z (how many standard deviations the truth is above the mean; NaN without any).
-    - `notices`: which scalars are far from their truth. What is to be said of the run is in `draws.notices`.
+    - `notices`: parameters that are far from their truth; `draws.notices` has the diagnostics of the run.
 
     **Example**
 
@@ -47,7 +47,7 @@ class Recovery:
     notices: tuple[Notice, ...]
 
     def __getitem__(self, column: str) -> np.ndarray:
-        """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
+        """Return one column, shape `(k,)`. Raises `OptionError` for an unknown name."""
         if column not in self.values:
             raise OptionError(f"a recovery has no column {column!r}.{suggest(column, self.values)}")
         return self.values[column]
@@ -56,7 +56,7 @@ class Recovery:
         return len(self.labels)
 
     def to_dataframe(self) -> "DataFrame":
-        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.labels, self.values)
 
     def __str__(self) -> str:

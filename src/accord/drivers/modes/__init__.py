@@ -1,1 +1,1 @@
-"""Where a posterior or a likelihood is highest, and how sharply it falls from there."""
+"""Find modes of posteriors and maxima of likelihoods, with standard errors."""

@@ -39,27 +39,26 @@ def find_mode(
     precision: Precision = "float64",
     quiet: bool = False,
 ) -> Mode:
-    """Find where a posterior or a likelihood is highest, with standard errors.
+    """Find the mode of a posterior, or the maximum of a likelihood, with standard errors.
 
-    Several climbs by L-BFGS run in one program; in up to 1000 dimensions the best one is made exact by Newton's
-    method, and standard errors come from the second derivatives there. The search is in unconstrained numbers, so that
-    every value stays in its support.
+    Several L-BFGS climbs run in one program. In up to 1000 dimensions Newton's method refines the best one, and its
+    second derivatives give standard errors. The search is in unconstrained space, so that every value stays in its
+    support.
 
     **Arguments**
     - `target`: a model called with its data, or a `LogDensity`.
-    - `estimator`: `"map"` for the mode of the posterior density of the values as the model has them: no Jacobian of
-      the maps to unconstrained numbers is in it, so that it is the mode a textbook has, and that of another density if
-      the model is written in the logarithm of an unknown. `"mle"` for the maximum of the likelihood alone: observed
-      sites and factors count; priors do not, but values stay in their supports.
-    - `starts`: how many climbs, >= 1. Each begins where a chain of `infer.sample` would, given `seed` and `init`; those
-      that begin at the same place are one.
-    - `max_steps`: of each climb, >= 1.
+    - `estimator`: `"map"` finds the mode of the posterior density in the model's space, without Jacobians: the mode of
+      textbooks. It changes if you write the model in the logarithm of an unknown. `"mle"` finds the maximum of the
+      likelihood: observed sites and factors count; priors do not, but values stay in their supports.
+    - `starts`: number of climbs, >= 1. Each starts where a chain of `infer.sample` would, given `seed` and `init`;
+      equal starts count once.
+    - `max_steps`: maximal steps of each climb, >= 1.
     - `precision`: as for `infer.sample`. In `"float32"` standard errors have three digits or so.
-    - `quiet`: whether to leave notices to `mode.notices` alone, and write none to standard error.
+    - `quiet`: do not write notices to standard error; `mode.notices` has them.
 
-    **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is computed, among them
-    `ModelError` for `"mle"` without anything observed and `SiteError` for discrete unknowns; `InitializationError`
-    where no start has a finite log density and gradient.
+    **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is computed, such as
+    `ModelError` for `"mle"` without observations and `SiteError` for discrete unknowns; `InitializationError` if no
+    start has a finite log density and gradient.
 
     **Example**
 

@@ -1,4 +1,4 @@
-"""Draw from the normal that has a posterior's peak: Laplace's approximation."""
+"""Draw from Laplace's approximation: a normal that matches a posterior at its peak."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _FEW = 0.1  # effective draws by draw: with less, the normal is another distribu
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """Draws from a normal over unconstrained numbers; `laplace["mu"]` are those of a site.
+    """Draws from a normal approximation in unconstrained space; `laplace["mu"]` has the draws of a site.
 
     **Fields**
     - `model`: its name.
@@ -60,12 +60,12 @@ class Laplace:
 
     @property
     def effective_draws(self) -> float:
-        """How many draws from the posterior these are worth when weighted: between 1 and their number."""
+        """Effective number of posterior draws after weighting: between 1 and the number of draws."""
         weights = np.exp(self.log_weights - self.log_weights.max())
         return float(weights.sum() ** 2 / np.sum(weights**2))
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The draws of a site, shape `(draw, *site)`. Raises `OptionError` for a name that is none."""
+        """The draws of a site, shape `(draw, *site)`. Raises `OptionError` for an unknown name."""
         if name not in self.values:
             raise OptionError(f"there is no site {name!r} among the draws.{suggest(name, self.values)}")
         return self.values[name]

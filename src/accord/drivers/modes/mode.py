@@ -1,4 +1,4 @@
-"""Hold a mode: its values, how well they are determined, and how it was found."""
+"""Hold a mode: its values, standard errors, and how it was found."""
 
 import copy
 from collections.abc import Mapping
@@ -28,27 +28,27 @@ _HEIGHTS = {"map": "log density", "mle": "log likelihood"}
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """What `infer.find_mode` found. Prints itself as a table of coefficients; `mode["z"]` is a column.
+    """Mode or maximum found by `infer.find_mode`. Prints a table of coefficients; `mode["z"]` is a column.
 
     A standard error is the square root of the inverse of the observed information: of minus the second derivatives of
-    `log_density` by the values of the latent sites. It is NaN where there is none, and `notes` say why.
+    `log_density` by the values of the latent sites. It is NaN if undefined, and `notes` explain why.
 
     **Fields**
     - `model`: its name. `estimator`: `"map"` or `"mle"`.
-    - `values`: by latent site, in the model's space, read-only; `deterministics`: by deterministic site, and by
-      collapsed one, whose mean given the others it is.
+    - `values`: by latent site, in the model's space, read-only; `deterministics`: by deterministic site; for
+      collapsed sites, their mean given the others.
     - `log_density`: log joint density at the mode in the model's space, without Jacobians; log likelihood for `"mle"`.
-    - `labels`: of each scalar, such as `theta[2]`; length k.
+    - `labels`: label of each parameter, such as `theta[2]`; length k.
     - `columns`: column name to array of shape `(k,)`: estimate, standard_error, z (estimate by standard error), lower
       and upper (1.96 standard errors to each side, 95%, also where a support ends in between).
-    - `notes`: for each scalar what keeps it from having a standard error, or an empty string.
+    - `notes`: for each parameter the reason for a missing standard error, or an empty string.
     - `covariance`: of the scalars, shape `(k, k)`; NaN in rows and columns without a standard error. None in more than
       1000 dimensions.
     - `position`: shape `(dim,)`, unconstrained. `position_covariance`: of that, shape `(dim, dim)`, likewise.
-    - `is_converged`: whether a step could have gained nothing more.
+    - `is_converged`: whether no step could gain more.
     - `heights`: by start, shape `(starts,)`, the log density that it reached; NaN if it could not begin.
     - `num_reached`: how many starts reached this mode.
-    - `notices`: what to know before using it.
+    - `notices`: warnings about the result.
     - `density`: of the model with its data; None in a mode that was pickled.
 
     **Example**
@@ -99,15 +99,14 @@ class Mode:
     def laplace(self, *, draws: int = 1000, seed: int = 0) -> Laplace:
         """Draw from Laplace's approximation of the posterior: a normal over unconstrained numbers.
 
-        From this mode, the maximum of the density of unconstrained numbers is climbed, which is another place: there a
-        normal fits best, and it exists for scales too whose own mode is zero. Its covariance is the inverse of minus
-        the second derivatives there. Weights and a notice say how far from the posterior it is.
+        It climbs from this mode to the maximum of the density in unconstrained space, which is another point: a normal
+        fits best there, and it exists also for scales whose own mode is zero. The covariance is the inverse of minus
+        the second derivatives there. Weights and a notice show how far it is from the posterior.
 
         **Arguments**: `draws`, >= 1; `seed`, in [0, 2**64).
 
-        **Raises** `OptionError` for a maximum of a likelihood, which is no posterior, and for a mode that was pickled,
-        which has no model; `SamplingError` where there is no
-        such maximum, or directions along which the density does not fall.
+        **Raises** `OptionError` for a maximum of a likelihood, which is no posterior, and for a pickled mode, which has
+        no model; `SamplingError` if there is no such maximum, or if the density does not fall in some direction.
 
         **Source**: Tierney & Kadane (1986), J. Am. Stat. Assoc. 81, 82-86.
         """
@@ -122,7 +121,7 @@ class Mode:
         return approximate(self.density, self.position, draws, seed)
 
     def __getitem__(self, column: str) -> np.ndarray:
-        """One column, shape `(k,)`. Raises `OptionError` for a name that is none."""
+        """Return one column, shape `(k,)`. Raises `OptionError` for an unknown name."""
         if column not in self.columns:
             raise OptionError(f"a mode has no column {column!r}.{suggest(column, self.columns)}")
         return self.columns[column]
@@ -131,7 +130,7 @@ class Mode:
         return len(self.labels)
 
     def to_dataframe(self) -> "DataFrame":
-        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.labels, self.columns)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Compare models by how well they predict the same observations, each from all others."""
+"""Compare models by leave-one-out predictions of the same observations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Models by how well they predict, the best first. Prints itself.
+    """Comparison of models by predictive accuracy, best first. Prints itself.
 
     **Fields**
-    - `names`: of the models, the best first.
-    - `values`: column name to array, one entry for each model in that order: `elpd`; `elpd_diff`, by how much it is
-      below that of the best; `dse`, the standard error of that difference; `weight`, by which stacking would mix their
-      predictions; `num_effective`, the effective number of parameters; `se`, the standard error of `elpd`.
+    - `names`: names of the models, best first.
+    - `values`: column name to array, one entry for each model in that order: `elpd`; `elpd_diff`, how far it is
+      below the best model; `dse`, standard error of this difference; `weight`, weight of the model in a stacked
+      prediction; `num_effective`, the effective number of parameters; `se`, the standard error of `elpd`.
     - `each`: the `Loo` of each model. `notices`: what to know before using it.
 
     **Example**
@@ -61,14 +61,14 @@ class Comparison:
 def compare(models: Mapping[str, Draws | Loo], *, site: str | None = None) -> Comparison:
     """Rank models of the same observations by leave-one-out, with weights of stacking.
 
-    A difference of a few nats, or of less than two of its standard errors, does not tell models apart.
+    A difference of a few nats, or of less than two standard errors, does not distinguish models.
 
     **Arguments**
-    - `models`: by any name, the draws of each, or what `infer.loo` has found for it; two at least.
-    - `site`: the observed site by which draws are judged; needed where there are several.
+    - `models`: a mapping from names to draws, or to results of `infer.loo`; two at least.
+    - `site`: the observed site to compare; needed if there are several.
 
-    **Raises** `OptionError` for fewer than two models, and what `infer.loo` raises; `DataError` where they have another
-    number of observations, or other ones.
+    **Raises** `OptionError` for fewer than two models, and what `infer.loo` raises; `DataError` for different
+    observations.
 
     **Source**: Yao, Vehtari, Simpson & Gelman (2018), Bayesian Analysis 13(3), 917-1007, by `arviz_stats.compare`.
 

@@ -23,19 +23,19 @@ def log_likelihood(
     *,
     executor: AbstractExecutor | None = None,
 ) -> LogLikelihood:
-    """The log likelihood of each observation at each draw: by observed site, shape `(chain, draw, *batch)`.
+    """Compute the log likelihood of each observation at each draw: by observed site, `(chain, draw, *batch)`.
 
-    An entry that is masked has zero, and a scale counts. `draws.to_arviz(infer.log_likelihood(draws))` has what
+    Masked entries are zero, and scales are applied. `draws.to_arviz(infer.log_likelihood(draws))` has what
     `arviz_stats.loo` needs.
 
     **Arguments**
-    - `draws`: of a run, or a mapping from unknown to array of shape `(chain, draw, *site)`, which then needs a model.
-    - `model`: called with data that may be others than those of the run; None is the model of the run.
-    - `executor`: where it is computed, which changes no number: `infer.Threads()`, which is None, `Serial()`,
+    - `draws`: draws of a run, or a mapping from unknown to array of shape `(chain, draw, *site)`, which needs `model`.
+    - `model`: the model called with data, also new data; None is the model of the run.
+    - `executor`: where to compute, which does not change the result: `infer.Threads()`, which is None, `Serial()`,
       `Processes()`, `Dask()` or `Ray()`.
 
-    **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or whose
-    size is not that of its draws; `OptionError` where there is no model.
+    **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or that
+    has another size; `OptionError` without a model.
 
     **Example**
 
@@ -68,10 +68,10 @@ def log_prior(
     *,
     executor: AbstractExecutor | None = None,
 ) -> np.ndarray:
-    """The log density of the prior at each draw, shape `(chain, draw)`: in the model's own space, without Jacobians.
+    """Compute the log prior density at each draw, shape `(chain, draw)`: in the model's space, without Jacobians.
 
-    Arguments and errors as for `log_likelihood`; factors have no part in it. For the model
-    and the data of the run, `draws.stats["log_prior"]` has it already.
+    Arguments and errors as for `log_likelihood`; factors are left out. For the model
+    and data of the run, `draws.stats["log_prior"]` already has it.
 
     **Example**
 
@@ -88,10 +88,10 @@ def log_joint(
     *,
     executor: AbstractExecutor | None = None,
 ) -> np.ndarray:
-    """Log prior, log likelihood and factors together at each draw, shape `(chain, draw)`, without Jacobians.
+    """Compute the log joint density at each draw (prior, likelihood, factors), `(chain, draw)`, without Jacobians.
 
-    `draws.stats["lp"]` is the same in unconstrained space, with them; where sites are collapsed, it is that of the
-    others alone. Arguments and errors as for `log_likelihood`.
+    `draws.stats["lp"]` is this density in unconstrained space, with Jacobians; with collapsed sites, it is the marginal
+    density of the others. Arguments and errors as for `log_likelihood`.
 
     **Example**
 
@@ -109,10 +109,10 @@ def returned(
     *,
     executor: AbstractExecutor | None = None,
 ) -> Any:
-    """What the function of the model returns at each draw: its tree, with arrays of shape `(chain, draw, ...)`.
+    """Compute the model's return value at each draw: its tree, with arrays of shape `(chain, draw, ...)`.
 
-    Observed sites keep their data. Arguments and errors as for `log_likelihood`, and `DataError` for a model that
-    returns something else than numbers.
+    Observed sites keep their data. Arguments and errors as for `log_likelihood`, and `DataError` if the
+    model returns anything but numbers.
 
     **Example**
 

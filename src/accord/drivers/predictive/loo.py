@@ -19,17 +19,17 @@ _NAMED = 5  # observations that a notice names
 
 @dataclass(frozen=True, eq=False)
 class Loo:
-    """How well a model predicts each observation from all others, by leave-one-out. Prints itself.
+    """Predictive accuracy by leave-one-out: each observation predicted from all others. Prints itself.
 
     **Fields**
     - `elpd`: expected log pointwise predictive density, in nats; higher is better. `se`: its standard error over
       observations.
     - `num_effective`: the effective number of parameters.
-    - `pointwise`: what each observation adds to `elpd`; `pareto_k`: how heavy the tail of its importance weights is.
-      Both have the shape of the site's batch, flat where entries are masked.
-    - `good_k`: up to here `pareto_k` is good: 0.7, or less for fewer than 2200 draws.
-    - `observed`: what was observed, in the same shape, where that is known. `num_samples`: draws of all chains.
-    - `site`: the observed one. `model`: its name. `notices`: what to know before using it.
+    - `pointwise`: contribution of each observation to `elpd`; `pareto_k`: tail heaviness of its importance weights.
+      Both have the batch shape of the site, or are flat if entries are masked.
+    - `good_k`: upper limit of a good `pareto_k`: 0.7, or less for fewer than 2200 draws.
+    - `observed`: observations in the same shape, if known. `num_samples`: draws of all chains.
+    - `site`: the observed site. `model`: its name. `notices`: warnings about the result.
 
     **Example**
 
@@ -63,17 +63,17 @@ class Loo:
 
 @checks_options
 def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | None = None) -> Loo:
-    """Leave-one-out cross-validation by Pareto-smoothed importance sampling, without fitting the model again.
+    """Estimate leave-one-out predictive accuracy by Pareto-smoothed importance sampling, without refitting.
 
-    Where `pareto_k` of an observation is above `good_k`, its estimate is not to be trusted, and a notice says so.
+    If `pareto_k` of an observation is above `good_k`, its estimate is unreliable, and a notice reports it.
 
     **Arguments**
-    - `draws`: of a run.
+    - `draws`: draws of a run.
     - `likelihood`: from `infer.log_likelihood(draws)`; None computes it.
-    - `site`: an observed site; needed where there are several.
+    - `site`: an observed site; needed if there are several.
 
-    **Raises** `OptionError` for what are no draws of a run, and for a site that is not observed; `ModelError` for a
-    model that observes nothing; `DataError` for a log likelihood that is NaN or infinite, or of other draws.
+    **Raises** `OptionError` for other values than draws of a run, and for a site that is not observed; `ModelError` for
+    a model that observes nothing; `DataError` for a log likelihood that is NaN or infinite, or of other draws.
 
     **Source**: Vehtari, Gelman & Gabry (2017), Statistics and Computing 27, 1413-1432, and Vehtari, Simpson, Gelman,
     Yao & Gabry (2024), J. Machine Learning Research 25(72), by `arviz_stats.loo`.

@@ -1,4 +1,4 @@
-"""Draw the distribution function of what was observed over those of what is predicted."""
+"""Plot the distribution function of observations over those of predictions."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Draw what a model predicts, given draws of its unknowns."""
+"""Draw predictions of a model, given draws of its unknowns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -32,31 +32,31 @@ def predict(
     executor: AbstractExecutor | None = None,
     quiet: bool = False,
 ) -> Predictions:
-    """Draw observations from the posterior predictive distribution: one of each for every draw of the unknowns.
+    """Draw from the posterior predictive distribution: one prediction for every draw of the unknowns.
 
-    What the model observes, or would observe (`y=None`), is drawn; deterministic sites are computed anew. The unknowns
-    have the values of the draws: entry by entry by their labels where plates, scans or dims of the run and of the model
-    have any (`coords=`), in whatever order, else by place. One that the draws lack is drawn from its prior given the
-    rest, with a notice.
+    Observed sites, and sites whose argument is None (`y=None`), are drawn; deterministic sites are computed again.
+    Unknowns take the values of the draws. Entries are matched by label, in any order, if plates, scans or dims have
+    labels (`coords=`), else by position. An unknown that the draws lack is drawn from its prior given the rest, with a
+    notice.
 
-    Bits are a function of (seed, chain, draw); a draw is counted among those that are kept. The work is done block by
-    block, so that draws in a folder need not fit into memory; the result has to.
+    Results are reproducible: they depend on (seed, chain, kept draw). Draws in a folder are read in blocks and need not
+    fit into memory; the result must.
 
     **Arguments**
-    - `draws`: of a run, or a mapping from site to array of shape `(chain, draw, *site)`, which then needs a model, and
+    - `draws`: draws of a run, or a mapping from site to array of shape `(chain, draw, *site)`, which needs `model` and
       has no labels.
-    - `model`: called with the data to predict for, such as `model(x_new)`; None is the model of the run with its data.
-      What is no data of a plate's size must have the sizes that it was sampled with.
-    - `sites`: names of those to return; None is all that are predicted, drawn or computed.
-    - `redraw`: unknowns to draw from their priors given the rest, though the draws hold values of them: the entries of
-      labels that the draws do not know, such as groups that were not among the data; without labels, all entries.
+    - `model`: the model called with the data to predict for, such as `model(x_new)`; None is the model of the run with
+      its data. Sizes that do not belong to a plate must be those of the run.
+    - `sites`: names of the sites to return; None is all that are predicted, drawn or computed.
+    - `redraw`: unknowns to draw from their priors given the rest, although the draws have values: only entries with new
+      labels, such as groups that are not in the data; without labels, all entries.
       `{"effect": "all"}` draws all entries of a site that has labels.
     - `seed`: an integer in [0, 2**64). `quiet`: print no notices.
-    - `executor`: where it is computed, which changes no number: `infer.Threads()`, which is None, `Serial()`,
+    - `executor`: where to compute, which does not change the result: `infer.Threads()`, which is None, `Serial()`,
       `Processes()`, `Dask()` or `Ray()`.
 
-    **Raises** `SiteError` for a site whose size is not that of its draws, for one that has labels which the draws do
-    not know, and for one without draws; `OptionError` for names that are no sites, and where there is no model.
+    **Raises** `SiteError` for a site whose size differs from its draws, whose labels are unknown to the draws, or that
+    has no draws; `OptionError` for unknown names, and without a model.
 
     **Example**
 
@@ -92,7 +92,7 @@ def drawn(
     quiet: bool,
     num_draws: int | None = None,
 ) -> Predictions:
-    """Carry out `infer.predict` and `infer.prior_predictive`, whose kind it is."""
+    """Implement `infer.predict` and `infer.prior_predictive`, by `kind`."""
     every = [
         entry.name
         for entry in target.layout.sites
@@ -136,7 +136,7 @@ def _names(option: str, given: Any) -> tuple[str, ...]:
 
 
 def _redraw(given: Any) -> dict[str, str]:
-    """By name of a site, which entries of it are to be drawn."""
+    """Return, by site, the entries to draw."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(_names("redraw", given), "new")
     for name, which in given.items():

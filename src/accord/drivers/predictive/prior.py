@@ -1,4 +1,4 @@
-"""Draw unknowns and data from a model as it is written."""
+"""Draw unknowns and data from the prior of a model."""
 
 from collections.abc import Sequence
 
@@ -27,19 +27,19 @@ def prior_predictive(
     executor: AbstractExecutor | None = None,
     quiet: bool = False,
 ) -> Predictions:
-    """Draw unknowns from their priors and observations given them, as the model is written.
+    """Draw unknowns from their priors, and observations given them.
 
-    What is observed is replaced, whole where some entries are masked, and may be left out: a site with the name of an
-    argument that is None is taken for an observation. Bits are a function of (seed, draw).
+    Observations are replaced, also entries that are masked. They may be left out: a site with the name of an argument
+    that is None counts as observed. Results depend only on (seed, draw).
 
     **Arguments**
-    - `model`: called with its data. `draws`: how many; >= 1. They are one chain.
-    - `sites`: names of those to return; None is all.
+    - `model`: the model called with its data. `draws`: number of draws, in one chain; >= 1.
+    - `sites`: names of the sites to return; None is all.
     - `seed`: an integer in [0, 2**64). `precision`, `quiet`: as for `infer.sample`.
-    - `executor`: where it is computed, as for `infer.predict`.
+    - `executor`: where to compute, as for `infer.predict`.
 
-    **Raises** `SiteError` for an improper prior, a distribution without draws, and a factor, of which nobody says how
-    it could be drawn; `OptionError` for names that are no sites, and for what is no model.
+    **Raises** `SiteError` for an improper prior, a distribution that cannot be sampled, and a factor, which has no
+    distribution; `OptionError` for unknown names, and for other values than a model.
 
     **Example**
 

@@ -1,4 +1,4 @@
-"""Hold what was computed from draws, by site, with the names of its dims."""
+"""Hold results computed from draws, by site, with their dims."""
 
 import abc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     - `sites`: the arrays, in the model's order. `chains`: the number of each chain.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them; `labelled`: dims whose labels the
       model gave, rather than 0, 1, ....
-    - `model`: its name. `precision`: in which it was computed. `notices`: what to know before use.
-    - `observed`: what was observed, by site, where that is an argument of the model unchanged; `constants`, the other
-      arguments that are arrays.
+    - `model`: its name. `precision`: precision of the computation. `notices`: warnings about the result.
+    - `observed`: observations by site, if the site observes an argument unchanged; `constants`: the other arguments
+      that are arrays.
     """
 
     sites: dict[str, np.ndarray]
@@ -47,17 +47,17 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     @property
     @abc.abstractmethod
     def groups(self) -> tuple[Group, ...]:
-        """The groups of ArviZ that these are."""
+        """Return the ArviZ groups of these results."""
 
     @property
     def is_of_draws(self) -> bool:
-        """Whether there is one for each draw of a run, rather than of the prior."""
+        """Return whether they belong to draws of a run, rather than of the prior."""
         return True
 
     @property
     @abc.abstractmethod
     def contents(self) -> str:
-        """The sites in a line."""
+        """List the sites in one line."""
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
@@ -78,7 +78,7 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
 
     @property
     def num_draws(self) -> int:
-        """Draws of each chain."""
+        """Number of draws of each chain."""
         return next((array.shape[1] for array in self.sites.values()), 0)
 
     @checks_options
@@ -90,7 +90,7 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
         kind: str = "all",
         interval: str = "quantiles",
     ) -> "Summary":
-        """A table of mean, sd and interval of every number, and how well the draws know them.
+        """Summarise each value: mean, sd, interval, and diagnostics.
 
         Arguments and errors are those of `Draws.summary`.
         """
@@ -107,11 +107,11 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
         )
 
     def to_arviz(self) -> Any:
-        """These alone as ArviZ's `DataTree`; `draws.to_arviz(these)` has them beside the posterior."""
+        """Convert only these to ArviZ's `DataTree`; `draws.to_arviz(these)` adds them to the posterior."""
         return to_arviz(groups_to_tree(self.groups, {"model": self.model}))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: notices and the first rows of the summary."""
+        """Show notices and the first rows of the summary in a notebook."""
         from ...report.page import run_as_html
 
         head = repr(self).splitlines()[0][1:-1]
@@ -132,9 +132,9 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class LogLikelihood(AbstractOfDraws):
-    """The log likelihood of each observation, for each draw: by observed site, shape `(chain, draw, *batch)`.
+    """Log likelihood of each observation for each draw: by observed site, shape `(chain, draw, *batch)`.
 
-    A masked entry has zero.
+    Masked entries are zero.
 
     **Example**
 
@@ -144,7 +144,7 @@ class LogLikelihood(AbstractOfDraws):
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """`log_likelihood`, without entries that are masked, which ArviZ would take for observations.
+        """Return the group `log_likelihood`, without masked entries, which ArviZ would take for observations.
 
         The entries of a site of which some are left out have one dim, `<site>_entry`, with the labels that they had, or
         with their numbers in row-major order where they had several dims.
@@ -172,12 +172,12 @@ class LogLikelihood(AbstractOfDraws):
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(AbstractOfDraws):
-    """Draws of what a model predicts: a mapping from site to array of shape `(chain, draw, *site)`.
+    """Predictions of a model: a mapping from site to array of shape `(chain, draw, *site)`.
 
-    **Fields**, beside those of what is computed from draws:
+    **Fields**, besides those of `AbstractOfDraws`:
     - `kind`: `"posterior_predictive"`, at the data of the run; `"predictions"`, elsewhere; `"prior_predictive"`.
-    - `predicted`: sites that are observations, as far as is known; `anew`: unknowns that were drawn from their priors,
-      given the rest. The others were computed by the model.
+    - `predicted`: observed sites, as far as known; `anew`: unknowns that were drawn from their priors given the rest.
+      The model computed the others.
 
     **Example**
 
@@ -196,7 +196,7 @@ class Predictions(AbstractOfDraws):
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """One with the name of the kind, and its constant data; for the prior, `prior` and `prior_predictive`."""
+        """Return a group named by the kind, with its constant data; for the prior, `prior` and `prior_predictive`."""
         if self.kind == "prior_predictive":
             unknown = {name: array for name, array in self.items() if name not in self.predicted}
             seen = {name: self.sites[name] for name in self.sites if name in self.predicted}
@@ -209,28 +209,28 @@ class Predictions(AbstractOfDraws):
 
     @property
     def is_of_draws(self) -> bool:
-        """All but those of the prior."""
+        """Return whether they are not predictions of the prior."""
         return self.kind != "prior_predictive"
 
     @property
     def contents(self) -> str:
-        """The sites by where they come from."""
+        """List the sites by their source."""
         computed = [name for name in self.sites if name not in (*self.predicted, *self.anew)]
         parts = {"predicted": self.predicted, "from the prior": self.anew, "computed": computed}
         found = {word: [name for name in self.sites if name in names] for word, names in parts.items()}
         return "; ".join(f"{word}: {self._listed(names)}" for word, names in found.items() if names)
 
     def plot(self, *, observed: Mapping[str, Any] | None = None) -> Any:
-        """Draw, for each predicted site, its distribution function over bands that hold 50% and 90% of predicted ones.
+        """Plot each site's observed distribution function over 50% and 90% bands of predicted ones.
 
-        Where the line leaves the bands, the model does not make data like those observed.
+        Where the line leaves the bands, the model does not reproduce the data.
 
-        - `observed`: by site, what was observed, NaN where it is missing; those that are an argument of the model
-          unchanged are known. A site without any has its bands alone.
+        - `observed`: observations by site, NaN for missing ones. Needed only for sites that do not observe an argument
+          unchanged. A site without observations shows only its bands.
 
-        Returns a figure of matplotlib, with a method `savefig`. The bands are for each point by itself.
+        Returns a matplotlib figure, with a method `savefig`. The bands are pointwise.
 
-        **Raises** `OptionError` for names that are not predicted; `DataError` where the shapes differ; `ImportError`
+        **Raises** `OptionError` for names that are not predicted; `DataError` for other shapes; `ImportError`
         without matplotlib.
         """
         from .plot import plot

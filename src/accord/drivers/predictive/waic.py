@@ -1,4 +1,4 @@
-"""Estimate by WAIC how well a model predicts what it has not seen."""
+"""Estimate by WAIC how well a model predicts new data."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ _TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAI
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Waic:
-    """How well a model predicts new data, by WAIC. Prints itself.
+    """Predictive accuracy for new data by WAIC. Prints itself.
 
     **Fields**
     - `elpd`: expected log pointwise predictive density of new data like those observed; higher is better.
     - `se`: its standard error over observations; NaN for one.
     - `num_effective`: the effective number of parameters.
-    - `pointwise`: by observation, what it adds to `elpd`; `variances`, to `num_effective`. Both have the shape of the
-      site's batch, flat where entries are masked.
-    - `site`: the observed one. `model`: its name.
-    - `notices`: what to know before using it.
+    - `pointwise`: contribution of each observation to `elpd`; `variances`: to `num_effective`. Both have the batch
+      shape of the site, or are flat if entries are masked.
+    - `site`: the observed site. `model`: its name.
+    - `notices`: warnings about the result.
 
     **Example**
 
@@ -55,17 +55,17 @@ class Waic:
 
 @checks_options
 def waic(likelihood: LogLikelihood, site: str | None = None) -> Waic:
-    """The widely applicable information criterion, as an estimate of how well a model predicts new data.
+    """Compute the widely applicable information criterion, an estimate of predictive accuracy.
 
-    Leave-one-out (`infer.loo`) estimates the same, is right more often and says better when it is not; this is
-    for those who need the criterion itself. Compare models on the same observations only.
+    Prefer leave-one-out (`infer.loo`), which estimates the same with better accuracy and better warnings. Use WAIC if
+    you need the criterion itself. Compare models only on the same observations.
 
     **Arguments**
-    - `likelihood`: from `infer.log_likelihood(draws)`; entries that are masked have no part in it.
-    - `site`: an observed site; needed where there are several.
+    - `likelihood`: from `infer.log_likelihood(draws)`; masked entries are left out.
+    - `site`: an observed site; needed if there are several.
 
-    **Raises** `OptionError` for what is no log likelihood, and for a site that it lacks; `DataError` for fewer than two
-    draws, and for a log likelihood that is NaN or infinite.
+    **Raises** `OptionError` for other values than a log likelihood, and for a site that it lacks; `DataError` for fewer
+    than two draws, and for a log likelihood that is NaN or infinite.
 
     **Source**: Watanabe (2010), J. Machine Learning Research 11, 3571-3594; in the form and on the scale of Vehtari,
     Gelman & Gabry (2017), Statistics and Computing 27, 1413-1432, from which the warning is too.

@@ -1,1 +1,1 @@
-"""Choose where chains begin: one file for each kind of start, on one contract."""
+"""Choose where chains start: one file for each kind of start."""

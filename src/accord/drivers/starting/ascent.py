@@ -1,7 +1,7 @@
-"""Climb a log density from several places at once, to see which tops they belong to, and what mass lies below each.
+"""Climb a log density from several candidates at once, to find their modes and the mass of each.
 
-The gradient is that of the program that draws, which is called once for all climbs that are still on their way. What is
-asked is only whether one top has far more mass than another, so climbs end early and search no line to its end.
+The sampling program computes the gradient, in one call for all active climbs. The only question is whether one mode has
+far more mass than another, so climbs end early and their line searches are short.
 
 **Source**: Nocedal & Wright (2006), Numerical Optimization, Algorithm 7.4 for the direction, 3.1 for the steps.
 """
@@ -26,7 +26,7 @@ _MAX_HALVINGS = 12
 
 
 class Place(NamedTuple):
-    """What is known of a point: `position` and `gradient` have shape `(dim,)`; `height` is the log density."""
+    """A point with its values: `position` and `gradient` have shape `(dim,)`; `height` is the log density."""
 
     position: np.ndarray
     height: float
@@ -34,14 +34,14 @@ class Place(NamedTuple):
 
     @property
     def use(self) -> tuple[int, float]:
-        """Of how much use it is as a start: no trajectory leaves a place where a derivative is not finite."""
+        """Rank as a starting point: no trajectory leaves a point where a derivative is not finite."""
         if not np.isfinite(self.height):
             return int(self.height == -np.inf), 0.0
         return 2 + int(np.all(np.isfinite(self.gradient))), self.height
 
     @property
     def is_usable(self) -> bool:
-        """Whether all is finite there."""
+        """Return whether all values are finite there."""
         return self.use[0] == 3
 
 
@@ -54,7 +54,7 @@ Resting = Callable[[Mapping[K, "Climb"]], Container[K]]
 
 @dataclass(eq=False)
 class Climb:
-    """A climb on its way.
+    """State of one climb.
 
     **Fields**: `position`, `gradient`, shape `(dim,)`, and `height`, the log density: of the highest place so far;
     `has_arrived`: as far as can be told from its moves, it is at a top; `is_over`: or lost.
@@ -80,26 +80,26 @@ class Climb:
 
     @property
     def next_position(self) -> np.ndarray:
-        """Where to look next."""
+        """Return the next position to evaluate."""
         return self.position + (self._step * self._direction).astype(self.position.dtype)
 
     @property
     def is_lost(self) -> bool:
-        """Whether it came to nothing: it neither is at a top nor can go on."""
+        """Return whether the climb failed: it is not at a mode and cannot continue."""
         return self.is_over and not self.has_arrived
 
     @property
     def is_near_end(self) -> bool:
-        """Whether it promises to rise by less than a nat."""
+        """Return whether it can rise by less than a nat."""
         return self.has_arrived or self._promise < 1.0
 
     @property
     def end(self) -> Place:
-        """The highest place so far."""
+        """Highest point so far."""
         return Place(self.position, self.height, self.gradient)
 
     def take(self, place: Place) -> None:
-        """Go on, knowing how it is there."""
+        """Continue with the values at the next position."""
         position, height, gradient = place
         promised = _RISE * self._step * float(self.gradient @ self._direction)
         if not place.is_usable or height < self.height + promised:
@@ -130,7 +130,7 @@ class Climb:
         self._step = min(1.0, _LONGEST / max(float(np.max(np.abs(direction))), 1e-30))
 
     def _newton(self) -> np.ndarray:
-        """The gradient times what is known of the inverse curvature; in double precision."""
+        """Multiply the gradient by the approximate inverse curvature, in double precision."""
         direction, weights = self.gradient.astype(float), []
         if not self._moves:
             return direction * (self._first / max(float(np.linalg.norm(direction)), 1e-30))
@@ -147,7 +147,7 @@ class Climb:
 def ascend(
     places: Mapping[K, Place], evaluate: Evaluate[K], resting: Resting[K] = lambda _: ()
 ) -> dict[K, Climb]:
-    """Climb from each place until all climbs are over or rest, or for `MAX_TURNS` calls of `evaluate`."""
+    """Climb from each candidate until all climbs are over or rest, or for `MAX_TURNS` calls of `evaluate`."""
     # Gradients may be as large as numbers can be: a climb that overflows is lost, and that is all.
     with np.errstate(all="ignore"):
         climbs = {name: Climb(*place) for name, place in places.items()}
@@ -166,12 +166,12 @@ def ascend(
 
 
 def around(position: np.ndarray) -> list[np.ndarray]:
-    """Places beside a position, one for each coordinate, whose gradients tell the curvature there."""
+    """Return points near a position, one per coordinate, whose gradients give the curvature."""
     return list(position + _APART[position.dtype.name] * np.eye(len(position), dtype=position.dtype))
 
 
 def log_mass(top: Place, beside: Sequence[Place]) -> float:
-    """Log of the mass below a top by Laplace's approximation, up to a constant; NaN if it is no top after all.
+    """Estimate the log mass of a mode by Laplace's approximation, up to a constant; NaN if it is no mode.
 
     `beside` is what is at the places of `around(top.position)`. A place that a climb took for a top may lie in the neck
     of a funnel, or on a ridge: some direction is then not curved downwards, or promises much more.

@@ -1,4 +1,4 @@
-"""State where chains begin: what a user asks for, and the places that follow from it, chain by chain and try by try."""
+"""Define starts: the user's choice, and the candidates for each chain and try."""
 
 import abc
 from collections.abc import Sequence
@@ -14,50 +14,50 @@ AT_ONCE = 10
 
 
 class AbstractPoints(abc.ABC):
-    """The places where chains may begin, in the order in which they are tried.
+    """Candidates for the starting points of chains, in the order of tries.
 
-    Plain values, so that they can be sent to workers: a chain begins at the same place whoever looks for it, beside
-    whichever others.
+    Plain values, so that they can be sent to workers. The start of a chain does not depend on the worker or on other
+    chains.
     """
 
     @property
     @abc.abstractmethod
     def origin(self) -> str:
-        """Where they come from, in words that continue "starting points"."""
+        """Source of the candidates, in words that continue "starting points"."""
 
     @abc.abstractmethod
     def num_tries(self, chain: int) -> int:
-        """How many places there are for a chain; one that is the user's own is the only one."""
+        """Return the number of candidates for a chain; one if the user gave it."""
 
     @abc.abstractmethod
     def is_given(self, chain: int) -> bool:
-        """Whether its places hold values that the user gave, so that it begins at one of them and nowhere else."""
+        """Return whether the candidates of a chain hold the user's values, so that it must start at one of them."""
 
     @abc.abstractmethod
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
-        """Place number `attempt` of a chain: shape `(dim,)`, unconstrained; a function of these numbers alone."""
+        """Return candidate `attempt` of a chain: shape `(dim,)`, unconstrained; a function of these numbers alone."""
 
 
 class AbstractStart(abc.ABC):
-    """What is asked for by `init=`. A frozen value."""
+    """Start that `init=` selects. A frozen value."""
 
     @abc.abstractmethod
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> AbstractPoints:
-        """The places where `chains` begin, in the scope of the density's precision.
+        """Return the candidates of `chains`, in the scope of the density's precision.
 
         **Raises** `DataError` for values that do not fit the model; `ModelError` and `SiteError` for a prior that
-        cannot be drawn from.
+        cannot be sampled.
         """
 
     @abc.abstractmethod
     def described(self) -> dict[str, Any]:
-        """What a manifest says of it: its `kind` and options, in plain JSON."""
+        """Describe it for a manifest: `kind` and options, in plain JSON."""
 
     def kept(self) -> dict[str, Any]:
-        """What has to be stored beside that for the run to begin there again, in plain JSON."""
+        """Return other data that must be stored to start there again, in plain JSON."""
         return {}
 
 
 def num_tries_ahead(dim: int) -> int:
-    """How many places are worked out before the run: as many as take 256 KiB, in tens, between 10 and 100."""
+    """Return how many candidates to compute before the run: up to 256 KiB, in tens, between 10 and 100."""
     return int(np.clip(2**18 // (8 * dim) // AT_ONCE * AT_ONCE, AT_ONCE, MAX_TRIES))

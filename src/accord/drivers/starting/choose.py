@@ -1,4 +1,4 @@
-"""Make a start of what a user gives as `init=`, or of what a store has kept."""
+"""Build a start from the user's `init=`, or from a store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ Init = AbstractStart | Draws | Mode | Mapping[str, Any] | Sequence[Mapping[str, 
 
 
 def start_of(init: Any) -> AbstractStart:
-    """The start that is asked for. Raises `OptionError` for anything else."""
+    """Return the start for `init`. Raises `OptionError` for other values."""
     if init is None:
         return from_uniform()
     if isinstance(init, AbstractStart):
@@ -41,7 +41,7 @@ def start_of(init: Any) -> AbstractStart:
 
 
 def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStart:
-    """The start that a manifest describes, with what the store has kept of it.
+    """Build the start that a manifest describes, with its stored data.
 
     **Raises** `StorageError` for one that this accord does not have, or of which nothing was kept.
     """

@@ -1,4 +1,4 @@
-"""Begin where the chains of an earlier run ended."""
+"""Start where the chains of an earlier run ended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ from .given import AbstractGiven, Values, aligned, as_values, kept_labels
 
 @dataclass(frozen=True, eq=False)
 class FromDraws(AbstractGiven):
-    """The last draw of each chain of a run: `chains`, their numbers, and `of_chains`, latent sites by chain.
+    """Last draw of each chain of a run: `chains`, their numbers, and `of_chains`, latent sites by chain.
 
-    `held` says how the entries of sites are labelled, of those that have labels.
+    `held`: labels of the entries of sites.
     """
 
     chains: tuple[int, ...]
@@ -29,7 +29,7 @@ class FromDraws(AbstractGiven):
     origin: ClassVar[str] = "where the run given by `init=` ended"
 
     def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
-        """Those of the chain of this number, or of the next in turn; without sites that the model does not have."""
+        """Return the values for a chain by number, or by turn; without sites that the model lacks."""
         number = chain if chain in self.chains else self.chains[chain % len(self.chains)]
         latents = density.layout.settable
         values = self.of_chains[self.chains.index(number)]
@@ -52,7 +52,7 @@ class FromDraws(AbstractGiven):
 
 @checks_options
 def from_draws(draws: Draws) -> FromDraws:
-    """Begin each chain where the chain of its number ended in an earlier run; chains beyond those take them in turn.
+    """Start each chain where the chain of its number ended in an earlier run; further chains take these in turn.
 
     **Raises** `OptionError` for a run without draws.
     """

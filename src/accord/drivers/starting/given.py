@@ -1,4 +1,4 @@
-"""Begin where latent sites have given values; those without one begin as they do by default."""
+"""Start at given values of latent sites; other sites start as by default."""
 
 import abc
 import hashlib
@@ -25,9 +25,9 @@ Values = Mapping[str, np.ndarray]
 
 
 class AbstractGiven(AbstractStart):
-    """Begin where the user says.
+    """Start at values of the user.
 
-    **Class variables**: `kind`, by which a manifest knows it; `origin`, in words for messages.
+    **Class variables**: `kind`, its name in a manifest; `origin`, its name in messages.
     """
 
     kind: ClassVar[str]
@@ -35,12 +35,12 @@ class AbstractGiven(AbstractStart):
 
     @abc.abstractmethod
     def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
-        """The values for a chain, and where they come from in words for messages. Raises `DataError` without any."""
+        """Return the values for a chain and their source in words. Raises `DataError` if there are none."""
 
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
-        """One place for a chain of which every site is given, else as many as there may be.
+        """Return one candidate for a chain with values for every site, else the usual number.
 
-        A mapping without a value gives nothing: that chain begins as by default.
+        With an empty mapping a chain starts as by default.
         """
         rows: dict[int, np.ndarray] = {}
         programs: dict[tuple[str, ...], _Program] = {}
@@ -73,7 +73,7 @@ _Program = Callable[[Values, np.ndarray, str], np.ndarray]
 
 
 def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
-    """Numbers by site as arrays that nobody changes. Raises `DataError` for what is no mapping to finite numbers."""
+    """Convert values by site to read-only arrays. Raises `DataError` unless it is a mapping to finite numbers."""
     if not isinstance(values, Mapping):
         raise DataError(
             f'{where}: values are a mapping from latent sites to numbers, like {{"mu": 0.5}}; got {values!r}.'
@@ -104,7 +104,7 @@ def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
 def aligned(
     values: Values, held: Mapping[str, Held], density: LogDensity, where: str
 ) -> dict[str, np.ndarray]:
-    """Values in the order of the model's labels, where both sides have labels.
+    """Reorder values by the model's labels, if both sides have labels.
 
     **Raises** `DataError` for labels that have no value; `SiteError` for values that cannot be put into another order.
     """
@@ -126,19 +126,19 @@ def aligned(
 
 
 def kept_labels(held: Mapping[str, Held]) -> dict[str, Any]:
-    """What is stored of the labels of values; nothing where there are none."""
+    """Return the labels of values in the form that is stored."""
     return {"labels": {name: each.described() for name, each in held.items()}} if held else {}
 
 
 def stored_labels(kept: Mapping[str, Any]) -> dict[str, Held]:
-    """What `kept_labels` has stored."""
+    """Read the labels that `kept_labels` has stored."""
     return {name: Held.stored(each) for name, each in kept.get("labels", {}).items()}
 
 
 def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, ...]:
-    """The names of the values in the order of the model.
+    """Return the names of the values in the order of the model.
 
-    **Raises** `DataError` for names that are no latent sites, and for shapes that are not theirs.
+    **Raises** `DataError` for names that are no latent sites, and for wrong shapes.
     """
     kinds = {entry.name: entry.kind for entry in density.layout.sites}
     latents = {name: density.layout[name] for name in density.layout.settable}

@@ -1,4 +1,4 @@
-"""Evaluate places for chains that have not begun, with the program that draws."""
+"""Evaluate candidates for chains without a starting point, by the sampling program."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .ascent import Place
 
 @dataclass(frozen=True)
 class Lookout:
-    """What evaluates places for some chains; it counts their gradients.
+    """Evaluator of candidates for some chains; it counts their gradients.
 
     **Fields**: `machine`; `chains`, one for each lane; `at`, from a position to the state of a chain there.
     """
@@ -24,12 +24,12 @@ class Lookout:
 
     @staticmethod
     def of(machine: Machine, chains: Sequence[Chain]) -> "Lookout":
-        """That of these chains."""
+        """Make the evaluator of these chains."""
         plan = machine.plan
         return Lookout(machine, chains, starting_states(plan.kernel, plan.dim, plan.dtype))
 
     def look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
-        """What is at some positions for each of some lanes."""
+        """Evaluate some positions for each of some lanes."""
         found: dict[int, list[Place]] = {lane: [] for lane in wanted}
         for first in range(0, max(len(positions) for positions in wanted.values()), NUM_PLACES):
             part = {n: each[first : first + NUM_PLACES] for n, each in wanted.items() if len(each) > first}
@@ -38,7 +38,7 @@ class Lookout:
         return found
 
     def stand(self, positions: Mapping[int, np.ndarray]) -> None:
-        """Have the chains of some lanes stand at these positions, evaluated."""
+        """Place the chains of some lanes at these positions, evaluated."""
         # One that has begun stands still: it is where it is to stop.
         stops = [int(lane in positions) for lane in range(len(self.chains))]
         answer = self.machine.run(self.chains, self._states(positions), stops, [1] * len(stops))
@@ -46,7 +46,7 @@ class Lookout:
             self.chains[lane].take(answer.states[lane], answer.blocks[lane], 0, ())
 
     def _look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
-        """The same for at most `NUM_PLACES` positions each, by one call."""
+        """Evaluate at most `NUM_PLACES` positions each, by one call."""
         plan, num_lanes = self.machine.plan, len(self.chains)
         # Chains that move in step evaluate equally many.
         most = max(len(positions) for positions in wanted.values())
@@ -67,7 +67,7 @@ class Lookout:
         return found
 
     def _states(self, positions: Mapping[int, np.ndarray]) -> list[ChainState]:
-        """By lane the state of a chain at its position, or where it is."""
+        """Return the state per lane: at its new position, or unchanged."""
         return [
             self.at(positions[lane]) if lane in positions else chain.state
             for lane, chain in enumerate(self.chains)

@@ -1,4 +1,4 @@
-"""Begin at draws from the prior, or at medians of some."""
+"""Start at draws from the prior, or at their medians."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ class FromMedian(AbstractStart):
 
 @checks_options
 def from_prior() -> FromPrior:
-    """Begin each chain at a draw from the prior: each site's, given those before it; observations have no say in it.
+    """Start each chain at a draw from the prior; observations have no effect on it.
 
-    Of the first ten points with a finite log density and gradient the chain takes the best one, or climbs, as by
-    `from_uniform`. There are 100 tries, or as many as take 256 KiB and at least ten. One more program is compiled.
+    A chain takes the best of the first ten points with a finite log density and gradient, or climbs, as with
+    `from_uniform`. There are 100 tries; fewer for large models, but at least ten. It compiles one more program.
 
-    **Raises** (when the run begins) `SiteError` for a prior that is improper or has no draws.
+    **Raises** (when the run starts) `SiteError` for a prior that is improper or cannot be sampled.
 
     **Example**
 
@@ -73,15 +73,14 @@ def from_prior() -> FromPrior:
 
 @checks_options
 def from_median(num_samples: int = 15) -> FromMedian:
-    """Begin each chain at the median of some draws from the prior: near its middle, and a little apart from others.
+    """Start each chain at the median of some draws from the prior: near its centre, and a little apart.
 
-    The median is of each unconstrained coordinate by itself, which for a site of one number is the median of the site.
-    Of ten such points the chain takes the best one with a finite log density and gradient, or climbs, as by
-    `from_uniform`.
+    The median is taken per unconstrained coordinate; for a scalar site it is the median of the site. A chain takes the
+    best of ten such points with a finite log density and gradient, or climbs, as with `from_uniform`.
 
-    **Arguments**: `num_samples`, of how many draws; >= 1.
+    **Arguments**: `num_samples`, number of draws for each median; >= 1.
 
-    **Raises** `OptionError` for another count; (when the run begins) `SiteError` as `from_prior`.
+    **Raises** `OptionError` for another count; (when the run starts) `SiteError` as `from_prior`.
 
     **Example**
 

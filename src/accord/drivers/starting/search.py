@@ -1,4 +1,4 @@
-"""Find where each chain begins: evaluate its places with the program that draws, and take one that is of use.
+"""Find the starting point of each chain: evaluate its candidates by the sampling program, and choose one.
 
 A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends before
 the chain has found its way in; the best of ten is still dispersed, and costs ten gradients. It may also lie below a
@@ -28,10 +28,10 @@ _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
 
 class StartFailedError(Exception):
-    """No starting point of a chain was finite, for the caller to explain.
+    """Error of a chain without a finite starting point, for the caller to explain.
 
-    **Fields**: `chain`; `position`, shape `(dim,)`: the one that was nearest to be of use, with a finite log density
-    before -inf before NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
+    **Fields**: `chain`; `position`, shape `(dim,)`: the most promising one: a finite log density is better than
+    -inf, and that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
     """
 
     def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
@@ -52,11 +52,11 @@ class StartFailedError(Exception):
 
 
 def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
-    """Have every chain that has not begun stand at its start, evaluated.
+    """Place every chain without a starting point at its start, evaluated.
 
-    A function of each chain alone: others that search beside it, in other lanes, change nothing.
+    The result depends on each chain alone, and not on chains in other lanes.
 
-    **Raises** `StartFailedError` when a chain finds none.
+    **Raises** `StartFailedError` if a chain finds none.
     """
     plan, points = machine.plan, machine.plan.start
     lookout = Lookout.of(machine, chains)
@@ -93,13 +93,13 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
 
 
 def _best(places: Sequence[Place]) -> list[Place]:
-    """The best places from which a chain could begin, best first."""
+    """Return the best candidates of a chain, best first."""
     usable = [place for place in places if place.is_usable]
     return sorted(usable, key=lambda place: -place.height)[:_NUM_CLIMBS]
 
 
 def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
-    """Where each chain begins: at the best of its places, or where tops differ much, on that with the most mass."""
+    """Choose each chain's start: its best candidate, or the mode with most mass if modes differ much."""
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
         wanted: dict[int, list[np.ndarray]] = {}
@@ -127,7 +127,7 @@ def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> di
 
 
 def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
-    """The climbs of lanes whose tops can no more be found far apart."""
+    """Return the climbs of lanes whose modes cannot differ much any more."""
     lanes: dict[int, list[Climb]] = {}
     for (lane, _), climb in climbs.items():
         if not climb.is_lost:
@@ -142,6 +142,6 @@ def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
 
 
 def _are_apart(logs: Sequence[float]) -> bool:
-    """Whether one of them is far from another; those that are not known are left out."""
+    """Return whether one value is far from another; unknown ones are left out."""
     known = [each for each in logs if np.isfinite(each)]
     return bool(known) and max(known) - min(known) > _FAR

@@ -1,4 +1,4 @@
-"""Begin several chains at one place: the superchains of nested R-hat."""
+"""Start several chains at one point: the superchains of nested R-hat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .base import AbstractPoints, AbstractStart
 
 @dataclass(frozen=True)
 class SharedPoints(AbstractPoints):
-    """The places of every `size`-th chain, for it and those that follow it."""
+    """Candidates of every `size`-th chain, shared by it and the chains after it."""
 
     points: AbstractPoints
     size: int
@@ -22,15 +22,15 @@ class SharedPoints(AbstractPoints):
         return self.points.origin
 
     def num_tries(self, chain: int) -> int:
-        """Those of the first chain of the set."""
+        """Return the number of candidates of the first chain of the set."""
         return self.points.num_tries(self._first(chain))
 
     def is_given(self, chain: int) -> bool:
-        """As for the first chain of the set."""
+        """Return the answer for the first chain of the set."""
         return self.points.is_given(self._first(chain))
 
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
-        """That of the first chain of the set."""
+        """Return the candidate of the first chain of the set."""
         return self.points.position(seed, self._first(chain), attempt, dim)
 
     def _first(self, chain: int) -> int:
@@ -45,7 +45,7 @@ def points_for(
     chains: Sequence[int],
     total: int,
 ) -> AbstractPoints:
-    """The places where `chains` of a run of `total` chains begin; see `AbstractStart.points`."""
+    """Return the candidates for `chains` of a run of `total` chains; see `AbstractStart.points`."""
     if not isinstance(kernel, ChEES) or kernel.superchains is None:
         return start.points(density, seed, chains)
     size = total // kernel.superchains

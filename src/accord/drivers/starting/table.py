@@ -1,4 +1,4 @@
-"""Hold places that were worked out before the run."""
+"""Hold candidates that were computed before the run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from .base import AbstractPoints
 
 @dataclass(frozen=True, eq=False)
 class TablePoints(AbstractPoints):
-    """By chain, its places, shape `(tries, dim)`.
+    """Candidates by chain, shape `(tries, dim)`.
 
     `source` says where they come from; `given` are the chains whose places hold values that the user gave.
     """

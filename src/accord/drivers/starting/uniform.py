@@ -1,4 +1,4 @@
-"""Begin at points that are uniform in a box around zero, in unconstrained space."""
+"""Start at uniform points in a box around zero, in unconstrained space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ RADIUS = 2.0  # Stan's choice
 
 @dataclass(frozen=True)
 class UniformPoints(AbstractPoints):
-    """Within `radius` of zero in every coordinate."""
+    """Uniform candidates within `radius` of zero in every coordinate."""
 
     radius: float = RADIUS
 
@@ -66,14 +66,14 @@ class FromUniform(AbstractStart):
 
 @checks_options
 def from_uniform(radius: float = RADIUS) -> FromUniform:
-    """Begin each chain at a point that is uniform in a box around zero in unconstrained space; the default.
+    """Start each chain at a uniform point in a box around zero in unconstrained space; the default.
 
-    Of the first ten points with a finite log density and gradient the chain takes the best one; there are 100 tries.
-    Where climbs from them end on tops of which one has far more mass than another, it begins on the heaviest. (It
-    climbs in up to 64 dimensions, and not under `ChEES`.)
+    A chain takes the best of the first ten points with a finite log density and gradient; there are 100 tries. It also
+    climbs from the best points: if one mode has far more mass than another, the chain starts there. (It climbs in up to
+    64 dimensions, and not with `ChEES`.)
 
-    **Arguments**: `radius`, half the width of the box, in unconstrained units, >= 0. At 0 all chains begin at zero,
-    which is the middle of each site's support: R-hat is then blind to chains that have not moved.
+    **Arguments**: `radius`, half the width of the box, in unconstrained units, >= 0. At 0 all chains start at zero,
+    the centre of each site's support: R-hat then cannot detect chains that have not moved.
 
     **Raises** `OptionError` for a radius that is negative or not a number.
 

@@ -1,4 +1,4 @@
-"""Begin at values that the user gives: one mapping for all chains, or one for each."""
+"""Start at the user's values: one mapping for all chains, or one for each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class FromValues(AbstractGiven):
 
 
 def from_mode(mode: Mode) -> FromValues:
-    """Begin all chains at a mode, whose entries are labelled as those of its model; of a pickled one, by place."""
+    """Start all chains at a mode; its entries are matched by the labels of its model, or by position if pickled."""
     held: dict[str, Held] = {}
     if mode.density is not None:
         labels = dict(mode.density.layout.labels)
@@ -54,19 +54,19 @@ def from_mode(mode: Mode) -> FromValues:
 
 @checks_options
 def from_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> FromValues:
-    """Begin at given values of the latent sites, in the model's space.
+    """Start at given values of the latent sites, in the model's space.
 
-    A chain of which every site is given begins there and nowhere else. Sites that are left out are drawn as by
-    `from_uniform()`, and the chain takes the best of the first ten points with a finite log density and gradient: it
-    begins at the values that are given, though there be a top with more mass elsewhere.
+    A chain with values for every site starts exactly there. Missing sites are drawn as by `from_uniform()`, and the
+    chain takes the best of the first ten points with a finite log density and gradient. It keeps the given values, even
+    if another mode has more mass.
 
-    **Arguments**: `values`, a mapping from site to value for all chains, such as the mode; or a list of mappings, of
-    which entry k is for chain k. Each value has exactly its site's shape. A site that `handlers.reparam` has
-    reparameterised is given by its own value, or by that of its auxiliary.
+    **Arguments**: `values`, a mapping from site to value for all chains, such as the mode; or a list of mappings with
+    entry k for chain k. Each value has exactly its site's shape. For a site under `handlers.reparam` give its own
+    value, or the value of its auxiliary site.
 
-    **Raises** `DataError` for values that are not finite numbers; (when the run begins, before it is compiled) for a
-    name that is no latent site, a shape that is not the site's, a value outside of the support, and a chain without
-    values. `OptionError` for an empty list.
+    **Raises** `DataError` for values that are not finite numbers; (when the run starts, before it is compiled) for a
+    name that is no latent site, a wrong shape, a value outside of the support, and a chain without values.
+    `OptionError` for an empty list.
 
     **Example**
 
