@@ -13,7 +13,7 @@ from . import constraint as c
 from .constraint.each_step import EachStep
 from .constraint.either import Either, chosen
 
-# Sets for which the class alone decides, the more special classes before those they extend.
+# Sets whose class alone decides; subclasses come before their base classes.
 _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
     (c.Real, bijectors.Identity),
     (c.Complex, bijectors.Complex),

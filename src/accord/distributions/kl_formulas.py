@@ -19,7 +19,7 @@ from .multivariate.multivariate import MultivariateNormal
 from .special import excess, log1m_exp, log1p_excess, log_gamma_remainder, log_of, softplus
 
 _EULER = float(np.euler_gamma)
-# Nodes of the double exponential rule on (0, 1), given by minus the log odds.
+# Nodes of the double exponential rule on (0, 1), as minus their log odds.
 _STEP = 0.0625
 _GRID = np.arange(-4.0, 4.0 + _STEP / 2, _STEP)
 
@@ -45,7 +45,7 @@ def together(
 def normal(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array:
     """Return the divergence between normals (or log-normals)."""
     ratio, shift = scale / other_scale, (loc - other_loc) / other_scale
-    # Of the variances' ratio less one, so that equal scales cancel exactly.
+    # Written in the ratio of variances less one, so that equal scales cancel exactly.
     gap = (scale - other_scale) / other_scale * (ratio + 1)
     return 0.5 * (shift * shift - log1p_excess(gap))
 
@@ -59,7 +59,7 @@ def multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> jax.Arr
     ratio = jax.scipy.linalg.solve_triangular(second, first, lower=True)
     white = jax.scipy.linalg.solve_triangular(second, shift[..., None], lower=True)[..., 0]
     diagonal = jnp.diagonal(ratio, axis1=-2, axis2=-1)
-    # The diagonal of the ratio gives its determinant; what is below it only adds to the trace.
+    # The diagonal of the ratio gives its determinant; elements below it only add to the trace.
     own = -log1p_excess((diagonal - 1) * (diagonal + 1)).sum(axis=-1)
     below = (jnp.tril(ratio, -1) ** 2).sum(axis=(-2, -1))
     return 0.5 * (own + below + (white * white).sum(axis=-1))
@@ -79,7 +79,7 @@ def from_circulant(p: AbstractDistribution, q: CirculantNormal) -> jax.Array:
 def laplace(loc: Any, scale: Any, other_loc: Any, other_scale: Any) -> jax.Array:
     """Return the divergence between Laplace distributions."""
     ratio, gap = scale / other_scale, (loc - other_loc) / scale
-    # Written for both signs, because |x| has no derivative at 0, where this has.
+    # Written for both signs, because |x| has no derivative at 0 and this has.
     distance = jnp.where(gap >= 0, gap, -gap)
     return ratio * (jnp.exp(-distance) - 1 + distance) - log1p_excess((scale - other_scale) / other_scale)
 
@@ -91,7 +91,7 @@ def exponential(rate: Any, other_rate: Any) -> jax.Array:
 
 def gamma(a: Any, rate: Any, other_a: Any, other_rate: Any) -> jax.Array:
     """Return the divergence between gamma distributions."""
-    # The mean of p under both, and then the shapes, each compared by what is left of log-gamma functions.
+    # The mean of p under both, then the shapes, each compared by remainders of log-gamma functions.
     scale = -other_a * log1p_excess((a * other_rate - rate * other_a) / (rate * other_a))
     shape = log_gamma_remainder(other_a) - log_gamma_remainder(a)
     return scale + shape + (a - other_a) * (jsp.digamma(a) - jnp.log(a))
@@ -118,7 +118,7 @@ def dirichlet(a: Any, other: Any) -> jax.Array:
     a, other = (jnp.broadcast_to(x.astype(dtype), shape) for x in (a, other))
     total, other_total = a.sum(axis=-1, keepdims=True), other.sum(axis=-1, keepdims=True)
     expected = other_total * (a / total)
-    # The shares are compared by excesses, the rest by what is left of log-gamma functions without their growth.
+    # The shares are compared by excesses, the rest by log-gamma functions without their growth.
     shares = -excess(other, expected - other, jnp.log(expected) - jnp.log(other)).sum(axis=-1)
     parts = (log_gamma_remainder(other) - log_gamma_remainder(a) + _log_mean(a, other)).sum(axis=-1)
     whole = log_gamma_remainder(other_total) - log_gamma_remainder(total) + _log_mean(total, other_total)

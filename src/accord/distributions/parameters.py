@@ -20,7 +20,7 @@ def check_parameter(distribution: str, name: str, constraint: Constraint, value:
     """Raise `DistributionError` for a parameter of the wrong kind or, if known now, outside its constraint."""
     if not (is_number(value) or isinstance(value, (jax.Array, np.ndarray, np.generic))):
         if hasattr(value, "shape") or type(value) is object:
-            return  # a placeholder that JAX puts in a pytree while it takes structures apart
+            return  # a placeholder that JAX puts in a pytree while it flattens structures
         raise DistributionError(
             f"{distribution}: {name} is a {type(value).__name__}. Give a number, a NumPy array or a JAX array."
         )
@@ -36,7 +36,7 @@ def check_parameter(distribution: str, name: str, constraint: Constraint, value:
         raise DistributionError(f"{distribution}: {name} is NaN. It must be {constraint.describe()}.")
     if isinstance(constraint, Real):
         return
-    # NaN in an array may stand behind a mask: it makes the log density NaN where it is used, which a run explains.
+    # A NaN in an array may be masked. Where it is used, it makes the log density NaN, which a run explains.
     inside = constraint(plain) | np.isnan(plain).any(
         tuple(range(plain.ndim - constraint.event_dim, plain.ndim))
     )

@@ -54,7 +54,7 @@ class PositiveDefinite(_NearIdentity):
     words: ClassVar[str] = "symmetric and positive definite"
 
     def __call__(self, value: Any) -> Any:
-        # With a diagonal of ones no scale hides another: diag(1e-12, 1e12) is as good a matrix as the identity.
+        # Scale the diagonal to ones first: diag(1e-12, 1e12) is as well conditioned as the identity.
         positive = (_diagonal(_finite(value)) > 0).all(-1)
         return _is_symmetric(value) & positive & (_smallest_eigenvalue(_to_unit_diagonal(value)) > 0)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..special import bessel_gap, log1m_exp, log_bessel_i0e, log_of
 
-# Exact to 2e-14 for exponents that fall monotonically to -40, whether like a line or like a parabola.
+# Exact to 2e-14 for exponents that fall monotonically to -40, linearly or quadratically.
 NODES, WEIGHTS = (
     (1 + np.polynomial.legendre.leggauss(32)[0]) / 2,
     np.polynomial.legendre.leggauss(32)[1] / 2,
@@ -44,7 +44,7 @@ def tail(v: jax.Array, k: Any) -> tuple[jax.Array, jax.Array]:
     **Returns** the share, at most 1/2, and its logarithm, which does not underflow; both with relative accuracy.
     """
     v, k = jnp.broadcast_arrays(v, jnp.asarray(k, v.dtype))
-    # Near the centre the mass between it and `v` is measured instead, which is odd in the angle.
+    # Near the centre measure the mass between it and `v` instead, which is odd in the angle.
     is_centre = v * v * jnp.maximum(k, 1.0) < 1.0
     start = jnp.where(is_centre, 0.0, v)
     reach = jnp.where(is_centre, v, _reach(start, k))
@@ -87,7 +87,7 @@ def _log_cdf_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[j
 
 def log_density(angle: jax.Array, k: Any) -> jax.Array:
     """Compute the log density at an angle from the centre."""
-    # From the mode down: the sine of half the angle keeps the digits that 1 - cos loses.
+    # Relative to the mode: the sine of half the angle stays accurate where 1 - cos cancels.
     return -2.0 * k * jnp.sin(0.5 * angle) ** 2 - (log_half_circle(k) + math.log(2))
 
 
@@ -118,7 +118,7 @@ def _log_cdf_by_tails(x: jax.Array, loc: Any, k: Any) -> jax.Array:
     before, log_before = tail(_within(math.pi - sign * loc), k)
     v, is_early, is_low, is_high = _fold(d)
     share, log_share = tail(v, k)
-    # What lies beyond pi on one side of the centre is met again after -pi: added or taken off, whichever it is.
+    # Mass beyond pi on one side of the centre wraps to -pi: add or subtract it.
     larger, smaller = (
         jnp.where(is_early, log_before, log_share),
         jnp.where(is_early, log_share, log_before),

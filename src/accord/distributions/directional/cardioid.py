@@ -69,7 +69,7 @@ class Cardioid(AbstractCircular):
 
     def entropy(self) -> jax.Array:
         (r,) = self._arrays("concentration")
-        # The density is c (1 + b^2 + 2 b cos), of which the logarithm has a simple Fourier series.
+        # The density is c (1 + b^2 + 2 b cos); its logarithm has a simple Fourier series.
         b = 2 * r / (1 + jnp.sqrt((1 - 2 * r) * (1 + 2 * r)))
         return math.log(2 * math.pi) + jnp.log1p(b * b) - 2 * r * b
 

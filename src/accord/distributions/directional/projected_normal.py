@@ -102,7 +102,7 @@ def _log_radial(t: jax.Array, n: int) -> jax.Array:
     weights = jax.lax.expand_dims(jnp.asarray(WEIGHTS, t.dtype), range(t.ndim))
     total = jnp.zeros_like(t)
     for width in (-left, right):
-        # The nodes move with the peak in proportion, so that no slope is lost at r = 0.
+        # The nodes move in proportion to the peak, so that no slope is lost at r = 0.
         ratio = (width / still)[..., None] * nodes
         step = peak[..., None] * ratio
         exponent = (n - 1) * (jnp.log1p(ratio) - ratio) - 0.5 * step * step

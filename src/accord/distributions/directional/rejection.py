@@ -26,7 +26,7 @@ def first_accepted(
         proposal, accept = propose(jax.random.fold_in(key, i))
         return i + 1, jnp.where(done, drawn, proposal), done | accept
 
-    # Both depend on the inputs in name only, so that under `shard_map` they vary over the same axes as what follows.
+    # Both depend on the inputs only formally, so that under `shard_map` they vary over the same axes as the results.
     drawn = jnp.zeros_like(like) + 0 * _first_word(key).astype(like.dtype)
     rounds: tuple[Any, jax.Array, jax.Array] = (0, drawn, (drawn != 0) | ((like == like) & False))
     return jax.lax.while_loop(lambda c: (c[0] < most_rounds) & ~c[2].all(), again, rounds)[1]

@@ -48,7 +48,7 @@ def _quantile_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[
     x = quantile(q, loc, k)
     slowness = jnp.exp(-log_density(x - loc, k))
     _, moved = jax.jvp(lambda k: cdf(x, loc, k), (k,), (k_dot,))
-    # Close to -pi the distance from there is what matters, and `x` does not hold its digits.
+    # Close to -pi the distance from -pi matters, and `x` does not resolve it.
     is_near, w, by_k = _from_minus_pi(q, loc, k)
     w = jnp.where(is_near, w, x + math.pi)
     by_k = jnp.where(is_near, by_k * k_dot, -moved * slowness)

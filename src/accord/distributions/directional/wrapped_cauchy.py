@@ -59,7 +59,7 @@ class WrappedCauchy(AbstractCircular):
         q, loc, r = align(q, self.loc, self.concentration)
         is_end = (q == 0) | (q == 1)
         half = math.pi * jnp.where(is_end, 0.5, q)
-        # Half the uniform angle to which the map takes -pi, by its cosine and sine times a length.
+        # Half the uniform angle of -pi under the map, as cosine and sine times a length.
         cosine, sine = -(1 - r) * jnp.sin(0.5 * loc), -(1 + r) * jnp.cos(0.5 * loc)
         tilt = cosine * (cosine * jnp.cos(half) - sine * jnp.sin(half)) / (cosine * cosine + sine * sine)
         width = (1 - r) * (1 - r) * jnp.cos(half) + 4 * r * tilt
@@ -84,7 +84,7 @@ class WrappedCauchy(AbstractCircular):
         x, loc = sign * x, sign * loc
         is_end = (x <= -math.pi) | (x >= math.pi)
         inside = jnp.where(is_end, 0.0, x)
-        # The map takes x and -pi to uniform angles; the tangent of half the way between these is a ratio.
+        # The map takes x and -pi to uniform angles; the tangent of half their difference is a ratio.
         height = (1 - r) * (1 + r) * jnp.cos(0.5 * inside)
         width = -(1 - r) * (1 - r) * jnp.sin(0.5 * inside)
         width = width - 4 * r * jnp.sin(0.5 * (inside - loc)) * jnp.cos(0.5 * loc)

@@ -17,13 +17,13 @@ from ..special.quadrature import together
 from . import arc_mass
 from .circular import AbstractCircular
 
-# Below this scale the nearest turns of the line are summed, above it the first waves of a Fourier series; either
-# suffices to rounding on its side.
+# Below this scale sum the nearest turns of the line, above it the first terms of a Fourier series; either
+# is exact to rounding on its side.
 _WIDE = 2.0
 _TURNS = 2 * math.pi * np.arange(-4, 5)
 _WAVES = np.arange(1.0, 7.0)
 _THIN = 5e-3
-# Below this scale an entropy is the normal one to rounding; above it a sum over these angles is exact.
+# Below this scale the entropy equals the normal one to rounding; above it a sum over these angles is exact.
 _NARROW = 0.35
 _ANGLES = math.pi * (np.arange(64) + 0.5) / 64
 
@@ -71,7 +71,7 @@ class WrappedNormal(AbstractCircular):
 
     def entropy(self) -> jax.Array:
         (scale,) = self._arrays("scale")
-        # Of a narrow one the turns do not overlap; a wide one is smooth on the whole circle, half of which tells.
+        # The turns of a narrow density do not overlap; a wide density is smooth on the circle, and half suffices.
         is_narrow = scale < _NARROW
         wide = jnp.where(is_narrow, _NARROW, scale)
         angles = _row(_ANGLES, wide)
@@ -86,7 +86,7 @@ class WrappedNormal(AbstractCircular):
         q, loc, scale = together(*align(q, self.loc, self.scale))
         is_end, is_lower = (q == 0) | (q == 1), q < 0.5
         target = jnp.log(jnp.where(is_end, 0.5, jnp.where(is_lower, q, 1 - q)))
-        # The distance from the nearer end, of which the digits count.
+        # The distance from the nearer end, which must stay accurate.
         loc = arc_mass.wrap(jnp.where(is_lower, loc, -loc))
         width = solve_increasing(lambda w: _log_arc(w, loc, scale), target, 0.0, 2 * math.pi, loc + math.pi)
         width = jnp.where(is_end, 0.0, width)
@@ -124,7 +124,7 @@ def _log_tails(x: jax.Array, loc: jax.Array, scale: jax.Array) -> tuple[jax.Arra
     """Return log probabilities from -pi to an angle, and from that angle to pi."""
     loc = arc_mass.wrap(loc)
     below, above = _log_arc(math.pi + x, loc, scale), _log_arc(math.pi - x, -loc, scale)
-    # The larger one from the smaller one, which is exact.
+    # The larger tail follows from the smaller one, which is exact.
     is_lower = below < above
     return (
         jnp.where(is_lower, below, log1m_exp(jnp.where(is_lower, -1.0, above))),
@@ -138,11 +138,11 @@ def _log_arc(width: jax.Array, loc: jax.Array, scale: jax.Array) -> jax.Array:
     narrow_scale = jnp.where(is_wide, 1.0, scale)[..., None]
     first = (-math.pi - loc)[..., None] + _row(_TURNS, width)
     first, last = first / narrow_scale, (first + 2 * half[..., None]) / narrow_scale
-    # Each piece is measured from the side on which the normal variable is farther out.
+    # Measure each piece from the side on which the normal variable is farther out.
     is_upper = first + last > 0
     far, near = jnp.where(is_upper, -last, first), jnp.where(is_upper, -first, last)
     log_far, log_near = log_ndtr(far), log_ndtr(near)
-    # Of a thin piece the ends are too close to be subtracted, and the middle and its curvature tell.
+    # The ends of a thin piece are too close to subtract: use the middle and its curvature.
     thickness, middle = 2 * half[..., None] / narrow_scale, 0.5 * (first + last)
     is_thin = thickness * (1 + jnp.abs(middle)) < _THIN
     thin = jnp.log(jnp.where(thickness > 0, thickness, 1.0)) - 0.5 * middle * middle - HALF_LOG_TWO_PI

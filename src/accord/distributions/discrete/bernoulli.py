@@ -124,7 +124,7 @@ class Geometric(AbstractCountable):
     def log_prob(self, value: Any) -> jax.Array:
         k, chance = with_odds(self, value)
         is_inside = (k >= 0) & (k % 1 == 0)
-        # Nothing is seen after a certain success, and no success ever when it is impossible.
+        # A certain success comes at once, and an impossible one never.
         is_possible = is_inside & ((k == 0) | (chance.q > 0)) & (chance.p > 0)
         k_safe = jnp.where(is_possible & (k > 0), k, 0.0)
         log_q = jnp.where(k_safe > 0, chance.log_q, 0.0)

@@ -178,7 +178,7 @@ class BetaNegativeBinomial(AbstractCountable):
         """Return the value, whether it is in the upper half, and the log probability beyond it on that side."""
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
         after = jnp.where((k >= 0) & (k < jnp.inf), jnp.floor(k), 0.0) + 1.0
-        # More than k successes come first where the product of gamma variables of shapes k + 1 and b is below that of
+        # More than k successes come first if a product of gamma variables of shapes k + 1 and b is below one of
         # shapes n and a: the rate is one of n and a over one of b, and k + 1 events take a time of shape k + 1.
         is_upper = mean_log(after) + mean_log(b) > mean_log(n) + mean_log(a)
         small = jnp.where(is_upper, after, n), jnp.where(is_upper, b, a)

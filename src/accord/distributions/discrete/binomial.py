@@ -80,7 +80,7 @@ class Binomial(AbstractCountable):
 
     def entropy(self) -> jax.Array:
         n, chance = self._trials()
-        # Successes and failures have one entropy; the rarer are counted, whose mean is at most twice the variance.
+        # Successes and failures have the same entropy; count the rarer, whose mean is at most twice the variance.
         is_rare = chance.p <= chance.q
         swapped = Odds(chance.q, chance.p, chance.log_q, chance.log_p, -chance.lead)
         rarer = Odds(

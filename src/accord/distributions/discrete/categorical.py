@@ -72,7 +72,7 @@ class Categorical(AbstractFinite):
         is_inside = (value >= 0) & (value < self.num_categories) & (value % 1 == 0)
         index = jnp.where(is_inside, value, 0).astype(jnp.int32)
         if self.logits is None:
-            # Only the category that was seen is looked at: log(0) of another would make the gradient NaN.
+            # Use only the observed category: log(0) of another would make the gradient NaN.
             log_prob = log_of(_take(jnp.asarray(self.probs, self.dtype), index))
         else:
             log_prob = _take(self.log_weights(), index)
@@ -184,7 +184,7 @@ def _normalised(logits: jax.Array) -> jax.Array:
     most = jnp.take_along_axis(fixed, top, axis=-1)
     most = jnp.where(jnp.isfinite(most), most, 0.0)
     rest = jnp.where(is_top, 0.0, jnp.exp(fixed - most)).sum(axis=-1, keepdims=True)
-    # A category more likely than all others together is the origin, by which nothing then has to be subtracted from 1.
+    # A category more likely than all others together is the origin, so that nothing is subtracted from 1.
     is_ahead = rest < 1
     origin = jnp.where(is_ahead, jnp.take_along_axis(logits, top, axis=-1), most)
     above = jnp.where(is_top & is_ahead, 0.0, logits - origin)

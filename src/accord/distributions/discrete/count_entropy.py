@@ -11,17 +11,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-# Up to this variance all terms are summed; above it the sum is one over a lattice of half a standard deviation, which
+# Up to this variance sum all terms; above it sum over a lattice of half a standard deviation, which
 # for a smooth bell differs from the whole sum by exp(-8 pi^2), by Poisson's summation formula.
 _MOST_VARIANCE = 64.0
 _LENGTH = 300
 _LATTICE = np.arange(-12.0, 12.5, 0.5)
-# Of long tails the first numbers are summed; from about 12 on, with a blend that is smooth in the logarithm, they are
-# integrated over it.
+# In long tails sum the first numbers; from about 12 on, with a blend that is smooth in the logarithm,
+# integrate over the logarithm.
 _FIRST, _MIDDLE, _BLEND = 96, math.log(12.0), 0.35
 _POINTS = 320
 _LEAST = 0.5
-# Where a tail is so long that its end sets the steps, they grow by this power of e from one end to the other.
+# In a tail so long that its end sets the steps, steps grow by this power of e from end to end.
 _GROWTH = 24.0
 
 
@@ -52,7 +52,7 @@ def entropy_of_long_tails(
     logarithm of a count may go, > 0.
     """
     typical, spread, tail = jax.lax.stop_gradient((typical, spread, tail))
-    # Further down nothing but zeros is likely.
+    # Further down only zeros are likely.
     typical, spread = jnp.maximum(typical, 1e-12), jnp.minimum(spread, 1e18)
     axes, dtype = (-1,) + (1,) * typical.ndim, typical.dtype
     k = np.arange(_FIRST, dtype=dtype).reshape(axes)
@@ -60,7 +60,7 @@ def entropy_of_long_tails(
         share = 0.5 * jax.lax.erfc(jnp.asarray((np.log(k) - _MIDDLE) / _BLEND, dtype))
     first = _surprises(log_prob, jnp.broadcast_to(k, (_FIRST, *typical.shape)))
 
-    # Logarithms from `low` on: in even steps past where the probabilities fall, which then grow.
+    # Logarithms from `low` on: even steps until the probabilities fall, then growing steps.
     centre, root = jnp.log(typical), jnp.sqrt(spread)
     low = jnp.maximum(centre - 16 * jnp.minimum(root, 0.35), _LEAST)
     low = jnp.where(root > 0.35, _LEAST, low)

@@ -82,7 +82,7 @@ def negative_binomial_tail_by_mean(
     is_within = (value >= 0) & (value < jnp.inf)
     k = jnp.where(is_within, value, 0.0)
     logarithm, is_upper = nearer_tail_by_mean(log_prob(k, mean, concentration), k, mean, concentration)
-    # The other tail is what is left of one.
+    # The other tail is the complement.
     is_known = is_upper == (tail == "log_survival")
     if tail == "cdf":
         inside = jnp.where(is_known, jnp.exp(logarithm), one_less_exp(logarithm))

@@ -14,7 +14,7 @@ from ...core.errors import DistributionError
 from ..base import AbstractDistribution
 from ..special import log1m_exp, log_sum_exp, ndtri, one_less_exp
 
-# A cdf that misses `q` by no more than this many units of rounding has reached it.
+# A cdf within this many units of rounding below `q` counts as having reached it.
 _SLACK = 16
 _MOST_VALUES = 20_000
 
@@ -92,7 +92,7 @@ class AbstractFinite(AbstractCountable):
         probs = _with_rank(jnp.exp(fixed._log_table()), len(shape)).astype(dtype)
         probs = jnp.broadcast_to(probs, (probs.shape[0], *shape))
         slack = _SLACK * float(jnp.finfo(dtype).eps)
-        # At a level of 1 it is the last value that has a probability.
+        # At a level of 1 return the last value with positive probability.
         is_short = jnp.cumsum(probs, axis=0) < jnp.minimum(q, 1 - slack)[None] * (1 - slack)
         last = (jnp.where(probs > 0, _ladder(probs), 0.0)).max(axis=0)
         first = is_short.sum(axis=0).astype(dtype)

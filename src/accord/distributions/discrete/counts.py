@@ -72,11 +72,11 @@ def poisson_log_prob_above_zero(k: jax.Array, rate: jax.Array) -> jax.Array:
 
 def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
     """Compute the log probability of k successes in n trials, 0 <= k <= n; -inf with a zero gradient if impossible."""
-    # By the logs: a probability may be too small for a number where its log is not.
+    # Compare logs: a probability may underflow where its log does not.
     is_possible = ((k == 0) | (chance.log_p > -jnp.inf)) & ((k == n) | (chance.log_q > -jnp.inf))
     rest = n - k
-    # What was expected less what was seen, by way of the rarer outcome, whose probability is the more exact one; near a
-    # half by way of that, from which the distance keeps its digits.
+    # Expected less observed, from the rarer outcome, whose probability is the more accurate; near
+    # a half from the distance to a half, which is accurate.
     lead = chance.p - 0.5 if chance.lead is None else chance.lead
     gap = jnp.where(chance.p <= chance.q, n * chance.p - k, rest - n * chance.q)
     gap = jnp.where(jnp.abs(lead) < 0.25, n * lead + (0.5 * n - k), gap)

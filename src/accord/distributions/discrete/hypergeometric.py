@@ -152,7 +152,7 @@ class NoncentralHypergeometric(AbstractOddsHypergeometric):
         low, high = self._bounds()
         is_inside = (k >= low) & (k <= high) & (k % 1 == 0)
         safe = jnp.where(is_inside, k, float(low))
-        # The sum of the probabilities of all values over that of k.
+        # The sum of the probabilities of all values, relative to k's.
         values, log_weights = self._weights(k.dtype, k.ndim)
         own = look_up(log_weights.reshape(-1), (safe - low).astype(jnp.int32))
         terms = log_weights - own[None] + (values - safe[None]) * jnp.log(odds)[None]

@@ -207,7 +207,7 @@ class NegativeBinomial2(AbstractNegativeBinomial):
         k, mean, c = filled(*align(value, self.expected, self.concentration))
         is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
         k_safe = jnp.where(is_inside, k, 1.0)
-        # As for the other parameterisations; of a large concentration by terms that hardly depend on it.
+        # As for the other parameterisations; a large concentration uses terms that hardly depend on it.
         is_large, ratio = c >= mean, mean / c
         near = jnp.log1p((k_safe - 1 - mean) / (c + mean)) - jnp.log(log1p_ratio(ratio))
         far = jnp.log1p((k_safe - 1) / c) - jnp.log(jnp.log1p(ratio) * (1 + 1 / ratio))
@@ -235,7 +235,7 @@ def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
     is_possible = ((k == 0) | (chance.p > 0)) & (chance.q > 0)
     k = jnp.where(is_possible, k, 0.0)
     log_total, log_k = jnp.log(n + k), jnp.log(jnp.where(k > 0, k, 1.0))
-    # What was expected less what was seen, had the failures and successes that occurred been drawn together.
+    # Expected less observed successes, for the observed total of failures and successes.
     gap = n * chance.p - k * chance.q
     log_prob = (
         excess(k, gap, chance.log_p + log_total - log_k)
@@ -249,7 +249,7 @@ def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
 def log_prob_by_mean(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:
     """Compute the log probability of the whole number k >= 0, given the mean and the concentration c."""
     log_k, total = jnp.log(jnp.where(k > 0, k, 1.0)), c + k
-    # With a large concentration this is Poisson's log probability, less an excess that is small; with a small one
+    # With a large concentration this is the Poisson log probability less a small excess; with a small one
     # these two would cancel, and successes and failures are compared with their shares instead.
     is_large = c >= mean
     share = (c * mean - k * c) / (mean + c)

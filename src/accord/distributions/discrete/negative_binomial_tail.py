@@ -52,7 +52,7 @@ def _log_integral_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tu
     v, weights = tail_nodes(k + 1, c, x, is_below)
     height = weights * jnp.exp(tail_exponent(k + 1, c, x, v))
     mass = height.sum(-1)
-    # Of c + s, s = m e^v, over c + m, the excess above 1.
+    # The excess above 1 of (c + s) / (c + m), s = m e^v.
     above = x[..., None] * jnp.expm1(v)
     share = (k + 1 - m)[..., None] - m[..., None] * jnp.expm1(v)
     bend = above * share / (total[..., None] * (1.0 + above)) - log1p_excess(above)

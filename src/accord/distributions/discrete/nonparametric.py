@@ -71,7 +71,7 @@ class DiscreteNonParametric(AbstractCountable):
     def log_prob(self, value: Any) -> jax.Array:
         x, numbers, probs = self._aligned(value)
         is_this = numbers == x[..., None]
-        # Only the probability of what was seen is looked at: those of the rest may be 0.
+        # Use only the probability of the observed value: the others may be 0.
         prob = jnp.where(is_this, probs, 0.0).sum(axis=-1)
         return select(is_this.any(axis=-1), log_of(prob), jnp.broadcast_to(x, prob.shape))
 
@@ -95,7 +95,7 @@ class DiscreteNonParametric(AbstractCountable):
         fixed = without_gradient(self)
         q, numbers, probs = fixed._aligned(jax.lax.stop_gradient(q))
         slack = 16 * float(jnp.finfo(q.dtype).eps)
-        # At a level of 1 it is the last number that has a probability.
+        # At a level of 1 return the last number with positive probability.
         level = jnp.minimum(q, 1 - slack)[..., None] * (1 - slack)
         is_reached = (jnp.cumsum(probs, axis=-1) >= level) & ((probs > 0) | (q[..., None] == 0))
         found = numbers.reshape(-1)[jnp.argmax(is_reached, axis=-1)]

@@ -93,7 +93,7 @@ class Skellam(AbstractCountable):
     def entropy(self) -> jax.Array:
         mean, variance = self.mean, self.variance
         rate1, rate2 = self._arrays("rate1", "rate2")
-        # Counted from a place below which there is next to nothing.
+        # Counted from a point with negligible mass below it.
         first = jnp.where(variance > 64, mean - 12.5 * jnp.sqrt(variance), jnp.floor(mean) - 150)
         return entropy_of_counts(
             lambda k: skellam_log_prob(*filled(k + first[None], rate1[None], rate2[None])),

@@ -46,7 +46,7 @@ def skellam_log_prob(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Ar
 @jax.custom_jvp
 def skellam_log_tails(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Compute log probabilities of at most and above the whole number k, each accurate where it is small."""
-    # The tail on the far side of the mean; that above k is the one at most -k - 1 of what is left with signs changed.
+    # The tail on the far side of the mean; the tail above k is that of at most -k - 1 with the rates swapped.
     is_low = k + 0.5 < rate1 - rate2
     first, second = jnp.where(is_low, rate1, rate2), jnp.where(is_low, rate2, rate1)
     small = jnp.minimum(_log_lower(jnp.where(is_low, k, -k - 1), first, second), -1e-30)
@@ -60,7 +60,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
     _, rate1_dot, rate2_dot = tangents
     below, above = skellam_log_tails(*primals)
     at, beyond = skellam_log_prob(*primals), skellam_log_prob(k + 1, rate1, rate2)
-    # One more event with probability d rate: it carries what is at an edge over it.
+    # One more event with probability d rate: it moves the mass at an edge across it.
     return (below, above), (
         jnp.exp(beyond - below) * rate2_dot - jnp.exp(at - below) * rate1_dot,
         jnp.exp(at - above) * rate1_dot - jnp.exp(beyond - above) * rate2_dot,
@@ -71,7 +71,7 @@ def _log_lower(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Array:
     """Compute the log probability of at most k, for k not above the mean (after rounding to whole numbers)."""
     k, rate1, rate2 = k[None], rate1[None], rate2[None]
     saddle, gap = _saddle(k, rate1, rate2), k - (rate1 - rate2)
-    # The pole at z = 1 is kept a standard deviation away.
+    # Keep the pole at z = 1 a standard deviation away.
     nearest = -jnp.minimum(1 / jnp.sqrt(saddle.first + saddle.second), 1.0)
     is_near = saddle.log_z > nearest
     t = jnp.where(is_near, nearest, 0.0)
@@ -90,7 +90,7 @@ def _log_lower(k: jax.Array, rate1: jax.Array, rate2: jax.Array) -> jax.Array:
     z = jnp.exp(log_z)
     u, v = -jnp.expm1(log_z) + 2 * z * half, z * sine
     bell = jnp.exp(-2 * width * half) * (u * jnp.cos(phase) - v * jnp.sin(phase)) / (u * u + v * v)
-    # What the midpoint rule makes of the pole on the far side, where that is not below rounding anyway.
+    # The midpoint rule's error from the pole on the far side, unless it is below rounding.
     skipped = 2 * np.pi * log_z / step
     is_felt = log_z * jnp.sqrt(width) > -8
     pole = jnp.where(is_felt, jnp.exp(jnp.where(is_felt, skipped - log_height, 0.0)), 0.0)

@@ -13,7 +13,7 @@ def draw_from_table(key: jax.Array, log_table: jax.Array, sample_shape: Shape) -
     """Draw indices into the first axis of a table, shape `sample_shape + batch_shape`; one search for each draw."""
     probs = jnp.moveaxis(jnp.exp(log_table), 0, -1)
     batch, size = probs.shape[:-1], probs.shape[-1]
-    # Sums only grow: an index of probability 0 ends where the one before it ends, and is never found.
+    # Sums never decrease: an index of probability 0 ends where the one before it ends, and is never found.
     sums = jnp.cumsum(probs, axis=-1).reshape(-1, size)
     last = jnp.where(probs > 0, jnp.arange(size), 0).max(axis=-1)
     uniform = jax.random.uniform(key, (*sample_shape, *batch), probs.dtype)

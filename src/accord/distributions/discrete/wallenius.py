@@ -9,7 +9,7 @@ from ..special import log1m_exp, log_sum_exp, softplus
 from .hypergeometric import AbstractOddsHypergeometric
 from .table_law import log_prob_of_table
 
-# The log of a probability of nothing; its sums and differences stay finite in both precisions.
+# The log of a zero probability; its sums and differences stay finite in both precisions.
 _NOTHING = 1e30
 
 
@@ -54,7 +54,7 @@ class WalleniusHypergeometric(AbstractOddsHypergeometric):
         start = jnp.broadcast_to(start.astype(odds.dtype), (high + 1, *odds.shape))
         taken = jnp.arange(self.total_count, dtype=odds.dtype)
         found = jax.lax.scan(take, start, taken)[0][low:]
-        # Of a number that is almost certain it is that of all others that keeps its digits.
+        # For an almost certain number, the probability of all others is the accurate one.
         is_likely = found > -0.5
         others = log_sum_exp(jnp.where(is_likely, -_NOTHING, found), axis=0)[None]
         return jnp.where(is_likely, log1m_exp(jnp.where(is_likely, jnp.minimum(others, 0.0), -1.0)), found)

@@ -45,7 +45,7 @@ class HurdleDistribution(AbstractGated):
         rank, chance = len(self.batch_shape), self._chance()
         rest = one_less_exp(self._log_zero(rank))
         mean = ranked(self.base_dist.mean, rank) / rest
-        # The variance given that the gate is open, and that between zeros and the others.
+        # The variance given an open gate, plus the variance between zeros and other values.
         within = ranked(self.base_dist.variance, rank) / rest - mean * mean * (1 - rest)
         return self._full(chance.q * (within + chance.p * mean * mean))
 
@@ -56,7 +56,7 @@ class HurdleDistribution(AbstractGated):
             values = ranked(base.enumerate_support(expand=False), 1 + zero.ndim)
             others = jnp.broadcast_to(values, (values.shape[0], *zero.shape)).astype(zero.dtype)
         else:
-            # The mode of the base or, if that is a zero, what is next to it.
+            # The mode of the base or, if that is zero, the neighbouring value.
             found = jnp.broadcast_to(base.mode, zero.shape).astype(zero.dtype)
             is_zero = (found == 0) & base.is_discrete
             others = jnp.stack([jnp.where(is_zero, side, found) for side in (-1.0, 1.0)])
@@ -67,7 +67,7 @@ class HurdleDistribution(AbstractGated):
     def log_prob(self, value: Any) -> jax.Array:
         x, chance = self._gate(value)
         is_zero = x == 0
-        # A zero is kept from the base, in whose support it need not lie.
+        # Never pass a zero to the base: its support may not contain it.
         shown = jnp.where(is_zero, self.base_dist.support.feasible_like(x), x)
         if isinstance(self.base_dist, AbstractRare):
             opened = scaled(chance.log_q, self.base_dist.log_prob_above_zero(shown))
@@ -105,7 +105,7 @@ class HurdleDistribution(AbstractGated):
         """Return the log probability above x >= 0, given an open gate."""
         positive = jnp.where(x >= 0, x, 0.0)
         above = self.base_dist.log_survival(positive) - log1m_exp(self._log_zero(x.ndim))
-        # No number between 0 and 1 is a draw: the base has, under the condition, the same above both.
+        # No draw lies between 0 and 1: given a non-zero draw, the base has the same mass above both.
         is_first = self.is_discrete & (positive < 1) & self._is_from_zero()
         return jnp.where(is_first, 0.0, jnp.minimum(above, 0.0))
 

@@ -68,7 +68,7 @@ class AbstractMixture(AbstractDistribution):
         """Find the quantile of a continuous mixture, between those of its components where they have them."""
         try:
             quantiles = without_gradient(self)._by_component("icdf", jax.lax.stop_gradient(q)).astype(q.dtype)
-            # A little wider, so that rounding does not put the answer outside.
+            # Widen the bracket a little, so that rounding does not put the answer outside.
             low, high = quantiles.min(axis=-1), quantiles.max(axis=-1)
             margin = 64 * float(jnp.finfo(q.dtype).eps) * (jnp.abs(low) + jnp.abs(high))
             lower = jnp.maximum(lower, jnp.where(jnp.isnan(low), lower, low - margin))

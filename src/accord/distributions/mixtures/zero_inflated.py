@@ -56,7 +56,7 @@ class ZeroInflatedDistribution(AbstractGated):
         x, chance = self._gate(value)
         base = self.base_dist.log_prob(x)
         opened = scaled(chance.log_q, base)
-        # Where the base is mostly zero, what is missing to one is exact, and the sum of two parts is not.
+        # Where the base is mostly zero, the complement is exact and the sum of two parts is not.
         is_sure = (x == 0) & (base > -0.5)
         missing = chance.q * one_less_exp(jnp.where(is_sure, base, -0.5))
         at_zero = jnp.where(is_sure, jnp.log1p(-missing), either(chance.log_p, opened))
@@ -71,7 +71,7 @@ class ZeroInflatedDistribution(AbstractGated):
     def cdf(self, value: Any) -> jax.Array:
         x, chance = self._gate(value)
         below = self.base_dist.cdf(x)
-        # In the upper tail a sum would lose what is missing to one, and its derivatives.
+        # In the upper tail a sum would lose the complement and its derivatives.
         is_high = (x >= 0) & (below > 0.5)
         above = jnp.exp(self.base_dist.log_survival(x))
         low = jnp.where(x >= 0, chance.p, 0.0) + chance.q * below

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bijectors import is_concrete
 
-# How near to 1 or -1 an eigenvalue is taken to be 1 or -1, as the largest of every connected graph is.
+# Tolerance for rounding an eigenvalue to 1 or -1; the largest one of a connected graph is 1.
 _SNAP = 1e-12
 
 

@@ -73,7 +73,7 @@ class CirculantNormal(AbstractCentredVector):
         x, loc, eigenvalues = align(jnp.asarray(value, dtype), self.loc, self._eigenvalues(dtype))
         size, count = self.event_shape[0], self._multiplicity(eigenvalues)
         waves = jnp.fft.rfft(jnp.broadcast_to(x - loc, np.broadcast_shapes(x.shape, (size,))))
-        # Scaled before squaring, so that small eigenvalues do not overflow what their waves make small.
+        # Scale before squaring, so that dividing by small eigenvalues does not overflow.
         scale = jnp.sqrt(eigenvalues * size)
         power = (waves.real / scale) ** 2 + (waves.imag / scale) ** 2
         log_volume = 0.5 * (count * jnp.log(eigenvalues)).sum(axis=-1)

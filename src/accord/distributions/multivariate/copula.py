@@ -95,7 +95,7 @@ class AbstractGaussianCopula(AbstractDistribution):
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise = jax.random.normal(key, self._shape(sample_shape), self.dtype)
         limits = jnp.finfo(self.dtype)
-        # Inside (0, 1), whose ends an unbounded marginal sends to infinity.
+        # Stay inside (0, 1): an unbounded marginal maps its ends to infinity.
         q = jnp.clip(
             ndtr(multiply(self._factor(self.dtype), noise)), float(limits.tiny), 1 - 0.5 * float(limits.eps)
         )
@@ -171,7 +171,7 @@ def _normal_scores(log_below: jax.Array, log_above: jax.Array) -> jax.Array:
     """Return standard normal quantiles of variables, from the log mass below and above them."""
     is_lower = log_below < log_above
     nearer = jnp.where(is_lower, log_below, log_above)
-    # A marginal without an accurate tail may say there is no mass beyond: taken as the smallest number there is.
+    # A marginal without an accurate tail may report zero mass beyond: use the smallest number.
     least = float(np.log(np.finfo(nearer.dtype).tiny))
     nearer = jnp.where(nearer == -jnp.inf, least, nearer)
     score = ndtri_exp(jnp.minimum(nearer, float(np.log(0.5))))

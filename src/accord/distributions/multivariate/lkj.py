@@ -140,7 +140,7 @@ class LKJCholesky(AbstractLKJ):
 
     def entropy(self) -> jax.Array:
         a, b = self._betas
-        # The mean of log L_kk is half that of the logarithm of a Beta(b, a) variable.
+        # The mean of log L_kk is half the mean log of a Beta(b, a) variable.
         mean_log = -0.5 * digamma_difference(b[..., 1:], a[..., 1:])
         weight = 2 * (b[..., 1:] - 1)
         return self._constant - (weight * mean_log).sum(axis=-1)

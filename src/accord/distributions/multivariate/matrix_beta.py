@@ -116,7 +116,7 @@ class MatrixBeta(AbstractDistribution):
 def _is_below_identity(x: jax.Array) -> jax.Array:
     """Return whether each matrix, and the identity less it, are symmetric and positive definite."""
     eye = jnp.broadcast_to(jnp.eye(x.shape[-1], dtype=x.dtype), x.shape)
-    # A Cholesky factor of the rest decides: beside ones, its small elements are rounding.
+    # A Cholesky factor of the remainder decides: its small elements are rounding next to ones.
     rest = jax.lax.stop_gradient(eye - x)
     has_root = jnp.isfinite(jnp.linalg.cholesky(0.5 * (rest + rest.mT))).all((-2, -1))
     return is_positive_definite(x) & has_root

@@ -79,7 +79,7 @@ class MatrixStudentT(AbstractDistribution):
         row, column = jnp.asarray(self.scale_tril_row, dtype), jnp.asarray(self.scale_tril_column, dtype)
         white = whiten(row, column, x - loc)
         rows, columns = self.event_shape
-        # The same determinant from whichever side is shorter.
+        # Compute the same determinant on the shorter side.
         white = white if rows <= columns else white.mT
         identity = jnp.broadcast_to(
             jnp.eye(white.shape[-2], dtype=dtype), (*white.shape[:-1], white.shape[-2])

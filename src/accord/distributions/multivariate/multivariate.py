@@ -182,7 +182,7 @@ class MultivariateStudentT(AbstractDistribution):
         log_square = jax.random.loggamma(key_scale, half, half.shape, dtype) - jnp.log(half)
         noise = multiply(self._factor(dtype), jax.random.normal(key_noise, shape, dtype))
         largest = 0.25 * float(jnp.finfo(dtype).max)
-        # At a small df the scale may be beyond all numbers.
+        # At a small df the scale may overflow.
         stretch = jnp.exp(jnp.minimum(-0.5 * log_square, float(np.log(largest))))
         noise, loc = align(jnp.clip(noise * jnp.expand_dims(stretch, -1), -largest, largest), self.loc)
         return loc + noise
@@ -221,7 +221,7 @@ def _log1p_squares(z: jax.Array) -> jax.Array:
     """Compute log(1 + sum of z^2) along the last axis, also where a square overflows."""
     top = jax.lax.stop_gradient(jnp.abs(z).max(axis=-1, keepdims=True))
     is_large = (top > 1 / jnp.finfo(z.dtype).eps) & (top < jnp.inf)
-    # Any constant unit gives the same number and the same derivatives, so it needs none of its own.
+    # Any constant unit gives the same result and derivatives, so none is differentiated.
     unit = jnp.where(is_large, top, 1.0)
     squares = ((z / unit) ** 2).sum(axis=-1)
     is_large, unit = is_large.squeeze(-1), unit.squeeze(-1)

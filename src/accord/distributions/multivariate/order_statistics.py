@@ -120,7 +120,7 @@ class OrderStatistic(AbstractIntegrated):
         start = without_gradient(base).icdf(_open(jax.lax.logistic(inside)))
         low, high = (jnp.broadcast_to(jnp.asarray(e, odds.dtype), odds.shape) for e in ends(base.support))
         found = solve_increasing(level, target, low, high, start)
-        # Draws stay within a support that is open.
+        # Keep draws inside an open support.
         found = jnp.where((found > low) & (found < high), found, start)
         return jnp.where(is_end, jnp.where(is_lower, low, high), found)
 
@@ -259,7 +259,7 @@ class IncreasingWithin(Constraint):
 
     def feasible_like(self, value: Any) -> jax.Array:
         middle = self.base.feasible_like(value)
-        # Steps so small that they stay in the set, which is open or has a middle.
+        # Steps small enough to stay in the set, which is open or has a middle.
         steps = repeat(np.arange(np.shape(value)[-1]) / 64, middle)
         return jnp.where(middle == 0, steps, middle * (1 + steps))
 

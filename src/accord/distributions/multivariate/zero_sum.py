@@ -30,7 +30,7 @@ class ZeroSumNormal(AbstractDistribution):
     """
 
     scale: Any
-    # The default only makes room for the field beside the property of this name on the abstract class.
+    # The default is needed only because the abstract class has a property of this name.
     event_shape: Shape = eqx.field(static=True, default=())  # pyright: ignore[reportIncompatibleMethodOverride]
     parameters: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
 
@@ -69,7 +69,7 @@ class ZeroSumNormal(AbstractDistribution):
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise = jax.random.normal(key, self._shape(sample_shape), self.dtype)
-        # Twice, since elements that nearly agree are left with the rounding of what was taken away.
+        # Subtract twice: elements that nearly agree keep the rounding of the first subtraction.
         for axis in (*self._axes, *self._axes):
             noise = noise - noise.mean(axis, keepdims=True)
         noise, scale = align(noise, self._spread_scale())

@@ -195,7 +195,7 @@ class LinearGaussianStateSpace(AbstractDistribution):
         ]
         arrays = Arrays(*(each.reshape(-1, *each.shape[len(batch) :]) for each in own))
         lead = np.broadcast_shapes(np.shape(series[0])[:-2], batch)
-        # Systems come second, so that what does not depend on a series is computed once for all of the first axis.
+        # Systems come second, so that values that do not depend on a series are computed once for the first axis.
         spread = [jnp.broadcast_to(jnp.asarray(y, dtype), (*lead, *np.shape(y)[-2:])) for y in series]
         num = int(np.prod(batch, dtype=int))
         spread = [y.reshape(-1, num, *y.shape[-2:]) for y in spread]

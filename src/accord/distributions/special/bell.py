@@ -61,7 +61,7 @@ def find_bell(exponent: Callable[..., jax.Array], low: jax.Array, high: jax.Arra
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         first, last = ends
         middle = 0.5 * (first + last)
-        # NaN, from what overflows far out, counts as having fallen.
+        # NaN from an overflow far out counts as having fallen.
         has_fallen = ~(top - exponent(wide[0], sign * jnp.exp(middle), *wide[1:]) <= least)
         return jnp.where(has_fallen, first, middle), jnp.where(has_fallen, middle, last)
 

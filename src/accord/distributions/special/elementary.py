@@ -75,8 +75,8 @@ def log1m_exp(x: jax.Array) -> jax.Array:
     **Source**: Maechler (2012), "Accurately computing log(1 - exp(-|a|))", equation 7.
     """
     is_zero = x == 0
-    # Both forms hold on both sides of the seam, on which every median lies: a compiler may compute x twice, with
-    # other roundings, and so come to see it on either side.
+    # Both forms hold on both sides of the switch, where every median lies: a compiler may compute x twice, with
+    # other roundings, and so see it on either side.
     close = jnp.log(-jnp.expm1(jnp.where(is_zero, -1.0, x)))
     away = jnp.log1p(-jnp.exp(jnp.minimum(x, -0.5)))
     return jnp.where(is_zero, -jnp.inf, jnp.where(x > -math.log(2), close, away))

@@ -16,7 +16,7 @@ from .normal import log_ndtr
 from .quadrature import FALL, bits_of, rule_on_unit
 
 _ROOT_HALF = math.sqrt(0.5)
-# From here on this many levels of the continued fraction are exact to rounding.
+# Beyond this value this many levels of the continued fraction are exact to rounding.
 _FRACTION_FROM, _LEVELS = 6.0, 10
 
 
@@ -31,7 +31,7 @@ def _log_density_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     distance, scale, rate = primals
     z, k = distance / scale, rate * scale
     ratio, excess, rest = _inverse_mills(z - k), *_mean_excess(z - k)
-    # Two forms of each, of which one keeps its digits: below k everything is near the normal distribution.
+    # Two forms of each, one of them accurate: below k everything is near the normal distribution.
     is_below = z < k
     by_scale = jnp.where(is_below, z * z - (z + k) * excess, k * k - (z + k) * ratio) / scale
     by_rate = jnp.where(is_below, (rest - z) * excess, 1.0 - k * excess) / rate

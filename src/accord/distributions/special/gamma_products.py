@@ -37,7 +37,7 @@ def log_products_in_order(small: tuple[jax.Array, ...], large: tuple[jax.Array, 
     centre, width = _saddle(*jax.lax.stop_gradient((down, up)))
     centre, width = (jnp.expand_dims(jax.lax.stop_gradient(x), -1) for x in (centre, width))
     points = _POINTS[bits_of(down)]
-    # From here on the integrand is lost, be it by its width or by the decay of the gamma function.
+    # Beyond this the integrand is negligible, by its width or by the decay of the gamma function.
     far = jnp.arcsinh(12.0 * (1.0 / width + 1.0))
     v = far * (np.arange(points + 1, dtype=down.dtype) / points).reshape((1,) * (far.ndim - 1) + (-1,))
     sinh, cosh = jnp.sinh(v), jnp.cosh(v)

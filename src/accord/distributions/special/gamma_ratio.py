@@ -54,7 +54,7 @@ def log_gamma_1p(a: jax.Array) -> jax.Array:
 def log_gamma_ratio(b: jax.Array, a: jax.Array) -> jax.Array:
     """Compute log(Gamma(b + a) / Gamma(b)), b > 0, 0 < a <= 3/2, with full relative accuracy as `a` goes to 0."""
     is_low = b < _FROM
-    # Gamma(b + a) / Gamma(b) from the same at b + 10: the product of 1 + a/(b + k), less 1, is a sum of positive terms.
+    # Gamma(b + a) / Gamma(b) from b + 10: the product of 1 + a/(b + k), less 1, is a sum of positive terms.
     low = jnp.where(is_low, b, 1.0)
     excess = jnp.zeros_like(low)
     for k in range(_FROM):

@@ -29,7 +29,7 @@ from .bessel_k01 import BELL, MIDPOINTS, STEP, along_axis, k0_small, log_k1_scal
 from .elementary import log1m_exp
 from .quadrature import rule_on_unit
 
-_FELT = 3.0  # further off the path a pole is not felt by the midpoint rule
+_FELT = 3.0  # beyond this distance from the path a pole does not affect the midpoint rule
 _POWER = 6  # nodes near 0 are crowded by this power, for the logarithm there
 
 
@@ -53,7 +53,7 @@ def log_hyperbolic_density(
     r = long * jnp.sqrt(1 + (short / long) ** 2)
     y, tilt = a * r, b * distance
     rise = g * scale + tilt
-    # a r - rise, of which the terms may be large, as a square over their sum.
+    # a r - rise, whose terms may be large, as a square over their sum.
     gap, is_up = g * distance - b * scale, rise > 0
     root = gap / jnp.where(is_up, y + rise, 1.0)
     fall = jnp.where(is_up, gap * root, y - rise)
@@ -130,7 +130,7 @@ def _by_midpoints(z: jax.Array, a: jax.Array, b: jax.Array, g: jax.Array) -> _Ta
     square = m * m
     bell = bell / jnp.sqrt(square + 2 * y[..., None])
     share = 1 / (square + (second * second)[..., None])
-    # The factors of the tail apart, since their product may overflow.
+    # Keep the factors of the tail apart, since their product may overflow.
     top = a[..., None] * (lead[..., None] * share) - b[..., None] * (square * share)
     at_first, at_second = _skipped(first), _skipped(second)
     # Poles next to one another on one side nearly cancel; between them are 2 g in the square and this distance.

@@ -93,7 +93,7 @@ def nearer_beta_tail(a: jax.Array, b: jax.Array, odds: jax.Array) -> tuple[jax.A
 
     far_a, far_b = jnp.where(is_near_zero, 2.0, a), jnp.where(is_near_zero, 2.0, b)
     far_x, total = jnp.where(is_near_zero, 0.5, x), far_a + far_b
-    # How far x is from the mean, with the factor a + b.
+    # The distance of x from the mean, times a + b.
     beyond = far_x * far_b - jax.lax.logistic(-odds) * far_a
     log_p, log_q = -jnp.log1p(far_b / far_a), -jnp.log1p(far_a / far_b)
     # The linear terms that are left out of the two logarithms cancel.
@@ -162,8 +162,8 @@ def tail_nodes(a: jax.Array, b: jax.Array, x: jax.Array, is_lower: jax.Array) ->
     a, b, x = jax.lax.stop_gradient((a, b, x))
     fall, total, y = FALL[bits_of(x)], a + b, 1.0 - x
     half = 0.5 * jnp.abs(x * b - y * a)
-    # Each length is just beyond where the integrand has fallen enough, by a bound below on how it falls: for |v| < 1 by
-    # its curvature, which is at least two thirds of that at 0; else by its straight asymptote.
+    # Each length is just beyond where the integrand has fallen enough, from a lower bound on its fall: for |v| < 1
+    # its curvature, at least two thirds of its value at 0; else its straight asymptote.
     near = fall / (half + jnp.hypot(half, jnp.sqrt(total * x * y * (fall / 3))))
     tiny = float(jnp.finfo(x.dtype).tiny)
     log_x, log_y = jnp.log(jnp.maximum(x, tiny)), jnp.log1p(-x)

@@ -45,7 +45,7 @@ def _scaled_cdf_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tupl
     logarithm, push, is_lower = jax.linearize(
         lambda a, x, rate: nearer_gamma_tail(a, rate * x), *primals, has_aux=True
     )
-    # A tail too small for a number may have a slope that is one, where `x` is large: the tail comes in two halves.
+    # Where `x` is large, a tail that underflows may have a representable slope: split the tail in two halves.
     half = jnp.exp(0.5 * logarithm)
     found = jnp.where(is_lower, jnp.exp(logarithm), one_less_exp(logarithm))
     slope = half * push(*(half * tangent for tangent in tangents))

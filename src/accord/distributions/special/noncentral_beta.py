@@ -27,7 +27,7 @@ from .quadrature import bits_of
 from .ratio_tail import nearer_ratio_tail
 from .tail_pair import tail_pair
 
-# Of the points: how many, how many roots of the largest index they reach out, and how much further above.
+# Points: their number, their reach in roots of the largest index, and the additional reach above.
 _POINTS = {32: (56, 6.5, 6.0), 64: (112, 9.5, 12.0)}
 
 
@@ -113,7 +113,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
     )
     below, above = tail_pair(small, is_lower)
     terms = _density(odds, a, b, noncentrality)
-    # One more in the index takes x^a (1-x)^b / (a B(a, b)) from what is below.
+    # Raising the index by one subtracts x^a (1-x)^b / (a B(a, b)) from the lower tail.
     change = tangents[0] - 0.5 * (terms.share / terms.a).sum(-1) * tangents[3]
     share = jnp.where(is_lower, moved, -moved)
     return (below, above), (
@@ -165,7 +165,7 @@ def _density(odds: jax.Array, a: jax.Array, b: jax.Array, noncentrality: jax.Arr
     log_x, log_y = -softplus(-odds)[..., None], -softplus(odds)[..., None]
     x, y, b, shape = jnp.exp(log_x), jnp.exp(log_y), b[..., None], a[..., None] + j
     gap = x * b - y * shape
-    # Logs over those of the means of a beta variable, without their linear terms, which cancel.
+    # Logs relative to a beta variable's means, without their linear terms, which cancel.
     b = jnp.broadcast_to(b, shape.shape)
     curved_x = excess(shape, gap, log_x + jnp.log1p(b / shape))
     curved_y = excess(b, -gap, log_y + jnp.log1p(shape / b))

@@ -78,7 +78,7 @@ def _tails_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any
     )
     sign = jnp.where(is_lower, 1.0, -1.0)
     at, next_ = log_noncentral_density(*primals), log_noncentral_density(x, noncentrality, p + 1)
-    # What is below changes by the density with x, and by minus that of two more degrees of freedom with noncentrality.
+    # The lower tail's slope by x is the density; by noncentrality, minus the density with two more df.
     below_dot = jnp.exp(at - below) * tangents[0] - jnp.exp(next_ - below) * tangents[1]
     above_dot = jnp.exp(next_ - above) * tangents[1] - jnp.exp(at - above) * tangents[0]
     share = sign * by_p
@@ -115,7 +115,7 @@ def _log_tail(x: jax.Array, noncentrality: jax.Array, p: jax.Array, is_lower: ja
 def _density_by_path(x: jax.Array, noncentrality: jax.Array, p: jax.Array) -> jax.Array:
     path = _path(x, noncentrality, p, None)
     height, log_size, phase = _exponent(path, x, noncentrality, p)
-    # Next to 0 on the path of steepest descent, where its rounding is all that is left of it.
+    # Nearly 0 on the path of steepest descent, where only its rounding remains.
     is_vast = (_width(x, noncentrality, p) > _VAST)[..., None]
     phase = jnp.where(is_vast, phase - jax.lax.stop_gradient(phase), phase)
     # The derivative of w along the path is (slope + i) w.

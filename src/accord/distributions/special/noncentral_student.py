@@ -171,7 +171,7 @@ def _tail_mean(t: jax.Array, c: jax.Array, df: jax.Array, is_left: jax.Array) ->
         return excess + _log_mass(gap, own[1], _rough_log_normal_cdf(z), log_lost, side > 0)
 
     side = is_left.astype(t.dtype)
-    # Where Phi falls with s the peak is below 1, by a bound on its slope; where it rises, above.
+    # Where Phi falls with s, a bound on its slope puts the peak below 1; where it rises, above.
     size, reach = jnp.abs(t), jnp.abs(c) + 1.0
     steep = size * reach
     low = jnp.log(2.0 * df) - jnp.log(

@@ -16,7 +16,7 @@ import numpy as np
 from ...bijectors import is_concrete
 from .error_function import erfcx
 
-# What is known while tracing of a pair of bounds: True where finite, False where absent, None where only a value tells.
+# Static knowledge of two bounds: True where finite, False where absent, None where only the value tells.
 Known = tuple[bool | None, bool | None]
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -90,7 +90,7 @@ class Mass(NamedTuple):
 
 def mass_between(known: Known, loc: Any, scale: Any, low: Any, high: Any) -> Mass:
     """Measure the mass between the bounds; every branch gets inputs that are safe for it."""
-    # NaN is there: it must not pass for no bound.
+    # A NaN bound counts as existing: it must not pass for an absent one.
     has_low = low != -jnp.inf if known[0] is None else known[0]
     has_high = high != jnp.inf if known[1] is None else known[1]
     has_both, has_any = both(has_low, has_high), either(has_low, has_high)

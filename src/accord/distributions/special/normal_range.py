@@ -11,12 +11,12 @@ from .elementary import log1m_exp
 from .normal_range_table import END, LENGTH, TERMS, RangeTable, tail_fraction
 from .quadrature import bits_of
 
-# With so few terms logarithms are right to a few percent: enough to find where to integrate.
+# With this few terms logs are right to a few percent: enough to find where to integrate.
 ROUGH = 8
-# With so many, by precision, to rounding.
+# With this many terms, by precision, they are right to rounding.
 _TERMS = {32: 18, 64: TERMS}
 _Sums = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
-# From this logarithm of w on nothing is above, in any precision.
+# Beyond this logarithm of w the upper tail underflows in any precision.
 _FAR = 30.0
 
 
@@ -70,7 +70,7 @@ def _series(t: jax.Array, is_low: jax.Array, table: RangeTable, terms: int) -> t
             tail + 2.0 * t * latest_tail - earlier_tail,
         ), None
 
-    # Zeros that differ between devices where the argument does, as the sums do.
+    # Zeros that vary across devices if the argument does, as the sums do.
     none = 0.0 * t
     (earlier, latest, earlier_tail, latest_tail), _ = jax.lax.scan(
         step, (none, none, none, none), jnp.asarray(np.stack(rest[::-1]))

@@ -84,12 +84,12 @@ def _search(
         best, least = jnp.where(is_best, x, best), jnp.where(is_best, jnp.abs(error), least)
         low = jnp.where(error <= 0, x, low)
         high = jnp.where(error >= 0, x, high)
-        # An infinite slope, which far out is an overflow, must not look like a step of length 0.
+        # An infinite slope (an overflow far out) must not look like a step of length 0.
         newton = x - error / jnp.where(jnp.isfinite(slope), slope, jnp.nan)
         size, reach = jnp.abs(newton - x), eps * jnp.abs(x)
         # A step must stay inside and be at most half of the one before, as in Brent's method.
         is_good = (newton > low) & (newton < high) & (size <= 0.5 * last)
-        # Small steps that no longer shrink are rounding, from which halving a wide bracket would lead away.
+        # Small steps that no longer shrink are rounding: halving a wide bracket would lead away.
         near = jnp.where(~is_good & (jnp.maximum(size, last) <= _NOISE * reach), 2 * _NOISE * reach, jnp.inf)
         low, high = jnp.maximum(low, x - near), jnp.minimum(high, x + near)
         proposal = jnp.where(is_good, newton, _middle(low, high))

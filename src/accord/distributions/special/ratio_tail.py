@@ -129,7 +129,7 @@ def _slopes_near_zero(distance: jax.Array, a: jax.Array, b: jax.Array) -> _Slope
     log_u, part = 8.0 * jnp.log(nodes), x[..., None] * nodes**8
     power = (8.0 * weights / nodes) * jnp.exp(a[..., None] * log_u)
     less = jnp.expm1((b - 1.0)[..., None] * jnp.log1p(-part))
-    # The odds of `part` move with b too: what is left of log(1 - part) then is of their square.
+    # The odds of `part` depend on b too, which leaves log(1 - part) of the order of their square.
     rise = part / (1.0 - part)
     bend = -log1p_excess(rise) - (x + y / b)[..., None] * rise
     inner, inner_b = (power * less).sum(-1), (power * (1.0 + less) * bend).sum(-1)
@@ -169,7 +169,7 @@ def _log_fall(distance: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     # Near the mode the linear terms, which cancel, are left out.
     near = jnp.where(is_near, distance, 0.0)
     bend = (a + b) * jnp.log1p(q * exp_rest(-p * near) + p * exp_rest(q * near))
-    # Else what is left is of the size of the smaller share.
+    # Otherwise the remainder is of the size of the smaller share.
     share, other = jnp.where(is_upper, q, p), jnp.where(is_upper, p, q)
     is_small = share < 0.5
     outer, inner = jnp.where(is_upper, b, a), jnp.where(is_upper, a, b)

@@ -52,7 +52,7 @@ def slope_by_df(
     rest = near * rest
     excess = chi_excess(log_s, less)
     k = jnp.where(is_near, near * (0.5 - rest), -excess / far)
-    # Of x the digits are those of exp where s is small.
+    # For small s, x is as accurate as exp.
     x = jnp.exp(2.0 * log_s)
     tilt = jnp.where(is_near, (1.0 + near) * rest - 0.5 * near, 0.5 + (excess / far) * (x / far))
     return -((share * (0.5 * k * pull + tilt)).sum(-1) - _without(0.5 * df)) / df

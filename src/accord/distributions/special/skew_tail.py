@@ -31,7 +31,7 @@ def log_skew_tail(z: jax.Array, skewness: jax.Array) -> jax.Array:
 def _log_skew_tail_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
     z, skewness = primals
     sharpness = 1.0 + skewness * skewness
-    # Both are ratios to the tail, from which its exponential, which may underflow, is cancelled.
+    # Both are ratios to the tail, so its exponential, which may underflow, cancels.
     mass = _relative_mass(z, skewness)
     by_z = -erfcx(_ROOT_HALF * skewness * z) / mass
     by_skewness = -math.sqrt(2 / math.pi) / (sharpness * mass)

@@ -24,7 +24,7 @@ from .scaled_chi import chi_excess, log_chi_constant, slope_by_df
 from .tail_pair import tail_pair
 from .tail_quantile import solve_tails
 
-# Where the search for a quantile starts: next to 0 its steps would have to be smaller than the rounding of tails.
+# Start of the quantile search: next to 0 its steps would have to be smaller than the rounding of tails.
 _AWAY = 4.0
 
 
@@ -69,7 +69,7 @@ def log_studentized_range_tails(
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def studentized_range_quantile(level: jax.Array, df: jax.Array, table: RangeTable) -> jax.Array:
     """Compute the q whose cdf is `level`, in (0, 1); `level` and `df` of one shape."""
-    # The search is for how far log(q) is from a start, and that number is never near 0.
+    # Search for the distance of log(q) from a start that is never near 0.
     start, most = _log_start(level, df, table), 0.9 * math.log(float(jnp.finfo(df.dtype).max))
 
     def log_tails(distance: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -118,7 +118,7 @@ def _tail_jvp(table: RangeTable, primals: Any, tangents: Any) -> tuple[jax.Array
     mean = _tail(log_q, df, is_lower, table)
     parts = log_range(mean.log_w, table)
     wide = is_lower[..., None]
-    # The hazard has no digits where there is nothing of the tail; nor has it weight there.
+    # Where the tail is negligible the hazard is inaccurate, and has no weight.
     log_hazard = mean.log_w + parts.density - jnp.where(wide, parts.below, parts.above)
     hazard = jnp.exp(jnp.minimum(log_hazard, 50.0))
     pull = jnp.where(mean.share > 0, jnp.where(wide, hazard, -hazard), 0.0)
@@ -167,7 +167,7 @@ def _tail(log_q: jax.Array, df: jax.Array, is_lower: jax.Array, table: RangeTabl
         parts = log_range(log_w, table, terms)
         return jnp.where(side > 0, parts.below, parts.above)
 
-    # The log of what is below rises with log(s), by up to `num_groups` - 1; that of what is above falls, by less than
+    # The log lower tail rises with log(s), by up to `num_groups` - 1; the log upper tail falls by less than
     # a + a^2 with a = 3/4 q s.
     falling = jnp.minimum(_log_bound(0.5 * df, log_q, df), jnp.log(df / 1.5) - log_q)
     low = jnp.where(is_lower, 0.0, jnp.minimum(falling, 0.0))
@@ -199,7 +199,7 @@ def _mean(
         log_s = log_s + step
         return df * (log_s - 0.5 * jnp.expm1(2.0 * log_s)) + log_part(log_q + log_s, log_s, ROUGH, *given)
 
-    # Both ends go round a loop with what depends on q and df, and must depend on them too.
+    # Both ends are carried through a loop with values that depend on q and df, and must depend on them too.
     still = 0.0 * (log_q + df)
     bell = find_bell(rough, low + still, high + still, log_q, df, *given)
     s, log_s = jnp.exp(bell.peak)[..., None], bell.peak[..., None] + bell.step

@@ -12,7 +12,7 @@ from ..base import AbstractDistribution
 from ..truncation.interval_support import ends
 
 _GROUPS = 32
-# Below the first and above the last knot, tails are followed while they double so many times.
+# Beyond the first and last knot, panels double this many times along the tails.
 _DOUBLINGS = (4, 24)
 
 
@@ -50,17 +50,17 @@ def cells_between(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array,
     rank = (-1,) + (1,) * len(shape)
     down, up = ((2.0 ** np.arange(1, count + 1) - 1).astype(dtype).reshape(rank) for count in _DOUBLINGS)
     edges = jnp.clip(jnp.concatenate([first - reach * down[::-1], edges, last + reach * up]), low, high)
-    # A cell is what is above its lower edge, up to the upper one.
+    # A cell includes its upper edge and excludes its lower edge.
     edges = jnp.concatenate([edges[:1] - 1, edges])
     shares = (np.arange(_GROUPS + 1) / _GROUPS).astype(dtype).reshape((1, -1) + (1,) * len(shape))
-    # Powers of the distance from the smallest value want groups that grow with it.
+    # Groups grow with the distance from the smallest value, as powers of the distance need.
     start, width = edges[:-1, None], (edges[1:] - edges[:-1])[:, None]
     from_low = jnp.where(jnp.isfinite(low[None]), start - low[None], jnp.inf)
     growth = jnp.clip(jnp.log1p(width / jnp.maximum(from_low, 1.0)), 1e-3, 8.0)
     grown = jnp.where(shares < 1, jnp.expm1(growth * shares) / jnp.expm1(growth), 1.0)
     ladder = start + jnp.floor(width * grown)
     start, size = ladder[:, :-1], ladder[:, 1:] - ladder[:, :-1]
-    # An even number is an odd one and one more.
+    # An even count of values is an odd count plus one.
     odd = jnp.maximum(jnp.where(size % 2 == 0, size - 1, size), 0.0)
     step, side = _sides(odd)
     middle = start + jnp.where(odd > 0, 0.5 * (odd + 1), 0.0)

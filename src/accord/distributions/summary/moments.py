@@ -45,7 +45,7 @@ def average(d: AbstractDistribution, knots: jax.Array, of: Callable[[jax.Array],
 def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[Nodes, jax.Array]:
     """Return nodes and the log density there."""
     nodes = nodes_between(d, knots)
-    # Far out a density is 0 and its derivatives overflow; and rounding may bring a node to an end where it is infinite.
+    # Far out a density is 0 and its derivatives overflow. Rounding may move a node to an end with infinite density.
     found = without_gradient(d).log_prob(jax.lax.stop_gradient(nodes.x))
     least = math.log(float(jnp.finfo(found.dtype).tiny))
     is_there = (found < jnp.inf) & (found + jax.lax.stop_gradient(nodes.log_slope) > least)

@@ -11,7 +11,7 @@ from ..truncation.interval_support import ends
 from .counts import cells_between
 from .rule import nodes_between
 
-# So many peaks of the grid are refined; between nodes the density may be higher than at them by about 1 part in 1000.
+# Number of grid peaks to refine; between nodes the density may exceed its node values by about 1 part in 1000.
 _PEAKS = 8
 _STEPS = 64
 
@@ -63,7 +63,7 @@ def _best_peak(
     """Find the best local maximum of a sorted grid, refined by bisection between its neighbours."""
     below = jnp.concatenate([jnp.full_like(x[:1], -jnp.inf), log_density[:-1]])
     above = jnp.concatenate([log_density[1:], jnp.full_like(x[:1], -jnp.inf)])
-    # Of equal neighbours the first and the last, beside which it may be higher still.
+    # Keep the first and last of equal neighbours: the density may be higher next to them.
     is_first = (log_density > below) & (log_density >= above)
     is_peak = is_first | ((log_density >= below) & (log_density > above))
     score = jnp.moveaxis(jnp.where(is_peak, log_density, -jnp.inf), 0, -1)
@@ -78,7 +78,7 @@ def _best_peak(
         return jnp.where(rises, middle, low), jnp.where(rises, high, middle)
 
     low, high = jax.lax.fori_loop(0, _STEPS, halve, (low, high))
-    # A node counts only where it is surely higher: near a smooth peak all heights are one.
+    # Count a node only if it is higher beyond rounding: near a smooth peak all heights agree.
     nodes = jnp.take_along_axis(x, index, axis=0)
     height, at_nodes = d.log_prob(low), d.log_prob(nodes)
     slack = 16 * float(jnp.finfo(x.dtype).eps) * (1 + jnp.abs(log_density.max(axis=0)))[None]

@@ -18,10 +18,10 @@ from ..base import AbstractDistribution
 from ..truncation.interval_support import ends
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-# Past the last knot a tail is followed by panels twice as long each, in all so far; what is left is a power law.
+# Past the last knot panels double in length this far; the rest of the tail is treated as a power law.
 _GROWING = (2.0 ** np.arange(1, 8) - 1) / (2.0**7 - 1)
 _FOLLOWED, _LEAST_FOLLOWED = 254.0, 8.0
-# Logarithms of numbers that a density may still square, and of distances from an end, by bits of the precision.
+# By bits of precision: log of the largest number whose square is finite, and of distances from an end.
 _FURTHEST, _NEAREST = {64: 320.0, 32: 40.0}, {64: 700.0, 32: 85.0}
 
 
@@ -93,7 +93,7 @@ def integrate(nodes: Nodes, log_density: jax.Array, *factors: jax.Array) -> jax.
             sign = sign * jnp.sign(factor[outer])
             sizes = [size + _log_of(factor[i]) for size, i in zip(sizes, (outer, inner), strict=True)]
         panel = jnp.abs(nodes.t[outer] - nodes.t[inner]) / float(_NODES[-1])
-        # What is added up to a size may be much larger than that, and is rounded.
+        # Summands may be much larger than their sum, and are rounded.
         added = 1 + jnp.abs(log_density[outer]) + jnp.abs(nodes.log_slope[outer])
         total = total + sign * _tail(*sizes, panel, 1e2 * float(jnp.finfo(added.dtype).eps) * added, is_open)
     return total
@@ -110,7 +110,7 @@ def _tail(
     fall = jnp.where(is_falling, fall, 1.0)
     at_end = outer - fall * (1 - float(_NODES[-1])) / 2
     rest = jnp.exp(jnp.where(is_falling, at_end, 0.0)) * panel / fall
-    # Up to an end of the support a density can be integrated.
+    # A density is integrable up to an end of the support.
     return jnp.where(is_there, jnp.where(is_falling, rest, jnp.where(is_open, jnp.inf, 0.0)), 0.0)
 
 
@@ -144,7 +144,7 @@ def _pull_back(where: _Map, x: jax.Array) -> jax.Array:
     from_high = -_log_share(high - x, -offset, above)
     both = jnp.where(has_low, from_low, 0.0) + jnp.where(has_high, from_high, 0.0)
     t = jnp.where(has_low | has_high, both, jnp.arcsinh(offset / scale))
-    # A knot at an end bounds no panel: beyond the others all is one tail.
+    # A knot at an end bounds no panel: everything beyond the other knots is one tail.
     return jnp.where(jnp.isfinite(t), t, 0.0)
 
 
@@ -172,7 +172,7 @@ def _forward(where: _Map, t: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array
     """Return the point at t, its distance from the centre, and the log of its slope."""
     centre, low, high, below, above, scale, (has_low, has_high) = where
     grown, shrunk, growth = jnp.exp(t), jnp.exp(-t), jnp.expm1(t)
-    # With two ends, of which the nearer counts: all in shares of the whole.
+    # With two ends the nearer one counts; everything is a share of the whole.
     whole = below + above
     share, rest = below / whole, above / whole
     bottom = rest + share * grown

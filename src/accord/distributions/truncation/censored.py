@@ -87,7 +87,7 @@ class CensoredDistribution(AbstractDistribution):
     def mode(self) -> jax.Array:
         if self.is_discrete:
             return whole_mode_of(self, self._knots())
-        # What has a probability is compared with what has a density.
+        # Compare probabilities with densities to find the mode.
         mode, low, high, has_low, has_high = self._align(self.base_dist.mode)
         mode = jnp.clip(mode, low, high)
         stacked = jnp.stack([choose(has_low, low, mode), mode, choose(has_high, high, mode)])
@@ -108,7 +108,7 @@ class CensoredDistribution(AbstractDistribution):
         is_low, is_high = self._at(x, low, high, has_low, has_high)
         result = base.log_prob(choose(is_low, inside_of(base, x), choose(is_high, inside_of(base, x), x)))
         if has_low is not False:
-            # The bound itself is asked, so that the value at it moves neither the mass nor its gradient.
+            # Evaluate at the bound itself, so that the value there changes neither the mass nor its gradient.
             result = choose(is_low, base.log_cdf(choose(has_low, low, inside_of(base, low))), result)
         if has_high is not False:
             result = choose(is_high, self._log_above(choose(has_high, high, inside_of(base, high))), result)

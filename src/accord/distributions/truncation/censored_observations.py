@@ -50,7 +50,7 @@ class _FlaggedDistribution(AbstractDistribution):
         x = jnp.broadcast_to(x, np.broadcast_shapes(x.shape, self.batch_shape))
         flags = jnp.broadcast_to(jnp.asarray(self.censored).astype(bool), x.shape)
         inside = inside_of(base, x)
-        # Each formula is asked only about its own entries.
+        # Evaluate each formula only at its own entries.
         observed, tail = (
             base.log_prob(jnp.where(flags, inside, x)),
             self._log_tail(jnp.where(flags, x, inside)),
@@ -155,7 +155,7 @@ class IntervalCensoredDistribution(AbstractDistribution):
         flags = (self.left_censored, self.right_censored)
         is_left, is_right = (jnp.broadcast_to(jnp.asarray(f).astype(bool), left.shape) for f in flags)
         inside = inside_of(base, left)
-        # Every formula is asked only about its own entries.
+        # Evaluate every formula only at its own entries.
         is_known = (left == right) & ~(is_left | is_right)
         is_between = ~(is_left | is_right | is_known)
         low = jnp.floor(left) + 1 if base.is_discrete else left

@@ -12,9 +12,9 @@ from ..discrete.countable import without_gradient
 from ..special import log_sum_exp
 from .interval_support import ends
 
-# Up to here a sum compiles and runs sooner than most cdfs.
+# Up to this many values a sum compiles and runs faster than most cdfs.
 _MOST = 64
-# A cumulated probability that misses a level by no more than this many units of rounding has reached it.
+# A cumulative probability within this many units of rounding below a level counts as having reached it.
 _SLACK = 16
 
 

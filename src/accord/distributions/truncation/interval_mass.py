@@ -27,7 +27,7 @@ def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Ar
     if whole.is_narrow is False:
         return wide
     is_narrow = lift(whole.is_narrow, x)
-    # The slope by the value is the density's own: the polynomial has it as it is some roundings of the width away.
+    # Take the slope by the value from the density itself: the polynomial's is off by rounding of the width.
     near = jnp.where(is_narrow, x, inside_of(base, x))
     own = without_gradient(base).log_prob(near)
     still = jax.lax.stop_gradient
@@ -53,7 +53,7 @@ def measure_both(
     stacked = measure(base, jnp.stack([low, start]), jnp.stack([high, stop]), (has[0], has[1]))
 
     def taken(index: int) -> Measure:
-        # Whatever comes before the axis on which both are stacked.
+        # Axes before the one on which both are stacked.
         return jax.tree.map(
             lambda leaf: (
                 leaf
@@ -107,7 +107,7 @@ def _ends_of_part(
     after = jnp.floor(x) + 1 if base.is_discrete else x
     low, high = (jnp.broadcast_to(lift(end, x), x.shape) for end in (low, high))
     is_upper = is_above if isinstance(is_above, bool) else None
-    # Which bounds are there: those of the interval on one side, and the value on the other.
+    # Existing bounds: the interval's on one side, and the value on the other.
     has_low: Any = None
     has_high: Any = None
     to_low, to_high = _has(base, low, high, known)

@@ -61,7 +61,7 @@ def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, A
     if has_low is False:
         return Measure(_tail(base.log_cdf, last, has_high, inside), False)
     (below_low, above_low), (below_high, above_high) = _tails(base, first, last, has_low, has_high, inside)
-    # The smaller of the tails that begin at the bounds, of which the rest of that tail is taken.
+    # Take the smaller of the tails that begin at the bounds, and subtract its rest.
     is_upper = either(negate(has_high), both(has_low, above_low < -math.log(2)))
     tail = jnp.where(is_upper, above_low, below_high)
     drop = _at_most_zero(jnp.where(is_upper, above_high, below_low), tail)
@@ -113,13 +113,13 @@ def _in_narrow(
 ) -> Measure:
     """Measure a possibly narrow continuous interval, from slopes of the log density on each side of a split."""
     low, high = choose(has, low, inside), choose(has, high, inside)
-    # A density that has a kink has it at its mode.
+    # A density with a kink has it at the mode.
     middle, mode = low + 0.5 * (high - low), _mode(base, low)
     is_kink = (mode > low) & (mode < high)
     split = jax.lax.stop_gradient(jnp.where(is_kink, mode, middle))
     start, step = jnp.stack([low, split]), jnp.stack([split - low, high - split])
     points = _nodes_between(start, step)
-    # Only where little of the mass is, so that a density that overflows between wide bounds is never differentiated.
+    # Use it only for a small mass, so that a density that overflows between wide bounds is never differentiated.
     is_asked = both(has, share < _ASKED_SHARE)
     points = jnp.where(lift(is_asked, points), points, lift(inside, points))
     heights, slope = jax.jvp(base.log_prob, (points,), (jnp.ones_like(points),))
@@ -129,7 +129,7 @@ def _in_narrow(
     # The integrals are by the relative position, from -1 to 1 on either side.
     *integrals, at_ends = _split(_contract(_MATRICES, slope))
     rises, terms, last_terms = (part * lift(0.5 * step, part) for part in integrals)
-    # A kink moves with the parameters, and lifts what is right of it by the jump of the slope: 0 in value.
+    # A kink moves with the parameters and shifts values right of it by the jump of the slope: 0 in value.
     jump = at_ends[0, 0] - at_ends[0, 1]
     shift = jump * jnp.where(is_kink, mode - jax.lax.stop_gradient(mode), 0.0)
     shift = jnp.stack([jnp.zeros_like(shift), shift])

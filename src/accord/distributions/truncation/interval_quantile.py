@@ -24,7 +24,7 @@ def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, k
     is_above = q > 0.5
     target = jnp.where(is_above, -jnp.log1p(-jnp.where(is_above, q, 0.5)), jnp.log(q))
 
-    # What is known of the interval is an argument: a rule that closed over it would keep the trace it came from.
+    # Pass facts about the interval as arguments: a rule that closed over them would keep their trace alive.
     def level(x: jax.Array) -> jax.Array:
         return _level(x, base, whole, low, high, is_above, known=known)
 
@@ -66,7 +66,7 @@ def _quantile_jvp(
     base_dot, q_dot, low_dot, high_dot = tangents
     x = quantile(base, q, low, high, known=known)
     is_above = q > 0.5
-    # A bound takes its density away from the whole, of which the level is a share.
+    # Moving a bound removes its density from the whole, of which the level is a share.
     ends_ = [(low, known[0], low_dot, 1 - q, True), (high, known[1], high_dot, q, False)]
     points, moving = [x], []
     for bound, has, dot, weight, is_low in ends_:
@@ -81,14 +81,14 @@ def _quantile_jvp(
     def measured(part: Any) -> tuple[jax.Array, jax.Array]:
         moved = eqx.combine(part, rest)
         whole, part = measure_both(moved, x, low, high, known, is_above=is_above)
-        # The smaller share is the one whose change is accurate.
+        # Only the smaller share changes accurately.
         smaller = share_of(whole, part, x, low, high, is_above=is_above)
         return smaller, log_density_in(moved, whole, jnp.stack(points))
 
     change = jnp.zeros_like(x) if q_dot is None else q_dot
     if jax.tree.leaves(base_dot):
         (found, heights), (found_dot, heights_dot) = jax.jvp(measured, (part,), (base_dot,))
-        # At the value before it was rounded, which near a bound is a large part of the distance to it.
+        # Evaluate at the value before rounding: near a bound, rounding is a large part of the distance to it.
         missed = jnp.where(is_above, 1 - q, q) - found
         found_dot = found_dot + missed * heights_dot[0]
         change = change + jnp.where(is_above, found_dot, -found_dot)
@@ -142,7 +142,7 @@ def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known:
     is_inside = (start > bottom) & (start < top)
     is_finite = jnp.isfinite(bottom) & jnp.isfinite(top)
     other = jnp.where(is_finite, 0.5 * bottom + 0.5 * top, base.support.feasible_like(q))
-    # Far out in a tail that goes on without end, as if that were exponential.
+    # Far out in an unbounded tail, extrapolate as if it were exponential.
     if known[0] is not False:
         rate = jnp.exp(base.log_prob(bottom) - base.log_survival(bottom))
         other = jnp.where(jnp.isfinite(bottom) & jnp.isinf(top), bottom - jnp.log1p(-q) / rate, other)

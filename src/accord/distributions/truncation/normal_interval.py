@@ -105,10 +105,10 @@ def _quantile_jvp(known: Known, primals: Any, tangents: Any) -> tuple[Any, Any]:
     # An infinite quantile stays where it is.
     is_finite, is_above = jnp.abs(step) < jnp.inf, q > 0.5
     above = jnp.where(is_finite, step, 0.0)
-    # From the reference point everything is what it is from 0.
+    # Relative to the reference point, everything is as from 0.
     origin = whole.origin
     part, _ = _part(known, is_above, above, loc - origin, scale, low - origin, high - origin)
-    # The smaller share is the one whose change is accurate.
+    # Only the smaller share changes accurately.
     smaller = jnp.where(is_above, 1 - q, -q) / scale
     slopes = (
         lambda: 1.0,
@@ -161,7 +161,7 @@ def _part(
     low, high = choose(known[0] is False, -np.inf, low), choose(known[1] is False, np.inf, high)
     x = clip(x, low, high, known)
     is_nothing = choose(is_above, x >= high, x <= low)
-    # A part without width has no moments: the whole stands in for it.
+    # A part without width has no moments: use the whole instead.
     x = jnp.where(is_nothing, choose(is_above, low, high), x)
     start, stop = choose(is_above, x, low), choose(is_above, high, x)
     if isinstance(is_above, bool):

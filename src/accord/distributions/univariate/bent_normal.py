@@ -52,7 +52,7 @@ class Moyal(AbstractLocationScale):
         return -0.5 * exp_excess(-z) - (0.5 + HALF_LOG_TWO_PI)
 
     def _cdf(self, z: jax.Array, *_: Any) -> jax.Array:
-        # Further down the normal variable would be above a thousand.
+        # Below this the normal variable would exceed a thousand.
         is_gone = z < -13.0
         return jnp.where(is_gone, 0.0, 2 * ndtr(-jnp.exp(-0.5 * jnp.where(is_gone, 0.0, z))))
 
@@ -60,7 +60,7 @@ class Moyal(AbstractLocationScale):
         return log_ndtr(-jnp.exp(-0.5 * z)) + math.log(2)
 
     def _log_survival(self, z: jax.Array, *_: Any) -> jax.Array:
-        # Far up the error function is linear, and its argument may underflow.
+        # For large values the error function is linear, and its argument may underflow.
         is_far = z > 75.0
         near = jnp.log(jax.lax.erf(_ROOT_HALF * jnp.exp(-0.5 * jnp.where(is_far, 0.0, z))))
         return jnp.where(is_far, -0.5 * z + 0.5 * math.log(2 / math.pi), near)
@@ -124,7 +124,7 @@ class JohnsonSU(AbstractLocationScale):
     def entropy(self) -> jax.Array:
         skewness, tailweight = self._arrays("skewness", "tailweight")
         centre, deviation = -skewness / tailweight, 1 / tailweight
-        # By u = asinh(z), which is normal; the logarithm of cosh(u) has a bend at 0, if that is within reach.
+        # In u = asinh(z), which is normal; log(cosh(u)) bends at 0, if 0 is within reach.
         is_bent = jnp.abs(skewness) < 12
         start = jnp.where(is_bent, 0.0, centre)
         far = 12 * deviation + jnp.abs(centre - start)

@@ -210,7 +210,7 @@ def _from_nearer_end(q: jax.Array, slope: Any, low: jax.Array, high: jax.Array) 
     span, from_low = log_ratio(high, low), q < 0.5
     p = jnp.where(from_low, q, 1 - q)
     slope = jnp.where(from_low, slope, -slope)
-    # The distance is log(1 + p (exp(slope span) - 1)) / slope; where that is most of the span, measure what is left.
+    # The distance is log(1 + p (exp(slope span) - 1)) / slope; if that is most of the span, measure the rest.
     is_steep = slope * span + jnp.log(p) > 0
     gentle, steep = jnp.where(is_steep, 0.0, slope), jnp.where(is_steep, slope, 1.0)
     rest = -jnp.log(jnp.where(is_steep, p + (1 - p) * jnp.exp(-steep * span), 1.0)) / steep

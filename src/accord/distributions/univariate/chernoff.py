@@ -13,7 +13,7 @@ from ..constraint import Constraint
 from ..special import log_of, solve_increasing
 from .chernoff_table import DECAY, ENTROPY, LOG_DENSITY, MIDDLE, TAIL, VARIANCE
 
-# Beyond, the tail is below any number.
+# Beyond this the tail underflows.
 _MOST = 12.0
 
 

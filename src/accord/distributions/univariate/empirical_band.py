@@ -63,7 +63,7 @@ def _log_band(c: jax.Array, size: int, most: float) -> jax.Array:
 
 @_log_band.defjvp
 def _log_band_jvp(size: int, most: float, primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
-    # Forward, since it has one argument: the way back would keep every step of the power.
+    # Forward mode, since it has one argument: reverse mode would keep every step of the power.
     found, slope = _band(*primals, size, most)
     return found, slope * tangents[0]
 

@@ -82,7 +82,7 @@ def _parts(d: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array, ja
     is_few = size * d < _FEW
     few = jnp.where(is_few, d, 0.0)
     below = _below(few, size)
-    # Of one draw it is d itself.
+    # For one draw it is d itself.
     is_low = is_few & ((below < 0.5) | (size == 1))
     return few, jnp.where(is_low, 0.5, d), is_low, below
 
@@ -94,7 +94,7 @@ def _below(d: jax.Array, size: int) -> jax.Array:
     factors = np.array([(-1) ** k * math.comb(size, k) / size**k for k in steps.tolist()])
     factors, count = (part.astype(dtype).reshape(shape) for part in (factors, steps))
     beyond = (size * d)[..., None] - count
-    # A step that the distance does not reach has no part.
+    # A step beyond the distance does not contribute.
     power = whole_power(jnp.where(beyond > 0, beyond, 0.0), jnp.asarray(count))
     rest = jnp.exp((size - 1 - count) * jnp.log1p(beyond / size))
     return d * (factors * power * rest).sum(axis=-1)

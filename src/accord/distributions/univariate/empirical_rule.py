@@ -3,9 +3,9 @@
 import numpy as np
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-# In draws: up to here the density is of pieces that differ in a derivative that can be felt.
+# Number of draws up to which the kinks between pieces of the density matter.
 _ROUGH = 16
-# In units of sqrt(size): beyond, a probability of 1e-33; below, one of 1e-16 that both sides keep this close.
+# In units of sqrt(size): the probability beyond the upper end is 1e-33, below the lower end 1e-16.
 _FAR, _NEAR = 6.2, 0.18
 
 

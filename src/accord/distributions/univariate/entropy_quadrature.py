@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 _COUNT = 320
-# So far below its centre, in logarithms, a density on the positive numbers is its power law.
+# This far below its centre, in logs, a density on the positive numbers equals its power law.
 _FAR_BELOW = 75.0
 
 
@@ -49,7 +49,7 @@ def entropy_on_half_line(
     proportional near 0, or 0 if it falls off there; `below`, the fall of the log density from its value at `typical`.
     """
     typical = jax.lax.stop_gradient(typical)
-    # A lower end that is far off is a detail too.
+    # A distant lower end counts as fine detail too.
     wide = jnp.where(power == 0, jnp.clip(below / 6.0, 1.0, 8.0), 1.0)
     scale = jnp.where(spread < 1, spread, wide)
     v, weights = _nodes(jnp.log(typical), scale, below + 14.0 * spread, 14.0 * spread)

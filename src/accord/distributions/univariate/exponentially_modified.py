@@ -20,7 +20,7 @@ from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
 from .entropy_quadrature import entropy_on_line
 
-# Further out, in standard deviations and in means of the exponential part, nothing is left in any precision.
+# Beyond this, in standard deviations and in means of the exponential part, tails underflow in any precision.
 _FAR, _FAR_OUT = 50.0, 750.0
 
 

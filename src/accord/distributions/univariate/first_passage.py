@@ -19,7 +19,7 @@ from .location_scale import AbstractLocationScale
 
 _EULER = float(np.euler_gamma)
 _ROOT_HALF = math.sqrt(0.5)
-# Beyond this many standard deviations no precision holds a tail.
+# Beyond this many standard deviations a tail underflows in any precision.
 _FAR = 1e3
 _ROOT_INVERSE_TWO_PI = 1 / math.sqrt(2 * math.pi)
 # Nodes on (0, 1) and weights of the Gauss-Legendre rule.
@@ -171,7 +171,7 @@ class InverseGaussian(AbstractDistribution):
         c = c / loc
         unit = InverseGaussian(jnp.ones_like(c)[None], c[None])
         spread = jnp.minimum(1 / jnp.sqrt(c), 1.0)
-        # Below this part of it there is no mass.
+        # Below this fraction of it the mass underflows.
         below = jnp.maximum(jnp.log1p(1 / c) - jnp.log(c / 90), 0.0)
         return jnp.log(loc) + entropy_on_half_line(unit.log_prob, 1 + 1 / c, spread, jnp.zeros_like(c), below)
 

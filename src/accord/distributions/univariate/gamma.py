@@ -75,7 +75,7 @@ class Gamma(AbstractDistribution):
         is_outside = x <= 0
         inside = jnp.where(is_outside, 1.0, x)
         if isinstance(a, float) and a < 10:
-            # Of a small constant shape nothing large cancels, and one logarithm is enough.
+            # With a small constant shape nothing large cancels, and one logarithm is enough.
             inner = (a - 1) * jnp.log(inside) - rate * inside + (a * log(rate) - math.lgamma(a))
             return jnp.where(is_outside, -jnp.inf, inner)
         # r: the value over its mean. The density of log r is exp(-a (r - 1 - log r)) times a function of a alone.

@@ -23,7 +23,7 @@ from ..special.log_bell import (
 from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
 
-# From this sharpness of the bell on the variance is that of points around the top.
+# From this sharpness of the bell on, compute the variance from points around the top.
 _SHARP_FROM = 30.0
 
 
@@ -127,7 +127,7 @@ class GeneralizedInverseGaussian(AbstractDistribution):
         is_outside, x, a, b, p = self._inside(value)
         place = bell(a, b, p)
         found = log_bell_tails(x, (a, b, p), place, log_bell_mass(place))[side]
-        # Outside, what stands in for the value is above 1 where the value is infinite.
+        # Outside the support, the replacement value is above 1 where the value is infinite.
         ends = jnp.where((x > 1) == (side == 0), 0.0, -jnp.inf).astype(x.dtype)
         return jnp.where(is_outside, ends, found)
 

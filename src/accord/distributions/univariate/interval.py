@@ -116,7 +116,7 @@ class Beta(AbstractDistribution):
     def entropy(self) -> jax.Array:
         a, b = self._arrays("concentration1", "concentration0")
         total = a + b
-        # log B and the digammas without their logarithms, which cancel but for these.
+        # log B and the digammas without their logarithms, which cancel except for these terms.
         remainders = log_gamma_remainder(a) + log_gamma_remainder(b) - log_gamma_remainder(total)
         logs = jnp.log(a / total) + jnp.log(b / total)
         slopes = (a - 1) * digamma_less_log(a) + (b - 1) * digamma_less_log(b)
@@ -156,7 +156,7 @@ class Uniform(AbstractSymmetricOnInterval):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, low, high = align(value, self.low, self.high)
-        # Not a NaN, which is neither inside nor outside.
+        # NaN is neither inside nor outside.
         inside = jnp.where(jnp.isnan(x), jnp.nan, jnp.asarray(-log(high - low), x.dtype))
         return jnp.where((x < low) | (x > high), -jnp.inf, inside)
 
@@ -226,7 +226,7 @@ def _relative_logs(x: jax.Array, a: Any, b: Any) -> tuple[jax.Array, jax.Array, 
     Near the mean of a sharp beta both logs are small, so large concentrations multiply nothing large.
     """
     total = a + b
-    # What the nearer end takes away is compared with the far concentration first: 1 - x is exact above a half.
+    # Combine the nearer end's term with the far concentration first: 1 - x is exact above a half.
     is_low, y = x < 0.5, 1 - x
     log_low = jnp.where(
         is_low, jnp.log(x * (total / a)), jnp.log1p((b - jnp.where(is_low, b / total, y) * total) / a)

@@ -13,12 +13,12 @@ from ..special import log1m_exp
 from ..special.tail_quantile import solve_tails
 from .two_tails import AbstractTwoTailed, with_ends
 
-# Of two series one converges fast below this value, the other above it.
+# One series converges fast below this value, the other above it.
 _MIDDLE = 1.0
 _RATE = math.pi**2 / 8
 _ODD = (3.0, 5.0, 7.0)
 _WHOLE = (2.0, 3.0, 4.0, 5.0)
-# Below the first the first series is one term, and its cdf 0; above the second the tail is.
+# Below the first value the first series is one term and its cdf 0; above the second the tail is 0.
 _LEAST, _MOST = 0.03, 30.0
 
 

@@ -57,7 +57,7 @@ class AbstractDistance(AbstractDistribution):
 
     @property
     def mode(self) -> jax.Array:
-        # The density has one peak, which may be a jump: of all that were seen the best is kept.
+        # The density has one peak, which may be a jump: keep the best point seen.
         least = jnp.asarray(self._least, self.dtype)
         state = (least, jnp.ones_like(least), least, self.log_prob(least))
         return jax.lax.fori_loop(0, _NARROWINGS, self._narrow, state)[2]
@@ -65,7 +65,7 @@ class AbstractDistance(AbstractDistribution):
     def log_prob(self, value: Any) -> jax.Array:
         (x,) = align(value)
         steps = self.size * x
-        # With two draws or more the density is 0 at both ends, but for the lower one of one side.
+        # With two draws or more the density is 0 at both ends, except at the lower end of the one-sided distance.
         is_outside = x > 1 if self.size == 1 else x >= 1
         has_low_end = self.size == 1 or not self.is_two_sided
         is_outside = is_outside | (steps < self.least_steps if has_low_end else steps <= self.least_steps)
@@ -103,7 +103,7 @@ class AbstractDistance(AbstractDistribution):
 
     def entropy(self) -> jax.Array:
         points, weights = self._weighted()
-        # A point so near an end that it rounds to it has no weight.
+        # A point that rounds to an end has no weight.
         return -jnp.where(weights > 0, weights * self.log_prob(points), 0.0).sum()
 
     @property

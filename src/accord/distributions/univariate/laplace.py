@@ -126,7 +126,7 @@ class _TwoRates(AbstractLocationScale):
     def _icdf(self, q: jax.Array, *shapes: Any) -> jax.Array:
         (shape,) = shapes
         left, right = self._rates(shape)
-        # Logs of the shares of both sides, from which q is told apart where either share is nearly 1.
+        # Logs of the shares of both sides, which resolve q where either share is nearly 1.
         log_below, log_above = -jnp.log1p(left / right), -jnp.log1p(right / left)
         below = q < 1 / (1 + left / right)
         lower = (jnp.log(jnp.where(below, q, 1.0)) - log_below) / left

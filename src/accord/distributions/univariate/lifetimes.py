@@ -167,7 +167,7 @@ class Gompertz(AbstractIntegrated):
 
     def cdf(self, value: Any) -> jax.Array:
         _, age, c, _ = self._age(value)
-        # Nothing survives a cumulative hazard this large, in any precision.
+        # The survival probability underflows beyond this cumulative hazard, in any precision.
         is_gone = c * jnp.expm1(age) > 2e4
         return jnp.where(is_gone, 1.0, -expm1(-c * expm1(jnp.where(is_gone, 0.0, age))))
 

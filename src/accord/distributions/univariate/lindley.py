@@ -76,7 +76,7 @@ class Lindley(AbstractDistribution):
         is_end = q == 1
         hazard = -jnp.log1p(-jnp.where(is_end, 0.0, q))
         rate = jnp.broadcast_to(jnp.asarray(r, q.dtype), hazard.shape)
-        # Of the first two terms of the hazard alone.
+        # From the first two terms of the hazard alone.
         start = 2 * hazard / (rate + jnp.sqrt(rate * rate + 2 * hazard))
         s = solve_increasing(lambda s: _hazard(s, rate), hazard, 0.0, jnp.inf, start)
         return jnp.where(is_end, jnp.inf, s * ((1 + rate) / rate))

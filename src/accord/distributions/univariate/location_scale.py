@@ -57,7 +57,7 @@ class AbstractLocationScale(AbstractDistribution):
         z, _, scale, *shapes = self._standardise(value)
         log_density = self._log_density(z, *shapes)
         log_prob = log_density - log(scale)
-        # Outside the support the scale has no influence either.
+        # Outside the support the scale must not have a gradient either.
         return jnp.where(log_density == -jnp.inf, -jnp.inf, log_prob) if self.has_end else log_prob
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -110,7 +110,7 @@ class AbstractNoncentralRatio(AbstractTwoTailed):
     def _mode_distance(self, excess: float) -> tuple[_Shapes, jax.Array]:
         """Return the shapes, and the distance that maximises the density times (1 - x)^excess."""
         a, b, noncentrality = self._shapes(*self._arrays(*self.parameters))
-        # Where there is a mode inside; elsewhere any number.
+        # The mode if it is inside; any number otherwise.
         one, other = jnp.where(a >= 1, a, 1.5), jnp.where(b + excess > 1, b, 2.0)
 
         def fall(odds: jax.Array) -> jax.Array:

@@ -59,7 +59,7 @@ class NoncentralChi2(AbstractTwoTailed):
         p = jnp.where(df > 2, 0.5 * df, 2.0)
 
         def rise(x: jax.Array) -> jax.Array:
-            # The density grows where that of two degrees of freedom less is larger.
+            # The density grows where the density with two degrees of freedom less is larger.
             pair = together(x, noncentrality, jnp.stack([p, p - 1]))
             here, less = log_noncentral_density(*pair)
             return here - less
@@ -116,7 +116,7 @@ def noncentral_quantile(q: jax.Array, noncentrality: jax.Array, p: jax.Array) ->
     least, most = math.log(float(limits.tiny)) + 1, math.log(float(limits.max)) - 1
     start = jnp.log(2 * p + noncentrality)
     s = solve_increasing(log_odds, log_of(level) - log1m(level), least, most, start)
-    # What would be smaller than any number does not move.
+    # Values that underflow have no derivative.
     found = jnp.exp(jnp.where(s > least, s, least))
     ends = jnp.where(q == 0, 0.0, jnp.where(q == 1, jnp.inf, jnp.nan))
     return jnp.where(is_inside, found, ends)

@@ -53,7 +53,7 @@ class NoncentralFisherSnedecor(AbstractNoncentralRatio):
 
     @property
     def mode(self) -> jax.Array:
-        # The density of the ratio is that of the share times (1 - x)^2.
+        # The density of the ratio is the density of the share times (1 - x)^2.
         (p, _, noncentrality), distance = self._mode_distance(2.0)
         df1, df2 = self._arrays("df1", "df2")
         is_falling = (p < 1) | ((p == 1) & (0.5 * noncentrality * (1 + 0.5 * df2) <= 0.5 * df2 + 1))

@@ -18,7 +18,7 @@ from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
 from .two_tails import AbstractTwoTailed, with_ends
 
-# Inverse hyperbolic sines from which on tails are power laws, in any precision.
+# Inverse hyperbolic sines beyond which tails are power laws, in any precision.
 _FAR = 60.0
 
 
@@ -57,7 +57,7 @@ class NoncentralT(AbstractTwoTailed):
     def variance(self) -> jax.Array:
         df, noncentrality = self._arrays("df", "noncentrality")
         safe = jnp.where(df > 2, df, 3.0)
-        # By how much the squared mean falls short of the mean square, which is all but the same when df is large.
+        # Mean square less squared mean, which nearly cancel when df is large.
         short = -jnp.expm1(jnp.log1p(-1 / (safe - 1)) - 2 * log_gamma_step(0.5 * (safe - 1)))
         finite = safe / (safe - 2) * (1 + noncentrality**2 * short)
         return jnp.where(df > 2, finite, jnp.where(df > 1, jnp.inf, jnp.nan))
@@ -106,7 +106,7 @@ class NoncentralT(AbstractTwoTailed):
         df, noncentrality = self._arrays("df", "noncentrality")
 
         def log_density(y: jax.Array, step: jax.Array, c: jax.Array, df: jax.Array) -> jax.Array:
-            # In the inverse hyperbolic sine of t, where all tails are exponential; far out they are nothing else.
+            # In the inverse hyperbolic sine of t, in which all tails are exponential.
             y = y + step
             near = jnp.clip(y, -_FAR, _FAR)
             inside = log_noncentral_student(jnp.sinh(near), c, df) + _log_cosh(near)

@@ -19,7 +19,7 @@ from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
 from .first_passage import InverseGaussian
 
-# Entropy: points, how far exponents are followed, and the most that log scales are.
+# Entropy: points, depth to which exponents are followed, and the largest log scales.
 _POINTS, _FALL, _FAR = 320, 40.0, 45.0
 
 
@@ -87,7 +87,7 @@ class NormalInverseGaussian(AbstractDistribution):
 
         def fall(z: jax.Array) -> jax.Array:
             r, along = jnp.hypot(1.0, z), g * z
-            # The rise by skewness less the fall by tailweight, of which the terms are close where both are large.
+            # The rise by skewness less the fall by tailweight; the terms are close where both are large.
             tilt = (size - along) * ((size + along) / (size * r + a * z))
             return z * (2 / r - a * k1_gap(a * r)) - tilt
 
@@ -116,7 +116,7 @@ class NormalInverseGaussian(AbstractDistribution):
         q, *shapes = together(q, scale, *_rates(tailweight, skewness))
         scale = shapes[0]
         a, b, g = (scale * rate for rate in shapes[1:])
-        # From a normal distribution or a Cauchy distribution, on a scale on which tails are straight lines for long.
+        # Start from normal or Cauchy quantiles, on a scale on which tails are nearly linear.
         is_cauchy, is_end = g < 1, (q == 0) | (q == 1)
         level = jnp.where(is_end, 0.5, q)
         normal = b / g + ndtri(level) * (a / g) / jnp.sqrt(g)

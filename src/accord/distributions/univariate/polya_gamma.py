@@ -17,7 +17,7 @@ from ..special.quadrature import rule_on_unit
 from .polya_gamma_law import PolyaGamma
 
 _BOUND = 2.5
-# Two series for the density, of which the first converges fast below this value, and the second above.
+# Two series for the density: the first converges fast below this value, the second above.
 _MIDDLE = 0.16
 _ODD = (3, 5, 7, 9)  # 2 n + 1 for n = 1, 2, ...; the next term is below rounding
 
@@ -104,7 +104,7 @@ class TruncatedPolyaGamma(AbstractDistribution):
         return self._over_batch(jnp.where(is_inside, found, ends))
 
     def entropy(self) -> jax.Array:
-        # By the logarithm of x; below the first one there is nothing.
+        # By the logarithm of x; below the first point the mass is negligible.
         start, end = math.log(2e-3), math.log(_BOUND)
         nodes, weights = rule_on_unit(jnp.zeros((), self.dtype))
         x = jnp.exp(start + (end - start) * nodes)

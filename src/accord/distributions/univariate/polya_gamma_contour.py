@@ -68,7 +68,7 @@ def polya_gamma_log_tails(x: jax.Array, b: jax.Array, c: jax.Array) -> tuple[jax
     x, b, y = x[None], b[None], _half(c)[None]
     ratio = _tanh_ratio(y * y)
     fixed = jax.lax.stop_gradient((y * y + _POLE, b * ratio / 4, -b * _slope(y * y, ratio)))
-    # The integrand of a tail has a pole of its own at s = y^2, which is to stay on one side of the parabola, a standard
+    # The integrand of a tail has another pole at s = y^2. Keep it on one side of the parabola, a standard
     # deviation `spread` away.
     centre, mean, curve = fixed
     spread = jnp.sqrt(2 / curve)
@@ -79,7 +79,7 @@ def polya_gamma_log_tails(x: jax.Array, b: jax.Array, c: jax.Array) -> tuple[jax
     upper_reach = jnp.maximum(_saddle(upper_x, b), 0.5 / upper_x)
     apart = jnp.minimum(upper_reach, centre * (centre / (centre + spread)))
     early = jnp.maximum(centre, 0.5 / upper_x)
-    # Where there is no room for it, as with a small shape, the transform less 1 is taken, which has no such pole.
+    # Without room for it, as with a small shape, use the transform less 1, which has no such pole.
     upper_reach = jnp.where(is_wide, jnp.where(upper_x < mean, early, upper_reach), apart)
     above = _log_tail(upper_reach, upper_x, b, y, centre, is_wide)
     is_low = jnp.where(is_wide[0], above > -0.7, (x < mean)[0])
@@ -111,7 +111,7 @@ def _log_tail(
     total = (real * weight - imag * twist).sum(axis=0) * (2 / np.pi * path.reach * path.step)[0]
     total = jnp.where((reach > centre)[0] & ~is_flat[0], total, -total)
     height = 2 * x * gap - jnp.where(is_flat, 0.0, level)
-    # What the midpoint rule makes of the pole on the far side, where that is not below rounding anyway.
+    # The midpoint rule's error from the pole on the far side, unless it is below rounding.
     # The pole moves with the tilt, and so does this.
     distance = jnp.abs(1 - jnp.sqrt((y * y + _POLE) / reach))
     is_felt = (distance * path.width < 8) & ~is_flat
@@ -219,7 +219,7 @@ def _log_cosh(s: jax.Array) -> jax.Array:
     is_low = s < -1
     size = jnp.where(is_far | is_low, 1.0, size)
     square = jnp.where(s > 0, jnp.sinh(size) ** 2, -(jnp.sin(size) ** 2))
-    # The cosine of an angle near the pole is the sine of what is left.
+    # The cosine of an angle near the pole is the sine of the complement.
     low = jnp.where(is_low, s, -1.0)
     left = (low + _POLE) / (0.5 * np.pi + jnp.sqrt(-low))
     near = jnp.where(is_low, jnp.log(jnp.sin(left)), 0.5 * jnp.log1p(square))

@@ -68,7 +68,7 @@ class PolyaGamma(AbstractDistribution):
 
             return -jax.jvp(log_density, (log_x,), (jnp.ones_like(log_x),))[1]
 
-        # Between those of the inverse Gaussian distribution, of which the tails are, and of the normal one.
+        # Between the quantiles of the inverse Gaussian distribution, which has the same tails, and of the normal.
         high = jnp.log(self.mean)
         low = jnp.minimum(jnp.log(shape * shape / 12), high) - 1
         return jnp.exp(solve_increasing(fall, jnp.zeros_like(high), low, high))
@@ -123,7 +123,7 @@ class PolyaGamma(AbstractDistribution):
         mean, variance = self.mean, self.variance
         typical = mean + variance / mean
         spread = jnp.minimum(jnp.sqrt(variance) / mean, 1.0)
-        # Below this part of shape^2 there is no mass.
+        # Below this fraction of shape^2 the mass underflows.
         below = jnp.maximum(jnp.log(typical) - jnp.log(shape * shape / 360), 0.0)
         return entropy_on_half_line(
             lambda x: polya_gamma_log_density(*together(x, shape[None], tilt[None])),

@@ -75,7 +75,7 @@ class SkewNormal(AbstractLocationScale):
     def entropy(self) -> jax.Array:
         (skewness,) = self._arrays("skewness")
         size = jnp.where(skewness < 0, -skewness, skewness)
-        # On the lighter side there is nothing beyond a few of these.
+        # On the lighter side the mass beyond a few of these is negligible.
         scale = 1 / jnp.hypot(1.0, size)
         of_z = entropy_on_line(
             lambda z: self._log_density(z, size[None]),
@@ -119,7 +119,7 @@ def _log_tails(z: jax.Array, skewness: Any) -> tuple[jax.Array, jax.Array]:
     size = jnp.where(is_lower, -z, z)
     log_light = log_skew_tail(size, skewness)
     light = jnp.exp(log_light)
-    # Between -|z| and |z| there is as much as under the normal distribution.
+    # The mass between -|z| and |z| equals the normal mass.
     inner = jnp.where(is_lower, 0.0, jax.lax.erf(_ROOT_HALF * size))
     log_below = jnp.where(is_lower, log_light, jnp.log(jnp.where(is_lower, 1.0, light + inner)))
     log_both = log_ndtr(-size) + math.log(2)

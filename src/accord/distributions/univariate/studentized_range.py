@@ -69,7 +69,7 @@ class StudentizedRange(AbstractTwoTailed):
     def variance(self) -> jax.Array:
         (df,) = self._arrays("df")
         safe = jnp.where(df > 2, df, 3.0)
-        # By how much the squared mean falls short of the mean square, which is all but the same when df is large.
+        # Mean square less squared mean, which nearly cancel when df is large.
         short = -jnp.expm1(jnp.log1p(-1 / (safe - 1)) - 2 * log_gamma_step(0.5 * (safe - 1)))
         table = range_table(self.num_groups)
         finite = safe / (safe - 2) * (table.variance + table.mean**2 * short)

@@ -43,7 +43,7 @@ class AbstractThroughLogit(AbstractDistribution):
 
     @property
     def variance(self) -> jax.Array:
-        # Of the share that is the rarer one, of which small values are not rounded off.
+        # Use the rarer of the share and its complement, whose small values are not rounded off.
         is_high = self._log_odds.mean > 0
 
         def rarer(odds: jax.Array) -> jax.Array:
@@ -82,7 +82,7 @@ class AbstractThroughLogit(AbstractDistribution):
         knots = law._knots()
         bends = np.arange(-37.5, 38.0, 1.5).astype(knots.dtype).reshape((-1,) + (1,) * (knots.ndim - 1))
         bends = jnp.broadcast_to(bends, (bends.shape[0], *knots.shape[1:]))
-        # An exponential moves what counts of a normal distribution by its variance.
+        # An exponential factor shifts the relevant range of a normal distribution by its variance.
         moved = jnp.clip(law.variance, 0.0, 700.0)[None]
         return average(law, jnp.concatenate([knots, knots - moved, knots + moved, bends]), of)
 

@@ -81,7 +81,7 @@ class Kumaraswamy(AbstractDistribution):
 
     def log_cdf(self, value: Any) -> jax.Array:
         x, log_x, log_rest, a, b, is_inside = self._logs(value)
-        # Far down -log(1 - x^a) is x^a to rounding, which may underflow.
+        # For small x, -log(1 - x^a) is x^a to rounding, which may underflow.
         is_far = a * log_x < -40
         log_size = jnp.where(is_far, a * log_x, jnp.log(-jnp.where(is_far, -1.0, log_rest)))
         return jnp.where(is_inside, log_complement(log(b) + log_size), jnp.where(x < 0.5, -jnp.inf, 0.0))
@@ -150,7 +150,7 @@ class BetaProportion(AbstractSameLaw):
         is_inside = (x > 0) & (x < 1)
         x_safe = jnp.where(is_inside, x, 0.5)
         log_x, log_y, gap = jnp.log(x_safe), jnp.log1p(-x_safe), x_safe - m
-        # Of both shares the gap to the mean is the same: near it the two excesses are squares, which do not cancel.
+        # Both shares differ equally from their means: near them the excesses are squares, which do not cancel.
         shape = excess(m, gap, log_x - jnp.log(m)) + excess(1 - m, -gap, log_y - jnp.log1p(-m))
         remainders = log_gamma_remainder(c) - log_gamma_remainder(c * m) - log_gamma_remainder(c * (1 - m))
         outside = jnp.where(jnp.isnan(x), jnp.nan, -jnp.inf)

@@ -54,7 +54,7 @@ class Delta(AbstractDistribution):
 
     @property
     def support(self) -> c.Constraint:
-        # No bijector covers a point; the interval of no width says where the value is.
+        # No bijector covers a point; an interval of zero width says where the value is.
         here = c.Interval(self.v, self.v)
         return c.Independent(here, self.event_dim) if self.event_dim else here
 

@@ -82,7 +82,7 @@ class Entries(AbstractEntries):
         return jax.tree.map(lambda bound: self.take(bound, self.event_shape), support)
 
     def log_prob(self, value: Any) -> jax.Array:
-        # The other entries get a value of no consequence, since parameters cannot be taken by entry in general.
+        # The other entries get an arbitrary value, since parameters cannot be selected by entry in general.
         value = jnp.asarray(value)
         sample = value.shape[: value.ndim - 1 - len(self.event_shape)]
         whole = (*sample, *self.shape, *self.event_shape)

@@ -172,7 +172,7 @@ class _Rows(eqx.Module):
         factor = lower_factor(base.dtype, base.covariance_matrix, base.precision_matrix, base.scale_tril)
         loc = jnp.broadcast_to(jnp.asarray(base.loc, base.dtype), (*np.shape(base.loc)[:-1], n))
         law = MultivariateNormal(taken(loc, 1), scale_tril=taken(factor, 2))
-        # Each pattern is factored once where all vectors have one covariance.
+        # If all vectors share a covariance, factor each pattern of missing elements once.
         patterns, place = np.unique(is_there, axis=0, return_inverse=True)
         if law.scale_tril.ndim > 2:
             patterns, place = is_there, np.arange(len(is_there))

@@ -134,7 +134,7 @@ class TransformedDistribution(AbstractDistribution):
     def log_prob(self, value: Any) -> jax.Array:
         y, is_outside, is_missing = self._inside(value)
         x, log_det = self.bijector.inverse_and_log_det(y)
-        # Each may have more batch axes than the other counts: those of the event of the other are summed.
+        # Either may have batch axes that belong to the other's event: sum over them.
         extra = self._base_event_dim - self.bijector.domain_event_dim
         log_det = log_det.sum(axis=tuple(range(-extra, 0))) if extra else log_det
         density = self.base_distribution.log_prob(x)
