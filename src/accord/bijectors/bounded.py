@@ -117,7 +117,7 @@ def _forward(
     safe_low = jnp.where(has_low, safe_low, safe_high - 1.0)
     two, two_log_det = _forward_two_sided(x, safe_low, safe_high)
     one_sided = has_low ^ has_high
-    # exp overflows to inf, whose product with a zero cotangent is NaN: keep it away from where it is not used.
+    # exp overflows to inf, whose product with a zero cotangent is NaN: keep it out of unused branches.
     growth = jnp.exp(jnp.where(one_sided, x, 0.0))
     one = jnp.where(has_low, safe_low + growth, safe_high - growth)
     both = has_low & has_high

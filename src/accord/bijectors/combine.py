@@ -157,7 +157,7 @@ def _total(log_dets: list[jax.Array]) -> jax.Array:
     """Sum log determinants in one dtype over all axes but the batch axes, which all of them have."""
     dtype = float_type(*log_dets)
     rank = min(log_det.ndim for log_det in log_dets)
-    # Some part has no more batch axes than the chain: the one whose event is the largest.
+    # The part with the largest event has no more batch axes than the chain.
     first, *others = [sum_trailing(log_det, log_det.ndim - rank).astype(dtype) for log_det in log_dets]
     for log_det in others:
         first = first + log_det

@@ -167,7 +167,7 @@ class CorrCholesky(AbstractBijector):
         size = self.forward_shape(x.shape)[-1]
         ones = jnp.ones((*x.shape[:-1], size), x.dtype)
         share = with_diagonal(jnp.tanh(x), ones)
-        # log sqrt(1 - tanh(x)^2), summed along each row: the logarithm of what is left before each column.
+        # log sqrt(1 - tanh(x)^2), summed along each row: the log of the length left before each column.
         log_rest = math.log(2) + x - softplus(2.0 * x)
         row = with_diagonal(log_rest, jnp.zeros_like(ones))
         log_left = jnp.concatenate(
@@ -178,7 +178,7 @@ class CorrCholesky(AbstractBijector):
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
         (y,) = align(y)
-        # Squares summed from the far end: what is left before each column, without subtraction from one.
+        # Squares summed from the far end: the length left before each column, without subtraction from one.
         left = jnp.flip(jnp.cumsum(jnp.flip(y * y, axis=-1), axis=-1), axis=-1)
         before = below_diagonal(left)
         after = below_diagonal(jnp.concatenate([left[..., 1:], jnp.ones_like(left[..., :1])], axis=-1))

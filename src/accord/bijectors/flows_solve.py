@@ -28,7 +28,7 @@ def solve_increasing(function: Callable[[jax.Array], jax.Array], start: jax.Arra
         count, low, high, _ = state
         above, below = function(low) > 0, function(high) < 0
         step = width * jnp.exp2(jnp.asarray(count, start.dtype))
-        # The end that was too near becomes the other end.
+        # The end that was too near becomes the other end of the bracket.
         new_low = jnp.where(above, low - step, jnp.where(below, high, low))
         new_high = jnp.where(below, high + step, jnp.where(above, low, high))
         return count + 1, new_low, new_high, above | below

@@ -172,7 +172,7 @@ class AutoregressiveNN(eqx.Module):
                 f"AutoregressiveNN: permutation is {tuple(sequence)}. Give every number from 0 to {input_dim - 1} once."
             )
         order = np.argsort(np.asarray(sequence))
-        # A hidden unit of degree d sees the first d elements; an output of place p sees units of degree up to p.
+        # A hidden unit of degree d sees the first d elements; the output at position p sees units of degree up to p.
         hidden = [np.arange(size) % max(input_dim - 1, 1) + min(input_dim - 1, 1) for size in hidden_dims]
         last = np.tile(order, sum(param_dims))
         seen = [order + 1, *hidden]

@@ -121,7 +121,7 @@ def split_diagonal(x: Any) -> tuple[jax.Array, jax.Array]:
 def with_diagonal(below: jax.Array, last: jax.Array) -> jax.Array:
     """Build the lower triangular matrix with these elements below the diagonal, row by row, and this diagonal."""
     size = last.shape[-1]
-    # One gather: what lies above the diagonal is taken from a 0 put behind the elements.
+    # One gather: elements above the diagonal come from a 0 appended to the vector.
     index = np.full((size, size), below.shape[-1] + size)
     index[np.tril_indices(size, -1)] = np.arange(below.shape[-1])
     index[np.diag_indices(size)] = below.shape[-1] + np.arange(size)

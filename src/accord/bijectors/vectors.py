@@ -171,7 +171,7 @@ class L1Ball(AbstractBijector):
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
         (x,) = align(x)
-        # log(1 - |tanh x|), and from it the logarithm of what is left before each element.
+        # log(1 - |tanh x|), and from it the log of the rest before each element.
         log_rest = math.log(2) - softplus(2.0 * jnp.abs(x))
         log_left = _sum_before(log_rest)
         log_slope = 2.0 * (math.log(2) + x - softplus(2.0 * x))
