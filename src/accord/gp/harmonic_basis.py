@@ -90,7 +90,7 @@ class HarmonicBasis(Module):
                 f"HarmonicBasis: the points have shape {np.shape(x)}. Give shape (n,), on a line."
             )
         turns = as_points("HarmonicBasis", x, dtype, lib) / lib.asarray(self.period, dtype)
-        # Whole turns are left out first, since the sine of a large angle has few digits.
+        # Remove whole turns first, since the sine of a large angle is inaccurate.
         angles = 2 * math.pi * (turns - lib.floor(turns)) * lib.arange(1, self.size + 1, dtype=dtype)[None]
         return lib.concatenate([lib.ones_like(turns), lib.cos(angles), lib.sin(angles)], axis=1)
 
@@ -104,7 +104,7 @@ def _log_series(z: jax.Array, size: int) -> jax.Array:
     start = z / (last - 0.5 + jnp.sqrt(last * last - 0.25 + z * z))
 
     def lower(ratio: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-        # I_order / I_(order - 1) from the one of the order above.
+        # I_order / I_(order - 1) from the ratio of the order above.
         ratio = z / (2 * order + z * ratio)
         return ratio, ratio
 
