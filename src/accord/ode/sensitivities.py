@@ -28,7 +28,7 @@ MAX_DERIVATIVES = 1024
 """Of all states together; more take longer than to go back."""
 
 
-_LOOSE = 1e-3  # weight of errors of derivatives beside those of states
+_LOOSE = 1e-3  # weight of errors of derivatives relative to errors of states
 
 
 class Problem(eqx.Module):
@@ -59,7 +59,7 @@ def solve_along(problem: Problem, solver: Solver) -> jax.Array:
         return solver(given.slope, given.y0, given.t0, given.times, _size)
 
     def rule(primals: tuple[Problem], tangents: tuple[Any]) -> tuple[jax.Array, jax.Array]:
-        # JAX hands over numbers of Python where it was given them.
+        # JAX passes on Python numbers unchanged.
         given = eqx.combine(jax.tree.map(jnp.asarray, primals[0]), static)
         return _with_derivative(given, tangents[0], solver)
 
@@ -102,7 +102,7 @@ def _with_derivative(problem: Problem, tangent: Any, solver: Solver) -> tuple[ja
     first = jnp.zeros((sum(numbers[index].size for index in moved), problem.y0.size), dtype)
     if 0 in directions:
         first += directions[0]
-    if 1 in directions:  # what begins later has moved less
+    if 1 in directions:  # a later start moves the state less
         first -= directions[1][:, None] * problem.slope(problem.t0, problem.y0)
     moving = _Moving(problem.slope, {index - 2: unit for index, unit in directions.items() if index >= 2})
     first = jnp.concatenate([problem.y0[None], first])

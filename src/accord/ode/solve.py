@@ -15,7 +15,7 @@ from .sensitivities import Problem, solve_along
 from .stepping import Stepping, solver_for
 from .traced_slope import TracedSlope
 
-# By the size of a number in bytes: what an adaptive step may be wrong by, relative and absolute.
+# Default relative and absolute error of an adaptive step, by the size of a number in bytes.
 _TOLERANCES = {8: (1e-7, 1e-9), 4: (1e-4, 1e-6)}
 
 
@@ -103,5 +103,5 @@ def solve(
 def _in_order(times: jax.Array, t0: jax.Array) -> jax.Array:
     """Return the times made non-decreasing: diffrax raises for others, where a run needs NaN (`drivers.callbacks`)."""
     in_order = jax.lax.cummax(jnp.maximum(times, t0))
-    # Where times are equal, a maximum has half of its derivative from each.
+    # Keep `times` itself: for equal times a maximum takes half of its derivative from each.
     return jnp.where(in_order == times, times, jax.lax.stop_gradient(in_order))

@@ -50,7 +50,7 @@ class Stepping:
         diffrax = diffrax_module()
         control = diffrax.PIDController(self.rtol, self.atol, **norm)
         if isinstance(self.solver, diffrax.AbstractImplicitSolver):
-            # Between two steps the interpolant of a stiff system is far less accurate than at their ends.
+            # The interpolant of a stiff system is far less accurate between steps than at their ends.
             control = diffrax.ClipStepSizeController(control, step_ts=times)
         solution = diffrax.diffeqsolve(
             diffrax.ODETerm(_slope),
