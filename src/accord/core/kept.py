@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_MOST = 16  # results: those of the oldest question make room
+_MOST = 16  # results; the oldest is dropped first
 
 
 class Kept:

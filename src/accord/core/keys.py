@@ -20,7 +20,7 @@ import numpy as np
 
 from .errors import OptionError
 
-# What a chain's numbers are for. Folded into the chain's key, so that streams never meet.
+# Purposes of a chain's random numbers, folded into the chain's key, so that streams never overlap.
 USE_DRAW = 0
 USE_TUNE = 1
 USE_START = 2
@@ -90,7 +90,7 @@ def fold(key: Any, number: Any) -> Any:
         return jnp.stack(threefry((key[0], key[1]), (zero, number)))
     if np.ndim(number) == 0 and np.ndim(key) == 1:
         return _of_ints(key, (0, int(number)))
-    with np.errstate(over="ignore"):  # wrapping around is what the cipher means
+    with np.errstate(over="ignore"):  # the cipher relies on wrap-around
         return np.stack(threefry((key[0], key[1]), (np.uint32(0), number)))
 
 

@@ -35,7 +35,7 @@ def unknown(module: str, name: str) -> AttributeError:
         public = [each for each in names if not each.startswith("_")]
         families = getattr(sys.modules.get("accord.distributions"), "__all__", ())
         hint = for_name(name, families) or suggest(name, public)
-    # With an object of its own, since Python would repeat the suggestion.
+    # Pass `obj`, since Python would otherwise repeat the suggestion.
     return AttributeError(f"{module} has no {name!r}.{hint}", name=name, obj=None)
 
 

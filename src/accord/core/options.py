@@ -60,7 +60,7 @@ def hint(owner: str, name: str, known: Iterable[str]) -> str:
     It is what another library's word is here, or else the nearest one that there is, and both where one letter may be
     wrong: `start` is PyMC's, or `starts`. Empty where neither is.
     """
-    from .dictionary.hints import for_argument  # where nothing is wrong, nobody needs the words of others
+    from .dictionary.hints import for_argument  # imported late: only errors need other libraries' words
 
     told = for_argument(owner, name, known)
     return f"{suggest(name, known, _A_SLIP if told else 0.6)}{told}"

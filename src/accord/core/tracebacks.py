@@ -28,7 +28,7 @@ T = TypeVar("T")
 PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _CORE = str(Path(__file__).parent) + os.sep
 
-# Where the frames of a traceback are not the user's. Code that was generated has no file.
+# File prefixes of frames that are not the user's. Generated code has no file.
 _LIBRARIES = (
     *{path + os.sep for kind, path in sysconfig.get_paths().items() if kind.endswith("lib")},
     *(str(Path(str(module.__file__)).parent) + os.sep for module in (jax, eqx, np)),
@@ -37,9 +37,9 @@ _LIBRARIES = (
     "<@",
     "<attrs",
 )
-# What JAX puts beside an exception: a note after it, or exceptions before it that were never raised.
+# JAX's additions to an exception: a note after it, or exceptions before it that were never raised.
 _NOTE_OF_JAX = "--------------------\nFor simplicity, JAX has removed"
-# This one says where an operation was written that failed when JAX transformed it.
+# This one holds the source location of an operation that failed when JAX transformed it.
 _ORIGIN = "JaxStackTraceBeforeTransformation"
 _KEPT_BY_JAX = ("UnfilteredStackTrace", _ORIGIN)
 _CALLED = ("__call__", "__getattr__", "__getitem__", "__or__")
@@ -158,7 +158,7 @@ def _before(error: BaseException) -> BaseException | None:
     while before is not None and _is_implementation(before):
         before = _linked(before)
     if before is not first:
-        # By the base class, since an exception may be a frozen dataclass.
+        # Set through the base class, since an exception may be a frozen dataclass.
         if first is error.__cause__:
             BaseException.__setattr__(error, "__cause__", None)  # which also suppresses the context
             BaseException.__setattr__(error, "__context__", before or first)

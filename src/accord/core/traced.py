@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Literal
 
-# Parameters from which nothing is computed any more: rules for derivatives, and what Equinox derives from the others.
+# Parameters that no longer affect results: derivative rules, and values that Equinox derives from the others.
 _SPENT = {
     "custom_jvp_call": ("jvp_jaxpr_fun",),
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),

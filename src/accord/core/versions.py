@@ -9,7 +9,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 
 T = TypeVar("T")
 
-_HAS_CHOICE = jax.__version_info__ < (0, 11, 1)  # newer releases of XLA for CPUs fuse in one way
+_HAS_CHOICE = jax.__version_info__ < (0, 11, 1)  # newer releases of XLA for CPUs have one way to fuse
 
 QUICK_CPU_OPTIONS: Mapping[str, bool | int] = MappingProxyType(
     {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 1} if _HAS_CHOICE else {}

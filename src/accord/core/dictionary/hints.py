@@ -10,7 +10,7 @@ from .word import Word
 
 WORDS: tuple[Word, ...] = (*OPTIONS, *PARAMETERS, *DISTRIBUTIONS, *NAMES)
 
-_ENDINGS = ("_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_rng")  # of Stan's distributions
+_ENDINGS = ("_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_rng")  # of Stan's density functions
 
 
 def for_argument(owner: str, name: str, known: Iterable[str]) -> str:

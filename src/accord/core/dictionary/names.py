@@ -2,7 +2,7 @@
 
 from .word import Word
 
-# NumPyro's transforms are our bijectors: these have the name without `Transform`.
+# NumPyro's transforms are accord's bijectors: these drop `Transform` from the name.
 _SAME = (
     "Abs",
     "Affine",
@@ -156,7 +156,7 @@ _BLACKJAX = {
     "rmh": "",
     "pathfinder": "",
 }
-# What is asked of a run, in whichever library.
+# Attributes of a run's result, by library.
 _OF_A_RUN = {
     ("NumPyro", "get_samples"): 'draws["mu"]',
     ("NumPyro", "print_summary"): "draws.summary",

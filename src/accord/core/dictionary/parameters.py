@@ -13,7 +13,7 @@ _COVARIANCE = {
     "chol": "scale_tril",
 }
 
-# By distribution of ours: words of PyMC.
+# PyMC's words by accord's distribution.
 _PYMC: dict[str, dict[str, str]] = {
     "AsymmetricLaplace": {"mu": "loc", "kappa": "asymmetry", "b": "scale=1 / b"},
     "Bernoulli": _PROBABILITY,
@@ -72,7 +72,7 @@ _PYMC: dict[str, dict[str, str]] = {
 }
 _NOTES = {("Geometric", "p"): "Failures are counted, from 0, and not trials, from 1."}
 
-# What is said of any distribution: parameters that are no numbers. `dist.Normal(0, 1)` stands for each.
+# Parameters of any distribution that are not numbers; `dist.Normal(0, 1)` stands for any distribution.
 _REPEATED = "In a model, `ac.plate` repeats a site."
 _OF_ALL = (
     Word("PyMC", "parameter", "shape", "dist.Normal(0, 1).expand([3])", note=_REPEATED),
@@ -89,7 +89,7 @@ PARAMETERS = (
         for family, words in _PYMC.items()
         for theirs, ours in words.items()
     ),
-    # `NegativeBinomial` there has either; one of ours has each.
+    # PyMC's `NegativeBinomial` takes either pair; accord has one distribution for each.
     Word("PyMC", "parameter", "mu", "dist.NegativeBinomial2(mean, concentration)", "dist.NegativeBinomial"),
     Word(
         "PyMC", "parameter", "alpha", "dist.NegativeBinomial2(mean, concentration)", "dist.NegativeBinomial"
