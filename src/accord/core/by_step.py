@@ -7,13 +7,13 @@ import equinox as eqx
 import jax
 
 Flags = tuple[bool, ...]
-"""For each leaf of a pytree, in JAX's order, whether it has an entry for each step."""
+"""Flags for the leaves of a pytree, in JAX's order: whether the leaf has an entry for each step."""
 
 
 def at_each_step(function: Callable[..., Any], tree: Any, by_step: Flags, *values: Any, axis: int = 0) -> Any:
     """Map `function(tree of a step, *values of a step)` over all steps; `axis` holds the steps in values and result.
 
-    What is not an array in the tree is the same at each step, and stays what it is.
+    Leaves of the tree that are not arrays are the same at each step, and stay unchanged.
     """
     leaves, structure = jax.tree.flatten(tree)
     own = [leaf for leaf, is_own in zip(leaves, by_step, strict=True) if is_own]

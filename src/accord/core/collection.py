@@ -9,9 +9,9 @@ from contextlib import contextmanager
 def collection_put_off() -> Iterator[None]:
     """Pause cyclic garbage collection in a `with` block, unless it is off already.
 
-    Tracing makes so many objects that Python would look through all that JAX has imported in the midst of it, which
-    takes as long as to trace a small model, a tenth of a second. The switch belongs to the process: threads beside do
-    without, too, and of two that put it off the first one to end gives it back.
+    Tracing makes so many objects that Python would scan everything that JAX has imported in the middle of it. That
+    takes a tenth of a second, as long as tracing a small model. The switch belongs to the process: other threads go
+    without collection too, and if two threads pause it, the first to finish switches it on again.
     """
     if not gc.isenabled():
         yield

@@ -94,7 +94,7 @@ class InitializationError(AccordError):
 
     **Fields**
     - `sites`: mapping from site name to its log density at the best point tried.
-    - `blame`: what is not finite there, and why; see `accord.density.Blame`. None where it was not looked for.
+    - `blame`: the values that are not finite there, and why; see `accord.density.Blame`. None if not computed.
 
     **Example**
 

@@ -12,7 +12,7 @@ _MOST = 16  # results; the oldest is dropped first
 class Kept:
     """Cache of results by question. It belongs to one value and is no part of it: copies and pickles start empty.
 
-    Safe in threads: a second one that asks the same waits for the first.
+    Thread-safe: a second thread with the same question waits for the first.
     """
 
     def __init__(self) -> None:

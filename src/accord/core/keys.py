@@ -103,7 +103,7 @@ def _of_ints(key: Any, counter: tuple[int, int]) -> np.ndarray:
 def item(key: Any, use: Any, number: Any) -> Any:
     """Return the key of item `number` of stream `use` (both uint32) of a chain's key; shapes as for `fold`.
 
-    One block of the cipher, where two folds take two. Its first word of counter is never 0, which is that of `fold`.
+    It takes one block of the cipher, where two folds take two. The counter's first word is never 0, the one of `fold`.
     """
     if isinstance(number, jax.Array):
         first = use + np.uint32(1)
@@ -146,7 +146,7 @@ def words(key: np.ndarray, use: int, count: int) -> np.ndarray:
 def of_numbers(numbers: jax.Array) -> jax.Array:
     """Return the key, shape `(2,)` uint32, of floats of shape `(n,)`: a function of all their bits.
 
-    The words of each number are encrypted by its place, and added up without regard to order.
+    The words of each number are encrypted with its position, then added up.
     """
     words = jax.lax.bitcast_convert_type(numbers, jnp.uint32).reshape(numbers.size, -1)
     place = jnp.arange(numbers.size, dtype=jnp.uint32)
@@ -168,7 +168,7 @@ def uniform(key: jax.Array, first: Any, second: Any, dtype: Any) -> jax.Array:
 def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.Array, jax.Array]:
     """Draw two independent uniform numbers in (0, 1), never 0 nor 1, from one cipher block; shape of the counters.
 
-    They have 32 bits each (23 in float32), which is enough to choose by: probabilities are off by 1e-10 at most.
+    They have 32 bits each (23 in float32), which is enough for choices: probabilities are off by 1e-10 at most.
     """
     words = threefry((key[0], key[1]), (jnp.asarray(first), jnp.asarray(second)))
     bits = 23 if dtype == jnp.float32 else 32

@@ -11,7 +11,7 @@ from .tracebacks import entry_point
 def refusal(module: str) -> Any:
     """Return a `__getattr__` for a module: it raises `AttributeError` with the nearest name or accord's word.
 
-    Type checkers shall go on to report such names, so that it is no function to them.
+    It is typed `Any`, not as a function, so that type checkers still report such names.
     """
 
     @entry_point
@@ -24,7 +24,7 @@ def refusal(module: str) -> Any:
 def unknown(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module does not have.
 
-    Python asks for a submodule before it imports it, and tools ask for names with an underscore: they read no words.
+    Submodules (which Python looks up before importing them) and names with an underscore (for tools) get no hint.
     """
     known = vars(sys.modules[module])
     hint = ""

@@ -17,7 +17,7 @@ T = TypeVar("T")
 def checks_options(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that unknown or missing arguments raise `OptionError`, with the ones that it takes.
 
-    It is an entry point, too: see `core.tracebacks`.
+    The function also becomes an entry point: see `core.tracebacks`.
     """
     signature = inspect.signature(function)
     known = signature.parameters
@@ -57,8 +57,8 @@ def checks_fields(cls: type[T]) -> type[T]:
 def hint(owner: str, name: str, known: Iterable[str]) -> str:
     """Return a hint, with a leading space, on an argument unknown to `owner`, such as `infer.sample`.
 
-    It is what another library's word is here, or else the nearest one that there is, and both where one letter may be
-    wrong: `start` is PyMC's, or `starts`. Empty where neither is.
+    The hint translates another library's word, or else names the nearest known argument. It has both if one letter may
+    be wrong: `start` is PyMC's word, or a slip for `starts`. It is empty if neither applies.
     """
     from .dictionary.hints import for_argument  # imported late: only errors need other libraries' words
 

@@ -20,8 +20,8 @@ Precision = Literal["float64", "float32"]
 def scope(precision: Precision) -> Iterator[None]:
     """Trace and execute at `precision` with fixed rules, whatever the user's own settings are.
 
-    Promotion is NumPy-like because models are users' code; the debug flags are off because they change
-    the compiled program, and a run accounts for non-finite values itself.
+    Promotion is NumPy-like because models are users' code. The debug flags are off because they change the compiled
+    program, and a run reports non-finite values itself.
 
     **Raises** `OptionError` for a precision that is neither `"float64"` nor `"float32"`.
     """

@@ -1,9 +1,9 @@
 """Shorten tracebacks to the user's own lines, with the message last.
 
-Between the call of a user and the line of a model lie dozens of frames of this package and of JAX, which bury both. A
-function that users call leaves them out of the traceback of what it raises, just before the exception reaches the
-caller. Nothing is installed anywhere, and nothing is done where nothing is raised: the frames of the calls themselves
-tell which function is the outermost one. `JAX_TRACEBACK_FILTERING=off` shows all frames, ours with those of JAX.
+Dozens of frames of this package and of JAX lie between a user's call and the line of a model. A public function removes
+them from the traceback just before an exception reaches the caller. No hook is installed, and a call that raises
+nothing costs nothing: the call frames show which function is the outermost one. `JAX_TRACEBACK_FILTERING=off` shows all
+frames.
 """
 
 import functools
@@ -74,7 +74,7 @@ def entry_points(cls: type[T]) -> type[T]:
 def leave(error: Exception) -> None:
     """Shorten the traceback of an exception that the caller re-raises, if it goes to the user.
 
-    A bare `raise` takes the traceback from the exception, and adds no line for the function that it stands in.
+    A bare `raise` after this uses the exception's traceback and adds no frame for its own function.
     """
     frame = inspect.currentframe()
     entry = frame.f_back if frame is not None else None
@@ -85,8 +85,8 @@ def leave(error: Exception) -> None:
 def shorten(error: BaseException) -> None:
     """Remove frames that are not the user's from a traceback, unless JAX was told to show all frames.
 
-    The exceptions before it that the user's own code has caught stay, shortened too. Those that this package or JAX
-    has caught are implementation; they are in `__context__` still, where they were, but they are not printed.
+    Earlier exceptions that the user's own code caught stay, shortened too. Exceptions that this package or JAX caught
+    are implementation: they stay in `__context__` but are not printed.
     """
     if jax.config.jax_traceback_filtering == "off":  # pyright: ignore[reportAttributeAccessIssue]
         return
@@ -127,8 +127,8 @@ def _is_below_another(entry: FrameType) -> bool:
 def _own(error: BaseException) -> TracebackType | None:
     """Return the traceback of an exception without library frames.
 
-    What has none of the user's, was not raised on purpose, and has no note that says where, keeps the last one of this
-    package: it may be our fault. `core` raises on purpose alone, and holds the entry points, which say nothing.
+    An exception without user frames that was not raised on purpose, and has no note with a place, keeps the last frame
+    of this package: it may be a bug here. `core` raises only on purpose, and its entry points carry no information.
     """
     frames = _frames(error)
     own = [at for at in frames if not _is_of_library(at)]
@@ -178,7 +178,7 @@ def _linked(error: BaseException) -> BaseException | None:
 def _is_implementation(error: BaseException) -> bool:
     """Return whether an exception was caught by this package or a library, not by the user's code.
 
-    Its traceback begins where it was caught. JAX keeps frames that it took away in exceptions of its own.
+    A traceback begins where the exception was caught. JAX stores frames that it removed in its own exceptions.
     """
     caught = error.__traceback__
     return type(error).__name__ in _KEPT_BY_JAX or (caught is not None and _is_of_library(caught))

@@ -38,12 +38,12 @@ def equations(jaxpr: Any) -> Iterator[Any]:
 def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
     """Return the key of a program: programs with equal keys compute the same from the same constants.
 
-    That is which operation takes which results, and all that each is made with. The text that JAX prints would not do:
-    it has one name for all results that nobody uses, `[...]` for arrays, and for Python functions a name that others
-    may have. What is not plain is compared as JAX itself compares it, and kept by the key.
+    The key records which operation takes which results, and every parameter of each operation. JAX's printed text would
+    not do: it has one name for all unused results, `[...]` for arrays, and ambiguous names for Python functions.
+    Objects that are not plain values are compared as JAX compares them, and the key keeps them alive.
 
-    Rules for derivatives are left out: what is run is not differentiated any more. `with_rules` counts them, each
-    equal to itself alone.
+    Derivative rules are left out, because a program that runs is not differentiated any more. `with_rules` includes
+    them; each rule equals only itself.
     """
     teller = _Teller({} if with_rules else _SPENT)
     teller.tell_function(getattr(traced, "jaxpr", traced))

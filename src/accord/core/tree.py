@@ -14,8 +14,8 @@ T = TypeVar("T")
 def node(cls: type[T]) -> type[T]:
     """Make a class a frozen dataclass and a pytree whose children are the fields.
 
-    For what programs take and return. An `equinox.Module` does the same and more, and takes microseconds to make, to
-    take apart and to look at; between two blocks the host does so with the states of thousands of chains.
+    Use it for inputs and outputs of programs. An `equinox.Module` does the same and more, but takes microseconds to
+    make, flatten and inspect, and the host does this for the states of thousands of chains between two blocks.
     """
     return jax.tree_util.register_dataclass(dataclass(frozen=True, eq=False)(cls))
 

@@ -16,13 +16,13 @@ QUICK_CPU_OPTIONS: Mapping[str, bool | int] = MappingProxyType(
 )
 """Options that halve the work of XLA's compiler for CPUs, for the same speed or more.
 
-The level is LLVM's: a step of NUTS takes 0.76 to 1.08 times what it does at the third one (`benchmarks/overhead.py`).
+The level is LLVM's: a step of NUTS takes 0.76 to 1.08 times its time at level 3 (`benchmarks/overhead.py`).
 """
 
 FUSING_CPU_OPTIONS: Mapping[str, bool | int] = MappingProxyType(
     {**QUICK_CPU_OPTIONS, "xla_cpu_use_fusion_emitters": True} if _HAS_CHOICE else {}
 )
-"""Those for programs that add up many rows by group, which XLA's newer way to fuse does in half of the time."""
+"""Options for programs that add up many rows by group; XLA's newer way to fuse takes half of the time."""
 
 
 def parts_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
@@ -36,9 +36,9 @@ def parts_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
 def as_one_function(function: Callable[..., T]) -> Callable[..., T]:
     """Mark a function so that XLA for CPUs compiles it to one piece of machine code.
 
-    Else XLA calls its operations one after the other, at 50 to 100 nanoseconds each. XLA itself marks small loops so;
-    here the call is marked from outside, and kept from being inlined before. What is not plain arithmetic (see
-    `drivers.plain`) cannot be compiled this way.
+    Without the mark, XLA calls operations one after the other, at 50 to 100 nanoseconds each. XLA marks small loops
+    this way itself; here the call is marked from outside, and not inlined before. Only plain arithmetic (see
+    `drivers.plain`) can be compiled this way.
     """
 
     def run(*arguments: Any) -> T:

@@ -16,7 +16,7 @@ _ENDINGS = ("_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_rng")  # 
 def for_argument(owner: str, name: str, known: Iterable[str]) -> str:
     """Return a hint, with a leading space, on an argument that `owner` (`infer.sample`, `dist.Normal`) does not have.
 
-    Empty where nobody calls anything so. `known`: the arguments it has.
+    It is empty if no library uses the name. `known`: the arguments that `owner` has.
     """
     is_family = owner.startswith("dist.")
     rows = PARAMETERS if is_family else OPTIONS

@@ -11,14 +11,14 @@ class Word:
     """Word of another library, and the code to write in accord.
 
     **Fields**
-    - `library`: whose word it is, such as "PyMC".
+    - `library`: the library that uses the word, such as "PyMC".
     - `kind`: an `option` of a function, a `parameter` of a distribution, a `distribution`, another `name` in a
-      module or a language, or an `attribute` of what a run returns.
-    - `theirs`: their word. `ours`: the code to write; of options and parameters it begins with the argument's name.
-      Empty where there is nothing of the kind yet.
-    - `where`: the function or distribution of ours that has the option or parameter, as `infer.sample`; empty for what
-      else there is, and for parameters that every distribution has there.
-    - `note`: what is different beside the word, or empty.
+      module or a language, or an `attribute` of a run's result.
+    - `theirs`: the other library's word. `ours`: the code to write in accord; for options and parameters it begins with
+      the argument's name. Empty if accord has no equivalent yet.
+    - `where`: accord's function or distribution with the option or parameter, such as `infer.sample`; empty for other
+      kinds, and for parameters that every distribution of the other library has.
+    - `note`: a difference besides the word, or empty.
     """
 
     library: str
