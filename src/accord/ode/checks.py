@@ -23,7 +23,7 @@ def check_times(t0: Any, times: Any) -> None:
     if not (np.diff(whole) >= 0).all():
         at = int(np.argmin(np.diff(whole) >= 0))
         raise OptionError(
-            f"ode.solve: times[{at}] is {whole[at + 1]:g} and comes after {whole[at]:g}"
+            f"ode.solve: times[{at}] is {whole[at + 1]:g}, below the preceding {whole[at]:g}"
             f"{' (t0)' * (at == 0)}. Sort the times, and give the state at or before the first of them as y0."
         )
 
@@ -34,6 +34,6 @@ def check_slope(slope: Callable[..., Any], start: Any, args: Any, dtype: Any) ->
     shapes = [jax.tree.map(lambda a: tuple(a.shape), tree) for tree in (found, start)]
     if shapes[0] != shapes[1]:
         raise ModelError(
-            f"ode.solve: the slope returns {shapes[0]} where the state is {shapes[1]} (shapes). Return one number for "
-            "each of the state: `jnp.stack([...])` makes an array of several."
+            f"ode.solve: the slope returns shapes {shapes[0]}, but the state has shapes {shapes[1]}. Return one number "
+            "for each number of the state: `jnp.stack([...])` makes an array of several."
         )

@@ -1,8 +1,7 @@
 """Differentiate solutions by a few parameters: solve for their derivatives along with the states.
 
-The derivatives of the states with respect to m numbers obey linear equations of their own. Solved in the steps that the
-states alone would take, they cost one loop in which every operation has m + 1 columns, where going back through a
-solution costs a second loop that makes the steps of the first again.
+The derivatives of the states by m parameters obey linear equations. Solved in the steps of the states alone, they cost
+one loop in which every operation has m + 1 columns. Reverse mode costs a second loop that repeats the steps.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,13 +18,13 @@ from .traced_slope import Slope, TracedSlope
 Norm = Callable[[jax.Array], jax.Array]
 
 Solver = Callable[[Slope, jax.Array, jax.Array, jax.Array, Norm], jax.Array]
-"""`(slope, y0, t0, times, norm) -> states`, with a leading axis of times; steps are as long as `norm` lets them be."""
+"""`(slope, y0, t0, times, norm) -> states`, with a leading axis of times; `norm` of the error controls the steps."""
 
 MAX_NUMBERS = 32
-"""That a solution may depend on, to be differentiated along with it."""
+"""Most unknown numbers of a problem whose derivatives are solved for along with the states."""
 
 MAX_DERIVATIVES = 1024
-"""Of all states together; more take longer than to go back."""
+"""Most derivatives of all states together; with more, reverse mode is faster."""
 
 
 _LOOSE = 1e-3  # weight of errors of derivatives relative to errors of states
@@ -70,8 +69,8 @@ def solve_along(problem: Problem, solver: Solver) -> jax.Array:
 class _Moving(eqx.Module):
     """Slope of the state (the first row) and of its derivatives (the other rows).
 
-    **Fields**: `slope`, of the state; `directions`, by the number of an array of it, along which each row's derivative
-    is, with a leading axis of rows.
+    **Fields**: `slope`, of the state; `directions`, by index of a slope's array, the direction of each row's
+    derivative, with a leading axis of rows.
     """
 
     slope: Slope
@@ -135,7 +134,7 @@ def _size(vector: jax.Array) -> jax.Array:
 def _size_of_rows(rows: jax.Array) -> jax.Array:
     """Measure the error of rows: the state sets the step size, unless derivatives would blow up.
 
-    Where states do not move, as in an equilibrium, nothing else keeps steps from growing until derivatives explode.
+    In an equilibrium, where states do not move, nothing else keeps steps from growing until derivatives explode.
     """
     of_derivatives = jnp.sqrt(jnp.sum(rows[1:] ** 2) / max(rows[1:].size, 1))
     return jnp.maximum(_size(rows[0]), jnp.where(jnp.isfinite(of_derivatives), _LOOSE * of_derivatives, 0.0))

@@ -34,31 +34,33 @@ def solve(
 ) -> Any:
     """Solve `dy/dt = slope(t, y, args)` from `y0` at `t0`, and return the states at `times`.
 
-    Steps adapt to the error. The work is bounded: where `max_steps` are not enough, or a state is not finite, or times
-    decrease, all states are NaN, so that a run counts and explains the place, and leaves it.
+    Steps adapt to the error, and their number is bounded. All states are NaN if `max_steps` are not enough, a state is
+    not finite, or times decrease. A run then counts and explains the position, and rejects it.
 
-    Derivatives by up to 32 numbers (1024 of all states together) are solved for beside the states, where the method is
-    explicit: in the steps of the states, or in shorter ones where the states rest. Gradients have derivatives forward
-    (`jax.hessian`), not backward again. By more numbers, with an implicit method, or where the slope has a
-    `jax.custom_vjp`, gradients are those of the steps taken, some of which are taken again to spare memory. These have
-    no derivatives, and are wrong where the method is explicit and the states rest exactly, as in an equilibrium.
+    With an explicit method, derivatives by up to 32 numbers (1024 derivatives of all states together) are solved for
+    along with the states, in the same steps, or in shorter ones where the states rest. Such gradients have forward-mode
+    derivatives (`jax.hessian`), but no second reverse-mode ones.
+
+    With more numbers, an implicit method, or a slope with a `jax.custom_vjp`, gradients differentiate the steps taken;
+    some steps are repeated to save memory. Such gradients have no derivatives of their own. They are wrong if the
+    method is explicit and the states rest exactly, as in an equilibrium.
 
     **Arguments**
-    - `slope`: function of time, a scalar, state, and `args`; returns what a state looks like.
+    - `slope`: function of time (a scalar), state and `args`; returns a pytree like the state.
     - `y0`: array or pytree of arrays; converted to floats.
     - `t0`: time of `y0`, a number.
     - `times`: shape `(n,)`, not decreasing, from `t0` on.
     - `args`: any pytree.
-    - `method`: "explicit" (Tsitouras, order 5); "implicit" (Kvaerno, order 5) for stiff systems, of which some parts
-      settle far sooner than others; or a solver of diffrax.
+    - `method`: "explicit" (Tsitouras, order 5); "implicit" (Kvaerno, order 5) for stiff systems, in which some parts
+      settle far sooner than others; or a diffrax solver.
     - `rtol`, `atol`: tolerances of a step, relative and absolute, in the units of the state; 1e-7 and 1e-9 in float64,
       1e-4 and 1e-6 in float32. A state that is small in its units needs a smaller `atol`.
-    - `max_steps`: at most so many, taken or refused; an implicit method takes one to each time at least.
+    - `max_steps`: maximal number of steps, accepted or refused; an implicit method takes at least one to each time.
 
-    **Returns** what a state looks like, each array with a leading axis of `n`.
+    **Returns** a pytree like the state, each array with a leading axis of `n`.
 
-    **Raises** `OptionError` for times known now that decrease or come before `t0`; `ModelError` where `slope` does not
-    return what a state looks like, and where diffrax is not installed.
+    **Raises** `OptionError` for times known now that decrease or come before `t0`; `ModelError` if `slope` does not
+    return a pytree like the state, or if diffrax is not installed.
 
     **Source**: Kidger (2021), On Neural Differential Equations (diffrax); Dickinson & Gelinas (1976), Journal of
     Computational Physics 21, 123-143 (derivatives beside the states); Tsitouras (2011), Computers & Mathematics

@@ -15,8 +15,8 @@ from .traced_slope import Slope
 class Stepping:
     """Solver, tolerances and maximal number of steps.
 
-    **Fields**: `solver`, of diffrax; `rtol` and `atol`, of a step; `max_steps`. Slopes are pytrees, of which all that
-    they depend on is a leaf.
+    **Fields**: `solver`, from diffrax; `rtol` and `atol` of a step; `max_steps`. Slopes are pytrees whose leaves are
+    all that they depend on.
     """
 
     solver: Any
@@ -94,5 +94,5 @@ def solver_for(method: Any) -> Any:
         case "implicit":
             return diffrax.Kvaerno5()
     raise OptionError(
-        f"ode.solve: method must be 'explicit', 'implicit' or a solver of diffrax, got {method!r}."
+        f"ode.solve: method must be 'explicit', 'implicit' or a diffrax solver, got {method!r}."
     )

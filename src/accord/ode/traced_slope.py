@@ -16,10 +16,10 @@ Slope = Callable[[jax.Array, jax.Array], jax.Array]
 class _Code:
     """Traced computation from constants, time and state; equal to any that computes the same.
 
-    One with rules for derivatives (`jax.custom_jvp`), or callbacks that are made anew, is equal to itself alone.
+    Code with derivative rules (`jax.custom_jvp`), or with callbacks created anew, equals only itself.
 
-    A model is traced several times before it is run, and makes its slope anew each time. diffrax, whose tracing takes
-    most of the time, keeps what it has traced for arguments that are equal.
+    A model is traced several times before it is run, and builds its slope anew each time. diffrax, whose tracing takes
+    most of the time, caches its traces by equal arguments.
     """
 
     def __init__(self, jaxpr: Any):
@@ -37,7 +37,7 @@ class _Code:
 class TracedSlope(eqx.Module):
     """Slope whose leaves are all the arrays that it closes over.
 
-    **Fields**: `constants`; `code`, what is done with them, time and state.
+    **Fields**: `constants`; `code`, the computation from constants, time and state.
     """
 
     constants: tuple[Any, ...]
