@@ -29,17 +29,18 @@ Shape = tuple[int, ...]
 class AbstractDistribution(Module):
     """Abstract base class of probability distributions over arrays; every distribution is a frozen pytree.
 
-    A distribution stores its parameters as they were given, computes nothing ahead and keeps nothing, so one value can
-    be used under any transformation, in any number of threads, at the same time. Parameters known while tracing
-    (numbers, NumPy and concrete JAX arrays) are checked once, on construction; tracers are not.
+    A distribution stores its parameters as given; it precomputes and caches nothing. One value can be used under any
+    transformation and in any number of threads at the same time. Parameters known while tracing (numbers, NumPy and
+    concrete JAX arrays) are checked once, on construction; tracers are not.
 
     Draws and values have shape `sample_shape + batch_shape + event_shape`. Parameters broadcast to `batch_shape`.
 
     **Class variables**
     - `parameters`: the constraint of each parameter by name; its last `event_dim` axes are not batch axes.
-    - `has_smooth_mode`: whether the density has surely no kink at its mode, so that no integral need be cut there.
+    - `has_smooth_mode`: whether the density is known to have no kink at its mode, so that integrals need no split
+      there.
 
-    **Raises** `DistributionError` on construction, naming the parameter, when one is outside its constraint.
+    **Raises** `DistributionError` on construction, which names the parameter outside its constraint.
     """
 
     parameters: ClassVar[dict[str, Constraint]] = {}
@@ -86,7 +87,7 @@ class AbstractDistribution(Module):
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         """Return independent draws, shape `sample_shape + batch_shape + event_shape`, determined by `key`.
 
-        A univariate distribution with an `icdf` need not define it: uniform draws are sent through the `icdf`.
+        A univariate distribution with an `icdf` need not define `sample`: uniform draws pass through the `icdf`.
         """
         return self.icdf(open_uniform(key, self._shape(sample_shape), self.dtype))
 
@@ -135,7 +136,7 @@ class AbstractDistribution(Module):
     def mode(self) -> jax.Array:
         """A value of largest density or probability, shape `batch_shape + event_shape`; the smallest of several.
 
-        Where the density is unbounded it is the place at which it is; NaN where the supremum is not in the support.
+        Where the density is unbounded, the mode is the point at which it is; NaN if the supremum is not in the support.
         """
         raise self._undefined("mode")
 

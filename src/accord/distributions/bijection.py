@@ -37,7 +37,8 @@ _MAPS: tuple[tuple[type[c.Constraint], type[AbstractBijector]], ...] = (
 def biject_to(constraint: c.Constraint) -> AbstractBijector:
     """Return the bijector from unconstrained space onto the interior of `constraint`; its bounds may be traced.
 
-    **Raises** `DistributionError` for a discrete constraint, which no smooth map covers, and for one that has no map.
+    **Raises** `DistributionError` for a discrete constraint, which no smooth map covers, and for a constraint without a
+    map.
     """
     if constraint.is_discrete:
         raise DistributionError(

@@ -18,9 +18,8 @@ from .arc_mass import NODES, WEIGHTS
 class ProjectedNormal(AbstractDistribution):
     """Projected normal distribution: the direction (a unit vector) of a normal vector with unit covariance.
 
-    It needs no constants that are hard to compute and has draws that depend smoothly on the parameter, so it suits
-    directions of latent vectors in any dimension. `mode` is NaN where the concentration is 0, for all directions are
-    equally likely.
+    Its constants are easy to compute and its draws depend smoothly on the parameter, so it suits directions of latent
+    vectors in any dimension. `mode` is NaN where the concentration is 0, because all directions are equally likely.
 
     **Fields**
     - `concentration`: mean of the normal vector, shape `(..., n)`, n >= 2; a longer vector is more concentrated.

@@ -42,8 +42,8 @@ _LOG_WEIGHTS = [math.log(weight) for weight in WEIGHTS]
 def draw(key: jax.Array, sample_shape: Shape, k1: jax.Array, k2: jax.Array, r: jax.Array) -> jax.Array:
     """Draw angles from the centre, in [-pi, pi], of shape `sample_shape` + the parameters' shape.
 
-    Proposals come from a staircase over the density, which is monotone on each of its steps but for a factor whose
-    bound is at one end too; about a third are refused.
+    Proposals come from a staircase over the density. On each step the density is monotone, except for a factor whose
+    bound is at an end too. About a third of the proposals are refused.
     """
     shape = (*sample_shape, *k1.shape)
     edges, log_bounds = _staircase(k1, k2, r)

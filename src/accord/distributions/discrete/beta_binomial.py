@@ -22,7 +22,7 @@ from .poisson import draw_poisson
 class BetaBinomial(AbstractFinite):
     """Beta-binomial distribution: successes in `total_count` trials that share a beta-distributed chance.
 
-    The cdf, its inverse and the entropy are sums over all values: `total_count` must then be a constant.
+    The cdf, its inverse and the entropy sum over all values: `total_count` must then be a constant.
 
     **Fields**
     - `concentration1`: weight of success, > 0.

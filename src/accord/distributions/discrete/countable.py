@@ -27,7 +27,7 @@ class AbstractCountable(AbstractDistribution):
 
         **Arguments**: `expand`: False for shape `(n, 1, ..., 1)`, which broadcasts to it.
 
-        **Raises** `DistributionError` when they are infinitely many, or their number is only known to a tracer.
+        **Raises** `DistributionError` if there are infinitely many values, or if their number is traced.
         """
         del expand
         raise DistributionError(

@@ -21,7 +21,7 @@ from .table_draws import draw_from_table, look_up
 class Hypergeometric(AbstractFinite):
     """Hypergeometric distribution: successes among `total_count` items drawn without replacement.
 
-    Draws, the cdf, its inverse and the entropy are sums over all values: the counts must then be constants.
+    Draws, the cdf, its inverse and the entropy sum over all values: the counts must then be constants.
 
     **Fields**
     - `num_successes`: successes in the population, a whole number >= 0.

@@ -16,9 +16,9 @@ _NOTHING = 1e30
 class WalleniusHypergeometric(AbstractOddsHypergeometric):
     """Wallenius's noncentral hypergeometric distribution: successes among items drawn one by one by weight.
 
-    A thing taken changes the odds of the next one; where the two numbers taken are independent and only their sum is
-    known, the distribution is Fisher's, `NoncentralHypergeometric`. All probabilities are computed at once, thing after
-    thing, in about `total_count` times as many operations as there are values.
+    Each item drawn changes the odds of the next. If the two counts are independent and only their sum is known, use
+    Fisher's distribution, `NoncentralHypergeometric`. All probabilities are computed at once, item after item, in about
+    `total_count` operations for each value.
 
     **Fields**
     - `num_successes`: successes in the population, a Python integer >= 0.

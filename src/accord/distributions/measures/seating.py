@@ -18,9 +18,9 @@ from .random_measures import AbstractRandomMeasure
 class ChineseRestaurantProcess(AbstractFinite):
     """Chinese restaurant process: the next customer's table, given the number of customers at each table.
 
-    Arrays have a fixed length, so empty tables are zeros in `counts`. A new table is the first of them; where none is
-    left it is number n, just beyond the last. All other empty tables have probability 0. `counts.at[k].add(1)` seats
-    the customer.
+    Arrays have a fixed length, so empty tables are zeros in `counts`. A new table is the first empty one, or number n,
+    just beyond the last, if none is empty. All other empty tables have probability 0. `counts.at[k].add(1)` seats the
+    customer.
 
     **Fields**
     - `rpm`: a `DirichletProcess` or `PitmanYorProcess`.

@@ -21,8 +21,8 @@ from .triangular import with_event_axes
 class CAR(AbstractCentredVector):
     """Conditional autoregressive (CAR) prior of spatial effects: a normal whose precision follows a graph.
 
-    Given its neighbours, element i has mean `loc_i + correlation * (weighted mean of theirs less their loc)` and
-    precision `conditional_precision * (sum of its weights)`.
+    Given its neighbours, element i has mean `loc_i + correlation * (weighted mean of the neighbours' values less their
+    loc)` and precision `conditional_precision * (sum of its weights)`.
 
     The log determinant comes from the eigenvalues of the graph. They are computed on the host while tracing, so an
     evaluation costs one pass over the weights. A traced adjacency is factored at each evaluation instead.

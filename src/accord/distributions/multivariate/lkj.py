@@ -1,7 +1,7 @@
 """Define the LKJ distributions of correlation matrices and their Cholesky factors.
 
-Row k of the factor (from 1) is a point on the unit half-sphere of k elements. Its last element squared is Beta(b, a),
-a = (k - 1)/2, b = concentration + (n - k)/2, and its direction among the others is uniform; rows are independent.
+Row k of the factor (from 1) is a point on the unit half-sphere of k elements. Its squared last element is Beta(b, a), a
+= (k - 1)/2, b = concentration + (n - k)/2; the direction of its other elements is uniform. Rows are independent.
 """
 
 from typing import Any, ClassVar, Literal
@@ -149,7 +149,7 @@ class LKJCholesky(AbstractLKJ):
 class LKJ(AbstractLKJ):
     """LKJ distribution of correlation matrices: the density is a power of their determinant.
 
-    Prefer `LKJCholesky` in a model: its factor is what a multivariate normal needs, and nothing has to be factored.
+    Prefer `LKJCholesky` in a model: a multivariate normal takes its factor directly, without a factorisation.
 
     **Fields**
     - `dimension`: n, rows of the matrix, a Python integer of at least 2.

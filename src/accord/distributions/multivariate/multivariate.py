@@ -30,7 +30,7 @@ from .centred import AbstractCentredVector
 class MultivariateNormal(AbstractCentredVector):
     """Multivariate normal distribution of real vectors; give exactly one of the three matrices, `(..., n, n)`.
 
-    Prefer `scale_tril` where it is at hand: the others are factored at every evaluation.
+    Prefer `scale_tril` if you have it: the other matrices are factored at every evaluation.
 
     **Fields**
     - `loc`: mean, shape `(..., n)`, or a number for all elements.

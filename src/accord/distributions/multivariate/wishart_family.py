@@ -1,9 +1,9 @@
 """Define the base class of Wishart distributions of matrices, inverses and Cholesky factors.
 
 With S the lower factor of the scale matrix, a Wishart matrix is X = (S F)(S F)', where F, Bartlett's factor, is lower
-triangular with independent elements: normals below the diagonal, chi variables on it. An inverse Wishart matrix is
-X = (S F^-1)(S F^-1)' with the degrees of freedom in reverse order. All four densities are that of F times powers of the
-diagonals of F and S, so they are evaluated, drawn and summarised from F, where nothing large cancels.
+triangular with independent elements: normals below the diagonal, chi variables on it. An inverse Wishart matrix is X =
+(S F^-1)(S F^-1)' with the degrees of freedom in reverse order. All four densities equal the density of F times powers
+of the diagonals of F and S. So they are evaluated, drawn and summarised from F, where nothing large cancels.
 """
 
 from typing import Any, ClassVar

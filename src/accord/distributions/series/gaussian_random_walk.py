@@ -17,7 +17,7 @@ from ..special import HALF_LOG_TWO_PI, log
 class GaussianRandomWalk(AbstractDistribution):
     """Gaussian random walk: the positions after each independent normal step from 0.
 
-    The density costs one pass over the path: the covariance of its positions is never built.
+    The density costs one pass over the path; the covariance of its positions is never built.
 
     **Fields**
     - `scale`: standard deviation of every step, the first from 0 included, > 0.

@@ -1,7 +1,7 @@
 """Filter and smooth the states of a linear Gaussian system, with one forward and one backward pass.
 
-All functions are of one series, without batch axes. An observation that is missing has a row of zeros in the
-observation matrix and in its noise, and a variance of 1 that nothing depends on, so that it drops out of every sum.
+All functions take one series, without batch axes. A missing observation has a row of zeros in the observation matrix
+and in its noise, and a variance of 1 that nothing depends on. So it drops out of every sum.
 """
 
 from typing import NamedTuple

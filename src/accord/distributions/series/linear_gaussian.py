@@ -27,10 +27,10 @@ class Moments(NamedTuple):
 class LinearGaussianStateSpace(AbstractDistribution):
     """Linear Gaussian state-space distribution of observations; the states are integrated out exactly.
 
-    The state begins as `m + B e`, moves as `x_t = A x_(t-1) + G e`, and is observed as `y_t = H x_t + R e`, each `e`
-    a vector of independent standard normal numbers. A row of zeros in B or G is a state without noise. A value has
-    shape `(..., num_steps, k)`; log density and smoothing cost one pass over it, by the Kalman filter. Steps that are
-    not observed have no influence, and are predicted by `smooth` and `sample_states`.
+    The state begins as `m + B e`, moves as `x_t = A x_(t-1) + G e`, and is observed as `y_t = H x_t + R e`, each `e` a
+    vector of independent standard normal numbers. A row of zeros in B or G is a state without noise. A value has shape
+    `(..., num_steps, k)`; log density and smoothing cost one pass over it, by the Kalman filter. Unobserved steps have
+    no influence; `smooth` and `sample_states` predict them.
 
     **Fields**
     - `num_steps`: length of the series, a whole number of at least 1, known while tracing.

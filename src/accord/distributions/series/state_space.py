@@ -19,9 +19,9 @@ from .gaussian_random_walk import check_num_steps
 class GaussianStateSpace(AbstractDistribution):
     """Gaussian state-space path: at every step a vector is mapped linearly, then moved by a normal step.
 
-    Give exactly one of the three matrices, shape `(..., n, n)`; prefer `scale_tril` where it is at hand. Density and
-    draws cost one pass over the path: the covariance between its steps is never built. The initial state itself is
-    known, and not part of the path. A random initial state is a site of its own, given as `initial_value`.
+    Give exactly one of the three matrices, shape `(..., n, n)`; prefer `scale_tril` if you have it. Density and draws
+    cost one pass over the path: the covariance between its steps is never built. The initial state is known and not
+    part of the path. For a random initial state, add a site and pass it as `initial_value`.
 
     **Fields**
     - `num_steps`: length of the path, a whole number of at least 1, known while tracing.

@@ -1,7 +1,7 @@
 """Sum over the values of a whole-number distribution: one by one if few, else over groups of them.
 
-The values between neighbouring quantiles are cut into groups, of which each is represented by three values with the
-weights that make cubic polynomials right. Groups of one or three values are summed exactly.
+The values between neighbouring quantiles are cut into groups. Three values represent each group, with weights that are
+exact for cubic polynomials. Groups of one or three values are summed exactly.
 """
 
 import jax

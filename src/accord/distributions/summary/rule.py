@@ -1,9 +1,9 @@
 """Integrate over the support of a continuous univariate distribution, panel by panel.
 
-The variable of integration is the logarithm of the distance to the ends of the support, where it has ends, and on the
-whole line one that grows like the logarithm in both tails: powers, by which densities rise at an end and fall off in a
-tail, are then exponentials, which Gauss-Legendre rules resolve at any scale. The points are constants to derivatives,
-and ends of the support that move take the variable with them, so that a derivative of the sum is that of the integral.
+The variable of integration is the logarithm of the distance to the ends of the support. On the whole line it grows like
+the logarithm in both tails. Powers, by which densities rise at an end and fall in a tail, are then exponentials, which
+Gauss-Legendre rules resolve at any scale. The points are constants to derivatives and move with the ends of the
+support, so that the derivative of the sum equals the derivative of the integral.
 
 **Source**: composite Gauss-Legendre rules: Davis & Rabinowitz (1984), Methods of Numerical Integration, section 2.7.
 """
@@ -77,7 +77,7 @@ def nodes_between(d: AbstractDistribution, knots: jax.Array) -> Nodes:
 def integrate(nodes: Nodes, log_density: jax.Array, *factors: jax.Array) -> jax.Array:
     """Integrate a density times factors, all given at the nodes; infinite if a tail diverges.
 
-    Past the outermost panels the integrand goes on as the power law that it is within them.
+    Beyond the outermost panels the integrand is continued as the power law that it follows within them.
     """
     log_mass = log_density + nodes.log_slope
     is_there = log_mass > -jnp.inf

@@ -16,7 +16,7 @@ from .interval_support import cuts, inside_of
 def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known) -> jax.Array:
     """Return the log density (or probability) at `x` within [low, high], given a value in that interval.
 
-    `low` and `high` have the batch shape, and `x` at least its rank. `known` says which bounds cut mass off.
+    `low` and `high` have the batch shape, and `x` at least its rank. `known` says which bounds cut off mass.
     """
     return log_density_in(base, measure(base, low, high, known), x)
 

@@ -1,9 +1,8 @@
 """Measure the mass of any univariate distribution in an interval, however far out or narrow.
 
-Away from cancellation the mass is a difference of the smaller tails. In a narrow interval, where that difference would
-cancel, the log density is replaced by a polynomial through its slope, from which everything is measured relative to a
-point inside: nothing large enters, neither in a value nor in a derivative by a parameter. Every branch is computed from
-inputs that are safe for it.
+Usually the mass is a difference of the smaller tails. In a narrow interval, where this difference would cancel, a
+polynomial fitted to the slope replaces the log density. Everything is then measured relative to a point inside, so that
+nothing large enters a value or a derivative by a parameter. Every branch gets inputs that are safe for it.
 """
 
 import math
@@ -33,9 +32,9 @@ _FEW = 16
 class Measure(NamedTuple):
     """Mass of an interval, of the batch shape.
 
-    What follows counts only where `is_narrow`: `split`, a point inside; `at_split`, the log density there; `step`, the
-    widths on its left and right; `terms`, coefficients of the log density relative to that at the split, on either
-    side; `relative` and `log_relative`, the mass relative to the density at the split.
+    The other fields count only where `is_narrow`: `split`, a point inside; `at_split`, the log density there; `step`,
+    the widths on its left and right; `terms`, coefficients of the log density relative to the split, on either side;
+    `relative` and `log_relative`, the mass relative to the density at the split.
     """
 
     log_mass: Any

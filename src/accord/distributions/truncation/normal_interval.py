@@ -1,8 +1,8 @@
 """Compute density, shares and quantiles of a truncated normal, with derivatives from its moments.
 
-A difference of tails cancels when it is differentiated; a difference of the moments of the interval and of the part of
-it beyond a value does not. Derivatives by arguments that do not vary cost nothing. Every function takes what is known
-of the bounds, a value or a level, location, scale and both bounds; 0 stands for a bound that is known to be absent.
+Derivatives of a difference of tails cancel; differences between moments of the interval and of its part beyond a value
+do not. Derivatives by constant arguments cost nothing. Every function takes the static knowledge of the bounds, a value
+or a level, location, scale and both bounds; 0 stands for an absent bound.
 """
 
 from collections.abc import Callable

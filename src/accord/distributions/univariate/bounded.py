@@ -87,7 +87,7 @@ class Arcsine(AbstractSymmetricOnInterval):
 class Triangular(AbstractOnInterval):
     """Triangular distribution on an interval: a quantity with known ends and a best guess.
 
-    The slope of the log density at the peak, where it has none, is given as 0.
+    The slope of the log density at the peak does not exist and is given as 0.
 
     **Fields**
     - `low`, `high`: ends of the interval, `low < high`.

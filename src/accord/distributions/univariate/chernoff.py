@@ -20,7 +20,7 @@ _MOST = 12.0
 class Chernoff(AbstractDistribution):
     """Chernoff's distribution: the maximiser of `W(t) - t^2` for two-sided Brownian motion W; isotonic estimates.
 
-    Estimates of a monotone density, of a mode and of others at the rate `n^(-1/3)` have it, with a scale of their own.
+    It is the limiting distribution, up to scale, of `n^(1/3)`-rate estimates such as of a monotone density or a mode.
 
     **Density**: `g(x) g(-x) / 2`, where g is the function whose Fourier transform at s is
     `2^(1/3) / Ai(i 2^(-1/3) s)`, with Airy's function Ai.

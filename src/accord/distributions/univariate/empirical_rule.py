@@ -12,8 +12,8 @@ _FAR, _NEAR = 6.2, 0.18
 def distance_rule(size: int, *, is_two_sided: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return points in the support and weights: Gauss-Legendre rules on pieces where the density is smooth.
 
-    Where the first and the last piece end the density may be a power, times its logarithm in the entropy: points are
-    denser there.
+    At the outer ends of the first and last piece the density may be a power (times its logarithm in the entropy):
+    points are denser there.
     """
     first = max(0.5, np.floor(2 * _NEAR * np.sqrt(size)) / 2) if is_two_sided else 0.0
     ends = np.arange(first, min(size, _ROUGH) + 0.25, 0.5)

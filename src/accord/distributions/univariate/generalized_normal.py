@@ -20,7 +20,7 @@ from .location_scale import AbstractLocationScale
 class GeneralizedNormal(AbstractLocationScale):
     """Generalised normal distribution on the real line: Laplace (power 1), normal (2), towards uniform.
 
-    The slope of the log density at the centre, where a power of at most 1 has none, is given as 0.
+    For a power of at most 1 the slope of the log density at the centre does not exist and is given as 0.
 
     **Fields**
     - `loc`: centre, any real.

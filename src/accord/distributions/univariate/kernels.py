@@ -13,7 +13,7 @@ class AbstractPolynomialKernel(AbstractSymmetricArch):
     """Abstract base class of distributions with density proportional to a power of 1 - z^2.
 
     **Class variables**
-    - `power`: that power.
+    - `power`: the power.
     - `coefficients`: of the lower tail over u^(power + 1), u = z + 1, in rising powers of u.
     """
 

@@ -25,7 +25,7 @@ class AbstractDistance(AbstractDistribution):
     """Abstract base class of distances between an empirical cdf and the true, continuous one.
 
     **Class variables**
-    - `is_two_sided`: whether it counts how far the one is below the other, too.
+    - `is_two_sided`: whether the distance counts both signs of the difference.
     - `least_steps`: the lower end of the support, times `size`.
     """
 
@@ -155,8 +155,8 @@ class AbstractDistance(AbstractDistribution):
 class KolmogorovSmirnov(AbstractDistance):
     """Kolmogorov-Smirnov distribution: the largest distance of an empirical cdf of `size` draws from the true one.
 
-    The distribution is exact; its density has kinks, and for two draws a jump, at multiples of `1 / (2 size)`, where it
-    is that from below. An evaluation takes about `100 size^2` operations.
+    The distribution is exact. Its density has kinks, and for two draws a jump, at multiples of `1 / (2 size)`, where
+    the left limit is returned. An evaluation takes about `100 size^2` operations.
 
     **Fields**
     - `size`: number of draws, a Python integer from 1 to 1000.
@@ -182,8 +182,8 @@ class KolmogorovSmirnov(AbstractDistance):
 class KolmogorovSmirnovOneSided(AbstractDistance):
     """One-sided Kolmogorov-Smirnov distribution: the largest excess of an empirical cdf over the true one.
 
-    The distribution is exact; its density falls by 1 at `1 / size`, where it is that from below, and has kinks further
-    on.
+    The distribution is exact. Its density falls by 1 at `1 / size`, where the left limit is returned, and has kinks
+    further on.
 
     **Fields**
     - `size`: number of draws, a Python integer from 1 to 1000.

@@ -16,7 +16,7 @@ from .location_scale import AbstractLocationScale
 class Laplace(AbstractLocationScale):
     """Laplace distribution on the real line: two exponential tails about a centre.
 
-    The slope of the log density at the centre, where it has none, is given as 0.
+    The slope of the log density at the centre does not exist and is given as 0.
 
     **Fields**
     - `loc`: mean and median, any real.

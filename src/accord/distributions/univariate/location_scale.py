@@ -19,7 +19,7 @@ class AbstractLocationScale(AbstractDistribution):
     """Abstract base class of `loc + scale * z`: a family supplies functions of z and its other parameters.
 
     **Class variables**
-    - `shapes`: names of those other parameters, in the order in which the functions take them.
+    - `shapes`: names of the other parameters of z, in the order in which the functions take them.
     - `has_end`: whether z is bounded, so that its log density may be -inf.
     """
 

@@ -23,9 +23,9 @@ _TERMS = 16
 class PolyaGamma(AbstractDistribution):
     """Polya-Gamma distribution PG(shape, tilt): augments logistic and negative binomial likelihoods.
 
-    Draws are sums of 16 gamma variables, exact, and of an inverse Gaussian one in the place of the rest of the series,
-    with its mean and variance. Without tilt that rest is 5e-6 of the variance; with a large tilt it is most,
-    and goes over into an inverse Gaussian variable itself.
+    Draws sum 16 exact gamma variables and an inverse Gaussian variable, which replaces the rest of the series and has
+    its mean and variance. Without tilt the rest is 5e-6 of the variance. With a large tilt it is most of the variance,
+    and is itself nearly inverse Gaussian.
 
     **Fields**
     - `shape`: > 0; the number of trials, or of trials and failures.

@@ -20,7 +20,7 @@ from .location_scale import AbstractLocationScale
 class SkewedExponentialPower(AbstractLocationScale):
     """Skewed exponential power distribution: includes the asymmetric Laplace and the two-piece normal.
 
-    The slope of the log density at the peak, where a power of at most 1 has none, is given as 0.
+    For a power of at most 1 the slope of the log density at the peak does not exist and is given as 0.
 
     **Fields**
     - `loc`: the peak, any real.

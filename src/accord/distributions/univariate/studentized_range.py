@@ -29,8 +29,8 @@ _MOST_GROUPS = 200
 class StudentizedRange(AbstractTwoTailed):
     """Studentized range distribution: the range of several equal means over their standard error; Tukey's test.
 
-    The difference of the means is taken over the estimated standard error of one. For two groups it is `sqrt(2)` times
-    the absolute value of a Student t variable.
+    The difference of the means is divided by the estimated standard error of one mean. For two groups it is `sqrt(2)`
+    times the absolute value of a Student t variable.
 
     **Fields**
     - `df`: degrees of freedom of the estimated scale, > 0; the mean is finite above 1, the variance above 2.

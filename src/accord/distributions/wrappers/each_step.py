@@ -16,8 +16,8 @@ from ..constraint.each_step import EachStep as EachStepSet
 class EachStep(AbstractDistribution):
     """Independent steps, each with its own parameters: batch shape `(length, *shape)`.
 
-    Of several parameters some have an entry for each step and some do not; their own axes may be as many as they like,
-    so that they cannot be broadcast against a first axis. Each step is evaluated by itself, all of them at once.
+    Some parameters have an entry for each step and some do not. Parameters may have any number of axes, so they cannot
+    be broadcast against a first axis. All steps are evaluated at once, each by itself.
 
     **Fields**
     - `base`: a distribution whose parameters may have a first axis of steps; `by_step`, for each of its leaves, if so.

@@ -20,8 +20,8 @@ class Either(AbstractDistribution):
     - `first`, `second`: of the one not taken, parameters may be anything.
     - `shape`, `event`: batch and event shape of both; `float_dtype`: as `dtype`.
 
-    **Density**: the density of the chosen distribution. Values are replaced before the other one sees them: zero times
-    a derivative that is not finite would be NaN.
+    **Density**: the density of the chosen distribution. The unused distribution gets safe values instead: zero times a
+    derivative that is not finite would be NaN.
     """
 
     condition: Any

@@ -68,7 +68,7 @@ class Entries(AbstractEntries):
     def support(self) -> c.Constraint:
         """Return the support of `base`, with the bounds of these entries.
 
-        **Raises** `DistributionError` where bounds differ between entries in a way that has no one place for each.
+        **Raises** `DistributionError` where bounds differ between entries without one value for each.
         """
         support = self.base.support
         inner = support
@@ -102,7 +102,7 @@ class Entries(AbstractEntries):
     def take(self, weights: Any, event_shape: Shape = ()) -> Any:
         """Select these entries from an array with one number for each entry of the batch (or that broadcasts to it).
 
-        Further axes to the left, as of the steps of a scan, stay where they are.
+        Further axes to the left, such as the steps of a scan, are kept.
         """
         found = np.shape(weights)
         if not found:

@@ -83,7 +83,7 @@ class NormalPart(AbstractPart):
 class NormalEntries(AbstractEntries):
     """Missing elements of normal vectors given the others, in one row: batch shape `(num_entries,)`.
 
-    The elements of one vector depend on each other: their log density stands at the first of them, and the others have
+    The elements of a vector depend on each other: their joint log density is assigned to the first, and the others have
     zero.
 
     **Fields**, besides the fields of `Entries`; `index` is into the flattened `(*shape, n)`:

@@ -16,7 +16,7 @@ from ..constraint import Constraint
 class OrderedDistribution(AbstractDistribution):
     """Ordered distribution: exchangeable elements, sorted or given that they are in increasing order.
 
-    It takes the symmetry out of a mixture, whose components could otherwise change places.
+    Use it to break the symmetry of a mixture, whose components could otherwise swap labels.
 
     **Fields**
     - `base_dist`: a continuous distribution of vectors over the reals whose elements may be permuted without changing

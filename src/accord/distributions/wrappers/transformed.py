@@ -19,7 +19,7 @@ from .image import image
 class TransformedDistribution(AbstractDistribution):
     """Transformed distribution of `y = f(x)` for a variable x and a bijector f.
 
-    Where f acts on events of more axes than x has, batch axes of x are taken into the event.
+    If f acts on events with more axes than x has, batch axes of x are taken into the event.
 
     **Fields**
     - `base_distribution`: the distribution of x; continuous.
