@@ -1,7 +1,8 @@
 """Convert arguments to one floating dtype and rank, exactly, and only when they are used.
 
-Fields of distributions and bijectors stay as the user gave them: Python numbers, NumPy or JAX arrays. Here they meet.
-Nothing relies on implicit promotion of dtypes or ranks, so the same code runs under JAX's strictest settings.
+Fields of distributions and bijectors stay as the user gave them: Python numbers, NumPy or JAX arrays. They are
+converted here. Nothing relies on implicit promotion of dtypes or ranks, so the same code runs under JAX's strictest
+settings.
 """
 
 import math

@@ -12,7 +12,7 @@ from .arrays import value_hash
 class AbstractBijector(Module):
     """Abstract base class of bijectors: frozen differentiable maps `y = f(x)` of unconstrained x to constrained y.
 
-    A bijector computes nothing ahead and keeps nothing: parameters are stored as given and may be tracers.
+    A bijector precomputes and caches nothing: parameters are stored as given and may be tracers.
 
     **Class variables**
     - `domain_event_dim`, `codomain_event_dim`: how many trailing axes of `x` and `y` form one event; 0 for

@@ -1,8 +1,8 @@
 """Map the real line to the numbers above, below or between bounds.
 
-Bounds may be traced and may be infinite: the map is then the one-sided or the identity map, with the same values and
-derivatives as if it had been written so. Choosing between maps inside a compiled program is done on inputs made safe
-first, because a `where` on the outputs alone lets NaN through to the gradient.
+Bounds may be traced and may be infinite: the map is then the one-sided or the identity map, with exactly its values and
+derivatives. Choosing between maps inside a compiled program is done on inputs made safe first, because a `where` on the
+outputs alone lets NaN through to the gradient.
 """
 
 from typing import Any
@@ -67,7 +67,7 @@ class UpperBounded(AbstractBijector):
 class Interval(AbstractBijector):
     """Map the real line to (`low`, `high`) by a scaled sigmoid, measured from the nearer end.
 
-    Where a bound is infinite it is `LowerBounded`, `UpperBounded` or `Identity`, value for value.
+    With an infinite bound it equals `LowerBounded`, `UpperBounded` or `Identity`, value for value.
 
     **Fields**
     - `low`, `high`: broadcast with `x`; `low < high`, finite or infinite, may be traced.

@@ -69,7 +69,7 @@ class Inverse(AbstractBijector):
     """Invert a map: `Inverse(Sigmoid())` is the logit.
 
     **Fields**
-    - `base`: the map; `x` of this one is its `y`.
+    - `base`: the map to invert; its `y` is the `x` of the inverse.
 
     **Example**
 

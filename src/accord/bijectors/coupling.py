@@ -78,11 +78,11 @@ class SplineFamily(eqx.Module):
 class Coupling(AbstractBijector):
     """Keep the first elements of a vector; map the others by a bijector that depends on the first ones.
 
-    Both ways cost one evaluation of the network and are as exact as the family. Chain several, with a permutation
-    between them, so that every element is mapped.
+    Forward and inverse cost one evaluation of the network and are as exact as the family. Chain several, with a
+    permutation between them, so that every element is mapped.
 
     **Fields**
-    - `network`: from `(..., split)` to `(..., (n - split) * family.num_parameters)`; not inverted.
+    - `network`: maps `(..., split)` to `(..., (n - split) * family.num_parameters)`; it is never inverted.
     - `family`: makes the elementwise bijector from the numbers of each element: `AffineFamily()`, `SplineFamily()` or
       any hashable value like them.
     - `split`: how many elements are kept, from 1 to n - 1.

@@ -140,8 +140,8 @@ class BelowIdentity(LowerCholesky):
 class CorrCholesky(AbstractBijector):
     """Map vectors of length `n (n - 1) / 2` to the Cholesky factors of correlation matrices `(n, n)`.
 
-    tanh of each element, row by row, is the share that a column takes of what is left of the row's length of one;
-    these are the canonical partial correlations.
+    Row by row, tanh of each element is the share that a column takes of the row's remaining length (one in total).
+    These shares are the canonical partial correlations.
 
     **Source**: Lewandowski, Kurowicka & Joe (2009), J. Multivariate Anal. 100, 1989-2001, sections 2 and 3.
 

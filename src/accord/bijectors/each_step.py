@@ -13,7 +13,8 @@ class EachStep(AbstractBijector):
     """Map each step of a series, along the first axis of `x` and `y`, by its own bijector.
 
     **Fields**
-    - `base`: a bijector whose parameters may have a first axis of steps; `by_step`, for each of its leaves, whether.
+    - `base`: a bijector whose parameters may have a first axis of steps.
+    - `by_step`: for each of its leaves, whether it has that axis.
     """
 
     base: AbstractBijector

@@ -198,7 +198,8 @@ class Power(AbstractBijector):
 class Abs(AbstractBijector):
     """Take the absolute value of positive numbers: the inverse gives the positive of two solutions.
 
-    From the whole real line it is two-to-one: a density sent through it must be folded, not changed by this map.
+    On the whole real line it is two-to-one: fold a density (`FoldedDistribution`) instead of transforming it by this
+    map.
 
     **Example**
 

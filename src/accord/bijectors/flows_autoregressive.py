@@ -14,8 +14,8 @@ from .networks import AutoregressiveNN, at_one_dtype, limit
 class InverseAutoregressive(AbstractBijector):
     """Map `y = loc(x) + scale(x) * x`; a network computes each loc and log scale from earlier elements.
 
-    Forward costs one evaluation of the network, inverse one for every element, in turn: both are exact. The log scale
-    is held smoothly between the limits, so that no input makes it overflow.
+    Forward costs one evaluation of the network, inverse one for every element in turn. Both are exact. The log scale is
+    limited smoothly, so that no input makes it overflow.
 
     **Fields**
     - `network`: an `AutoregressiveNN` with `param_dims` (1, 1).

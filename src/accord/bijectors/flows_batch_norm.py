@@ -13,8 +13,8 @@ from .networks import at_one_dtype, row
 class BatchNorm(AbstractBijector):
     """Map `y = shift + exp(log_scale) * (x - mean) / sqrt(variance + epsilon)`, with frozen statistics.
 
-    The map depends on nothing but its fields: it never looks at the batch it is applied to, so it is the same under
-    any batching. `updated` gives the map with the running statistics moved towards a batch's.
+    The map depends only on its fields, never on the batch, so it is the same under any batching. `updated` gives the
+    map with the running statistics moved towards a batch's.
 
     **Fields**
     - `mean`, `variance`: running statistics of the input, shape `(n,)`; not meant to be trained.

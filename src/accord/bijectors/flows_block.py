@@ -126,8 +126,8 @@ class BlockNeuralAutoregressiveNN(eqx.Module):
 class BlockNeuralAutoregressive(AbstractBijector):
     """Map vectors by a `BlockNeuralAutoregressiveNN`, which increases in every element.
 
-    Forward is exact. Inverse searches for each element in turn, by Newton's steps within a bracket, bounded in number
-    and to rounding; its derivatives equal the exact inverse's. It costs some ten evaluations for every element.
+    Forward is exact. Inverse solves for each element in turn, to rounding, by a bounded number of bracketed Newton
+    steps; its derivatives equal the exact inverse's. It costs some ten evaluations for every element.
 
     **Fields**
     - `network`: the network, called with `(..., n)`.

@@ -18,7 +18,7 @@ class Planar(AbstractBijector):
     by a bounded search to rounding.
 
     **Fields**
-    - `direction`: the free u, shape `(n,)`; where its product with `weight` is far below -1 it is bent most.
+    - `direction`: the free u, shape `(n,)`; it is bent most where its product with `weight` is far below -1.
     - `weight`: w, shape `(n,)`.
     - `bias`: b, a number.
 
@@ -73,7 +73,7 @@ class Planar(AbstractBijector):
 class Radial(AbstractBijector):
     """Map `y = x + b (x - c) / (a + |x - c|)`: draw vectors to a centre c, or push them away.
 
-    Both ways are exact. At the centre itself the log determinant has a kink; its derivative there is given as 0.
+    Forward and inverse are exact. At the centre the log determinant has a kink; its derivative there is given as 0.
 
     **Fields**
     - `centre`: c, shape `(n,)`.

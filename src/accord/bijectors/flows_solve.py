@@ -14,9 +14,9 @@ _MAX_STEPS = 200
 def solve_increasing(function: Callable[[jax.Array], jax.Array], start: jax.Array) -> jax.Array:
     """Find the zero of an elementwise increasing function, to rounding; not differentiable.
 
-    A bracket is sought around `start` by doubling its width, at most 120 times; then Newton's steps are taken, or
-    halvings where one would leave the bracket or be slow, at most 200. Where the function has no zero in reach, the
-    end of the bracket nearest to one is the result.
+    The search doubles a bracket around `start`, at most 120 times. Then it takes at most 200 Newton steps, or halvings
+    where a Newton step would leave the bracket or be slow. If the function has no zero in reach, the result is the
+    nearest end of the bracket.
     """
     width = jnp.ones_like(start)
 
@@ -59,8 +59,8 @@ def solve_increasing(function: Callable[[jax.Array], jax.Array], start: jax.Arra
 def invert_triangular(forward: Callable[[jax.Array], jax.Array], y: jax.Array) -> jax.Array:
     """Find the `x`, shape `(..., n)`, that `forward` maps to `y`, with the derivatives of the inverse.
 
-    Each element of `forward(x)` must increase with the same element of `x`, and depend else on earlier ones only; the
-    elements are solved for in turn.
+    Each element of `forward(x)` must increase with the same element of `x` and otherwise depend only on earlier ones.
+    The elements are solved for in turn.
     """
     size = y.shape[-1]
 

@@ -1,7 +1,7 @@
 """Build neural networks whose outputs depend only on the inputs they may: the conditioners of flows.
 
-Every leaf of a network is an array of trainable numbers, so a network can be differentiated, drawn or optimised as it
-is; masks, orders and activations are static.
+Every leaf of a network is an array of trainable numbers, so a network can be differentiated, drawn or optimised
+directly; masks, orders and activations are static.
 """
 
 import itertools
@@ -111,7 +111,7 @@ class DenseNN(eqx.Module):
         """Draw a network.
 
         **Arguments**: `sizes`, of the input, of every hidden layer and of the output; `last_scale`, a factor on the
-        weights of the last layer: small, it starts a flow near the identity.
+        weights of the last layer; a small factor starts a flow near the identity.
         """
         masks = [np.ones((after, before), bool) for before, after in itertools.pairwise(sizes)]
         return cls(_draw_layers(key, masks, last_scale), activation)
@@ -163,8 +163,8 @@ class AutoregressiveNN(eqx.Module):
     ) -> "AutoregressiveNN":
         """Draw a network.
 
-        **Arguments**: `permutation`, the elements in the order of dependence (as they stand by default);
-        `last_scale`, a factor on the weights of the last layer: small, it starts a flow near the identity.
+        **Arguments**: `permutation`, the elements in the order of dependence (their own order by default);
+        `last_scale`, a factor on the weights of the last layer; a small factor starts a flow near the identity.
         """
         sequence = range(input_dim) if permutation is None else permutation
         if sorted(sequence) != list(range(input_dim)):

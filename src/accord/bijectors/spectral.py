@@ -63,8 +63,8 @@ class DiscreteCosine(AbstractBijector):
 class Haar(AbstractBijector):
     """Map by a Haar wavelet transform along one axis: orthonormal sums and differences, repeated on the sums.
 
-    The coarsest coefficients come first. An element without a neighbour, where a length is odd, stays as it is at the
-    end of its level.
+    The coarsest coefficients come first. With an odd length, the element without a neighbour stays unchanged at the end
+    of its level.
 
     **Fields**
     - `dim`: the axis, counted from the end: negative.
@@ -110,7 +110,8 @@ class RealFastFourier(AbstractBijector):
     The log determinant is with respect to the real and imaginary parts of the coefficients that are independent.
 
     **Fields**
-    - `transform_shape`: event shape of `x`; None takes it from the argument, and in the inverse an even last axis.
+    - `transform_shape`: event shape of `x`; None takes it from the argument, and the inverse then assumes an even last
+      axis.
     - `transform_ndims`: how many trailing axes, >= 1.
 
     **Example**
@@ -164,7 +165,7 @@ class PackRealFastFourierCoefficients(AbstractBijector):
     """Map real vectors to complex coefficients of a real Fourier transform: real parts first, then imaginary.
 
     **Fields**
-    - `transform_shape`: `(n,)`, for the inverse to tell odd lengths; None takes it for even.
+    - `transform_shape`: `(n,)`, which tells the inverse whether the length is odd; None assumes even.
 
     **Example**
 

@@ -25,12 +25,12 @@ class Piece(NamedTuple):
 class RationalQuadraticSpline(AbstractBijector):
     """Map by an increasing spline on [-bound, bound], and the identity outside, elementwise.
 
-    Both ways are exact; value and first derivative are continuous. Without further axes the parameters serve every
-    element; with them, they broadcast with the elements: `(n, K)` gives each element of a vector a spline of its own.
+    Forward and inverse are exact; value and first derivative are continuous. Parameters without further axes serve
+    every element; others broadcast with the elements: `(n, K)` gives each element of a vector a spline of its own.
 
     **Fields**
     - `widths`, `heights`: logits of the shares of the K pieces in [-bound, bound], shape `(..., K)`.
-    - `slopes`: of the inner knots, shape `(..., K - 1)`, any numbers; the slope is 1 where it is 0.
+    - `slopes`: free slopes of the inner knots, shape `(..., K - 1)`, any numbers; 0 gives the slope 1.
     - `bound`: half the length of the interval, > 0.
     - `min_share`: least share of a piece, in [0, 1 / K).
     - `min_slope`: least slope at a knot, in (0, 1).

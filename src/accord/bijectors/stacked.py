@@ -15,8 +15,8 @@ from .base import AbstractBijector, sum_trailing
 class Stacked(AbstractBijector):
     """Map slices along one axis, each by its own bijector, and concatenate the results.
 
-    An event has as many axes as the largest of the parts' events. Where the axis is one of them the log determinants
-    are summed, else they lie side by side too.
+    An event has as many axes as the largest of the parts' events. If the axis is one of them, log determinants are
+    summed; otherwise they are concatenated too.
 
     **Fields**
     - `parts`: bijectors, in order; all add the same number of axes (usually none).

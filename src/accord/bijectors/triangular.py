@@ -16,7 +16,7 @@ from .elementwise import inverse_softplus, log_softplus, softplus
 class LowerCholesky(AbstractBijector):
     """Map vectors of length `n (n + 1) / 2` to lower triangular matrices `(n, n)` with a positive diagonal.
 
-    The elements below the diagonal come first, row by row, as they are; then the logarithms of the diagonal.
+    The elements below the diagonal come first, row by row, unchanged; then the logarithms of the diagonal.
 
     **Example**
 
@@ -72,7 +72,7 @@ class SoftplusLowerCholesky(LowerCholesky):
 class ScaledUnitLowerCholesky(LowerCholesky):
     """Map vectors to lower Cholesky factors: unit lower triangular matrices with rows scaled by softplus(x).
 
-    The elements below the diagonal are thereby relative to the scale of their row.
+    The elements below the diagonal are relative to the scale of their row.
 
     **Example**
 

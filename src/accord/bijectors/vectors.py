@@ -58,7 +58,7 @@ class StickBreaking(AbstractBijector):
 class SimplexToOrdered(AbstractBijector):
     """Map the simplex in `n` parts to increasing vectors of length `n - 1`: logits of cumulative sums, plus an anchor.
 
-    A prior on the probabilities of ordered categories becomes one on the cutpoints between them.
+    It turns a prior on the probabilities of ordered categories into a prior on the cutpoints between them.
 
     **Fields**
     - `anchor_point`: added to every cutpoint; broadcasts with the batch shape.
@@ -188,8 +188,9 @@ class L1Ball(AbstractBijector):
 class ZeroSum(AbstractBijector):
     """Map arrays to arrays, one longer along each of the last axes, that sum to zero along each of them.
 
-    The map is an isometry onto the hyperplane of sum zero, so independent normal numbers stay so there, and every
-    element has the same distribution. The log determinant is 0, with respect to area on the hyperplane.
+    The map is an isometry onto the hyperplane of sum zero, so independent normal numbers stay independent and normal
+    there, and every element has the same distribution. The log determinant is 0, with respect to area on the
+    hyperplane.
 
     **Fields**
     - `transform_ndims`: how many trailing axes, >= 1.
