@@ -23,9 +23,10 @@ class AbstractCovariance(Module):
 
     **Fields**
     - `amplitude`: standard deviation of the process at any point, > 0, shape `()`.
-    - `lengthscale`: over which it changes, in the units of `x`, > 0, shape `()`, or `(d,)` for one of each axis.
+    - `lengthscale`: distance over which the process changes, in the units of `x`, > 0, shape `()`, or `(d,)` for one
+      per axis.
 
-    **Raises** `DistributionError` on construction for a parameter known then that is not positive.
+    **Raises** `DistributionError` on construction for a known parameter that is not positive.
 
     **Example**
 
@@ -96,7 +97,7 @@ class AbstractCovariance(Module):
 def library_of(*values: Any) -> tuple[Any, np.dtype]:
     """Choose NumPy and float64 if all is known and nothing is JAX's, so that a model's inputs stay accurate.
 
-    Else `jax.numpy`, with the dtype in which the values meet.
+    Otherwise choose `jax.numpy`, with the common dtype of the values.
     """
     if all(is_concrete(value) and not isinstance(value, jax.Array) for value in values):
         return np, np.dtype(np.float64)

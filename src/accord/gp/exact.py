@@ -17,7 +17,7 @@ def marginal(covariance: AbstractCovariance, x: Any, *, noise: Any, mean: Any = 
     **Arguments**
     - `x`: shape `(n,)` or `(n, d)`.
     - `noise`: standard deviation of the normal noise of an observation, > 0; a number, or one for each point. For the
-      process itself, without noise, give a small one: 1e-4 of the amplitude keeps the matrix positive definite in
+      process itself, without noise, give a small number: 1e-4 of the amplitude keeps the matrix positive definite in
       float64, 1e-2 in float32.
     - `mean`: of the process at the points; a number, or shape `(n,)`.
 
@@ -50,8 +50,8 @@ def conditional(
     """Build the distribution of observations at `x_new`, shape `(k,)` or `(k, d)`, given observations `y` at `x`.
 
     **Arguments**
-    - `x`, `noise`, `mean`: as of `marginal`; `y`, shape `(n,)`.
-    - `noise_new`, `mean_new`: at the new points; `noise` and 0 by default, where `noise` is then a number. A small
+    - `x`, `noise`, `mean`: as for `marginal`; `y`, shape `(n,)`.
+    - `noise_new`, `mean_new`: at the new points; by default `noise`, which must then be a number, and 0. A small
       `noise_new` gives the process itself.
 
     **Source**: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, equations 2.22 to 2.24.

@@ -25,8 +25,8 @@ class HarmonicBasis(Module):
     """Fourier basis of a periodic process: a constant, and cosines and sines of multiples of a frequency.
 
     `basis(x)`, at points of shape `(n,)`, has shape `(n, 2 * size + 1)`; times weights with the standard deviations
-    `basis.scales(covariance)` it is a Gaussian process whose covariance goes to the exact one, fast, as the size grows.
-    Of NumPy's numbers it is an array of NumPy's.
+    `basis.scales(covariance)` it is a Gaussian process whose covariance quickly approaches the exact one as the size
+    grows. NumPy points give a NumPy array.
 
     **Fields**
     - `period`: the period of the covariance, > 0, shape `()`.

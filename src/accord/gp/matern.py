@@ -34,7 +34,7 @@ class AbstractMatern(AbstractStationary):
 class Matern12(AbstractMatern):
     """Matern covariance of order 1/2 (Ornstein-Uhlenbeck process): continuous, without a derivative.
 
-    **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
+    **Fields**: `amplitude`, `lengthscale`, as for `AbstractCovariance`.
 
     **Covariance**: `amplitude^2 exp(-r)`, r the distance in lengthscales.
 
@@ -53,7 +53,7 @@ class Matern12(AbstractMatern):
 class Matern32(AbstractMatern):
     """Matern covariance of order 3/2: a process with one derivative.
 
-    **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
+    **Fields**: `amplitude`, `lengthscale`, as for `AbstractCovariance`.
 
     **Covariance**: `amplitude^2 (1 + a) exp(-a)`, a = sqrt(3) r, r the distance in lengthscales.
 
@@ -75,7 +75,7 @@ class Matern32(AbstractMatern):
 class Matern52(AbstractMatern):
     """Matern covariance of order 5/2: a process with two derivatives.
 
-    **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
+    **Fields**: `amplitude`, `lengthscale`, as for `AbstractCovariance`.
 
     **Covariance**: `amplitude^2 (1 + a + a^2 / 3) exp(-a)`, a = sqrt(5) r, r the distance in lengthscales.
 

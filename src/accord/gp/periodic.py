@@ -16,8 +16,8 @@ class Periodic(AbstractCovariance):
     """Periodic covariance: a smooth process on a line that repeats exactly.
 
     **Fields**
-    - `amplitude`: as of `AbstractCovariance`.
-    - `lengthscale`: > 0, shape `()`, without a unit: below 1 the process changes often within a period.
+    - `amplitude`: as for `AbstractCovariance`.
+    - `lengthscale`: > 0, shape `()`, dimensionless: below 1 the process changes often within a period.
     - `period`: > 0, shape `()`, in the units of `x`.
 
     **Covariance**: `amplitude^2 exp(-2 sin(pi (x - z) / period)^2 / lengthscale^2)`.

@@ -22,10 +22,10 @@ class SineBasis(Module):
     """Sine basis on an interval or box (Hilbert-space approximation of a stationary Gaussian process).
 
     `basis(x)`, at points of shape `(n,)` or `(n, d)`, has shape `(n, num_functions)`; times weights with the standard
-    deviations `basis.scales(covariance)` it is a Gaussian process whose covariance goes to the exact one as the size
+    deviations `basis.scales(covariance)` it is a Gaussian process whose covariance approaches the exact one as the size
     grows and the borders recede. It costs `n * num_functions` operations, where the exact process costs `n^3`. The
-    interval belongs to the model: choose it wide enough for the points at which there will be predictions. Beyond it
-    the values are NaN. Of NumPy's numbers it is an array of NumPy's.
+    interval belongs to the model: choose it wide enough for all points at which you will predict. Beyond it the values
+    are NaN. NumPy points give a NumPy array.
 
     **Fields**
     - `low`, `high`: the borders, in the units of `x`; shape `()`, or `(d,)` for a box.
@@ -70,8 +70,8 @@ class SineBasis(Module):
 
         **Arguments**
         - `x`: all points, including prediction points; known numbers of shape `(n,)` or `(n, d)`.
-        - `lengthscales`: the shortest and the longest that matter: the first decides on the number of functions, the
-          second on the width.
+        - `lengthscales`: the shortest and the longest that matter; the first decides the number of functions, the
+          second the width.
         - `covariance`: the class, one of `SquaredExponential`, `Matern32` and `Matern52`.
 
         **Raises** `OptionError` for a covariance without published rules.

@@ -62,7 +62,7 @@ class AbstractStationary(AbstractCovariance):
 class SquaredExponential(AbstractStationary):
     """Squared exponential covariance: the process has all derivatives.
 
-    **Fields**: `amplitude`, `lengthscale`, as of `AbstractCovariance`.
+    **Fields**: `amplitude`, `lengthscale`, as for `AbstractCovariance`.
 
     **Covariance**: `amplitude^2 exp(-r^2 / 2)`, r the distance in lengthscales.
 
@@ -90,8 +90,8 @@ class RationalQuadratic(AbstractStationary):
     """Rational quadratic covariance: a mixture of squared exponentials over many lengthscales.
 
     **Fields**
-    - `amplitude`, `lengthscale`: as of `AbstractCovariance`.
-    - `mixture`: > 0, shape `()`; the smaller, the more the lengthscales differ. At infinity there is one.
+    - `amplitude`, `lengthscale`: as for `AbstractCovariance`.
+    - `mixture`: > 0, shape `()`; a smaller number mixes more different lengthscales; infinity gives a single one.
 
     **Covariance**: `amplitude^2 (1 + r^2 / (2 mixture))^-mixture`, r the distance in lengthscales.
 

@@ -20,15 +20,16 @@ def weights(
 ) -> Any:
     """Draw the weights of a Gaussian process at the site `name`; the process at points `x` is `basis(x) @ weights`.
 
-    The site does not depend on the points, so that draws of it predict at others.
+    The site does not depend on the points, so its draws predict at other points.
 
     **Arguments**
     - `covariance`: with parameters that are numbers or sites of the model.
     - `basis`: `SineBasis` for a stationary covariance, `HarmonicBasis` for a periodic one.
-    - `centred`: whether the site holds the weights themselves, which suits data that say much about each; by default
-      it holds standard normal numbers that are then scaled.
+    - `centred`: whether the site holds the weights themselves, which suits data that determine each weight well. By
+      default it holds standard normal numbers, which are then scaled.
 
-    **Returns** the weights, scaled: shape `(*plates, num_functions)`, one process for each entry of the plates around.
+    **Returns** the weights, scaled: shape `(*plates, num_functions)`, one process for each entry of the enclosing
+    plates.
 
     **Raises** `OptionError` for an object that is no covariance or basis; `DistributionError` if the two do not match.
 
