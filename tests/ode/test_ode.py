@@ -319,7 +319,7 @@ def lone(t, y, args):
 MISTAKES = {
     "times that decrease": (
         lambda: ode.solve(growth, 0.1, 0.0, TIMES[::-1], (1, 1)),
-        ["times[1] is 1", "after 2.5"],
+        ["times[1] is 1", "below the preceding 2.5"],
     ),
     "before the start": (
         lambda: ode.solve(growth, 0.1, 0.5, TIMES, (1, 1)),
