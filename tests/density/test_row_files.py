@@ -148,7 +148,7 @@ def test_a_file_that_has_changed_is_refused(tmp_path):
     rows = as_npy(tmp_path, X)
     as_npy(tmp_path, X[:5])
     with pytest.raises(
-        DataError, match=r"\(5, 3\).*when the run began it was \(37, 3\).*nobody may change it"
+        DataError, match=r"\(5, 3\).*when the run began it was \(37, 3\).*it must not change during the run"
     ):
         rows.read(0, 1)
 
@@ -157,7 +157,7 @@ REFUSED = {
     "no file": (lambda at: infer.rows(at / "none.npy"), DataError, "no file"),
     "no zarr": (lambda at: infer.rows(at / "none.zarr"), DataError, "no file"),
     "another kind": (lambda at: infer.rows(at / "a.csv"), DataError, r"\.npy, \.zarr, \.parquet"),
-    "objects": (lambda at: as_npy(at, np.array([{}], object)), DataError, "no array of numbers"),
+    "objects": (lambda at: as_npy(at, np.array([{}], object)), DataError, "not an array of numbers"),
     "words": (lambda at: as_npy(at, np.array(["a"])), DataError, "rows of numbers are needed"),
     "no rows": (lambda at: as_npy(at, np.zeros(0)), DataError, "rows of numbers are needed"),
     "no axis": (lambda at: as_npy(at, np.array(1.0)), DataError, "rows of numbers are needed"),

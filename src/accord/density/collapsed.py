@@ -1,9 +1,9 @@
 """Evaluate a model without some of its sites, which are integrated out: they are normal given all others.
 
-The log density of the others is that of all at the mean of these sites, and the logarithm of the volume of their normal
-law. Mean and precision come from derivatives of the model's own log density (`square`), once it has been seen to be a
-quadratic (`exactness`). For a draw the sites are drawn from that law, by random numbers that are a function of the
-position of the others, so that they are the same however a run is done.
+The log density of the others is the whole log density at the mean of these sites, plus the logarithm of the volume of
+their normal distribution. Mean and precision come from derivatives of the model's own log density (`square`), once it
+was found to be quadratic (`exactness`). For a draw the sites are drawn from that distribution, by random numbers that
+are a function of the position of the others, so that they are the same however a run is done.
 """
 
 import contextvars
@@ -74,7 +74,7 @@ class CollapsedProgram(AbstractProgram):
     """A model without the sites that are collapsed; its data is that of the whole model.
 
     **Fields**: `base`, the whole model; `groups`, of entries of the sites that depend on each other; `term`, the name
-    of what their law adds to the log density; `look`, compiled, at whether that is exact.
+    of what their distribution adds to the log density; `look`, compiled, tells whether that is exact.
     """
 
     base: ModelProgram

@@ -2,8 +2,8 @@
 
 A log density is followed along lines through the conditional mean of the sites, at several values of all other
 unknowns, from 0.1 to 100 standard deviations to both sides. There each term must be the quadratic that it is far out,
-and their sum the one of the normal law that was found from derivatives. That it is tried with the model's own data says
-nothing of other data, for which it is tried again.
+and their sum must be that of the normal distribution found from derivatives. This is tried with the model's own data;
+it says nothing of other data, for which it is tried again.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,10 +35,11 @@ SPREADS = np.array([0.0, 0.3, 1.0, 1.0, 1.0, 2.0])
 _SLACK = 64.0  # roundings of a number that is far from zero, beside which a standard deviation is small
 
 _EXACT = (
-    "Exact is a site with a normal prior on which all else depends through the means of normal laws alone, linearly, "
-    "and no scale does. StudentT, Laplace, Poisson, Bernoulli and other laws are not normal in their parameters: leave "
-    "the site out of `handlers.collapse`. `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` and "
-    "mixtures have probabilities, rates and discrete unknowns integrated out."
+    "It is exact where the site has a normal prior, and where all else depends on it linearly, through the means of "
+    "normal distributions and not through a scale. StudentT, Laplace, Poisson, Bernoulli and other distributions are "
+    "not normal in their parameters: leave the site out of `handlers.collapse`. In `dist.BetaBinomial`, "
+    "`dist.GammaPoisson`, `dist.DirichletMultinomial` and mixtures, probabilities, rates and discrete unknowns are "
+    "integrated out."
 )
 
 Look = Callable[[Mapping[str, Any], np.ndarray, np.ndarray], dict[str, Any]]
@@ -87,16 +88,16 @@ def check_exact(base: ModelProgram, groups: Groups, look: Look, data: Mapping[st
     is_finite, is_normal = np.isfinite(terms[:, 0]).all(axis=1), found["is_normal"]
     if not is_normal.any():
         raise SiteError(
-            f"handlers.collapse: {which} cannot be integrated out: at none of {len(SPREADS)} points of the other "
-            "unknowns do the second derivatives of the log density by it say that it falls like a normal one. Its "
-            f"prior may be flat, or of another kind. {_EXACT}"
+            f"handlers.collapse: {which} cannot be integrated out: by its second derivatives, the log density "
+            f"falls like a normal one at none of {len(SPREADS)} points of the other unknowns. Its prior may be "
+            f"flat, or of another kind. {_EXACT}"
         )
     if not (is_normal & is_finite).any():
         bad = [name for i, name in enumerate(names) if not np.isfinite(terms[:, 0, i]).all()]
         raise SiteError(
-            f"handlers.collapse: whether {which} can be integrated out cannot be told: at none of {len(SPREADS)} "
-            f"points of the other unknowns is the log density finite, at site {listed(bad)}. `infer.check` of the "
-            "model without `handlers.collapse` says why."
+            f"handlers.collapse: whether {which} can be integrated out is not known: the log density is "
+            f"finite at none of {len(SPREADS)} points of the other unknowns, because of site {listed(bad)}. "
+            "`infer.check` of the model without `handlers.collapse` says why."
         )
     lines = [
         Line(terms[i], float(np.sum(noise[i] ** 2)), found["rounded"][i])
@@ -109,9 +110,9 @@ def check_exact(base: ModelProgram, groups: Groups, look: Look, data: Mapping[st
     if departure.term is None:
         raise SiteError(
             f"handlers.collapse: {where}, the log density departs by {departure.share:.2g} of its size from the normal "
-            f"one that its derivatives at zero give. A rule for derivatives in the model is not that of its function; "
-            "or these data make entries depend on each other that did not with the data that the density was made "
-            "with: then make it anew, by `ac.LogDensity.from_model`."
+            f"one that its derivatives at zero give. Either a derivative rule in the model does not belong to its "
+            "function; or entries depend on each other with these data that did not with the data of which the density "
+            "was made: then make it anew, by `ac.LogDensity.from_model`."
         )
     name = names[departure.term]
     family = base.layout[name].distribution if name in {entry.name for entry in base.layout.sites} else ""

@@ -39,8 +39,8 @@ def independent_groups(base: ModelProgram, data: Mapping[str, Any]) -> Groups:
         raise SiteError(
             f"handlers.collapse: the {found.size} entries of {listed(found.names)} depend on each other given all "
             f"other unknowns, and a matrix of as many rows would be factored at each gradient; {MAX_SIZE} is the most. "
-            "Leave some of the sites out of `handlers.collapse`. A linear series has a law that costs less, "
-            "`dist.LinearGaussianStateSpace`."
+            "Leave some of the sites out of `handlers.collapse`. For a linear series, "
+            "`dist.LinearGaussianStateSpace` costs less."
         )
     return found
 

@@ -41,7 +41,7 @@ class Choose(AbstractHandler):
         if site.kind == "subsample":
             raise SiteError(
                 f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
-                "posterior is that of all entries: another part at each evaluation would be another posterior each "
+                "posterior needs all entries: another part at each evaluation would give another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short."
             )
         if self.wanted is not None and site.reparam is not None and site.name in self.wanted:

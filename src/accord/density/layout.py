@@ -153,8 +153,8 @@ class Layout:
         for name in names:
             if name in collapsed:
                 raise DataError(
-                    f"{word}: site {name!r} is collapsed, so that it has no value of its own: it follows the others by "
-                    "its normal law. Leave it out."
+                    f"{word}: site {name!r} is collapsed, so it has no value of its own: it is drawn from its normal "
+                    "distribution given the others. Leave it out."
                 )
             if name not in latents:
                 raise DataError(f"{word}: there is no latent site {name!r}.{suggest(name, latents)}")

@@ -38,7 +38,7 @@ def log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
     program, data = density.program, in_memory(density.data)
     if program.whole is None:
         raise ModelError(
-            f"{program.name!r} is a log density without sites, so that nobody can tell its likelihood from its prior."
+            f"{program.name!r} is a log density without sites, so its likelihood cannot be told from its prior."
         )
     terms = (program.whole if isinstance(program, ChunkedProgram) else program).terms(position, data)
     own = {program.term} if isinstance(program, CollapsedProgram) else set[str]()

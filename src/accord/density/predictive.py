@@ -157,8 +157,8 @@ class Predictive:
         for leaf in jax.tree.leaves(value):
             if not isinstance(leaf, jax.Array | np.ndarray | np.generic | bool | int | float | complex):
                 raise DataError(
-                    f"the model returns a {type(leaf).__name__} ({leaf!r}), which is no number, and so has no array of "
-                    "draws. Let it return numbers, arrays, and lists, tuples and dicts of them."
+                    f"the model returns a {type(leaf).__name__} ({leaf!r}), which is not a number, so there is no "
+                    "array of its draws. Let it return numbers, arrays, and lists, tuples and dicts of them."
                 )
         return jax.tree.map(jnp.asarray, value)
 

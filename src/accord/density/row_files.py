@@ -51,7 +51,8 @@ class FileRows:
         if (shape, stored) != (self.shape, self.stored):
             raise DataError(
                 f"{self.path} holds an array of shape {shape} and dtype {stored}; when the run began it was "
-                f"{self.shape} and {self.stored}. Every machine must see the same file, and nobody may change it."
+                f"{self.shape} and {self.stored}. Every machine must see the same "
+                "file, and it must not change during the run."
             )
         found = np.ascontiguousarray(reader(start, stop))
         if self.dtype.kind == "i" and found.size and self.dtype != stored:
@@ -138,7 +139,7 @@ def _open_npy(path: str, _: Any) -> tuple[tuple[int, ...], np.dtype, Reader]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise DataError(f"{path} is no array of numbers in NPY format: {error}.") from error
+        raise DataError(f"{path} is not an array of numbers in NPY format: {error}.") from error
     return array.shape, array.dtype, lambda start, stop: array[start:stop]
 
 

@@ -77,7 +77,7 @@ def plates_over_rows(whole: Traced, part: Traced, cut: Cut, words: str) -> dict[
         if len(found) > 1:
             raise SiteError(
                 f"site {name!r} (at {site.where}) is in two plates over the rows, "
-                f"{listed(frame.name for frame in found)}: with an entry for each pair, it is no sum over rows."
+                f"{listed(frame.name for frame in found)}: with an entry for each pair, it is not a sum over rows."
             )
         if found:
             plates[name] = found[0]

@@ -36,7 +36,7 @@ def simulate(density: LogDensity, key: jax.Array) -> dict[str, jax.Array]:
     **Returns** a value for each such site in the model's order, in its dtype.
 
     **Raises** `SiteError` for a site without draws (a prior that is improper, or a distribution without `sample`), and
-    for a factor, of which nobody says how it could be drawn; `ModelError` for the density of a function.
+    for a factor, which gives no draws; `ModelError` for the density of a function.
     """
     program = _model_of(density)
     sites = _sites(density, key, has_data=False)

@@ -1,7 +1,7 @@
 """Complete the square: find the normal distribution of some unknowns given all others, from derivatives.
 
-Where a log density is a quadratic of some numbers z, its slope at zero and its second derivatives say all of it: its
-highest point, which is the mean, and the precision of a normal law; the integral over z follows.
+Where a log density is quadratic in some numbers z, its slope at zero and its second derivatives determine it: its
+highest point, which is the mean, and the precision of a normal distribution; the integral over z follows.
 """
 
 import math

@@ -99,8 +99,8 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
         found,
         bad_terms=() if np.isfinite(volume) else (BadTerm(name, "collapsed", volume),),
         cause="not_positive_definite",
-        remedy=f"the second derivatives of the log density by {name!r} do not say that it falls like a normal one: "
-        "the other unknowns leave it no variance here, or an infinite one. Keep scales away from 0 and infinity by "
+        remedy=f"by its second derivatives, the log density does not fall like a normal one along {name!r}: the "
+        "other unknowns leave it no variance here, or an infinite one. Keep scales away from 0 and infinity by "
         "their priors, or leave the site out of `handlers.collapse`.",
     )
 

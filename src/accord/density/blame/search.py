@@ -92,7 +92,7 @@ class Search:
 def _of_site(operation: Operation, site: str, written: Written) -> Operation | None:
     """Describe an operation that accord does for a site, at the line of the site.
 
-    That a value is outside of the support, or on its edge, accord says by a constant, which nobody needs to see.
+    That a value is outside of the support, or on its edge, accord says by a constant, which a user need not see.
     """
     if operation.primitive == CONSTANT:
         return None

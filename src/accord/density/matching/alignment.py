@@ -181,9 +181,9 @@ def _check_steps(entry: Entry, axis: int, places: np.ndarray, held: Held) -> Non
     if np.array_equal(known, np.arange(len(known))) and (places[: len(known)] >= 0).all():
         return
     raise SiteError(
-        f"site {entry.name!r}: the labels of the scan {entry.dims[axis]!r} are not those of the draws from the first "
-        f"on ({_listed(held.labels[axis] or ())}). A step depends on those before it, so that none can be left "
-        "out or change places: call the model with the steps of the draws, in their order."
+        f"site {entry.name!r}: the labels of the scan {entry.dims[axis]!r} must be the first labels of the draws, in "
+        f"their order ({_listed(held.labels[axis] or ())}). A step depends on the steps before it, so none can be left "
+        "out or moved: call the model with the steps of the draws, in their order."
     )
 
 
@@ -196,8 +196,8 @@ def _check_event(entry: Entry, axis: int, axes: tuple[np.ndarray | None, ...], h
     if entry.taken == "alike" and first is not None and second is not None and np.array_equal(first, second):
         return
     raise SiteError(
-        f"site {entry.name!r}: its value is one thing, whose entries along {entry.dims[axis]!r} cannot be left out or "
-        f"change places ({entry.distribution}). Call the model with the labels of the draws, in their order: "
+        f"site {entry.name!r}: its value is a whole, so its entries along {entry.dims[axis]!r} cannot be left out or "
+        f"moved ({entry.distribution}). Call the model with the labels of the draws, in their order: "
         f"{_listed(held.labels[axis] or ())}."
     )
 

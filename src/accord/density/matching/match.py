@@ -91,7 +91,7 @@ def _unknowns(redraw: Mapping[str, str], layout: Layout) -> dict[str, str]:
     for name in redraw:
         if name not in latents:
             raise OptionError(
-                f"infer.predict: redraw takes unknowns of the model, and {name!r} is none.{suggest(name, latents)} "
+                f"infer.predict: redraw takes unknowns of the model; {name!r} is not one.{suggest(name, latents)} "
                 f"They are: {', '.join(latents) or 'none'}."
             )
     return {latents[name]: which for name, which in redraw.items()}
@@ -149,7 +149,7 @@ def _check_independent(entry: Entry, site: Site, taking: Taking) -> None:
         return
     raise SiteError(
         f"site {entry.name!r} (at {site.where}): the entries along {inside[0]!r} depend on each other "
-        f"({entry.distribution}), so that those of new labels cannot be drawn beside those that the draws hold. To "
+        f"({entry.distribution}), so the entries of new labels cannot be drawn beside those in the draws. To "
         f'draw all of its entries anew: redraw={{"{entry.name}": "all"}}.'
     )
 
@@ -184,7 +184,7 @@ def _nothing_new(names: list[str]) -> tuple[Notice, ...]:
         Notice(
             "info",
             "nothing_new",
-            f"The draws know all labels of {listed}, so that redraw has drawn nothing of it.",
+            f"The draws have all labels of {listed}, so redraw has drawn nothing new.",
             f'To draw all entries anew: redraw={{"{names[0]}": "all"}}.',
             tuple(names),
         ),
