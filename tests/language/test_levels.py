@@ -182,7 +182,7 @@ def test_a_label_is_compared_with_that_of_each_row():
     for day in (DAY, DAYS[1], pd.Timestamp(DAYS[1])):
         np.testing.assert_array_equal(ac.levels(DAYS) == day, [False, True])
     assert found == found and found != ac.levels(["b"]) and found != None  # noqa: E711
-    with pytest.raises(DataError, match=r"'Coook' is none of the levels. Did you mean 'Cook'"):
+    with pytest.raises(DataError, match=r"'Coook' is not one of the levels. Did you mean 'Cook'"):
         ac.levels(["Cook", "Anoka"]) == "Coook"  # noqa: B015
 
 

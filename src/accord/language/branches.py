@@ -52,7 +52,7 @@ class Side:
     """The sites of one branch, from its first trace.
 
     **Fields**: `sites`, by name, but keys; `numbers`, shapes and dtypes of values and weights; `arrays`, those of what
-    is in distributions, by `structure`, and `rest`, the rest of these; `laws`, what is known of them.
+    is in distributions, by `structure`, and `rest`, the rest of these; `laws`, what is known of them beforehand.
     """
 
     sites: Sites
@@ -172,12 +172,12 @@ def _alone(site: Site, branch: str) -> str:
     what, remedy = {
         (False, "sample"): (
             "is latent",
-            f"A density has the same unknowns everywhere: write {site.name!r} before `ac.cond`, where it has its prior "
+            f"Both branches must have the same unknowns: write {site.name!r} before `ac.cond`, where it has its prior "
             "also if it is not used, and use its value in the branch.",
         ),
         (True, "sample"): (
             "is observed",
-            "A density is one of the same data everywhere: observe it in the other branch too, from the law that it "
+            "Both branches must have the same data: observe it in the other branch too, from the distribution that it "
             "has there, or write it outside, `with handlers.mask(mask=pred):`, if it is to say nothing there.",
         ),
     }.get(
@@ -207,15 +207,18 @@ def _check_pair(first: Site, second: Site, law: _Law | None, other: _Law | None)
         return
     if law.batch != other.batch:
         raise differ(
-            "has batch shape", law.batch, other.batch, "Let both laws have the same batch and event shape."
+            "has batch shape",
+            law.batch,
+            other.batch,
+            "Let both distributions have the same batch and event shape.",
         )
     if not first.is_observed and not first.is_intervened and not law.is_in_space_of(other):
         raise differ(
             "must be",
             law.words,
             other.words,
-            "An unknown is searched for in one space: give it laws with supports of one kind, or write two unknowns "
-            "before `ac.cond`, and use one in each branch.",
+            "An unknown is searched for in one space: give it distributions with supports of one kind, or write two "
+            "unknowns before `ac.cond`, and use one in each branch.",
         )
 
 

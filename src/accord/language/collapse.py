@@ -27,13 +27,13 @@ def collapse(target: T, names: Collection[str]) -> T:
     """Integrate out latent sites whose distribution given all other unknowns and the data is exactly normal.
 
     The log density is then that of the other unknowns alone, in closed form, from second derivatives. The sites keep
-    their place among the draws: each draw has one of them from their normal law given its other unknowns, which is a
-    function of these (the same numbers for the same position). What depends on them, such as deterministic sites and
-    predictions, is as before.
+    their place among the draws: each draw has values of them from their normal distribution given its other unknowns,
+    which are a function of these (the same numbers for the same position). What depends on them, such as
+    deterministic sites and predictions, is as before.
 
-    It is exact where the sites have normal priors and all else depends on them through the means of normal laws alone,
-    linearly: effects of groups, coefficients of a regression, states of a linear series. Whether it is so is looked at
-    with the model's own data, in float64, when the log density is made: the log density along the sites must be a
+    It is exact where the sites have normal priors, and where all else depends on them linearly, through the means of
+    normal distributions alone: effects of groups, coefficients of a regression, states of a linear series. This is
+    tested with the model's own data, in float64, when the log density is made: the log density along the sites must be
     quadratic, at random values of the others, from 0.1 to 100 standard deviations.
 
     Where entries along a plate are independent given the rest, it costs about two gradients; else one more for each
@@ -89,7 +89,7 @@ class Collapse(AbstractHandler):
             if not sites[name].is_collapsed:
                 raise SiteError(
                     f"handlers.collapse: site {name!r} (at {sites[name].where}) is hidden by `handlers.block`, so that "
-                    "it is no unknown of the model. Leave it out of one of the two."
+                    "it is not an unknown of the model. Leave it out of one of the two."
                 )
 
 
@@ -105,8 +105,8 @@ def _reason_against(site: Site) -> str:
         return NOT_COLLAPSED
     if site.distribution is None or site.distribution.support.is_discrete:
         return (
-            f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it out by "
-            "the law of what depends on it: `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` or a "
+            f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it out: "
+            "give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` or a "
             "mixture, `dist.MixtureSameFamily`."
         )
     if not _is_real(site.distribution.support):

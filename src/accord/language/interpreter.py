@@ -1,7 +1,7 @@
 """Run a model: show each of its sites to a stack of handlers, innermost first.
 
 A site is a value. Every handler on the stack may return a changed copy: a plate adds a dimension, `condition` sets the
-value, a log density says how to choose a value that nobody gave. Then the site is settled: its shape is checked and
+value, a log density says how to choose a value that is not given. Then the site is settled: its shape is checked and
 its value chosen. That is the whole language.
 
 The stack is an immutable tuple in a context variable, so threads and tasks never see each other's handlers.
@@ -78,7 +78,7 @@ class Outside:
         if site.reparam is None and shown.reparam is not None and shown.is_latent:
             raise SiteError(
                 f"site {site.name!r} (at {site.where}) is inside of a scan or a branch, and is to be reparameterised "
-                "from outside, where the laws of its steps are not known one by one. Put `handlers.reparam` around "
+                "from outside, where the distributions of its steps are not known. Put `handlers.reparam` around "
                 "the step or branch: `ac.scan(handlers.reparam(step, {...}), init, xs)`."
             )
         return shown, records

@@ -181,7 +181,7 @@ class Plate(AbstractHandler):
             enter(Plate(self.name, size, dim, chunk=self.chunk, whole=self.size, index=index))
             return index
         enter(Plate(self.name, self.size, dim, self.coords, self.chunk))
-        # NumPy, so that indices nobody uses leave no operation in the program.
+        # NumPy, so that unused indices leave no operation in the program.
         return np.arange(self.size)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -193,7 +193,7 @@ class Plate(AbstractHandler):
 
     def __iter__(self) -> NoReturn:
         raise ModelError(
-            f"plate {self.name!r} (at {caller()}) is no loop: its statements are written once, for all {self.size} "
+            f"plate {self.name!r} (at {caller()}) is not a loop: its statements are written once, for all {self.size} "
             f'entries. Write `with ac.plate("{self.name}", {self.size}) as i:`, and index by `i`.'
         )
 

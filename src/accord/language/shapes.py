@@ -23,7 +23,7 @@ def settle(site: Site) -> Site:
     """Return the site with a distribution of the right batch shape and with a value.
 
     **Raises** `SiteError` when the distribution does not fit the plates, the value does not fit the distribution, a
-    mask or scale does not fit the batch shape, or nobody says what the value is; `DataError` for a value that is not
+    mask or scale does not fit the batch shape, or there is no value; `DataError` for a value that is not
     an array of numbers.
     """
     if site.distribution is None:
@@ -95,7 +95,7 @@ def check_real(what: str, value: Any) -> None:
     is_complex = isinstance(value, complex) if dtype is None else jnp.issubdtype(dtype, jnp.complexfloating)
     if is_complex:
         raise DataError(
-            f"{what} is complex ({dtype or 'complex'}), and sites have real numbers, so that the imaginary part would "
+            f"{what} is complex ({dtype or 'complex'}), and sites have real numbers, so the imaginary part would "
             "be lost. Give the real and imaginary parts, `z.real` and `z.imag`, each a site or an axis of its own."
         )
 

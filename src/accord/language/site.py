@@ -41,7 +41,7 @@ class Site:
       its plates ask for.
     - `name`: unique within the model.
     - `distribution`: of a sample site; its batch shape is a suffix of `batch_shape` once the site is settled.
-    - `value`: shape batch + event for a sample site, any shape for the others; `None` until somebody chose it.
+    - `value`: shape batch + event for a sample site, any shape for the others; `None` until it is chosen.
     - `is_observed`: the value is data, by `obs=` or `condition`.
     - `obs_mask`: of a site that is observed in part, which entries; the mask of a settled site has it.
     - `is_intervened`: the value was set by `do`; the site has no log density.
@@ -54,12 +54,12 @@ class Site:
     - `mask`: bool, broadcastable to the batch shape; false entries have no log density. `None` means all true.
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
     - `is_weighted_outside`: handlers around the scan or branch that it is in weigh or mask it.
-    - `choose`: settles the value of a site to which nobody gave one; the outermost density or the innermost seed.
+    - `choose`: settles the value of a site that was given none; the outermost density or the innermost seed.
     - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
     - `reparam`: how a site that is latent in the end is to be sampled by way of another one, its auxiliary.
     - `auxiliary`: of a site that was, the name of that one as it is known outside; or empty.
     - `is_auxiliary`: this is the other one. `volume`: the map from it, where its Jacobian is all that it adds.
-    - `is_collapsed`: a log density integrates the site out, if nobody gives it a value.
+    - `is_collapsed`: a log density integrates the site out, unless it is given a value.
     - `is_computed`: the value follows from other sites, and has a log density all the same.
     - `wanted`: the value that a site to be reparameterised shall have; its auxiliary is put where that follows.
     - `bijector`: the map from unconstrained numbers that `infer_config` sets in place of that of the support.

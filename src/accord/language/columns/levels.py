@@ -57,7 +57,7 @@ class Levels:
     def __eq__(self, label: object) -> Any:
         """Return which rows have this label, as a column does; bool, shape `(row,)`.
 
-        **Raises** `DataError` for a label that is none of the levels.
+        **Raises** `DataError` for a label that is not one of the levels.
         """
         return self.codes == self._place(label) if _is_label(label) else NotImplemented
 
@@ -71,7 +71,7 @@ class Levels:
         label = plain_labels([label])[0]
         if label not in self.levels:
             hint = suggest(str(label), [each for each in self.levels if isinstance(each, str)])
-            raise DataError(f"{label!r} is none of the levels.{hint} They are {_listed(self.levels)}.")
+            raise DataError(f"{label!r} is not one of the levels.{hint} They are {_listed(self.levels)}.")
         return self.levels.index(label)
 
 

@@ -23,7 +23,7 @@ class Parts:
     """A distribution written as that of a function of another variable.
 
     **Fields**
-    - `auxiliary`: the law of that variable.
+    - `auxiliary`: the distribution of that variable.
     - `way`: the function. Where it forgets something, as the length of a vector of which only the direction counts,
       its inverse is one of the places that it maps to a value, and in the place of the log determinant it gives the log
       density of `auxiliary` less that of the value.
@@ -50,7 +50,7 @@ class AbstractWhole(eqx.Module):
 class AbstractReparam(Module):
     """A way to sample a site by way of another variable, whose posterior has a better shape.
 
-    The site keeps its name, its shape and its law; what is sampled is the site `{name}_base`.
+    The site keeps its name, its shape and its distribution; what is sampled is the site `{name}_base`.
 
     **Class variables**
     - `takes_whole`: whether `parts` is given a distribution as it is, rather than what is inside of `expand`,
@@ -80,7 +80,7 @@ class AbstractReparam(Module):
     def parts(self, distribution: AbstractDistribution) -> Parts | None:
         """Return the distribution of another variable and the map from it; None to leave the site as it is.
 
-        The batch shape of the law may be smaller than that of `distribution`, which it is then expanded to.
+        Its batch shape may be smaller than that of `distribution`, to which it is then expanded.
 
         **Raises** `DistributionError` for a distribution that it is not made for, with what to do.
         """

@@ -14,8 +14,8 @@ from ...distributions import AbstractDistribution, constraints
 from ...distributions.constraint import Constraint
 from .base import AbstractReparam, Parts
 
-# Shape of the gamma law of the squared radius, whose mean is 1. With 2, the tip of a narrow wedge at the origin makes
-# trajectories diverge; with 8 and more, a thin ring asks for smaller steps than the angle does.
+# Shape of the gamma distribution of the squared radius, whose mean is 1. With 2, the tip of a narrow wedge at the
+# origin makes trajectories diverge; with 8 and more, a thin ring asks for smaller steps than the angle does.
 FIRMNESS = 4.0
 
 
@@ -24,11 +24,11 @@ class Circular(AbstractReparam):
     """Sample an angle, as of VonMises, as the direction of a point in the plane.
 
     An angle from -pi to pi is cut where it comes round, and a posterior on both sides of the cut looks like two modes.
-    The point has no such place. Its radius is near 1, by a law of its own which does not depend on the angle; it says
-    nothing.
+    The point has no such place. Its radius is near 1; its distribution does not depend on the angle, and it carries no
+    information.
 
-    **Source**: Mardia & Jupp (2000), Directional Statistics, section 3.5.1, for a law of the plane with given angles.
-    The squared radius is gamma here, so that the density in the plane is smooth, and zero at the origin.
+    **Source**: Mardia & Jupp (2000), Directional Statistics, section 3.5.1, for a distribution in the plane with
+    given angles. The squared radius is gamma here, so that the density in the plane is smooth, and zero at the origin.
 
     **Example**
 
@@ -47,8 +47,8 @@ class Circular(AbstractReparam):
         """Return the distribution of the point, and its direction."""
         if distribution.support != constraints.circular:
             raise DistributionError(
-                f"{type(distribution).__name__} is no law of one angle from -pi to pi, as VonMises is. A law of "
-                "several independent ones is written by `.to_event(...)`."
+                f"{type(distribution).__name__} is not the distribution of one angle from -pi to pi, as VonMises "
+                "is. For several independent angles write `.to_event(...)`."
             )
         return Parts(InPlane(distribution), Direction())
 
@@ -57,7 +57,7 @@ class InPlane(AbstractDistribution):
     """The distribution of a point with a given distribution of its angle; the squared radius is gamma with mean 1.
 
     **Fields**
-    - `base`: the law of the angle.
+    - `base`: the distribution of the angle.
     """
 
     base: AbstractDistribution
@@ -117,5 +117,5 @@ class Direction(AbstractBijector):
         return (*shape, 2)
 
 
-# With respect to area r dr d(angle): the law of r has density 2 r g(r^2), so that it is 2 g(r^2) for each angle.
+# With respect to area r dr d(angle): r has density 2 r g(r^2), so that it is 2 g(r^2) for each angle.
 _LOG_CONSTANT = math.log(2.0) + FIRMNESS * math.log(FIRMNESS) - math.lgamma(FIRMNESS)

@@ -125,7 +125,7 @@ def _spectral(distribution: AbstractDistribution, transform: AbstractBijector) -
         support = support.base
     if support != constraints.real:
         raise DistributionError(
-            f"{type(distribution).__name__} is no law of real vectors, whose values may be anything."
+            f"{type(distribution).__name__} is not a distribution of real vectors, whose values may be anything."
         )
     return _through(distribution, transform, distribution.support)
 

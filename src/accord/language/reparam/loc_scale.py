@@ -82,8 +82,8 @@ class LocScale(AbstractReparam):
             return Parts(replace(given, scale=scale), Scale(stretch))
         if not is_loc_scale(distribution):
             raise DistributionError(
-                f"{type(distribution).__name__} is not the law of loc + scale * z. For the image of one that is, as "
-                "LogNormal or a TransformedDistribution, write Transform(); for a vector, Structured()."
+                f"{type(distribution).__name__} is not the distribution of loc + scale * z. For the image of one "
+                "that is, as LogNormal or a TransformedDistribution, write Transform(); for a vector, Structured()."
             )
         if isinstance(self.centered, float) and self.centered == 0:
             way, loc, scale = Affine(given.loc, given.scale), 0.0, 1.0

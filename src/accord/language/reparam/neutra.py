@@ -30,7 +30,7 @@ class Neutra(AbstractWhole):
 
     A flow of `accord.bijectors` that sends a normal vector to something like the posterior leaves a posterior of
     `unknowns_base` that is easy to draw from, whatever the model's looks like; one that is far from the posterior only
-    costs time. The law of the model is the same with any.
+    costs time. The posterior of the model is the same with any.
 
     Conditions belong on the model before: afterwards no site can be given a value. There is no prior to draw from.
 

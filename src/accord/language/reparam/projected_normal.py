@@ -40,7 +40,8 @@ class ProjectedNormal(AbstractReparam):
         """Return the distribution of the vector, and its direction."""
         if not isinstance(distribution, projected_normal.ProjectedNormal):
             raise DistributionError(
-                f"{type(distribution).__name__} is not the law of the direction of a normal vector. Give the site a "
+                f"{type(distribution).__name__} is not the distribution of the direction of a normal vector. "
+                "Give the site a "
                 "dist.ProjectedNormal; for one angle there is Circular()."
             )
         vector = Normal(distribution.concentration, 1.0)
@@ -53,7 +54,7 @@ class UnitVector(AbstractBijector):
     """Map vectors to their directions; the length is forgotten.
 
     **Fields**
-    - `law`: of the direction.
+    - `law`: the distribution of the direction.
     """
 
     law: projected_normal.ProjectedNormal

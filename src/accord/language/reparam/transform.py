@@ -55,7 +55,7 @@ class Transform(AbstractReparam):
                 return Parts(normal, b.Independent(b.Exp(), 1))
             case _:
                 raise DistributionError(
-                    f"{type(distribution).__name__} is not written as the law of f(x). Give the site a "
+                    f"{type(distribution).__name__} is not written as the distribution of f(x). Give the site a "
                     "TransformedDistribution, a LogNormal, a LogitNormal or a MultivariateLogNormal; for another map "
                     "of your own, write Explicit(bijector)."
                 )

@@ -14,7 +14,7 @@ from .base import AbstractReparam, Parts
 def parts_of(reparam: AbstractReparam, distribution: AbstractDistribution) -> Parts | None:
     """Return the parts of a distribution as a site has it; None where the site is to stay as it is.
 
-    A mask has no part in the law of the auxiliary variable; `is_masked` tells of it.
+    A mask has no part in the distribution of the auxiliary variable; `is_masked` tells of it.
     """
     found = _parts(reparam, distribution)
     return None if found is None else Parts(_over(found.auxiliary, distribution.batch_shape), found.way)
