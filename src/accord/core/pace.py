@@ -1,7 +1,7 @@
-"""Say how much a run does at a time, and how long it waits.
+"""Set how much work a run does at a time, and how long it waits.
 
-No number here changes a draw: what is drawn is a function of the seed, the chain and the draw. An executor may have
-another pace than the usual one, where its workers are far away, say.
+No number here changes a draw: draws are a function of the seed, the chain and the draw. An executor may use another
+pace than the usual one, for instance if its workers are far away.
 """
 
 from dataclasses import dataclass
@@ -9,26 +9,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pace:
-    """How much is done at a time, and how long is waited for it.
+    """Sizes of blocks and tasks, and the longest waits.
 
     **Fields**
-    - `first_block`: gradients of the first block of a chain, before anything is known of their cost. `growth`: how many
-      times longer than the one before a block may be, at most.
-    - `block_seconds`: seconds that the program takes for a block: so often there is progress, and an interrupt heard.
-    - `most_rows`: draws of a segment at most, and of a block. `most_numbers`: numbers of the positions of a block of
-      very many lanes (2**24 are 128 MB).
-    - `unsaved_seconds`: seconds of work that are lost with a worker, or a little more; `few_lanes`: with more
-      lanes it is longer in proportion, since to gather and store takes a millisecond for each chain.
-    - `task_seconds`: seconds of a task; None is short in threads, and one second where a task is a journey.
-    - `patience`: seconds that a task may take, or ten times what tasks take. `patience_at_first`: seconds for the first
-      task of a worker, which may compile.
-    - `look_seconds`: seconds that workers may be kept waiting while a stopping rule is looked at. `look_numbers`: how
-      many numbers stand for all when it is looked at first.
-    - `explain_seconds`: seconds that the end of a run may take to explain bad ends.
-    - `most_compared`: bytes of rows in files that are read to compare their sum with the whole model: of more, the
-      process that starts a run may not have the memory.
-    - `predicted_rows`: draws that are predicted from at a time at most; `least_predicted`: at least, where there are
-      as many.
+    - `first_block`: gradients of the first block of a chain, before their cost is known. `growth`: the largest ratio of
+      a block to the one before.
+    - `block_seconds`: seconds of a block. Progress is shown and interrupts are noticed between blocks.
+    - `most_rows`: most draws of a segment or block. `most_numbers`: most numbers in the positions of a block with very
+      many lanes (2**24 are 128 MB).
+    - `unsaved_seconds`: seconds of work that may be lost with a worker; more for more than `few_lanes` lanes, in
+      proportion, since collecting and storing takes a millisecond for each chain.
+    - `task_seconds`: seconds of a task; None is short in threads, and one second across a process boundary.
+    - `patience`: seconds that a task may take, or ten times the usual duration. `patience_at_first`: seconds for the
+      first task of a worker, which may compile.
+    - `look_seconds`: seconds that workers may wait while a stopping rule is checked. `look_numbers`: size of the sample
+      of numbers that is checked first.
+    - `explain_seconds`: seconds for explaining divergences and non-finite values at the end of a run.
+    - `most_compared`: most bytes of rows in files that are read to compare their sum with the whole model. The process
+      that starts a run may not have memory for more.
+    - `predicted_rows`: most draws that are used for predictions at a time; `least_predicted`: fewest, if there are as
+      many.
     """
 
     first_block: int = 64
