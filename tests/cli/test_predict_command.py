@@ -39,7 +39,7 @@ def test_predict_prints_a_summary_and_writes_the_draws(stored, accord):
         draws = infer.load("run")
         np.testing.assert_allclose(found["file"][..., 1], 10 * draws["b"])
     again = accord("predict", *stored, "--out", "ahead.npz")
-    assert again[0] == 2 and "is there already" in again[2]
+    assert again[0] == 2 and "exists already" in again[2]
 
 
 def test_predict_takes_sites_and_unknowns_to_redraw(stored, accord):

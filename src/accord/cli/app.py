@@ -1,7 +1,7 @@
-"""Define the commands: what each takes, in what order it does it, and what it prints.
+"""Define the commands of the command line: their options, steps and output.
 
-What can be wrong with the request is found before anything is traced. An error that accord raises on purpose is printed
-as one message and ends with status 2; any other comes from the user's own code, and shows the lines of it.
+Options are checked before anything is traced. An error of accord is printed as one message and ends with status 2; any
+other error comes from the user's code, and shows its lines.
 """
 
 import sys
@@ -43,7 +43,7 @@ from .tables import summary_as_json
 
 
 def _example(*lines: str) -> str:
-    """How a command is called, as its help shows it at the end, line by line."""
+    """Format the example calls at the end of a command's help."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -57,7 +57,7 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; `arguments` are those of the process if not given. Ends in `SystemExit`."""
+    """Run the command line; `arguments` default to those of the process. Ends in `SystemExit`."""
     try:
         app(arguments)
     except AccordError as error:
@@ -92,22 +92,22 @@ def sample_command(
     precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     sampler: Annotated[str, typer.Option(help="nuts or hmc.")] = "nuts",
     target_accept: Annotated[
-        float | None, typer.Option(help="Acceptance rate that the step size is tuned to.")
+        float | None, typer.Option(help="Target acceptance rate of the step size.")
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="auto, diagonal, low_rank, dense or marginal: the form of what warm-up learns."),
+        typer.Option(help="Form of the metric: auto, diagonal, low_rank, dense or marginal."),
     ] = None,
     max_tree_depth: Annotated[
-        int | None, typer.Option(help="Of NUTS: most doublings of a trajectory.")
+        int | None, typer.Option(help="NUTS: maximal number of doublings of a trajectory.")
     ] = None,
     trajectory_length: Annotated[
-        float | None, typer.Option(help="Of HMC: mean integration time, in whitened units.")
+        float | None, typer.Option(help="HMC: mean integration time, in whitened units.")
     ] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Of HMC: most gradients a draw.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="HMC: maximal number of gradients per draw.")] = None,
     until: Annotated[
         str | None,
-        typer.Option(help='When to end before the last draw: "ess=1000 and rhat=1.01 or seconds=60".'),
+        typer.Option(help='Stop early once this rule holds: "ess=1000 and rhat=1.01 or seconds=60".'),
     ] = None,
     executor: ExecutorName = "threads",
     workers: WorkerCount = None,
@@ -141,7 +141,7 @@ def resume_command(
     cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a stored run that has ended early, and print its summary; it takes the same model and data."""
+    """Continue a stored run that ended early, with the same model and data, and print its summary."""
     where = executor_named(executor, workers, cluster)
     with import_model(model) as function:
         conclude(infer.resume(run, bind(function, data), executor=where, quiet=quiet), run)
@@ -152,12 +152,15 @@ def check_command(
     model: ModelFile,
     data: Data = None,
     shard: Annotated[
-        str | None, typer.Option(help="What devices share out: X=0,y=0 names arguments and axes, or a plate.")
+        str | None,
+        typer.Option(help="Data to split over devices: arguments with axes, as X=0,y=0, or a plate."),
     ] = None,
-    devices: Annotated[int | None, typer.Option(help="How many; on CPU that many are made.")] = None,
+    devices: Annotated[
+        int | None, typer.Option(help="Number of devices; on CPU this many are created.")
+    ] = None,
     precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
 ) -> None:
-    """Say what is wrong with a model before it is run; ends with status 1 where something is."""
+    """Check a model before it is run; status 1 if it finds an error."""
     executor = sharing(shard, devices)
     with import_model(model) as function:
         report = infer.check(bind(function, data), executor=executor, precision=cast(Precision, precision))
@@ -180,16 +183,19 @@ def summary_command(
         ),
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(min=0, help="Print so many rows; 60 as text, all as JSON.")
+        int | None, typer.Option(min=0, help="Number of rows to print; default 60 as text, all as JSON.")
     ] = None,
     prob: Annotated[float, typer.Option(help="Mass of the interval, between 0 and 1.")] = 0.9,
     kind: Annotated[str, typer.Option(help="Columns: all, stats or diagnostics.")] = "all",
     interval: Annotated[str, typer.Option(help="quantiles, or hdi for the shortest interval.")] = "quantiles",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: rows and notices, null for what is not finite.")
+        bool,
+        typer.Option(
+            "--json", help="Print rows and notices as JSON, with null for values that are not finite."
+        ),
     ] = False,
 ) -> None:
-    """Print the summary and the notices of a stored run, without its model; status 1 where it must not be used."""
+    """Print summary and notices of a stored run, without its model; status 1 if it must not be used."""
     draws = infer.load(run)
     table = draws.summary(sites or None, prob=prob, kind=kind, interval=interval)
     if as_json:
@@ -220,7 +226,7 @@ def predict_command(
     redraw: Annotated[
         list[str] | None,
         typer.Option(
-            help="Draw this unknown from its prior, given the rest: what has new labels, or NAME=all; several times."
+            help="Draw entries with new labels of this unknown from its prior; NAME=all: all entries. Repeatable."
         ),
     ] = None,
     seed: Seed = 0,
@@ -229,7 +235,7 @@ def predict_command(
     cluster: Cluster = None,
     quiet: Quiet = False,
 ) -> None:
-    """Draw what a model predicts for data, given the draws of a stored run, and print a summary."""
+    """Draw predictions of a model from a stored run, and print a summary."""
     if out is not None:
         check_new(out)
     where = executor_named(executor, workers, cluster)
@@ -261,7 +267,9 @@ def predict_command(
     epilog=_example("accord example --list", "accord example eight_schools --out eight --draws 500"),
 )
 def example_command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; see --list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Name of the example; see --list.")
+    ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the examples.")] = False,
     out: Out = None,
     draws: DrawCount = 1000,
@@ -291,8 +299,9 @@ def member_command(
     ],
     wait: Annotated[float, typer.Option(help="Seconds to wait for the run to begin.")] = 600.0,
 ) -> None:
-    """Compute a share of a run of infer.MultiHost on this machine; start one wherever data is to lie.
+    """Compute a part of a run of infer.MultiHost on this machine; start one on each machine of the run.
 
-    The secret is in ACCORD_GANG_KEY, here and where the run is. Under srun and mpirun members keep their numbers.
+    Set the secret in ACCORD_GANG_KEY, here and on the machine of the run. Under srun and mpirun members keep their
+    ranks.
     """
     keep(address, wait)

@@ -1,4 +1,4 @@
-"""Write arrays by name to an NPZ file, whatever they are called."""
+"""Write arrays to an NPZ file under any names."""
 
 import zipfile
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from ..core.errors import OptionError, StorageError
 
 
 def check_new(path: Path) -> None:
-    """Raise `OptionError` for a file that is no NPZ, is there already, or has no folder to be in."""
+    """Raise `OptionError` for a file that is no NPZ, exists already, or whose folder does not exist."""
     if path.suffix.lower() != ".npz":
         raise OptionError(f"--out must be a file ending in .npz, got {str(path)!r}.")
     if not path.parent.is_dir():
-        raise OptionError(f"--out: there is no folder {str(path.parent)!r}. Make it first.")
+        raise OptionError(f"--out: there is no folder {str(path.parent)!r}. Create it first.")
     if path.exists():
-        raise OptionError(f"{path} is there already, and nothing is written over it. Choose another name.")
+        raise OptionError(f"{path} exists already and is not overwritten. Choose another name.")
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write them so that `numpy.load` reads them.
+    """Write arrays for `numpy.load`.
 
-    **Raises** `StorageError` where the file cannot be written.
+    **Raises** `StorageError` if the file cannot be written.
     """
     try:
         with zipfile.ZipFile(path, "x", allowZip64=True) as file:

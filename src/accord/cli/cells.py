@@ -1,4 +1,4 @@
-"""Make an argument of a column of a file: numbers, truth values, or levels of words; or say which cell is wrong."""
+"""Convert a column of a file to an argument (numbers, booleans, or levels of words), or name the wrong cell."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,10 +10,10 @@ from ..core.errors import DataError
 from ..language.columns import Column, levels_of, objects
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
-"""What stands in a cell that is missing."""
+"""Contents of missing cells."""
 
 Place = Callable[[int], str]
-"""Where a row of the column is, in words: file, line and column."""
+"""Location of a row in words: file, line and column."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(
@@ -25,9 +25,9 @@ _TRUTH = {"true": True, "false": False}
 
 
 def from_words(words: Sequence[str], name: str, place: Place) -> Any:
-    """A column of text: whole numbers if all cells are, else numbers, else truth values, else levels.
+    """Convert a column of text: integers if all cells are, else numbers, else booleans, else levels.
 
-    Missing numbers and truth values are NaN, so that the column is of floats.
+    Missing numbers and booleans become NaN, so that the column has floats.
 
     **Raises** as `from_values`.
     """
@@ -35,7 +35,7 @@ def from_words(words: Sequence[str], name: str, place: Place) -> Any:
 
 
 def from_values(values: Sequence[Any], name: str, place: Place) -> Any:
-    """A column of numbers, truth values and words, None where one is missing: an array or levels.
+    """Convert a column of numbers, booleans or words, None for missing ones, to an array or levels.
 
     **Raises** `DataError` for a column of several kinds, numbers with a comma, dates, a missing word, and a whole
     number that does not fit int64.
@@ -58,7 +58,7 @@ def from_values(values: Sequence[Any], name: str, place: Place) -> Any:
     num_others = sum(kind in ("i", "f") if is_number else kind == "b" for kind in kinds)
     what = "number" if is_number else "truth value"
     raise DataError(
-        f"{place(row)}: {values[row]!r} is no {what}, and {num_others} of the {len(values)} cells of the column are. "
+        f"{place(row)}: {values[row]!r} is no {what}, but {num_others} of the {len(values)} cells of the column are. "
         "Correct it, or write NA if it is missing. Labels of categories must all be words, such as 'g1' for 1."
     )
 
@@ -70,7 +70,9 @@ def _array(values: Sequence[Any], has_missing: bool, found: set[str], place: Pla
         return np.array(values, bool)
     for row, value in enumerate(values):
         if not -(2**63) <= value < 2**63:
-            raise DataError(f"{place(row)}: {value} does not fit int64. Scale it, or write it with a point.")
+            raise DataError(
+                f"{place(row)}: {value} does not fit int64. Scale it, or write it with a decimal point."
+            )
     return np.array(values, np.int64)
 
 
@@ -95,7 +97,7 @@ def _value(word: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """i, f, b or w; empty for a missing one."""
+    """Return the kind of a cell: i, f, b or w; empty for a missing one."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Read a table of text: find what separates the cells, and say where a line does not fit."""
+"""Read a table of text: detect the separator, and report lines that do not fit."""
 
 import csv
 import io
@@ -13,16 +13,16 @@ _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 class Line(NamedTuple):
-    """The cells of one row, and the number of the line where it begins, from 1."""
+    """Cells of one row, and the number of its first line, from 1."""
 
     number: int
     cells: list[str]
 
 
 def open_csv(path: Path) -> dict[str, Callable[[], Any]]:
-    """By name of a column how to make an argument of it; what separates the cells is seen in the first line.
+    """Return a getter of the argument for each column; the first line shows the separator.
 
-    **Raises** `DataError` for a file that is not such a table, with the line.
+    **Raises** `DataError` with the line for a file that is not such a table.
     """
     text = _text(path)
     lines, separator = _lines(path, text)
@@ -54,7 +54,7 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path, text: str) -> tuple[list[Line], str]:
-    """All rows, as separated by what gives the first line most cells."""
+    """Split all rows by the separator that gives the first line most cells."""
 
     def parsed(separator: str) -> Any:
         return csv.reader(
@@ -101,7 +101,7 @@ def _names(path: Path, first: Line, separator: str) -> list[str]:
 
 
 def _rows(path: Path, lines: list[Line], names: list[str], separator: str) -> list[Line]:
-    """The rows of data, all of one length. A blank line is a missing cell of a table of one column, else nothing."""
+    """Return the rows of data, all of one length. Blank lines are missing cells in a one-column table, else skipped."""
     if len(names) > 1:
         rows = [line for line in lines if line.cells]
     else:
@@ -131,7 +131,7 @@ def _rows(path: Path, lines: list[Line], names: list[str], separator: str) -> li
 
 
 def _check_separated(path: Path, lines: list[Line], name: str) -> None:
-    """Raise `DataError` for columns that are separated by spaces, which one cannot tell from words with spaces."""
+    """Raise `DataError` for columns separated by spaces, which may also be words with spaces."""
     sizes = {len(line.cells[0].split()) for line in lines if line.cells}
     if len(name.split()) > 1 and sizes == {len(name.split())}:
         raise DataError(

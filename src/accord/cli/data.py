@@ -13,23 +13,23 @@ from .csv_data import open_csv
 from .json_data import open_json
 
 Offered = dict[str, Callable[[], Any]]
-"""By name how to get the argument."""
+"""Getters of arguments by name."""
 
 
 def read_data(path: Path) -> dict[str, Any]:
-    """All arguments of a file by name; as `open_data`."""
+    """Read all arguments of a file by name; see `open_data`."""
     return {name: get() for name, get in open_data(path).items()}
 
 
 def open_data(path: Path) -> Offered:
-    """The names that a file has, and how to make arguments of them: JSON's keys, NPZ's arrays, the columns of tables.
+    """Return getters of arguments by name: keys of JSON, arrays of NPZ, columns of tables.
 
-    What is not asked for is not read, so that it may be anything. Numbers become NumPy arrays, and stay Python numbers
-    where they stand alone. A column of words becomes levels; lists of words in JSON by name, and arrays of words in
-    NPZ, become lists. Missing numbers are NaN, in columns of floats.
+    Only requested arguments are read, so that others may hold anything. Numbers become NumPy arrays; single numbers
+    stay Python numbers. A column of words becomes levels; lists of words in JSON by name, and arrays of words in NPZ,
+    become lists. Missing numbers are NaN, in columns of floats.
 
-    **Raises** `DataError` for a file that is not there, cannot be read, or is not of the kind that its name says; a
-    getter for what is not an argument, with file, line and column.
+    **Raises** `DataError` for a file that does not exist, cannot be read, or does not match its ending; a getter raises
+    it for an invalid argument, with file, line and column.
     """
     opened = _OPENERS.get(path.suffix.lower())
     if opened is None:

@@ -1,4 +1,4 @@
-"""Find the models that come with accord: folders of a `model.py` and a `data.json`."""
+"""Find the example models of accord: folders with a `model.py` and a `data.json`."""
 
 import ast
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Example:
 
 
 PACKAGE = Path(__file__).parents[1]
-"""Where the modules of accord are."""
+"""Folder of accord's modules."""
 
 
 def find_all(package: Path = PACKAGE) -> list[Example]:
-    """Every example whose data are there, by name, of the accord whose modules are in the folder `package`.
+    """Return every example that has its data, by name; `package` is the folder of accord's modules.
 
-    **Raises** `OptionError` when there is none.
+    **Raises** `OptionError` if there is none.
     """
     found = [folder for folder in _folders(package) if (folder / "data.json").is_file()]
     if found:
@@ -35,7 +35,7 @@ def find_all(package: Path = PACKAGE) -> list[Example]:
 
 
 def find(name: str, package: Path = PACKAGE) -> Example:
-    """The example called `name`. Raises `OptionError` when it or its data are not there."""
+    """Return the example called `name`. Raises `OptionError` if it or its data are missing."""
     known = {example.name: example for example in find_all(package)}
     if name not in known:
         if name in {folder.name for folder in _folders(package)}:
@@ -48,7 +48,7 @@ def find(name: str, package: Path = PACKAGE) -> Example:
 
 
 def _folders(package: Path) -> list[Path]:
-    """Folders with a model: beside the modules in an installed package, in `examples/` in a checkout."""
+    """Return folders with a model: beside the modules in an installed package, in `examples/` in a checkout."""
     for folder in (package / "examples", package.parents[1] / "examples"):
         found = sorted(
             (path.parent for path in folder.glob("*/model.py")), key=lambda path: path.name.lower()

@@ -13,7 +13,7 @@ _CLUSTERS: dict[str, Callable[..., AbstractExecutor]] = {"dask": infer.Dask, "ra
 
 
 def executor_named(name: str, workers: int | None, cluster: str | None) -> AbstractExecutor:
-    """The executor with that many workers, in that cluster; `serial` has one and takes no number."""
+    """Build the executor with these workers, on this cluster; `serial` has one worker and takes no number."""
     names = (*_HERE, "serial", *_CLUSTERS)
     if name not in names:
         raise OptionError(f"--executor must be {NAMES}, got {name!r}.{suggest(name, names)}")

@@ -12,7 +12,7 @@ from .cells import MISSING, from_values
 
 
 def open_json(path: Path) -> dict[str, Callable[[], Any]]:
-    """By key, or by name in the records, how to make an argument of what is there.
+    """Return getters of arguments, by key or by name in the records.
 
     **Raises** `DataError` for a file that is not JSON, with line and column, or not data by name.
     """
@@ -53,7 +53,7 @@ def _records(path: Path, records: list[dict[str, Any]]) -> dict[str, Callable[[]
         for name in record:
             if name not in names:
                 raise DataError(
-                    f"{path}: record {row}, counted from 0, has {name!r}, which the first one has not."
+                    f"{path}: record {row}, counted from 0, has {name!r}, which the first one lacks."
                 )
     return {name: _column_reader(path, name, [record[name] for record in records]) for name in names}
 
@@ -97,5 +97,5 @@ def _from_json(path: Path, name: str, value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """None for what is written for missing entries: R's jsonlite writes "NA" among numbers."""
+    """Convert marks of missing entries to None: R's jsonlite writes "NA" among numbers."""
     return None if isinstance(value, str) and value in MISSING else value

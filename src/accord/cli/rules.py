@@ -17,7 +17,7 @@ _RULES: dict[str, Callable[[float], AbstractRule]] = {
 
 
 def rule_written(text: str | None) -> AbstractRule | None:
-    """The rule, `and` binding tighter than `or`. Raises `OptionError` for what is none."""
+    """Parse a rule; `and` binds tighter than `or`. Raises `OptionError` for invalid text."""
     if text is None:
         return None
     either = [[_one(part) for part in some.split(" and ")] for some in text.strip().lower().split(" or ")]

@@ -1,4 +1,4 @@
-"""Run a model into a folder, and print what came of it."""
+"""Run a model into a folder, and print its summary."""
 
 from pathlib import Path
 from typing import cast
@@ -16,15 +16,15 @@ from ..language.binding import check_given, choose, near
 from .data import open_data
 
 FAILED = 1
-"""Status of a command of which some chain could not go on, or that has found an error: the draws must not be used."""
+"""Exit status for draws that must not be used, as after a failed chain or an error."""
 
 _INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
 
 def bind(function: ModelFunction, path: Path | None) -> Model:
-    """Match data to the model's arguments by name; what the model does not take is named on stderr and passed over.
+    """Match data to the model's arguments by name; extra data is named on stderr and ignored.
 
-    **Raises** `DataError` for arguments that are missing, and for data that cannot be read.
+    **Raises** `DataError` for missing arguments, and for data that cannot be read.
     """
     if path is None:
         return function()
@@ -55,7 +55,7 @@ def sample_into(
     quiet: bool,
     until: AbstractRule | None = None,
 ) -> None:
-    """Run into a folder that is new, and print what came of it."""
+    """Run into a new folder, and print the summary."""
     folder = _next_folder(target.name) if out is None else out
     found = infer.sample(
         target,
@@ -75,14 +75,16 @@ def sample_into(
 
 
 def conclude(found: Draws, folder: Path) -> None:
-    """Print the summary, where the run is, and how to read it again or to go on."""
+    """Print the summary, the folder of the run, and how to read or resume it."""
     typer.echo(str(found.summary()))
     if found.stopping is not None:
         typer.echo(f"\n{found.stopping}.")
     typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
     typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
     if found.num_draws < found.requested:
-        typer.echo(f"It is not complete. To go on: accord resume {folder} FILE --data D, as it was begun.")
+        typer.echo(
+            f"It is not complete. To continue it: accord resume {folder} FILE --data D, with the same model and data."
+        )
         raise typer.Exit(_INTERRUPTED)
     refuse_unusable(found)
     if not found.complete:
@@ -90,7 +92,7 @@ def conclude(found: Draws, folder: Path) -> None:
 
 
 def refuse_unusable(found: Draws) -> None:
-    """End with a status of its own where a notice says that the draws must not be used, and say which."""
+    """Exit with status 1, and print the notice, if the draws must not be used."""
     errors = [notice for notice in found.notices if notice.severity == "error"]
     if errors:
         typer.echo(f"error: do not use these draws ({errors[0].code}): {errors[0].message}", err=True)

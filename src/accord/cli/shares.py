@@ -1,4 +1,4 @@
-"""Read from the command line what several devices are to share out."""
+"""Read from the command line which data to split over devices."""
 
 import contextlib
 
@@ -10,11 +10,11 @@ from ..executors import AbstractExecutor
 
 
 def sharing(shard: str | None, devices: int | None) -> AbstractExecutor | None:
-    """The executor for `--shard X=0,y=0` or `--shard PLATE` and `--devices N`; None where neither is given.
+    """Build the executor for `--shard X=0,y=0` or `--shard PLATE` and `--devices N`; None without these options.
 
-    Asks JAX for as many CPU devices, where it has not begun to compute.
+    Asks JAX for as many CPU devices, if it has not started to compute.
 
-    **Raises** `OptionError` for words that are no pairs of a name and an axis, and for devices with nothing to share.
+    **Raises** `OptionError` for anything but pairs of a name and an axis, and for devices without data to split.
     """
     if shard is None and devices is None:
         return None
@@ -25,7 +25,7 @@ def sharing(shard: str | None, devices: int | None) -> AbstractExecutor | None:
 
 
 def _rows(words: str) -> dict[str, int] | str:
-    """Arguments with the axes of their rows, of `X=0,y=0`; or the name of a plate."""
+    """Parse arguments with the axes of their rows, as `X=0,y=0`; or the name of a plate."""
     if "=" not in words and "," not in words:
         return words
     pairs = [pair.strip().partition("=") for pair in words.split(",")]

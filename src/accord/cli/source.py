@@ -15,9 +15,9 @@ from ..language import ModelFunction
 
 @contextmanager
 def import_model(source: str) -> Iterator[ModelFunction]:
-    """The model that `source`, `FILE` or `FILE:NAME`, says; the file's folder can be imported from meanwhile.
+    """Import the model of `FILE` or `FILE:NAME`; the file can import from its own folder.
 
-    **Raises** `OptionError` when there is no such file, or no one model in it; what the file itself raises passes
+    **Raises** `OptionError` if there is no such file, or not exactly one model in it; errors of the file itself pass
     through.
     """
     path, name = _split(source)
@@ -30,7 +30,7 @@ def import_model(source: str) -> Iterator[ModelFunction]:
 
 
 def _split(source: str) -> tuple[Path, str]:
-    """`FILE:NAME` at its last colon; one that belongs to the path, as in `C:/models.py`, stays there."""
+    """Split `FILE:NAME` at its last colon, unless it belongs to the path, as in `C:/models.py`."""
     file, colon, name = source.rpartition(":")
     if colon and file and (name.isidentifier() or not name) and not Path(source).is_file():
         return Path(file), name

@@ -1,4 +1,4 @@
-"""Write tables as JSON that every reader takes: no NaN and no infinity."""
+"""Write tables as strict JSON, without NaN and infinity."""
 
 import json
 import math
@@ -8,9 +8,9 @@ from ..report.summary import Summary
 
 
 def summary_as_json(draws: Draws, table: Summary, rows: int | None = None) -> str:
-    """A run's summary and notices as one JSON object.
+    """Convert summary and notices of a run to one JSON object.
 
-    - `rows`: at most so many; `num_rows` says how many there are.
+    - `rows`: maximal number of rows; `num_rows` in the result counts all.
     """
     count = len(table) if rows is None else min(rows, len(table))
     columns = {name: column[:count].tolist() for name, column in table.values.items()}

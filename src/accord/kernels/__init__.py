@@ -1,4 +1,4 @@
-"""Move chains: kernels as resumable machines of one gradient a step, assembled from small parts."""
+"""Move chains: kernels are resumable state machines with one gradient per step."""
 
 from .base import AbstractKernel as AbstractKernel
 from .base import Info as Info

@@ -1,4 +1,4 @@
-"""State what a kernel is: a machine that evaluates one gradient at each advance and says when a draw is complete."""
+"""Define kernels: state machines that evaluate one gradient per advance and report complete draws."""
 
 import abc
 from collections.abc import Callable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 MetricForm = Literal["auto", "diagonal", "low_rank", "dense", "marginal"]
 
 METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
-"""What a sampler's `metric` may be."""
+"""Valid values of a sampler's `metric`."""
 
 # What an advance is for. A start point and the search for a step size use the program that draws.
 EVALUATE = 0  # evaluate the gradient where the state stands, and move there
@@ -32,7 +32,7 @@ DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given
 
 @node
 class Point:
-    """Where a chain stands: `position` and `gradient` of shape `(dim,)`, unconstrained; `log_density` of shape `()`."""
+    """Position of a chain: `position` and `gradient`, shape `(dim,)`, unconstrained; `log_density`, shape `()`."""
 
     position: Float[Array, " dim"]
     log_density: Float[Array, ""]
@@ -41,11 +41,10 @@ class Point:
 
 @node
 class Tuning:
-    """What warm-up learns: `step_size`, shape `()`, in whitened units; and the metric.
+    """Result of warm-up: `step_size`, shape `()`, in whitened units; and the metric.
 
-    `is_early`, shape `()`, says that the metric is as yet a guess, with which long trajectories do not pay;
-    `num_steps`, shape `()`, how many this draw has, where chains that move in step share it: None is each chain's own
-    affair.
+    `is_early`, shape `()`: the metric is still a guess, so that long trajectories do not pay. `num_steps`, shape `()`:
+    steps of this draw for chains that move in step; None if each chain decides.
     """
 
     step_size: Float[Array, ""]
@@ -56,7 +55,7 @@ class Tuning:
 
 @node
 class Info:
-    """What one advance reports. All of shape `()`; the fields after `is_complete` have meaning only when it is true.
+    """Report of one advance. All of shape `()`; the fields after `is_complete` have meaning only when it is true.
 
     **Fields**
     - `is_complete`: the draw (or evaluation, or probe) is finished; `state.point` is its result.
@@ -66,7 +65,7 @@ class Info:
     - `depth`: doublings of the tree (NUTS), or 0.
     - `is_divergent`: the trajectory ended in an energy error above 1000, all numbers being finite.
     - `is_non_finite`: it ended in a log density of NaN or +inf, or a gradient that is not finite.
-    - `has_density`: whether the log density there was finite, so that it is the gradient that was not.
+    - `has_density`: whether the log density there was finite, so that only the gradient was not.
     """
 
     is_complete: Bool[Array, ""]
@@ -81,7 +80,7 @@ class Info:
 
 @node
 class AbstractState(abc.ABC):
-    """What a kernel needs for its next advance; `point` is the last complete draw once a trajectory has ended."""
+    """State of a kernel between advances; `point` is the last complete draw once a trajectory has ended."""
 
     point: Point
     is_fresh: Bool[Array, ""]
@@ -89,24 +88,24 @@ class AbstractState(abc.ABC):
     @property
     @abc.abstractmethod
     def last_evaluated(self) -> Float[Array, " dim"]:
-        """Where the newest gradient was taken, be it one that ended its trajectory; shape `(dim,)`, unconstrained."""
+        """Return the position of the newest gradient, also if it ended a trajectory; shape `(dim,)`, unconstrained."""
 
 
 class Rarely(Protocol):
     """A condition that is rarely true: `branch()` is evaluated only if some lane needs it."""
 
     def __call__(self, predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
-        """`branch()` where the predicate holds, else `otherwise`."""
+        """Return `branch()` if the predicate holds, else `otherwise`."""
         ...
 
 
 def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
-    """Evaluate `branch` only when the predicate holds: the form for one lane."""
+    """Evaluate `branch` only if the predicate holds, for one lane."""
     return jax.lax.cond(predicate, branch, lambda: otherwise)
 
 
 def rarely_in_lanes(axis: str) -> Rarely:
-    """The form for several lanes under a `vmap` that names its axis.
+    """Return `rarely` for several lanes, under a `vmap` that names its axis.
 
     A sum over the axis gives one predicate for all lanes, so that the condition stays a branch; a batched predicate
     would turn it into a select that always evaluates both sides.
@@ -125,27 +124,27 @@ class AbstractKernel(Module):
 
     **Contract**
     - `init(position)` computes nothing: the first advance, in mode `EVALUATE`, evaluates the density there.
-    - `advance` evaluates `target` exactly once, whatever it does. Stopping between any two advances and going on later
-      gives the same numbers.
+    - `advance` evaluates `target` exactly once, whatever it does. Stopping between any two advances and continuing
+      later gives the same numbers.
     - All random numbers come from `key`, which identifies the draw, and from counters kept in the state.
     - A log density of NaN, or a gradient that is not finite, has weight zero: it ends the trajectory and is reported,
       and the chain never moves there.
     """
 
     is_ensemble: ClassVar[bool] = False
-    """Whether its chains share what warm-up learns and move in step: one group, the unit of identity."""
+    """Whether its chains share adaptation and move in step, as one group."""
 
     target_accept: eqx.AbstractVar[float]
     metric: eqx.AbstractVar[MetricForm]
 
     @property
     def compiled(self) -> "AbstractKernel":
-        """The kernel as a part of a program: options that are arguments of the program have a fixed value."""
+        """Return the kernel for a compiled program: options that are arguments of the program get a fixed value."""
         return replace(self, target_accept=0.8, metric="auto")
 
     @abc.abstractmethod
     def init(self, position: Float[Array, " dim"]) -> AbstractState:
-        """The state of a chain that stands at `position`, shape `(dim,)`, unconstrained, not yet evaluated."""
+        """Make the state of a chain at `position`, shape `(dim,)`, unconstrained, not yet evaluated."""
 
     @abc.abstractmethod
     def advance(
@@ -161,7 +160,7 @@ class AbstractKernel(Module):
 
 
 def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array, Array]:
-    """Log weight of a point of a trajectory (minus its energy error), whether it diverged, whether it is not finite.
+    """Return the log weight of a point (minus its energy error), whether it diverged, and whether it is not finite.
 
     A gradient that is not finite has already made the momentum so, hence one sum sees them all. A log density of -inf
     is a finite statement (the point is impossible): it counts as a divergence.
@@ -174,5 +173,5 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
 
 
 def acceptance_of(log_weight: Array) -> Array:
-    """min(1, exp(-energy error)) of a log weight, shape `()`: chance of a move, and what step sizes are tuned by."""
+    """Compute the acceptance probability min(1, exp(-energy error)) from a log weight, shape `()`."""
     return jnp.exp(jnp.minimum(log_weight, 0))

@@ -1,4 +1,4 @@
-"""Draw with Hamiltonian Monte Carlo in many chains at once, which take equally many steps."""
+"""Draw with Hamiltonian Monte Carlo in many chains at once, with equal numbers of steps."""
 
 from typing import Any, ClassVar
 
@@ -53,21 +53,22 @@ class ChEESState(AbstractState):
 class ChEES(AbstractKernel):
     """Hamiltonian Monte Carlo for many chains that learn together and move in step.
 
-    All chains share the metric, the step size and the length of trajectories, which warm-up learns from what all of
-    them do, and for each draw the number of steps, so that none waits for another in one vectorized program. Made for
-    tens to thousands of chains, and for warm-ups of a few hundred draws. With fewer chains prefer `NUTS`. A run is one
-    group of chains: its unit of identity is the whole of it, so that no chain can be run alone.
+    Use it for tens to thousands of chains, with a warm-up of a few hundred draws; with fewer chains prefer `NUTS`. All
+    chains share the metric, the step size and the trajectory length, which warm-up learns from all of them. They also
+    share the number of steps of each draw, so that no chain waits for another in the vectorized program. A run is one
+    group: no chain can be run alone.
 
     **Fields**
     - `trajectory_length`: mean integration time at the start, in whitened units (a standard normal has period 2 pi);
       > 0. Each draw has its own, spread evenly over (0, twice the mean) by a sequence that all chains share.
-    - `target_accept`: harmonic mean over chains of the acceptance probability that the step size is tuned to; in
+    - `target_accept`: target of step size adaptation: the harmonic mean of the acceptance probability over chains; in
       (0, 1).
-    - `metric`: the form of what warm-up learns of the posterior's shape, as for `NUTS`;
-      `"auto"` does not try `"marginal"`, since trajectories here are as long as the widest direction wants.
-    - `max_steps`: most gradients a draw; >= 1.
-    - `superchains`: how many sets of chains begin at one place each, by which nested R-hat sees whether the chains have
-      forgotten where they began. At least 2; it must divide the number of chains. None: each chain has its own start.
+    - `metric`: the form of the metric, as for `NUTS`; `"auto"` does not try `"marginal"`, since trajectories here adapt
+      to the widest direction.
+    - `max_steps`: maximal number of gradients per draw; >= 1.
+    - `superchains`: number of sets of chains with a common starting point, for nested R-hat, which then shows whether
+      chains have forgotten their starting points. At least 2; it must divide the number of chains. None: each chain has
+      its own.
 
     **Source**: Hoffman, Radul & Sountsov (2021), "An adaptive-MCMC scheme for setting trajectory lengths in
     Hamiltonian Monte Carlo", AISTATS. Margossian et al. (2024), Bayesian Analysis, for superchains. The pooled metric

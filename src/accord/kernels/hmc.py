@@ -33,7 +33,7 @@ _MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
 
 @node
 class HMCState(AbstractState):
-    """A chain between two gradients: `end` is where the trajectory has come to."""
+    """A chain between two gradients: `end` is the current end of its trajectory."""
 
     point: Point
     is_fresh: Bool[Array, ""]
@@ -52,19 +52,19 @@ class HMCState(AbstractState):
 class HMC(AbstractKernel):
     """Hamiltonian Monte Carlo with a jittered trajectory length.
 
-    The length of each trajectory is uniform on (0, 2 `trajectory_length`), drawn before the momentum, so that no
-    period of the posterior can resonate with it. Prefer `NUTS`, which finds the length by itself, unless the posterior
-    is close to normal or you know the length you want.
+    The length of each trajectory is uniform on (0, 2 `trajectory_length`), drawn before the momentum, so that
+    trajectories do not resonate with a period of the posterior. Prefer `NUTS`, which chooses the length by itself,
+    unless the posterior is close to normal or you know the right length.
 
     **Fields**
     - `trajectory_length`: mean integration time, in whitened units (a standard normal has period 2 pi); > 0.
-    - `target_accept`: mean acceptance probability that the step size is tuned to; in (0, 1).
-    - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
-      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as
-      wide as the marginals, for what is bound by curves; or `"auto"`, that of the first three (dense in up to 64
-      dimensions) which fits best to draws held out, or the fourth where it is expected to save a third of the
-      gradients. `draws.tuning` says which it was, and why.
-    - `max_steps`: most gradients a draw; >= 1.
+    - `target_accept`: target of step size adaptation: the mean acceptance probability; in (0, 1).
+    - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
+      with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
+      marginals, for curved posteriors; or `"auto"`. That takes the form of the first three (dense in up to 64
+      dimensions) that fits held-out draws best, or the fourth if it is expected to save a third of the gradients.
+      `draws.tuning` has the choice and its reason.
+    - `max_steps`: maximal number of gradients per draw; >= 1.
 
     **Source**: Duane et al. (1987), Phys. Lett. B 195, 216-222; Neal (2011), section 5.4.2 for the jitter.
 

@@ -37,7 +37,7 @@ _EARLY_DEPTH = 7  # while the metric is a guess, longer trajectories cost more t
 
 @node
 class Tree:
-    """A trajectory that is being doubled. Vectors have shape `(dim,)`, pairs `(2, dim)` with the left end first.
+    """Trajectory that is being doubled. Vectors have shape `(dim,)`, pairs `(2, dim)` with the left end first.
 
     Momenta are whitened and in forward time, whichever way the tree grows.
     """
@@ -56,7 +56,7 @@ class Tree:
 
 @node
 class Subtree:
-    """The half that is being added; vectors have shape `(dim,)`."""
+    """Half that is being added; vectors have shape `(dim,)`."""
 
     leaf: Int[Array, ""]  # how many leaves it has
     proposal: Point
@@ -91,14 +91,15 @@ class NUTS(AbstractKernel):
     are learnt in warm-up.
 
     **Fields**
-    - `target_accept`: mean acceptance statistic that the step size is tuned to; in (0, 1). Raise it towards 0.99 when
-      draws diverge: steps become smaller and draws dearer.
-    - `metric`: the form of what warm-up learns of the posterior's shape: `"diagonal"`, a scale for each coordinate;
-      `"low_rank"`, 16 directions beside; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as
-      wide as the marginals, for what is bound by curves; or `"auto"`, that of the first three (dense in up to 64
-      dimensions) which fits best to draws held out, or the fourth where it is expected to save a third of the
-      gradients. `draws.tuning` says which it was, and why.
-    - `max_tree_depth`: most doublings of a trajectory, so at most 2**depth - 1 gradients a draw; in 1 to 20.
+    - `target_accept`: target of step size adaptation: the mean acceptance statistic; in (0, 1). Raise it towards 0.99
+      if draws diverge: steps become smaller and draws more expensive.
+    - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
+      with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
+      marginals, for curved posteriors; or `"auto"`. That takes the form of the first three (dense in up to 64
+      dimensions) that fits held-out draws best, or the fourth if it is expected to save a third of the gradients.
+      `draws.tuning` has the choice and its reason.
+    - `max_tree_depth`: maximal number of doublings of a trajectory: at most 2**depth - 1 gradients per draw; in 1 to
+      20.
 
     **Source**: Hoffman & Gelman (2014), JMLR 15, 1593-1623; Betancourt (2017), arXiv:1701.02434; the order of tests and
     the checks across subtrees are Stan's (2.21 and later). As a machine of one gradient an advance: Dance, Glaser,
@@ -235,7 +236,7 @@ class NUTS(AbstractKernel):
 
 
 def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
-    """The tree to grow: that of the state, or a new one of one leaf when the last draw is complete."""
+    """Return the tree to grow: the one of the state, or a new one of one leaf if the last draw is complete."""
     point, is_fresh, tree = state.point, state.is_fresh, state.tree
     dim, dtype = point.position.shape[0], point.position.dtype
 
@@ -252,7 +253,7 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
 
 
 def _growing_end(tree: Tree) -> Int[Array, ""]:
-    """The end at which the tree is being doubled: 0 is the left one."""
+    """Return the end at which the tree is being doubled: 0 is the left one."""
     return ((tree.directions >> tree.depth.astype(jnp.uint32)) & 1).astype(jnp.int32)
 
 

@@ -1,4 +1,4 @@
-"""Refuse values that samplers cannot have, for the options that several of them share."""
+"""Check the options that several samplers share."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from .base import METRICS
 
 
 def check_tuning(owner: str, metric: Any, target_accept: float) -> None:
-    """Raise `OptionError` for what warm-up of the sampler `owner` cannot aim at."""
+    """Raise `OptionError` for an invalid target or metric of the sampler `owner`."""
     if metric not in METRICS:
         raise OptionError(
             f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
@@ -18,7 +18,7 @@ def check_tuning(owner: str, metric: Any, target_accept: float) -> None:
 
 
 def check_trajectory(owner: str, trajectory_length: float, max_steps: Any) -> None:
-    """Raise `OptionError` for a trajectory that does not move, or never ends."""
+    """Raise `OptionError` for an invalid trajectory length or number of steps."""
     if not 0.0 < trajectory_length < float("inf"):
         raise OptionError(f"{owner}: trajectory_length must be positive, got {trajectory_length!r}.")
     if not is_count(max_steps, 1):
@@ -26,5 +26,5 @@ def check_trajectory(owner: str, trajectory_length: float, max_steps: Any) -> No
 
 
 def is_count(value: Any, minimum: int) -> bool:
-    """Whether a value is an integer, a truth value being none, of at least that."""
+    """Return whether a value is an integer, not a bool, of at least this."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= minimum

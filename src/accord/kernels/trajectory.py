@@ -1,4 +1,4 @@
-"""Tell when a trajectory turns back, for the tree as a whole and for every balanced part of a growing subtree.
+"""Detect when a trajectory turns back: the whole tree, or a balanced part of a growing subtree.
 
 **Source**: Hoffman & Gelman (2014) for the tree; Betancourt (2017), arXiv:1701.02434, for multinomial weights and the
 criterion on summed momenta; Stan 2.21 for the two tests across subtrees. The checkpoints that replace recursion are
@@ -20,7 +20,7 @@ _MAX_BATCHED_DIM = 64
 
 
 def is_turning(first: Array, last: Array, total: Array) -> Array:
-    """Whether the summed momentum `total` (..., dim) no longer points along both ends, each (..., dim)."""
+    """Return whether the summed momentum `total` (..., dim) no longer points along both ends, each (..., dim)."""
     if total.ndim == 1 and total.shape[0] > _MAX_BATCHED_DIM:
         along = jnp.minimum(jnp.dot(first, total), jnp.dot(last, total))
     else:
@@ -30,7 +30,7 @@ def is_turning(first: Array, last: Array, total: Array) -> Array:
 
 @node
 class Checkpoints:
-    """The left edges of the balanced subtrees that are still growing, one row a level; each `(depth, dim)`.
+    """Left edges of the balanced subtrees that are still growing, one row per level; each `(depth, dim)`.
 
     **Fields**
     - `first`: momentum of the leaf at the edge.
@@ -44,12 +44,12 @@ class Checkpoints:
 
     @staticmethod
     def empty(depth: int, dim: int, dtype: jnp.dtype) -> "Checkpoints":
-        """No edges yet. One row more than levels: leaves that are no edge write there."""
+        """Make empty checkpoints, with one more row than levels: leaves that are no edge write there."""
         rows: Any = np.zeros((depth + 1, dim), dtype)
         return Checkpoints(rows, rows, rows)
 
     def record(self, leaf: Int[Array, ""], momentum: Array, total: Array, before: Array) -> "Checkpoints":
-        """Keep leaf `leaf` if it is an edge, which the even ones are."""
+        """Store leaf `leaf` if it is an edge, as every even leaf is."""
         spare = self.first.shape[0] - 1
         row = jnp.where(leaf % 2 == 0, jax.lax.population_count(leaf >> 1), spare)
 
@@ -59,7 +59,7 @@ class Checkpoints:
         return Checkpoints(put(self.first, momentum), put(self.total, total), put(self.before, before))
 
     def is_turning(self, leaf: Int[Array, ""], momentum: Array, total: Array) -> Bool[Array, ""]:
-        """Whether any balanced subtree that ends at odd leaf `leaf` turns back, in itself or across its halves."""
+        """Return whether a balanced subtree that ends at odd leaf `leaf` turns back, in itself or across its halves."""
         last_level = jax.lax.population_count(leaf >> 1)
         first_level = last_level - jax.lax.population_count((~leaf & (leaf + 1)) - 1) + 1
         if self.first.shape[1] > _MAX_BATCHED_DIM:

@@ -1,5 +1,4 @@
-"""State what a store of draws promises: immutable segments, each pairing draws with the state that follows
-them.
+"""Define stores of draws: immutable segments of draws, each with the state of the chain after them.
 
 A store is a frozen value that a user writes down (`Memory()`, `RunFolder("run")`). Creating or loading gives
 an `AbstractRun`, the open handle that a driver appends to. Nothing is ever changed in place, so a run that is
@@ -49,7 +48,7 @@ class Segment:
 
 
 class AbstractStore(abc.ABC):
-    """Where the draws of a run go. A frozen value: it may be shared, compared and used again."""
+    """Store of the draws of a run. A frozen value: it may be shared, compared and reused."""
 
     @property
     @abc.abstractmethod
@@ -58,15 +57,15 @@ class AbstractStore(abc.ABC):
 
     @abc.abstractmethod
     def create(self, manifest: Manifest) -> "AbstractRun":
-        """Begin a new run that `manifest` describes. Raises `StorageError` if one is there already."""
+        """Create a new run with this manifest. Raises `StorageError` if the store holds a run already."""
 
     @abc.abstractmethod
     def load(self) -> "AbstractRun":
-        """Open the run that is there, to read it or to append. Raises `StorageError` if there is none."""
+        """Open the stored run, to read it or to append. Raises `StorageError` if there is none."""
 
 
 class AbstractRun(abc.ABC):
-    """One open run. Threads may append at the same time, each for chains of its own."""
+    """Open run. Threads may append at the same time, each to its own chains."""
 
     @property
     @abc.abstractmethod
@@ -76,12 +75,12 @@ class AbstractRun(abc.ABC):
     @property
     @abc.abstractmethod
     def manifest(self) -> Manifest:
-        """What was run, as written when the run was created."""
+        """Description of the run, as written at its creation."""
 
     @property
     @abc.abstractmethod
     def problems(self) -> list[str]:
-        """Sentences on what was found damaged, missing or foreign; none of that is ever returned as draws."""
+        """Sentences about damaged, missing or foreign files; none of these is ever returned as draws."""
 
     @property
     @abc.abstractmethod
@@ -98,24 +97,24 @@ class AbstractRun(abc.ABC):
 
     @abc.abstractmethod
     def segments(self, chain: int) -> list[Segment]:
-        """Every valid segment of a chain in order, warm-up first; the longest prefix whose links all hold.
+        """Return the valid segments of a chain in order, warm-up first: the longest prefix with valid links.
 
         Their arrays may be read only when they are asked for.
         """
 
     @abc.abstractmethod
     def last(self, chain: int) -> Segment | None:
-        """The last valid segment of a chain, from which it can go on; None before the first."""
+        """Return the last valid segment of a chain, from which it can continue; None before the first."""
 
     @abc.abstractmethod
     def stored(self, chain: int) -> dict[Phase, int]:
-        """How many draws of each phase are committed for a chain."""
+        """Return how many draws of each phase are stored for a chain."""
 
     @abc.abstractmethod
     def cut(self, chain: int, num_draws: int) -> None:
         """Forget the segments of a chain that end after its first `num_draws` draws of the sample phase.
 
-        For draws that are no part of any result, since the run had ended before; the chain goes on from what is left.
+        For draws beyond the end of the run; the chain continues from the remaining ones.
         """
 
     @abc.abstractmethod
@@ -128,14 +127,14 @@ class AbstractRun(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """End writing; reading goes on. Closing twice is harmless.
+        """Stop writing; reading stays possible. Closing twice is harmless.
 
         A run into which nothing was written leaves no trace, so that the next one may take its place.
         """
 
     @abc.abstractmethod
     def reopened(self) -> "AbstractRun":
-        """The run as it is now, open for more; segments that are not valid any more are left behind."""
+        """Reopen the run for more draws; invalid segments are left out."""
 
 
 def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase, int]) -> None:

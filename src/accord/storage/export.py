@@ -1,4 +1,4 @@
-"""Write the tree of a run as NetCDF or Zarr, for other tools; the segments stay the truth."""
+"""Export the tree of a run as NetCDF or Zarr, for other tools."""
 
 import importlib.util
 import os
@@ -37,9 +37,7 @@ def _place(path: str | os.PathLike[str], write: Callable[[str], object]) -> None
     """Write beside the place and rename, so that a half-written export is never taken for a whole one."""
     target = Path(path)
     if target.exists():
-        raise StorageError(
-            f"{target} is there already, and exports overwrite nothing. Give another path or remove it."
-        )
+        raise StorageError(f"{target} exists already and is not overwritten. Give another path or remove it.")
     temporary = target.with_name(f".tmp-{os.getpid()}-{uuid.uuid4().hex}{target.suffix}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

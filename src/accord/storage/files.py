@@ -1,4 +1,4 @@
-"""Put a file in place whole or not at all, whatever interrupts."""
+"""Write files atomically: a file is complete or absent, also after a crash."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def commit(path: Path, data: bytes) -> None:
     except OSError as error:
         raise StorageError(
             f"cannot write {path} ({error.strerror or error}). What was committed before is safe: free the "
-            "disk or mend the folder, then sample again into another path."
+            "disk or repair the folder, then sample again into another path."
         ) from error
     finally:
         temporary.unlink(missing_ok=True)

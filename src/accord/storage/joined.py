@@ -1,4 +1,4 @@
-"""Join the segments of several chains into one array for each name, when it is asked for."""
+"""Join the segments of several chains into one array per name, on demand."""
 
 import math
 import threading

@@ -1,4 +1,4 @@
-"""Describe a run in plain JSON, so that it can be read without the model and compared before it goes on."""
+"""Describe a run in plain JSON, so that it can be read without the model and compared before resuming."""
 
 import datetime
 import hashlib
@@ -31,7 +31,7 @@ STAMPED = ("format", "run_id", "created", "versions", "machine")
 
 
 class Manifest(Mapping[str, Any]):
-    """What was run: a frozen mapping from field to plain JSON.
+    """Manifest of a run: a frozen mapping from field to plain JSON.
 
     A field is read as `manifest["seed"]`; what it returns is a fresh copy, so nothing can be changed through
     it. Tuples become lists and NumPy numbers become Python's.
@@ -55,8 +55,8 @@ class Manifest(Mapping[str, Any]):
             )
         if values["format"] != FORMAT:
             raise StorageError(
-                f"the run is stored in format {values['format']!r}, and this accord reads format {FORMAT}. "
-                "Open it with the accord that wrote it (see 'versions' in its manifest.json)."
+                f"the run is stored in format {values['format']!r}, and this version of accord reads format {FORMAT}. "
+                "Open it with the version that wrote it (see 'versions' in its manifest.json)."
             )
         object.__setattr__(self, "_text", to_json(dict(values)))
 

@@ -16,7 +16,7 @@ from .manifest import Manifest, to_json
 @checks_fields
 @dataclass(frozen=True)
 class Memory(AbstractStore):
-    """Hold the draws in memory: the fastest store, gone with the process. `RunFolder` keeps them.
+    """Keep draws in memory: the fastest store, lost with the process. `RunFolder` keeps them on disk.
 
     **Example**
 
@@ -29,11 +29,11 @@ class Memory(AbstractStore):
         return None
 
     def create(self, manifest: Manifest) -> "MemoryRun":
-        """Begin a run with nothing in it."""
+        """Create an empty run."""
         return MemoryRun(manifest)
 
     def load(self) -> "MemoryRun":
-        """Raise `StorageError`: memory outlives no run."""
+        """Raise `StorageError`: a run in memory cannot be loaded."""
         raise StorageError(
             "Memory() keeps no run to load. Sample with store=RunFolder(path), and load or resume that path."
         )

@@ -31,10 +31,10 @@ _RECORD = re.compile(r"record-([a-z][a-z0-9_]{0,63})\.json")
 @checks_fields
 @dataclass(frozen=True)
 class RunFolder(AbstractStore):
-    """Hold the draws in a folder on disk, readable while the run goes on and after anything stops it.
+    """Keep draws in a folder on disk, readable during the run and after a crash.
 
     **Fields**
-    - `path`: the folder, made if it is not there; it holds one run.
+    - `path`: the folder, created if missing; it holds one run.
 
     **Example**
 
@@ -51,7 +51,7 @@ class RunFolder(AbstractStore):
         return os.fspath(self.path)
 
     def create(self, manifest: Manifest) -> "RunFolderRun":
-        """Begin a run in the folder, which must be empty or absent."""
+        """Create a run in the folder, which must be empty or absent."""
         folder = Path(self.path)
         if (folder / _MANIFEST).exists():
             raise StorageError(

@@ -1,4 +1,4 @@
-"""Say what a calibration found, and what it cannot be relied on for."""
+"""Make the notices of a calibration."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +30,7 @@ def _interrupted(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice
             "error",
             "incomplete",
             f"The calibration stopped after {len(trials)} of {found.requested} simulations.",
-            "Those that are there count as they are; run it again with the same seed for all.",
+            "The finished ones are valid; run it again with the same seed for all.",
         )
 
 
@@ -50,7 +50,7 @@ def _failed(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
     yield Notice(
         "error",
         "failed_simulations",
-        f"{len(bad)} of {len(trials)} simulations failed or have draws that are not to be used: "
+        f"{len(bad)} of {len(trials)} simulations failed or have draws that must not be used: "
         f"{named}{more}.{counted}",
         f"`infer.simulate_and_recover(model, seed={bad[0].seed})`, with the sampler, warmup and precision as here, "
         f"makes simulation {bad[0].number} again; `calibration.seeds` has the others. Priors that allow absurd data "
@@ -95,9 +95,9 @@ def _uneven(found: Calibration) -> Iterator[Notice]:
     yield Notice(
         "error" if least < _CERTAIN else "warning",
         "not_calibrated",
-        f"Ranks are not uniform for {len(bad)} of {len(found)} scalars (adjusted p = {least:.2g}): draws of "
+        f"Ranks are not uniform for {len(bad)} of {len(found)} parameters (adjusted p = {least:.2g}): draws of "
         f"{named}{more}.",
-        "The run does not draw from the posterior of what is simulated: look for divergences and short warm-up, and "
+        "The draws do not follow the posterior of the simulated data: look for divergences and short warm-up, and "
         "for a distribution whose draws do not follow its density. `calibration.plot()` shows where.",
         tuple(touched),
     )

@@ -24,9 +24,9 @@ def check_alike(context: Context) -> Iterator[Notice]:
                     "error",
                     "parts_not_added_up",
                     f"The {word} has different values on different devices ({shards}, ...): a shard_map in the model "
-                    "sees a part of the data on each and does not add the parts up, or is differentiated inside under "
+                    "uses a part of the data on each and does not sum the parts, or is differentiated inside under "
                     "check_vma=False.",
-                    "Write the sum by `accord.density.sharded_sum`, which cannot forget it, or take `jax.lax.psum` of "
+                    "Write the sum by `accord.density.sharded_sum`, which adds the parts, or take `jax.lax.psum` of "
                     "the value and the gradient outside of the shard_map.",
                 )
                 return

@@ -48,4 +48,4 @@ class Context:
 
 
 Check = Callable[[Context], Iterable[Notice]]
-"""Yields what is wrong, and what it is good to know is right."""
+"""Yields findings: faults, and confirmations that are worth knowing."""

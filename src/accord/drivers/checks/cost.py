@@ -21,13 +21,13 @@ def check_cost(context: Context) -> Iterator[Notice]:
         yield Notice("info", "parallel_pays", message, "")
         return
     if count == 1:
-        remedy = "Blocks pay on several devices, and where the whole does not fit into memory."
+        remedy = "Blocks pay on several devices, or if the whole does not fit into memory."
     else:
         overhead = summed - whole / count
         least = overhead / (1 - 1 / count)
         rows = float(f"{context.num_rows * least / whole:.1g}")
         remedy = (
-            f"It does not pay below about {_ms(least)} for an evaluation in one place, or {rows:,.0f} rows of this "
+            f"Devices do not pay below about {_ms(least)} for an evaluation in one place, or {rows:,.0f} rows of this "
             "kind: run chains side by side instead, by `infer.Threads()`."
         )
     yield Notice("warning", "parallel_does_not_pay", message, remedy)

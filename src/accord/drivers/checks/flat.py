@@ -134,6 +134,6 @@ def _notice(
         "flat_direction",
         f"Along {along} the log density does not fall: it is {here:.6g} where the search began and {value:.6g} at a "
         f"distance of {distance:.2g} in unconstrained numbers. The posterior may not integrate to one.",
-        "Give what is on it a proper prior, or fix it if the data cannot tell it from something else.",
+        "Give these sites a proper prior, or fix one of them if the data cannot identify it.",
         names,
     )

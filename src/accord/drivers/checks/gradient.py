@@ -28,7 +28,7 @@ def check_gradient(context: Context) -> Iterator[Notice]:
         f"The gradient is not that of the log density at {len(wrong)} of {len(context.points)} points: the slope along "
         f"a direction is {slope:.6g}, and by differences {difference:.6g}"
         f"{'; by site: ' + ', '.join(map(repr, names)) if names else ''}.",
-        "Look for a derivative rule of your own, and for a gradient taken inside of a shard_map: take it outside, or "
+        "Look for a custom derivative rule, and for a gradient taken inside of a shard_map: take it outside, or "
         "write the sum by `accord.density.sharded_sum`.",
         names,
     )

@@ -50,7 +50,7 @@ def check_hidden(density: LogDensity) -> Iterator[Notice]:
             yield Notice(
                 "warning",
                 "nothing_observed_here",
-                f"Site {entry.name!r} observes 0 values: its shape is {entry.shape}, and it says nothing.",
+                f"Site {entry.name!r} observes 0 values: its shape is {entry.shape}, so it has no effect.",
                 "Look for data that is empty, or filtered too far.",
                 (entry.name,),
             )
@@ -58,7 +58,7 @@ def check_hidden(density: LogDensity) -> Iterator[Notice]:
             yield Notice(
                 "warning",
                 "all_masked",
-                f"The mask of site {entry.name!r} leaves 0 of {size} observed values: it says nothing.",
+                f"The mask of site {entry.name!r} leaves 0 of {size} observed values: the site has no effect.",
                 "Look at the mask: true keeps a value. Where all data is missing on purpose, leave the site out.",
                 (entry.name,),
             )

@@ -12,7 +12,7 @@ from .survey import Survey
 
 _SOME = 0.05  # of the points: good models overflow at one or two of a hundred
 _MANY = 0.1  # of the draws of the prior: it is wide, and few of its draws matter
-_HARMLESS = "It does no harm where no chain comes; where one does, it meets a wall."
+_HARMLESS = "It does no harm unless a chain gets there; then the chain turns back."
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ _FAULTS = (
         "the log density is +inf",
         _is_infinite,
         _of_infinite,
-        "A chain that comes there stays for ever: look for a division by zero and for a density without bound.",
+        "A chain that gets there never leaves: look for a division by zero and for an unbounded density.",
     ),
     _Fault(
         "undefined_log_density",
         "the log density is NaN",
         _is_undefined,
         _of_undefined,
-        "A chain cannot enter there, and turns back as at a wall: look for 0/0, inf - inf and parameters out of range.",
+        "A chain cannot enter there, and turns back: look for 0/0, inf - inf and parameters out of range.",
     ),
     _Fault(
         "undefined_gradient",
@@ -153,7 +153,7 @@ def _zero_density(context: Context) -> Iterator[Notice]:
     message = f"At {counts}, the log density is -inf. At the first of them, {'; '.join(found.found())}."
     if any(term.is_outside for term in found.bad_terms):
         remedy = (
-            "A chain meets a wall where the density ends. Where the support depends on a latent value, bound that by "
+            "A chain turns back where the density is zero. If the support depends on a latent value, bound that by "
             "the data, so that its prior ends there too."
         )
         yield Notice("warning", "outside_support", message, remedy, found.sites)

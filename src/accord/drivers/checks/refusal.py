@@ -1,4 +1,4 @@
-"""Turn what refuses a model into findings: every site with the same fault, and the entries of data to blame."""
+"""Convert an error of tracing into findings: every site with the same fault, and the data to blame."""
 
 import contextlib
 import re
@@ -26,7 +26,7 @@ _NUM_SHOWN = 3  # entries of data
 
 
 def refusals(error: AccordError, target: Model | LogDensity, precision: Precision) -> list[Notice]:
-    """What a run would refuse to begin with, by the kind of error; more of it where the rest can be seen too."""
+    """Return the findings for an error that would stop a run, by its kind, and further findings of the same kind."""
     words = re.findall("[A-Z][a-z]+", type(error).__name__)
     message = str(error)
     sites = tuple(dict.fromkeys(re.findall(r"\bsite '([^']+)'", message)))
@@ -39,12 +39,12 @@ def refusals(error: AccordError, target: Model | LogDensity, precision: Precisio
 
 
 def forbidden(error: Exception) -> Notice:
-    """What JAX refuses of a `shard_map`; it may advise to switch off the very check that saw it."""
+    """Make the finding for a `shard_map` that JAX refuses; JAX may suggest to switch off this very check."""
     return Notice(
         "error",
         "parts_not_added_up",
         f"JAX refuses a shard_map in the model: {' '.join(str(error).split())}",
-        "Do not switch the check off by check_vma=False. Add the parts up by `jax.lax.psum`, or write the sum by "
+        "Do not switch the check off by check_vma=False. Sum the parts by `jax.lax.psum`, or write the sum by "
         "`accord.density.sharded_sum`.",
     )
 

@@ -38,8 +38,8 @@ def check_repeatable(density: LogDensity) -> Iterator[Notice]:
         yield Notice(
             "warning",
             "changes_state",
-            f"The model changes {listed(changed)}, which belongs to Python around it. It runs as Python while it is "
-            "traced, once or a few times, and never again for each evaluation.",
+            f"The model changes {listed(changed)}, which belongs to Python around it. The model runs only while it is "
+            "traced, once or a few times, and not for each evaluation.",
             "Keep what is computed in sites, by `ac.deterministic`, and let the model change nothing else.",
         )
 
@@ -64,8 +64,8 @@ def check_same_again(context: Context) -> Iterator[Notice]:
         "error",
         "not_a_function",
         f"At the same position the log density is {float(value)!r} and, a moment later, {float(value_again)!r}"
-        f"{where}: it depends on something else than position and data.",
-        "Look for a callback of Python that has a state, or draws random numbers.",
+        f"{where}: it depends on more than position and data.",
+        "Look for a Python callback with a state, or with random numbers.",
         sites,
     )
 
@@ -118,7 +118,7 @@ def _differs(density: LogDensity, *traces: tuple[Any, tuple[str, ...]]) -> Notic
             "traced_differently",
             "Two traces of the model have the same values and are written differently, so that a second run compiles "
             "again.",
-            "Look for sets, whose order changes, and for functions that are made anew each time.",
+            "Look for sets, whose order changes, and for functions that are created each time.",
         )
     name = sites[0]
     return Notice(

@@ -48,7 +48,7 @@ def check_rounding(context: Context) -> Iterator[Notice]:
     where = f"{len(points)} points where the posterior has its mass"
     if num_lost:
         found = f"the log density in float32 is not finite at {num_lost} of {where}"
-        remedy = "Look for what overflows, and for matrices that are nearly singular."
+        remedy = "Look for values that overflow, and for nearly singular matrices."
     else:
         found = (
             f"the log density in float32 differs from that in float64 by a standard deviation of {spread:.2g} over "

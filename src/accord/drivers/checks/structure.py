@@ -21,7 +21,7 @@ def check_structure(density: LogDensity) -> Iterator[Notice]:
                 "info",
                 "support_depends_on_data",
                 f"The support of site {site!r} depends on {listed(arguments)}.",
-                "With other data it is another one, so that values drawn from this posterior may be outside of it.",
+                "Other data changes it, so that values drawn from this posterior may be outside of it.",
                 (site,),
             )
 
@@ -41,7 +41,7 @@ def unused_data(density: LogDensity, dependence: Dependence) -> Iterator[Notice]
             "warning",
             "unused_data",
             f"Nothing in the model depends on argument {name!r}: neither the log density nor a deterministic site.",
-            "If it is what a site observes, say so by `obs=`; else leave it out.",
+            "If a site observes it, pass it by `obs=`; else leave it out.",
         )
 
 
@@ -69,6 +69,6 @@ def prior_only(density: LogDensity, dependence: Dependence) -> Iterator[Notice]:
             "info",
             "prior_only",
             f"No observation depends on {listed(uninformed)}: what is drawn there is the prior, given the other sites.",
-            "Where that is not meant, look whether the likelihood uses what it should.",
+            "If that is not intended, check that the likelihood uses these sites.",
             tuple(uninformed),
         )

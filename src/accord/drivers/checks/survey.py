@@ -92,7 +92,7 @@ def survey_prior(whole: Evaluator, density: LogDensity) -> Survey | Notice | Non
             positions = np.asarray(quickly(draws)(density.data, keys))
     except AccordError as error:
         return Notice(
-            "info", "no_prior_draws", f"The prior cannot be drawn from, and is not looked at: {error}", ""
+            "info", "no_prior_draws", f"The prior cannot be sampled, and was not checked: {error}", ""
         )
     # A draw that rounds to the edge of its support is nowhere.
     inside = positions[np.all(np.isfinite(positions), axis=1)]

@@ -1,4 +1,4 @@
-"""Say what there is to know of a mode before it is used."""
+"""Make the notices of a mode."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,7 @@ def _convergence(found: Found) -> Iterator[Notice]:
     else:
         message = f"{message}."
     if found.is_last_step:
-        remedy = "Raise `max_steps`, or begin nearer by `init=`."
+        remedy = "Raise `max_steps`, or start nearer by `init=`."
     else:
         remedy = (
             "There may be no maximum, as where a scale can go to zero together with what it scales: look at the "
@@ -57,7 +57,7 @@ def _without_errors(found: Found) -> Notice:
         "warning",
         "no_standard_errors",
         f"There are no standard errors: {what}.",
-        "`infer.sample` tells how uncertain the values are.",
+        "`infer.sample` shows how uncertain the values are.",
     )
 
 
@@ -71,8 +71,8 @@ def _level(found: Found, is_part: np.ndarray) -> Iterator[Notice]:
             "edge_of_support",
             f"The {what} is highest at the edge of the support of {listed(edges)}, which was approached as far as it "
             "matters; there is no standard error for what lies there.",
-            "Take the edge for the estimate, or give a prior that keeps away from it; `infer.sample` averages over "
-            "what is beside it.",
+            "Use the edge as the estimate, or give a prior that keeps away from it; `infer.sample` averages over "
+            "the values near it.",
             edges,
         )
     others = found.sites(is_part & ~found.is_edge)
@@ -87,7 +87,7 @@ def _level(found: Found, is_part: np.ndarray) -> Iterator[Notice]:
             "singular_information",
             f"The information is singular: along {_lines(others)} the {what} does not fall. The estimate is one of "
             "many as good, or the best one is at infinity.",
-            f"Fix one of what the data cannot tell apart, or give a prior that can.{without_priors}",
+            f"Fix one of the values that the data cannot distinguish, or give a prior that can.{without_priors}",
             others,
         )
 
@@ -105,15 +105,15 @@ def _elsewhere(found: Found) -> Iterator[Notice]:
             "warning" if lower < _NEAR else "info",
             "other_modes",
             f"{is_other.sum()} of {num_starts} starts ended elsewhere; the highest place among them {words}.",
-            "One mode does not describe what is known: look at draws of `infer.sample`. More `starts=` find more.",
+            "One mode does not describe the posterior: look at draws of `infer.sample`. More `starts=` find more.",
         )
     num_lost = int(np.sum(~climbs.is_settled & ~is_here))
     if num_lost and found.is_converged:
         yield Notice(
             "info",
             "lost_starts",
-            f"{num_lost} of {num_starts} starts had no place to begin at, or did not come to an end.",
-            "They say nothing of the mode, which others have reached.",
+            f"{num_lost} of {num_starts} starts found no finite starting point, or did not finish.",
+            "They do not affect the mode, which others reached.",
         )
 
 

@@ -156,14 +156,14 @@ def _drawn_anew(anew: tuple[str, ...], target: Predictive) -> list[Notice]:
     kept = (
         f" In {partly} that holds for the entries of new labels; the draws have the others." if partly else ""
     )
-    without = f" Factors have no say in that: {', '.join(map(repr, factors))}." if factors else ""
+    without = f" Factors have no effect on that: {', '.join(map(repr, factors))}." if factors else ""
     return [
         Notice(
             "warning" if factors else "info",
             "drawn_from_prior",
             f"{', '.join(map(repr, anew))} {'come' if len(anew) > 1 else 'comes'} from the prior given the rest, not "
             f"from the draws.{kept}{without}",
-            "That is right for groups that were not among the data; otherwise take draws that hold them.",
+            "That is right for groups that are not in the data; otherwise use draws that have them.",
             anew,
         )
     ]
@@ -179,7 +179,7 @@ def _unused(source: Source, target: Predictive) -> list[Notice]:
             "info",
             "unused_draws",
             f"The model given has no {', '.join(map(repr, unused))}, of which there are draws.",
-            "That is right if it does not need them; otherwise look at the names.",
+            "That is right if it does not need them; otherwise check the names.",
             unused,
         )
     ]

@@ -124,7 +124,7 @@ def _doubts(site: str, variances: np.ndarray) -> tuple[Notice, ...]:
             "waic_variance",
             f"The log likelihood of {num_varied} of {variances.size} observations of {site!r} has a variance above "
             f"{_TOO_VARIED} (up to {variances.max():.2g}), where WAIC may be far off.",
-            "Use infer.loo, which tells of each observation whether it can be trusted.",
+            "Use infer.loo, which shows for each observation whether its estimate is reliable.",
             (site,),
         ),
     )

@@ -47,8 +47,8 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
     """
     if described is None:
         raise StorageError(
-            "the run does not say where it began: it was made by an earlier accord (see 'versions' in manifest.json), "
-            "which can go on from it. The draws can be loaded."
+            "the run does not record its starting points: an earlier version of accord made it (see 'versions' in "
+            "manifest.json), and can resume it. infer.load reads its draws."
         )
     match described["kind"]:
         case "from_uniform":
@@ -59,8 +59,8 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
             return from_median(described["num_samples"])
         case "from_values" | "from_draws" if kept is None:
             raise StorageError(
-                "the run ended before its starting points were stored, so that it cannot go on. Nothing had been "
-                "drawn: sample anew into another folder."
+                "the run ended before its starting points were stored, so that it cannot be resumed. Nothing had "
+                "been drawn: start a new run in another folder."
             )
         case "from_values":
             return replace(from_values(kept["values"]), held=stored_labels(kept))
@@ -69,4 +69,4 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
             values = tuple(as_values(each, "init") for each in kept["values"])
             return FromDraws(chains, values, stored_labels(kept))
         case kind:
-            raise StorageError(f"the run begins at {kind!r}, which this accord does not have.")
+            raise StorageError(f"the run starts at {kind!r}, which this version of accord does not have.")

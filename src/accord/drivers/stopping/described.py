@@ -22,5 +22,5 @@ def rule_from(described: Mapping[str, Any]) -> AbstractRule:
     if name in _COMBINED:
         return _COMBINED[name].of(*map(rule_from, options["rules"]))
     if name not in _RULES:
-        raise StorageError(f"the run ends by the rule {name!r}, which this accord does not have.")
+        raise StorageError(f"the run ends by the rule {name!r}, which this version of accord does not have.")
     return _RULES[name](**options)

@@ -108,7 +108,7 @@ def at_cap(stopping: Stopping | None) -> list[Notice]:
             "stopped_at_cap",
             f"The run ended at its cap of {stopping.draws} draws per chain, where {stopping.rule!r} does not hold: "
             f"{', '.join(finding.text for finding in findings)}.",
-            f"Raise draws={about}, or go on by draws.extend(n), which looks at the rule too.",
+            f"Raise draws={about}, or continue by draws.extend(n), which checks the rule too.",
             sites,
         )
     ]
