@@ -1,1 +1,1 @@
-"""Learn in warm-up what a kernel needs: the step size, and the metric."""
+"""Adapt the step size and the metric of a kernel during warm-up."""

@@ -36,7 +36,7 @@ _EARLY_STEPS = (
 
 @node
 class EnsembleState(StepSizeState):
-    """What is known of the step size and the trajectory length. All of shape `()`, the same in every chain.
+    """State of the adaptation of step size and trajectory length. All of shape `()`, equal in every chain.
 
     **Fields** beside those of the step size: `log_length`, of the mean trajectory in whitened units; `mean_log_length`,
     its average over draws; `square`, an average of squared slopes; `num_lengths`, draws that these averages saw;
@@ -60,7 +60,7 @@ class EnsembleState(StepSizeState):
 
 
 def jitter(draw: Int[Array, ""], dtype: Any) -> Float[Array, ""]:
-    """A number in (0, 1) for each draw, evenly spread: the sequence of van der Corput (Halton's, in base 2)."""
+    """Return a number in (0, 1) for each draw, evenly spread: the van der Corput sequence (Halton's, in base 2)."""
     word = (draw + 1).astype(jnp.uint32)
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF), (16, 0x0000FFFF)):
         word = ((word >> np.uint32(shift)) & np.uint32(mask)) | ((word & np.uint32(mask)) << np.uint32(shift))
@@ -68,10 +68,10 @@ def jitter(draw: Int[Array, ""], dtype: Any) -> Float[Array, ""]:
 
 
 def step_factor(draw: Any, num_warmup: Any, dtype: Any) -> Any:
-    """By what the step size is multiplied in this draw: in a program, or on the host.
+    """Return the factor of the step size in this draw: in a program, or on the host.
 
-    A chain that begins where the density is steep takes no step that suits the others, and would stand there for ever.
-    Every fourth draw of the first half of warm-up is for such chains, with steps of a quarter, a 16th and a 64th.
+    A chain that starts where the density is steep accepts no step of the others' size, and would never move. Every
+    fourth draw of the first half of warm-up takes smaller steps for it: a quarter, a 16th and a 64th.
     """
     power = ((draw // 4) % 3 + 1).astype(dtype)
     is_small = (draw % 4 == 3) & (2 * draw < num_warmup)
@@ -79,7 +79,7 @@ def step_factor(draw: Any, num_warmup: Any, dtype: Any) -> Any:
 
 
 def num_steps(state: EnsembleState, draw: Array, num_warmup: Array, max_steps: int) -> Int[Array, ""]:
-    """How many leapfrog steps all chains take in this draw."""
+    """Return how many leapfrog steps all chains take in this draw."""
     mean = jnp.exp(jnp.maximum(state.log_length, state.least_log_length))
     length = 2 * jitter(draw, state.step_size.dtype) * mean
     early = jnp.minimum(_EARLY_STEPS * (draw + 4), max_steps)
@@ -89,7 +89,7 @@ def num_steps(state: EnsembleState, draw: Array, num_warmup: Array, max_steps: i
 
 
 def probe(state: EnsembleState, acceptance: Array, weight: Array) -> tuple[EnsembleState, Bool[Array, ""]]:
-    """Double or halve the step by what all chains accept; `acceptance` and `weight`, 1 or 0, are `(chain,)`."""
+    """Double or halve the step by the acceptance of all chains; `acceptance` and `weight`, 1 or 0, are `(chain,)`."""
     mean = jnp.sum(acceptance * weight) / jnp.sum(weight)
     step, is_found = step_sizes.probe(state, mean)
     return _with_step(state, step), is_found
@@ -97,7 +97,7 @@ def probe(state: EnsembleState, acceptance: Array, weight: Array) -> tuple[Ensem
 
 @node
 class Moves:
-    """One draw of all chains.
+    """Data of one draw of all chains.
 
     **Fields**: `start`, `end` and `momentum` at the end of the trajectories, whether taken or not, `(chain, dim)`, the
     momentum in whitened space; `acceptance`, and `weight`, 0 for chains that do not count, `(chain,)`; `num_steps`.
@@ -112,7 +112,7 @@ class Moves:
 
 
 def learn(state: EnsembleState, moves: Moves, metric: Metric, target: Array, max_steps: int) -> EnsembleState:
-    """Take in one draw of all chains."""
+    """Update the adaptation by one draw of all chains."""
     floored = jnp.maximum(moves.acceptance, _LEAST_ACCEPTANCE)
     harmonic = jnp.sum(moves.weight) / jnp.sum(moves.weight / floored)
     step = step_sizes.update(state, harmonic, target)
@@ -131,14 +131,14 @@ def learn(state: EnsembleState, moves: Moves, metric: Metric, target: Array, max
 
 
 def freeze(state: EnsembleState, is_last: Array) -> EnsembleState:
-    """Settle on the averages once warm-up is over."""
+    """Fix the averages at the end of warm-up."""
     length = jnp.maximum(state.mean_log_length, state.least_log_length)
     settled = replace(_with_step(state, step_sizes.freeze(state, is_last)), log_length=length)
     return where(is_last, settled, state)
 
 
 def _slope(moves: Moves, metric: Metric, time: Array) -> Float[Array, ""]:
-    """How the expected squared change C of squared distance from the centre, over time T, grows with log T.
+    """Estimate the slope by log T of C / T, with C the squared change of squared distance from the centre.
 
     Of C / T the slope by log T is that of C, less C, over T; here it is a quarter of that, times T: of the same sign.
     """
@@ -156,7 +156,7 @@ def _slope(moves: Moves, metric: Metric, time: Array) -> Float[Array, ""]:
 
 
 def _whiten(metric: Metric, x: Float[Array, "chain dim"]) -> Float[Array, "chain dim"]:
-    """Differences in whitened space: the inverse of `Metric.push`, row by row."""
+    """Whiten differences: the inverse of `Metric.push`, row by row."""
     y = x / metric.scale
     if metric.factor.shape[-1] == 0:
         return y

@@ -22,7 +22,7 @@ _FAR = 8.0  # robust standard deviations of log density below the median at whic
 
 @functools.lru_cache(maxsize=64)
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
-    """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
+    """Return the updates of a warm-up of `num_warmup` draws; none below 20."""
     if num_warmup < 20:
         return ()
     last = num_warmup - int(_SETTLE * num_warmup)
@@ -38,9 +38,9 @@ def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
 def learn(
     positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray, previous: Metric, form: str
 ) -> tuple[Metric, metrics.Choice | None, float]:
-    """The metric for draws and gradients, each `(chain, draw, dim)`, its choice, and the least mean trajectory length.
+    """Learn the metric, its choice, and the least mean trajectory length from draws and gradients `(chain, draw, dim)`.
 
-    `log_densities`, shape `(chain,)`, are those where the chains stand; `form` and the choice are as for
+    `log_densities`, shape `(chain,)`, belong to the current positions; `form` and the choice are as for
     `metric.learn_metric`.
     """
     kept = _has_arrived(log_densities)
@@ -57,7 +57,7 @@ def learn(
 
 
 def least_length(x: np.ndarray, metric: Metric) -> float:
-    """A quarter of pi times the largest standard deviation of draws, `(draw, dim)`, that the metric leaves."""
+    """Compute pi / 4 times the largest standard deviation of whitened draws, `(draw, dim)`."""
     if len(x) < 2:
         return 0.0
     y = (np.asarray(x, np.float64) - x.mean(0)) / np.asarray(metric.scale, np.float64)
@@ -71,7 +71,7 @@ def least_length(x: np.ndarray, metric: Metric) -> float:
 
 
 def _has_arrived(log_densities: np.ndarray) -> np.ndarray:
-    """Which chains are not far below the others, shape `(chain,)`; a chain on a plateau says nothing of the scale."""
+    """Return which chains are not far below the others, shape `(chain,)`; a chain on a plateau distorts the scale."""
     values = np.asarray(log_densities, np.float64)
     middle = np.median(values)
     spread = 1.4826 * np.median(np.abs(values - middle))

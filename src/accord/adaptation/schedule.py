@@ -1,4 +1,4 @@
-"""Say at which warm-up draws the metric is learnt anew, and from which draws.
+"""Schedule updates of the metric: the warm-up draws at which it is learnt, and the draws used.
 
 Each update uses the latter half of the draws made so far: the chain's way in from its start is forgotten, and the
 window grows as fast as the run. Early updates come often, because the first metrics are the worst and their
@@ -26,7 +26,7 @@ class MetricUpdate:
 
 @functools.lru_cache(maxsize=64)
 def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
-    """The updates of a warm-up of `num_warmup` draws; none when it is too short to estimate anything (below 20)."""
+    """Return the updates of a warm-up of `num_warmup` draws; none below 20."""
     if num_warmup < 20:
         return ()
     last = num_warmup - max(int(_SETTLE * num_warmup), 5)
@@ -42,5 +42,5 @@ def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
 
 
 def longer(num_warmup: int, max_warmup: int) -> int:
-    """How long a warm-up goes on to be, of a chain that has not settled by the end of `num_warmup` draws."""
+    """Return the longer warm-up of a chain that has not settled after `num_warmup` draws."""
     return min(num_warmup + num_warmup // 2, max_warmup)

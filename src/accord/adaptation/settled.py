@@ -1,9 +1,8 @@
-"""Say whether a chain has settled at the end of its warm-up, from its own draws alone.
+"""Decide whether a chain has settled at the end of its warm-up, from its own draws alone.
 
-The last two quarters of its draws are held against each other. A chain still on its way in drifts by more than the
-width of what it covers, or covers ever more or less; one that is there does not, unless it mixes so slowly that more
-draws to learn from are worth their price. Acceptance says nothing of this: it is brought to its target wherever the
-chain is.
+The last two quarters of its draws are compared. A chain that has not reached the posterior drifts by more than its
+width, or its width still changes. A settled chain does neither, unless it mixes so slowly that more warm-up pays.
+Acceptance does not show this: adaptation brings it to its target anywhere.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ _LEAST = 40  # draws, below which two quarters cannot be compared
 def is_settled(
     positions: np.ndarray, log_density: np.ndarray, depth: np.ndarray, max_depth: int | None
 ) -> bool:
-    """Whether warm-up may end.
+    """Return whether warm-up may end.
 
     **Arguments**: `positions`, shape `(draw, dim)`, unconstrained, `log_density` and `depth`, shape `(draw,)`: all of
     the warm-up's draws; `max_depth`, the most doublings of a trajectory, None for a kernel without any.

@@ -23,7 +23,7 @@ _MAX_PROBES = 100
 
 @node
 class StepSizeState:
-    """What is known of the step size. All of shape `()`.
+    """State of step size adaptation. All of shape `()`.
 
     **Fields**: `step_size`, in whitened units; `log_average` of it over draws; `error`, the averaged gap to the target
     acceptance; `count` of draws since the last restart; `log_anchor`, which the average is drawn to; `direction` of the
@@ -67,7 +67,7 @@ def probe(state: StepSizeState, acceptance: Array) -> tuple[StepSizeState, Array
 
 
 def update(state: StepSizeState, acceptance: Array, target: Array) -> StepSizeState:
-    """Take in the acceptance statistic of one draw."""
+    """Update the adaptation by the acceptance statistic of one draw."""
     count = state.count + 1
     rate = 1 / (count + _DELAY)
     error = (1 - rate) * state.error + rate * (target - acceptance)
@@ -80,6 +80,6 @@ def update(state: StepSizeState, acceptance: Array, target: Array) -> StepSizeSt
 
 
 def freeze(state: StepSizeState, is_last: Array) -> StepSizeState:
-    """Settle on the average once warm-up is over."""
+    """Fix the average at the end of warm-up."""
     settled = replace(state, step_size=jnp.exp(state.log_average))
     return where(is_last, settled, state)

@@ -1,4 +1,4 @@
-"""Choose the form of a metric by how well it whitens draws that it has not seen."""
+"""Choose the form of a metric by how well it whitens held-out draws."""
 
 from dataclasses import replace
 
@@ -32,14 +32,14 @@ _LARGEST = 1e60  # the geometric mean multiplies up to four of them
 
 
 def rank_for(dim: int, form: str) -> int:
-    """How many directions beside the axes a compiled program leaves room for, when `form` is the sampler's option."""
+    """Return how many directions beside the axes a program has room for, given the sampler's option `form`."""
     if dim == 1:
         return 0
     return dim if dim <= MAX_DENSE_DIM or form == "dense" else RANK
 
 
 def check_room(dim: int, form: str) -> None:
-    """Raise `OptionError` for a dense metric that would take longer to learn than to do without."""
+    """Raise `OptionError` for a dense metric in too many dimensions."""
     if form == "dense" and dim > MAX_ASKED_DIM:
         raise OptionError(
             f"metric='dense' takes up to {MAX_ASKED_DIM} dimensions, and the posterior has {dim}: every update of the "
@@ -57,7 +57,7 @@ def learn_metric(
     *,
     turns: bool = True,
 ) -> tuple[Metric, Choice | None]:
-    """The metric for draws and their gradients, each `(draw, dim)`, unconstrained, and the choice that was made.
+    """Learn the metric from draws and gradients, each `(draw, dim)`, unconstrained; return it with the choice.
 
     `previous` fills what they leave, and is kept where they say nothing: the choice is None then. Draws that repeat
     their predecessor (the chain did not move) carry no news of their own and are left out. `form` is the sampler's
@@ -96,12 +96,12 @@ def _fit(form: str, x: np.ndarray, g: np.ndarray, plain: Fit) -> Fit:
 
 
 def _can_be_squared(x: np.ndarray, g: np.ndarray) -> bool:
-    """Whether sums of products of whitened draws and gradients stay finite; far from the posterior they may not."""
+    """Return whether sums of products of whitened draws and gradients stay finite; far out they may not."""
     return bool(np.all(np.abs(x) < _LARGEST) and np.all(np.abs(g) < _LARGEST))
 
 
 def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
-    """Fit on most of the window, judge on what was left out; each part of it in turn.
+    """Compare forms by cross-validation: fit on most of the window, and judge on each held-out part in turn.
 
     What is judged is the Fisher divergence to a standard normal: the mean square of draw plus gradient, both whitened,
     about their mean where the metric was fitted.
@@ -132,7 +132,7 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
 
 
 def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Draws seen and unseen, each `(part, draw)`, of all parts of one size and then of those that have one less."""
+    """Yield used and held-out draws, each `(part, draw)`, for parts of one size and then of one less."""
     size, num_larger = divmod(num_draws, num_parts)
     first = num_larger * (size + 1)
     stacks = []
@@ -145,7 +145,7 @@ def _parts(num_draws: int, num_parts: int) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def _loss(residual: np.ndarray, unseen: np.ndarray) -> float:
-    """The sum of squares of unseen draws, `(part, draw)`, about the mean of those that are seen."""
+    """Compute the sum of squares of held-out draws, `(part, draw)`, about the mean of the others."""
     left_out = residual[np.arange(len(unseen))[:, None], unseen]
     num_seen = residual.shape[1] - unseen.shape[1]
     centre = (residual.sum(1) - left_out.sum(1)) / num_seen
@@ -153,7 +153,7 @@ def _loss(residual: np.ndarray, unseen: np.ndarray) -> float:
 
 
 def _candidates(num_draws: int, dim: int) -> list[str]:
-    """The forms to compare, from the simplest; a few directions only where draws are few for a full matrix."""
+    """Return the forms to compare, simplest first; low rank only if draws are too few for a full matrix."""
     if dim > MAX_DENSE_DIM:
         return [form for form in FISHER_FORMS if form != "dense"]
     return [form for form in FISHER_FORMS if form != "low_rank" or num_draws < _FEW_PER_DIM * dim]

@@ -8,12 +8,12 @@ _RIDGE = 1e-5  # added to the sums (not means) of squares of whitened draws and 
 
 
 def dense(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
-    """A full matrix from draws and gradients, each `(..., draw, dim)`, and the scale that whitens their coordinates."""
+    """Fit a full matrix to draws and gradients, each `(..., draw, dim)`, and the scale of their coordinates."""
     return Fit(scale, *principal(x / scale[..., None, :], g * scale[..., None, :]))
 
 
 def principal(x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All orthonormal directions, as columns, and their stretch, from scaled draws and gradients.
+    """Compute all orthonormal directions, as columns, and their stretch, from scaled draws and gradients.
 
     Of all matrices, the one they make up has the smallest Fisher divergence on these draws.
     """
@@ -25,7 +25,7 @@ def principal(x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _geometric_mean(covariance: np.ndarray, precision: np.ndarray) -> np.ndarray:
-    """The matrix S with S `precision` S = `covariance`; all symmetric positive definite."""
+    """Compute the matrix S with S `precision` S = `covariance`; all symmetric positive definite."""
     root, inverse_root = _roots(precision)
     middle, _ = _roots(root @ covariance @ root)
     mean = inverse_root @ middle @ inverse_root

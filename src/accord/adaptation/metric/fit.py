@@ -1,4 +1,4 @@
-"""Say what a metric is while it is being learnt."""
+"""Hold a metric while it is learnt."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from ...kernels import Metric
 
 
 class Fit(NamedTuple):
-    """A scale for each coordinate, shape `(dim,)`; orthonormal columns, `(dim, any)`, and their stretch; all float64.
+    """Fitted metric: scales, shape `(dim,)`, orthonormal columns, `(dim, any)`, and their stretch; all float64.
 
     As in `Metric`; a direction with a stretch of zero is none. Several fits may be one, along axes in front.
     """
@@ -18,7 +18,7 @@ class Fit(NamedTuple):
     stretch: np.ndarray
 
     def residual(self, x: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Draw plus gradient, each `(draw, dim)`, both whitened: the same for all draws of a normal that it fits.
+        """Compute draw plus gradient, each `(draw, dim)` and whitened: constant over draws of a normal that it fits.
 
         Of several fits, `(fit, draw, dim)`.
         """
@@ -28,13 +28,13 @@ class Fit(NamedTuple):
         return x + g + along @ np.swapaxes(self.factor, -1, -2)
 
     def whitened(self, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Draws and gradients, each `(draw, dim)`, in the units of one fit."""
+        """Whiten draws and gradients, each `(draw, dim)`, by one fit."""
         x, g = x / self.scale, g * self.scale
         along = (x @ self.factor) * (1 / (1 + self.stretch) - 1)
         return x + along @ self.factor.T, g + ((g @ self.factor) * self.stretch) @ self.factor.T
 
     def metric(self, rank: int, dtype: np.dtype) -> Metric:
-        """Padded to `rank` directions; without any, diagonal."""
+        """Convert the fit to a metric padded to `rank` directions; diagonal without any."""
         spare = rank - len(self.stretch)
         factor, stretch = np.pad(self.factor, ((0, 0), (0, spare))), np.pad(self.stretch, (0, spare))
         return Metric(

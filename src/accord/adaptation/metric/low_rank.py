@@ -15,7 +15,7 @@ _NUM_SEARCHED = (
 
 
 def low_rank(x: np.ndarray, g: np.ndarray, scale: np.ndarray, rank: int) -> Fit:
-    """At most `rank` directions, from draws and gradients, each `(..., draw, dim)`, and the scale of their coordinates.
+    """Fit at most `rank` directions, and the scale of coordinates, to draws and gradients, each `(..., draw, dim)`.
 
     Where a posterior is normal and, but for a few directions, white, draw plus gradient is constant but for these:
     whatever else it does spans them, after one draw more than there are directions, in any dimension. The dense
@@ -52,7 +52,7 @@ def _transposed(matrix: np.ndarray) -> np.ndarray:
 
 
 def _within(basis: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The directions in the span of a basis along which scaled draws are not of the size of their gradients.
+    """Find directions in the span of a basis along which scaled draws and gradients differ in size.
 
     As many columns as the basis has, since those in front may find unlike numbers: zeros for what is not kept.
     """
@@ -64,7 +64,7 @@ def _within(basis: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray
 
 
 def _main_directions(rows: np.ndarray, count: int) -> np.ndarray:
-    """Orthonormal columns, at most `count`, in the order of how much of rows, `(..., row, dim)`, lies along them."""
+    """Return at most `count` orthonormal columns, by how much of the rows, `(..., row, dim)`, lies along them."""
     num_rows, dim = rows.shape[-2:]
     rows = rows[..., np.linspace(0, num_rows - 1, min(num_rows, _NUM_SEARCHED)).astype(int), :]
     # The smaller of the two squares: a hundred draws in 10,000 dimensions are no large problem.

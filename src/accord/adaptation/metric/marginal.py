@@ -1,4 +1,4 @@
-"""Learn scales as wide as the marginals, and say where these pay.
+"""Learn scales as wide as the marginals, and decide whether these pay.
 
 Where two coordinates are bound to each other, the Fisher divergence puts their scale between the width of the marginal
 and that of the conditional. Trajectories end where most coordinates have turned: a few that are wide beside their scale
@@ -23,7 +23,7 @@ _LOSS = 1.0  # of the effort, above which they are left again
 
 
 def marginal(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
-    """The widths of draws, but nowhere less than `scale`, which is that of the diagonal form.
+    """Compute the widths of draws, at least `scale`, the scale of the diagonal form.
 
     That has a variance in it, and is the wider one where tails are far: a Cauchy variable has next to no curvature
     there, and in units of its bulk trajectories go out for ever. Draws and gradients are each `(draw, dim)`; where
@@ -34,7 +34,7 @@ def marginal(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Fit:
 
 
 def widths(x: np.ndarray) -> np.ndarray:
-    """Standard deviations, by quantiles of draws, shape `(draw, dim)`: of how far the bulk goes, whatever the tails."""
+    """Estimate standard deviations from quantiles of draws, shape `(draw, dim)`: of the bulk, not the tails."""
     # As `np.quantile` has it, which takes ten times as long for so few.
     ordered, last = np.sort(x, axis=0), len(x) - 1
     below = int(_TAIL * last)
@@ -45,7 +45,7 @@ def widths(x: np.ndarray) -> np.ndarray:
 
 
 def gain(fit: Fit, other: Fit, x: np.ndarray, g: np.ndarray) -> float:
-    """The effort with a metric over that with another, on draws and gradients; NaN where there are too few draws."""
+    """Compute the ratio of efforts with two metrics, on draws and gradients; NaN for too few draws."""
     if len(x) < _LEAST_DRAWS:
         return np.nan
     with np.errstate(all="ignore"):
@@ -53,12 +53,12 @@ def gain(fit: Fit, other: Fit, x: np.ndarray, g: np.ndarray) -> float:
 
 
 def pays(ratio: float, form: str) -> bool:
-    """Whether a `gain` is worth it, where the metric has been of a form so far; never where it is not known."""
+    """Return whether a `gain` is worth a change of form, given the form so far; False for an unknown gain."""
     return ratio < (_LOSS if form == "marginal" else _GAIN)
 
 
 def effort(fit: Fit, x: np.ndarray, g: np.ndarray) -> float:
-    """How many gradients an independent draw of the widest coordinate takes, but for a factor.
+    """Estimate the gradients per independent draw of the widest coordinate, up to a factor.
 
     A step is as short as the steepest coordinate wants; a trajectory is as long as most coordinates are wide; and so
     many of them as the square says make a random walk over the widest. What is wide is so in both halves of the

@@ -1,4 +1,4 @@
-"""Keep what form of metric a chain has chosen, and why, with the chain."""
+"""Record the form of metric that a chain has chosen, and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ def _unknown() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The form that was learnt last, and how well each form whitened draws that it had not seen.
+    """Last chosen form of the metric, and how well each form whitened held-out draws.
 
     **Fields**: `form`, one of `FORMS`, or "initial" while nothing is learnt; `divergences`, by form, shape
     `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
@@ -38,7 +38,7 @@ class Choice:
     gain: float = np.nan
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As it is stored."""
+        """Return the arrays that a store keeps."""
         index = FORMS.index(self.form) if self.form in FORMS else -1
         return {
             _NAMES["form"]: np.asarray(index, np.int8),
@@ -48,7 +48,7 @@ class Choice:
 
     @staticmethod
     def stored(arrays: Mapping[str, np.ndarray]) -> "Choice":
-        """As it was; with no form where an earlier accord has stored none."""
+        """Read the choice from stored arrays; without a form if an early version stored none."""
         if _NAMES["form"] not in arrays:
             return Choice("")
         index = int(arrays[_NAMES["form"]])
@@ -57,7 +57,7 @@ class Choice:
 
 
 def reason(choice: Choice, asked: str) -> str:
-    """Why a chain has the form it has, when `asked` was the sampler's option."""
+    """Explain why a chain has its form; `asked` is the sampler's option."""
     if choice.form == "initial":
         return "warm-up was too short to learn a metric: scales are those of the first gradient"
     if asked != "auto":

@@ -1,4 +1,4 @@
-"""Move calls to the workers of a Dask cluster, and back what they answer."""
+"""Send calls to the workers of a Dask cluster, and return their answers."""
 
 import asyncio
 import itertools
@@ -31,10 +31,9 @@ _GRACE = 5.0  # seconds for a worker to end a child, and for a cluster to let go
 
 
 class DaskPool(AbstractPool):
-    """The workers of a cluster, or of one inside of this process.
+    """Pool of the workers of a cluster, or of one in this process.
 
-    Each call is one task of Dask, which is never retried by wish: what a lost worker was at is given away anew by the
-    scheduler of the run, which knows how often.
+    Each call is one task of Dask without Dask's retries: the scheduler of the run repeats lost calls, and counts them.
     """
 
     def __init__(self, cluster: Any, limit: int, surroundings: Surroundings):
@@ -98,7 +97,7 @@ class DaskPool(AbstractPool):
             _within(_GRACE, each.close)
 
     def _connected(self, cluster: Any, limit: int) -> Any:
-        """The client; its methods serve coroutines too, and are typed so."""
+        """Return the client; untyped, since its methods may also return coroutines."""
         if isinstance(cluster, Client):
             return cluster
         if cluster is None:
@@ -112,7 +111,7 @@ class DaskPool(AbstractPool):
         return client
 
     def _num_threads(self) -> int:
-        """Those of all workers; there is at least one."""
+        """Return the number of threads of all workers, at least one."""
         with suppress(TimeoutError):
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         if not (threads := self._client.nthreads()):
@@ -122,7 +121,7 @@ class DaskPool(AbstractPool):
         return sum(threads.values())
 
     def _courier(self, constants: tuple[bytes, ...]) -> str:
-        """The name of the one that has these constants on every worker."""
+        """Return the name of the courier that has these constants on every worker."""
         with self._hiring:
             if constants not in self._couriers:
                 name = f"{self._name}-courier-{len(self._couriers)}"
@@ -159,7 +158,7 @@ class DaskPool(AbstractPool):
             raise self._lost_scheduler() from error
 
     def _last_seen(self, before: float) -> float:
-        """When there was last a worker. Raises `WorkerError` when that is long ago."""
+        """Return when there was last a worker. Raises `WorkerError` if that is long ago."""
         if self._client.status != "running":
             raise self._lost_scheduler()
         if self._client.nthreads():
@@ -178,7 +177,7 @@ class DaskPool(AbstractPool):
         )
 
     def _end(self, key: str) -> None:
-        """Have the child of a call ended; where its worker does not answer, restart that."""
+        """End the child of a call; if its worker does not answer, restart the worker."""
         with suppress(Exception):  # whatever a cluster in trouble raises: the call is given up below
             workers = [address for address, keys in self._client.processing().items() if key in keys]
             if workers:
@@ -190,14 +189,14 @@ class DaskPool(AbstractPool):
         self._ended.add(key)
 
     def _heedful(self) -> list[str] | None:
-        """The workers that may be given work; None is all. Dask waits minutes for one that has fallen silent."""
+        """Return the responsive workers; None is all. Dask waits minutes for a silent one."""
         if not self._deaf:
             return None
         return [address for address in self._client.nthreads() if address not in self._deaf] or None
 
 
 def _cluster_here(num_threads: int) -> Any:
-    """A cluster in threads of this process, without a port that anyone could reach."""
+    """Start a cluster in threads of this process, without an open port."""
     cluster: Any = LocalCluster(
         n_workers=1,
         threads_per_worker=num_threads,
@@ -218,7 +217,7 @@ def _cluster_here(num_threads: int) -> Any:
 
 
 def _within(seconds: float, function: Callable[[], T]) -> "Future[T]":
-    """Call what may hang where a cluster has come to harm, and wait for it no longer than that."""
+    """Call a function that may hang if a cluster is damaged, with a limit of time."""
     pool = ThreadPool(1)
     future = pool.submit(function)
     wait([future], timeout=seconds)

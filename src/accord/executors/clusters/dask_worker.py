@@ -1,4 +1,4 @@
-"""In a Dask worker: hand the calls of a run to child processes.
+"""Run the calls of a run in child processes of a Dask worker.
 
 A worker may have been started in any surroundings, and may be at work for others; so it is told nothing, never imports
 a model and never starts JAX.
@@ -19,7 +19,7 @@ from ..processes import ProcessPool
 
 
 class Courier(WorkerPlugin):
-    """What a run has on every worker, also on those that come later: Dask ships it once to each.
+    """Plugin of a run on every worker, also on later ones: Dask sends it once to each.
 
     **Fields**: `name`; `surroundings`; `path`, where the run finds its modules; `constants`, arguments that are the
     same in all calls.
@@ -32,16 +32,16 @@ class Courier(WorkerPlugin):
         self._running: dict[str, Future[bytes]] = {}
 
     def setup(self, worker: Worker) -> None:
-        """Be ready for as many calls as the worker has threads; children start when they are needed."""
+        """Prepare for as many calls as the worker has threads; children start when needed."""
         path = [*sys.path, *(each for each in self._path if each not in sys.path)]
         self._pool = ProcessPool(worker.state.nthreads, _with_cache(self._surroundings), path)
 
     def teardown(self, worker: Worker) -> None:
-        """The run is over, or the worker is."""
+        """Clean up when the run or the worker ends."""
         self._pool.close()
 
     def answer(self, key: str, rest: bytes) -> bytes:
-        """Have a child answer the call."""
+        """Run the call in a child, and return its answer."""
         future = self._pool.forward(Call(self._constants, rest))
         self._running[key] = future
         try:
@@ -50,13 +50,13 @@ class Courier(WorkerPlugin):
             del self._running[key]
 
     def end(self, key: str) -> None:
-        """End the child that is at a call; that raises `WorkerLostError`."""
+        """End the child that runs a call; the call raises `WorkerLostError`."""
         if key in self._running:
             self._pool.end(self._running[key])
 
 
 def answer_here(name: str, key: str, rest: bytes) -> bytes:
-    """As a task of Dask: answer a call of the run with that courier."""
+    """Answer a call, as a task of Dask, by the courier of its run."""
     courier: Any = get_worker().plugins.get(name)
     if courier is None:
         raise WorkerLostError("a Dask worker has been restarted")
@@ -64,14 +64,14 @@ def answer_here(name: str, key: str, rest: bytes) -> bytes:
 
 
 def end_here(key: str, dask_worker: Worker) -> None:
-    """On a worker: end what is at a call."""
+    """End the child of a call, on its worker."""
     for each in dask_worker.plugins.values():
         if isinstance(each, Courier):
             each.end(key)
 
 
 def _with_cache(surroundings: Surroundings) -> Surroundings:
-    """Without the folder of compiled programs, where this machine cannot have it."""
+    """Drop the folder of compiled programs if this machine cannot have it."""
     if surroundings.cache is not None:
         try:
             os.makedirs(surroundings.cache, mode=0o700, exist_ok=True)

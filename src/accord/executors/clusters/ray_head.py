@@ -1,4 +1,4 @@
-"""Start a Ray cluster of this machine, which ends with what has started it.
+"""Start a Ray cluster on this machine that ends with its starter.
 
 In a process of its own: `ray.init` forks the process that calls it, where JAX may be at work, and decides when Ray is
 imported on which networks it listens.
@@ -32,7 +32,7 @@ _GRACE = 10.0  # seconds for it to end
 
 @contextlib.contextmanager
 def on_loopback() -> Iterator[None]:
-    """Have Ray, imported or begun here, look for its cluster on loopback, and show its token there."""
+    """Make Ray use loopback alone, and token authentication, while it is imported or started here."""
     wanted = {_SWITCH: "0", "RAY_AUTH_MODE": os.environ.get("RAY_AUTH_MODE", "token")}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
@@ -46,7 +46,7 @@ def on_loopback() -> Iterator[None]:
 
 
 def check_loopback(host: str) -> None:
-    """Raise `OptionError` where Ray takes `host` for this one, since it was imported by someone else."""
+    """Raise `OptionError` if Ray uses `host` for this machine, since it was imported before without this setting."""
     if not ipaddress.ip_address(host).is_loopback:
         raise OptionError(
             "executor=Ray() starts a cluster on loopback, and ray was imported here before, which has it look "
@@ -56,7 +56,7 @@ def check_loopback(host: str) -> None:
 
 
 class RayHead:
-    """A cluster on loopback. **Fields**: `address`."""
+    """Cluster on loopback. **Fields**: `address`."""
 
     def __init__(self, num_cpus: int):
         self._process = subprocess.Popen(

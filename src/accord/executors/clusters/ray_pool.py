@@ -1,4 +1,4 @@
-"""Move calls to actors of Ray, and back what they answer."""
+"""Send calls to actors of Ray, and return their answers."""
 
 import importlib
 import logging
@@ -29,7 +29,7 @@ _GRACE = 5.0  # seconds for calls to be given up
 
 
 class RayPool(AbstractPool):
-    """Actors that answer one call at a time. One that has died is followed by another."""
+    """Pool of actors that answer one call at a time. A dead one is replaced."""
 
     def __init__(self, address: str | None, limit: int, surroundings: Surroundings):
         self._surroundings = surroundings
@@ -97,7 +97,7 @@ class RayPool(AbstractPool):
         return _Seat(self._surroundings)
 
     def _shipped(self, constant: bytes) -> Any:
-        """Put once where every actor finds it."""
+        """Store a constant once where every actor finds it."""
         with self._lock:
             if constant not in self._constants:
                 self._constants[constant] = ray.put(constant)
@@ -105,24 +105,24 @@ class RayPool(AbstractPool):
 
 
 class Actor:
-    """In a process of its own, whose environment was that of the run from the start."""
+    """Actor in a separate process with the environment of the run."""
 
     def __init__(self, surroundings: Surroundings, path: Sequence[str]):
         self._surroundings = surroundings
         sys.path.extend(each for each in path if each not in sys.path)
 
     def place(self) -> tuple[str, int]:
-        """The node, and the process there."""
+        """Return the node and the process."""
         return ray.get_runtime_context().get_node_id(), os.getpid()
 
     def answer(self, rest: bytes, *constants: bytes) -> bytes:
-        """The packed answer."""
+        """Return the packed answer."""
         return answer(self._surroundings, Call(constants, rest))
 
 
 @dataclass
 class _Seat:
-    """An actor, from its first call to its end."""
+    """Seat of an actor, from its first call to its end."""
 
     surroundings: Surroundings
     is_ended: bool = False
@@ -131,7 +131,7 @@ class _Seat:
     _place: tuple[str, int] = field(default=("", 0))
 
     def answer(self, rest: bytes, constants: Sequence[Any]) -> bytes:
-        """Have the actor answer. Raises `WorkerLostError` when it dies, or is ended."""
+        """Run a call in the actor. Raises `WorkerLostError` if it dies, or is ended."""
         try:
             self._check()
             if self._actor is None:
@@ -148,7 +148,7 @@ class _Seat:
             ) from error
 
     def leave(self) -> None:
-        """Have the actor ended; one that is stuck may heed no message, and is killed where it is at hand."""
+        """End the actor; a stuck one may ignore messages, and is killed if it runs on this machine."""
         if self._actor is None:
             return
         with suppress(Exception):  # a cluster that is gone has taken the actor with it
@@ -181,7 +181,7 @@ def _actor_in(surroundings: Surroundings) -> Any:
 
 
 def _join(address: str | None, num_cpus: int) -> RayHead | None:
-    """Join a cluster, or one that is started first, and returned."""
+    """Join a cluster; starts one first if needed, and returns it."""
     if address is not None:
         _init(address)
         return None

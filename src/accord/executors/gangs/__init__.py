@@ -1,1 +1,1 @@
-"""Run work in several processes at once, which live and die together."""
+"""Run work in several processes at once, which start and end together."""

@@ -1,7 +1,7 @@
-"""Supervise a gang: processes on one machine or several that do every call side by side, and live and die together.
+"""Supervise a gang: processes on one machine or several that run every call together, and start and end together.
 
-JAX's processes wait for each other in collectives. One that is gone, or that stands still, leaves the others waiting,
-for ever if nobody looks: so that the loss of one is the loss of all, and a new gang is made.
+JAX's processes wait for each other in collectives. If one dies or hangs, the others would wait for ever. So the loss of
+one ends all, and a new gang is started.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _LAST_WORDS = 1.0  # seconds from the end of a connection to that of its process
 
 
 class Gang:
-    """The members that now live. Used by one thread, but for `end`."""
+    """Current members of a gang. Used by one thread, except for `end`."""
 
     def __init__(self, seats: Sequence[AbstractSeat]):
         self._seats = seats
@@ -37,13 +37,13 @@ class Gang:
 
     @property
     def is_there(self) -> bool:
-        """Whether it has come together, and no member is known to be lost."""
+        """Return whether all members have connected, and none is known to be lost."""
         return len(self._connections) == len(self._seats)
 
     def gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
-        """Start every member, and have them meet.
+        """Start every member, and connect them.
 
-        **Raises** `WorkerLostError` where one ended before that; `WorkerError` for members that are not alike.
+        **Raises** `WorkerLostError` if one ended before that; `WorkerError` if members differ.
         """
         try:
             self._gather(lobby, environment)
@@ -84,9 +84,9 @@ class Gang:
         self._connections = connections
 
     def answer(self, surroundings: Surroundings, call: Call) -> bytes:
-        """Have every member make the call; the packed answer of the first one, or of one that raised.
+        """Run the call in every member; return the packed answer of the first one, or of one that raised.
 
-        **Raises** `WorkerLostError` where a member is lost; `WorkerError` where they disagree.
+        **Raises** `WorkerLostError` if a member is lost; `WorkerError` if they disagree.
         """
         digests = tuple(self._shipped(each) for each in call.constants)
         for connection in self._connections:
@@ -105,7 +105,7 @@ class Gang:
         return answers[0].packed or b""
 
     def end(self) -> None:
-        """End every member, in whatever it is. May be called by any thread."""
+        """End every member, whatever it is doing. May be called by any thread."""
         self._is_ended = True
         for seat in self._seats:
             seat.end()
@@ -118,7 +118,7 @@ class Gang:
         self._connections = []
 
     def _shipped(self, constant: bytes) -> bytes:
-        """The digest of a constant that every member has."""
+        """Send a constant to every member once, and return its digest."""
         digest = hashlib.sha256(constant).digest()
         if digest not in self._kept:
             for connection in self._connections:
@@ -133,7 +133,7 @@ class Gang:
             raise self._lost() from error
 
     def _receive_all(self, connections: Sequence[Connection]) -> list[Any]:
-        """One message of each; as many as there are a while after one has told of an error."""
+        """Receive one message of each member; after an error, wait only a while for the others."""
         found: dict[Connection, Any] = {}
         until = float("inf")
         while len(found) < len(connections) and time.monotonic() < until:
@@ -150,7 +150,7 @@ class Gang:
         return [found[each] for each in connections if each in found]
 
     def _lost(self) -> WorkerLostError:
-        """What is known of why a member no longer answers."""
+        """Describe why a member no longer answers."""
         until = time.monotonic() + _LAST_WORDS
         while not (complaint := self._complaint()) and not self._is_ended and time.monotonic() < until:
             time.sleep(_POLL)
@@ -161,13 +161,13 @@ class Gang:
         return WorkerLostError(complaint or "a member of the gang closed its connection")
 
     def _complaint(self) -> str:
-        """How members have ended, of those that have."""
+        """Describe how members have ended."""
         ends = [(rank, seat.complaint()) for rank, seat in enumerate(self._seats)]
         return "; ".join(f"member {rank} of {len(ends)} {how}" for rank, how in ends if how)
 
 
 def _check_alike(guests: Mapping[int, Guest]) -> None:
-    """Raise `WorkerError` where members have other versions, or other processors, than the first one."""
+    """Raise `WorkerError` if members have other versions, or other processors, than the first one."""
     first = dict(guests[0].card.kind)
     for rank, guest in guests.items():
         for name, found in guest.card.kind:

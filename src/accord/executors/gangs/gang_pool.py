@@ -1,4 +1,4 @@
-"""Give the calls of a run to a gang, and make it anew when it is lost."""
+"""Run the calls of a run in a gang, and restart it when it is lost."""
 
 import contextlib
 import operator
@@ -29,7 +29,7 @@ _WAIT = 1500.0  # seconds in which `accord member` has to be started on every ma
 
 
 class GangPool(AbstractPool):
-    """A pool of one worker, which is a gang.
+    """Pool with one worker, a gang.
 
     **Arguments**: `num_members`; `surroundings`, of each; `address`, at which to listen; `key`, their secret;
     `is_remote`, whether they are started elsewhere by keepers that come in.
@@ -121,7 +121,7 @@ class GangPool(AbstractPool):
         return gang.answer(self._surroundings, call)
 
     def _take_keepers(self) -> None:
-        """Know who has come in, in the order that a launcher gave, and forget who has left."""
+        """Update the connected keepers, in the order of their launcher."""
         with contextlib.suppress(queue.Empty):
             while True:
                 guest = self._lobby.keepers.get_nowait()
@@ -132,7 +132,7 @@ class GangPool(AbstractPool):
         )
 
     def _taken_seats(self) -> list[AbstractSeat]:
-        """Those of this machine, or of those that have come in."""
+        """Return the seats of this machine, or of the connected keepers."""
         if not self._is_remote:
             return self._seats
         until = time.monotonic() + _WAIT
@@ -151,11 +151,11 @@ class GangPool(AbstractPool):
 
 
 def _environment(surroundings: Surroundings) -> dict[str, str]:
-    """What a member must find before it imports JAX, and the modules of this process."""
+    """Return the environment that a member needs before it imports JAX, with this process's module path."""
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     return {**environment(surroundings), "JAX_NUM_CPU_DEVICES": "1", "PYTHONPATH": path}
 
 
 def _for_one_device(flags: str) -> str:
-    """Without the number of devices: with several in one process, collectives over gloo were seen to hang."""
+    """Remove the number of devices: with several in one process, collectives over gloo were seen to hang."""
     return re.sub(r"--xla_force_host_platform_device_count=\S*", "", flags).strip()

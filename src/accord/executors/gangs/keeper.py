@@ -1,4 +1,4 @@
-"""Keep a member of a gang on this machine for a supervisor on another one: start it, end it, and tell when it died."""
+"""Run a member of a gang on this machine for a supervisor on another one: start it, end it, report its end."""
 
 import os
 import time
@@ -16,10 +16,10 @@ _RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 
 def keep(address: str, wait: float) -> None:
-    """Serve one run of the supervisor at `HOST:PORT`, for which to wait some seconds; return when the run is over.
+    """Serve one run of the supervisor at `HOST:PORT`, after waiting for it; return when the run is over.
 
-    **Raises** `OptionError` for an address or a secret that cannot be; `WorkerError` where no supervisor is found,
-    where it has another secret, and when it is lost.
+    **Raises** `OptionError` for an invalid address or secret; `WorkerError` if no supervisor is found, if it has
+    another secret, or if it is lost.
     """
     connection = _found(address, wait)
     seat = LocalSeat(address, key_here(), is_heard=True)
@@ -48,7 +48,7 @@ def keep(address: str, wait: float) -> None:
 
 
 def rank_here(environment: Mapping[str, str]) -> int | None:
-    """The number that Slurm or MPI has given this process."""
+    """Return the rank that Slurm or MPI has given this process."""
     return next((int(environment[name]) for name in _RANKS if environment.get(name, "").isdecimal()), None)
 
 

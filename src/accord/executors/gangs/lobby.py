@@ -1,4 +1,4 @@
-"""Let in those who know the key, and hear who they are."""
+"""Accept connections that know the key, and identify them."""
 
 import os
 import queue
@@ -16,7 +16,7 @@ _MANNERS = 20.0  # seconds
 
 @dataclass(frozen=True)
 class Guest:
-    """Who has come in. **Fields**: `connection`; `card`, what it said of itself."""
+    """Accepted connection. **Fields**: `connection`; `card`, its description of itself."""
 
     connection: Connection
     card: Card
@@ -42,7 +42,7 @@ class Lobby:
         threading.Thread(target=self._listen, name="accord-lobby", daemon=True).start()
 
     def close(self) -> None:
-        """Let nobody in any more. Who is in stays."""
+        """Stop accepting connections. Accepted ones stay open."""
         self._is_closed = True
         self._socket.close()
 
@@ -78,7 +78,7 @@ class Lobby:
 
 
 def notice_loss(connection: Connection) -> None:
-    """Have a connection end within a minute or so when the other machine is gone without a word."""
+    """Make a connection end within about a minute if the other machine disappears."""
     with socket.socket(fileno=os.dup(connection.fileno())) as own:
         own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -1,4 +1,4 @@
-"""Be one of several processes that do the same calls side by side, each with a part of the devices.
+"""Run one of several processes that make the same calls together, each with a part of the devices.
 
 python -m accord.executors.gangs.member HOST:PORT TICKET RANK
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def check_own_name() -> None:
-    """Leave with a word where the name of this machine has no address, for which gloo asks, and says nothing."""
+    """Exit with a message if the name of this machine has no address, which gloo needs and does not report."""
     name = socket.gethostname()
     try:
         socket.getaddrinfo(name, None)
@@ -67,7 +67,7 @@ def check_own_name() -> None:
 
 
 def kind_here() -> tuple[tuple[str, str], ...]:
-    """What must be alike in all members for the same numbers."""
+    """Return the properties that all members must share for equal numbers."""
     versions = tuple((name, metadata.version(name)) for name in ("accord", "jax", "jaxlib", "numpy"))
     return (*versions, ("python", platform.python_version()), ("processor", _processor()))
 
@@ -84,7 +84,7 @@ def _processor() -> str:
 
 
 def _receive(connection: Connection, inbox: "queue.SimpleQueue[Any]") -> None:
-    """Hear the supervisor while the main thread computes: when it is gone, so is this process."""
+    """Listen to the supervisor while the main thread computes: this process ends with it."""
     parent = os.getppid()
     try:
         while os.getppid() == parent:
@@ -96,7 +96,7 @@ def _receive(connection: Connection, inbox: "queue.SimpleQueue[Any]") -> None:
 
 
 def _free_address(connection: Connection) -> str:
-    """An address of this machine that others reach, since the supervisor's connection comes in there."""
+    """Return an address of this machine that others reach, as the supervisor's connection does."""
     with socket.socket(fileno=os.dup(connection.fileno())) as own:
         host = own.getsockname()[0]
     with socket.create_server((host, 0)) as free:

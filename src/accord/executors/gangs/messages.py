@@ -1,4 +1,4 @@
-"""Say what the supervisor of a gang, its members, and those who keep members on other machines tell each other."""
+"""Define the messages between the supervisor of a gang, its members, and keepers on other machines."""
 
 import os
 from collections.abc import Mapping
@@ -13,9 +13,10 @@ KEY = "ACCORD_GANG_KEY"
 
 @dataclass(frozen=True)
 class Card:
-    """Who has come. **Fields**: `role`; `ticket`, of the gang that a member was started for, or nothing; `rank`, which
-    a keeper has from its launcher, or None; `coordinator`, where JAX's coordinator would listen; `kind`, what must be
-    alike in all members.
+    """Description of a connecting process.
+
+    **Fields**: `role`; `ticket`, of the gang that a member was started for, or empty; `rank` of a keeper from its
+    launcher, or None; `coordinator`, where JAX's coordinator would listen; `kind`, what all members must share.
     """
 
     role: Literal["member", "keeper"]
@@ -27,7 +28,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Orders:
-    """To a member: how many there are, and where JAX's coordinator listens, which is with the first one."""
+    """To a member: the number of members, and the address of JAX's coordinator, which runs in the first one."""
 
     num_members: int
     coordinator: str
@@ -35,7 +36,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Ready:
-    """From a member: it has met the others."""
+    """From a member: it is connected to the others."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Leave:
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """Host and port of `HOST:PORT`. Raises `ValueError` for anything else."""
+    """Parse `HOST:PORT`. Raises `ValueError` for anything else."""
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isdecimal() and int(port) < 2**16):
         raise ValueError(f"an address is HOST:PORT, as in 10.0.0.1:9900; got {text!r}")
@@ -102,5 +103,5 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def key_here() -> bytes:
-    """The secret in the environment; empty if there is none."""
+    """Return the secret in the environment; empty if there is none."""
     return os.environ.get(KEY, "").encode()

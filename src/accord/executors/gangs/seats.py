@@ -1,4 +1,4 @@
-"""Have one member of a gang run on this machine, or on another one where somebody keeps it."""
+"""Run one member of a gang on this machine, or on another one by its keeper."""
 
 import abc
 import contextlib
@@ -19,15 +19,15 @@ _NUM_LINES = 15  # of what a member said before it died
 
 
 class AbstractSeat(abc.ABC):
-    """Where a member runs; its successor takes the same seat."""
+    """Place of a member; its successor takes the same seat."""
 
     @abc.abstractmethod
     def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
-        """Start a member. Raises `OSError` where there can be none any more."""
+        """Start a member. Raises `OSError` if that is no longer possible."""
 
     @abc.abstractmethod
     def complaint(self) -> str | None:
-        """How the member ended, or None while it runs."""
+        """Describe how the member ended; None while it runs."""
 
     @abc.abstractmethod
     def end(self) -> None:
@@ -35,7 +35,7 @@ class AbstractSeat(abc.ABC):
 
 
 class LocalSeat(AbstractSeat):
-    """A member that is a child of this process.
+    """Seat of a member that is a child of this process.
 
     **Arguments**: `address`, `HOST:PORT` of the supervisor; `key`; `is_heard`, whether what it prints is shown.
     """
@@ -89,7 +89,7 @@ class LocalSeat(AbstractSeat):
 
 
 class RemoteSeat(AbstractSeat):
-    """A member on a machine where `accord member` runs, which is told what to do over its connection."""
+    """Seat of a member on a machine where `accord member` runs, which starts and ends it on request."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
@@ -113,12 +113,12 @@ class RemoteSeat(AbstractSeat):
 
     @property
     def is_there(self) -> bool:
-        """Whether whoever keeps it can still be reached."""
+        """Return whether the keeper can still be reached."""
         self.complaint()
         return not self._connection.closed
 
     def leave(self) -> None:
-        """Say that the run is over."""
+        """Tell the keeper that the run is over."""
         with contextlib.suppress(OSError):
             self._connection.send(Leave())
             self._connection.close()
