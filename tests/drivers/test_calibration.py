@@ -159,7 +159,7 @@ def test_a_recovery_prints_and_says_what_is_far_from_its_truth():
     (notice,) = found.notices
     assert (notice.code, notice.severity, notice.sites) == ("truth_far", "warning", ("mu",))
     assert re.search(
-        r"2 of 2 scalars: .*'mu\[a\]' \([+-]\d+ sd\).*by chance it would for about 0.02\.", notice.message
+        r"2 of 2 parameters: .*'mu\[a\]' \([+-]\d+ sd\).*by chance it would for about 0.02\.", notice.message
     )
     lines = str(found).splitlines()
     assert lines[0].split() == ["truth", "mean", "sd", "5%", "95%", "rank", "z"]

@@ -60,7 +60,7 @@ def flush_folder(path: Path) -> None:
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether a file is what an interrupted `commit` left behind."""
+    """Return whether a file is the remains of an interrupted `commit`."""
     return _TEMPORARY.fullmatch(path.name) is not None
 
 

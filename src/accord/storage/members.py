@@ -22,7 +22,7 @@ _NPY = re.compile(
 
 @dataclass(frozen=True)
 class Member:
-    """Where some arrays lie in a segment.
+    """Place of some arrays in a segment.
 
     **Fields**: `name`; `offset` and `size` in bytes; `checksum`, the CRC-32 of those bytes; `count`, how many arrays.
     """

@@ -90,7 +90,7 @@ class RunFolder(AbstractStore):
 
 @dataclass
 class _Chain:
-    """How far one chain has been committed. Mutable, and only ever touched under its own lock."""
+    """Stored extent of one chain. Mutable, and only ever touched under its own lock."""
 
     digest: str  # of the last segment, or of the manifest
     count: int = 0
@@ -302,5 +302,5 @@ def _segment_files(folder: Path, chain: int) -> dict[int, Path]:
 
 
 def _segment_path(folder: Path, chain: int, index: int) -> Path:
-    """Where a segment lives; made of numbers only."""
+    """Return the path of a segment; made of numbers only."""
     return folder / f"chain-{chain:04d}" / f"segment-{index:06d}.npz"

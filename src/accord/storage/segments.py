@@ -32,7 +32,7 @@ _LENGTHS, _LENGTHS_AT = struct.Struct("<HH"), 26  # of name and extra field, the
 
 @dataclass(frozen=True)
 class Link:
-    """What ties a segment to its run: the run's id, its place, and the digest of what comes before."""
+    """Link of a segment to its run: the run's id, its index, and the digest of the segment before."""
 
     run_id: str
     index: int

@@ -125,7 +125,7 @@ class _Runner:
     began: float
 
     def trials(self, seed: int, count: int) -> Iterator[Trial]:
-        """One after the other, to the end or to Ctrl-C."""
+        """Run simulations one after the other, until the end or Ctrl-C."""
         for number in range(count):
             trial = self._trial(number, simulation_seed(seed, number))
             if trial is None:
@@ -133,7 +133,7 @@ class _Runner:
             yield trial
 
     def _trial(self, number: int, seed: int) -> Trial | None:
-        """One simulation; None where it was interrupted."""
+        """Run one simulation; return None if it was interrupted."""
         simulation = self.simulator.simulate(seed)
         try:
             drawn = sample(
@@ -169,7 +169,7 @@ def simulation_seed(seed: int, number: int) -> int:
 def _ranked(
     simulation: Simulation, drawn: Draws, seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """By site, the ranks of the truth, and for how many independent draws its draws stand."""
+    """Return, by site, the ranks of the truth, and the effective number of draws."""
     generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
     values = {name: (np.asarray(drawn[name][0]), truth) for name, truth in simulation.truth.items()}
     values[LP] = np.asarray(drawn.stats["lp"][0], np.float64), np.array(simulation.log_density)
@@ -182,6 +182,6 @@ def _ranked(
 
 
 def _show(shown: AbstractProgress, trials: Sequence[Trial], count: int, began: float) -> None:
-    """All simulations as the one line of a chain."""
+    """Show all simulations as one chain of the progress display."""
     seconds, divergences = time.perf_counter() - began, sum(trial.num_divergent for trial in trials)
     shown.update(0, "simulation", len(trials), count, divergences=divergences, seconds=seconds)

@@ -127,7 +127,7 @@ class Calibration:
         )
 
     def with_notices(self, notices: Sequence[Notice]) -> "Calibration":
-        """The same with what is to be said of it."""
+        """Return the calibration with its notices."""
         return replace(self, notices=tuple(notices))
 
     @property
@@ -179,7 +179,7 @@ class Calibration:
 
 
 def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:
-    """Of every scalar in the order of the labels, shape `(simulation, k)`."""
+    """Return the ranks of all parameters in the order of the labels, shape `(simulation, k)`."""
     return np.concatenate(
         [some.reshape(len(some), math.prod(some.shape[1:])) for some in ranks.values()], axis=1
     )

@@ -12,7 +12,7 @@ _MAX_NAMED = 5
 
 
 def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
-    """Every notice of a calibration, the most severe first."""
+    """Return the notices of a calibration, most severe first."""
     return by_severity(
         [
             *_interrupted(found, trials),

@@ -1,10 +1,10 @@
-"""Say where a true value lies among draws."""
+"""Rank a true value among draws."""
 
 import numpy as np
 
 
 def rank(draws: np.ndarray, truth: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """How many draws are below the truth, with ties broken at random; shape `(*site)`, in 0 to the number of draws.
+    """Count the draws below the truth, with ties broken at random; shape `(*site)`, in 0 to the number of draws.
 
     Without that, what is always the same, as a zero of a triangular matrix, would always have rank zero.
 

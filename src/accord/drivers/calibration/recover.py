@@ -96,7 +96,7 @@ def _compared(truth: Values, data: Values, drawn: Draws) -> Recovery:
 
 
 def _columns(draws: np.ndarray, truth: np.ndarray) -> dict[str, np.ndarray]:
-    """Every column for draws of shape `(draw, k)`."""
+    """Compute all columns for draws of shape `(draw, k)`."""
     if not len(draws):  # interrupted before the first one
         unknown = np.full(len(truth), np.nan)
         return {"truth": truth, **dict.fromkeys(("mean", "sd", "5%", "95%", "rank", "z"), unknown)}
@@ -119,7 +119,7 @@ def _columns(draws: np.ndarray, truth: np.ndarray) -> dict[str, np.ndarray]:
 def _far(
     labels: Sequence[str], owners: Sequence[str], values: dict[str, np.ndarray], num_draws: int
 ) -> tuple[Notice, ...]:
-    """Which true values lie outside of where nearly all draws are."""
+    """Make a notice of true values outside of nearly all draws."""
     rank = values["rank"]
     far = [int(i) for i in np.flatnonzero((rank < _OUTSIDE) | (rank > 1 - _OUTSIDE))]
     if not far:
@@ -136,10 +136,10 @@ def _far(
         Notice(
             "warning",
             "truth_far",
-            f"The truth lies outside of the central 99.9% of the draws for {len(far)} of {len(labels)} scalars: {named}"
-            f"{more}; by chance it would for about {chance * len(labels):.2g}.",
-            "Try other seeds. Where it stays so, chains have not found the posterior, or two places of the model say "
-            "different things: `infer.calibrate` tells what is wrong with the draws.",
+            f"The truth lies outside of the central 99.9% of the draws for {len(far)} of {len(labels)} parameters: "
+            f"{named}{more}; by chance it would for about {chance * len(labels):.2g}.",
+            "Try other seeds. If it happens again, chains have not found the posterior, or parts of the model "
+            "contradict each other: `infer.calibrate` shows what is wrong with the draws.",
             touched,
         ),
     )

@@ -1,1 +1,1 @@
-"""Which sites of a hierarchy to sample by their deviations, from what the data say of each."""
+"""Choose which sites of a hierarchy to sample in a non-centred form."""

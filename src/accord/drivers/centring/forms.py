@@ -1,4 +1,4 @@
-"""Write the non-centred forms of a model, for the notices of a run that a funnel may have troubled."""
+"""Write the non-centred forms of a model, for the notices of a run with a possible funnel."""
 
 from ...core.notice import Notice
 from ...density import LogDensity
@@ -8,7 +8,7 @@ from ..draws import Draws
 
 
 def forms_by_scale(density: LogDensity, draws: Draws) -> tuple[dict[str, Forms], tuple[Notice, ...]]:
-    """By latent site the sites of whose law it sets the scale, with the config that makes each non-centred.
+    """Return, by latent site, the sites whose scale it sets, each with the config of its non-centred form.
 
     Nothing where no trajectory went wrong, so that a sound run pays nothing for it. With it comes a notice where the
     model could not be looked at.
@@ -27,8 +27,8 @@ def forms_by_scale(density: LogDensity, draws: Draws) -> tuple[dict[str, Forms],
             Notice(
                 "info",
                 "forms_unknown",
-                f"which sites have a scale that is unknown could not be found out: {type(error).__name__}: {error}",
-                "Draws diverged: see for yourself whether a non-centred form (`handlers.reparam`) would help.",
+                f"the sites with an unknown scale could not be found: {type(error).__name__}: {error}",
+                "Draws diverged: try whether a non-centred form (`handlers.reparam`) helps.",
             ),
         )
     found: dict[str, Forms] = {}

@@ -1,4 +1,4 @@
-"""Find the sites whose law has a scale that depends on other latent sites."""
+"""Find the sites whose scale depends on other latent sites."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,17 +34,17 @@ class Hierarchical:
 
     @property
     def config(self) -> dict[str, AbstractReparam]:
-        """The same, for `handlers.reparam`."""
+        """Config of the non-centred form for `handlers.reparam`."""
         return {self.site + SUFFIX * i: each for i, each in enumerate(self.chain)}
 
     @property
     def auxiliary(self) -> str:
-        """Name of what is sampled then."""
+        """Name of the auxiliary site that is sampled then."""
         return self.site + SUFFIX * len(self.chain)
 
 
 def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[Hierarchical, ...]:
-    """Trace the model, and look from which latent sites the scale of each site's law comes."""
+    """Trace the model, and find the latent sites on which the scale of each site depends."""
     dtype = precisions.float_dtype(program.precision)
     pieces = {
         entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, dtype) for entry in program.layout.entries
@@ -82,7 +82,7 @@ def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[
 
 
 def _taken_out(law: AbstractDistribution) -> tuple[tuple[AbstractReparam, ...], tuple[Parts, ...]]:
-    """What takes location and scale out of a law, and the parts that it makes; nothing where nothing does."""
+    """Return the reparameterisations that remove location and scale from a distribution, with their parts."""
     core = core_of(law)
     ways: list[AbstractReparam] = [Structured(), Transform()]
     # Bounds that move with the scale are no location and scale alone.

@@ -1,4 +1,4 @@
-"""Hold what is proposed for the sites of a hierarchy, so that it can be read and put on the model."""
+"""Hold proposed reparameterisations of a hierarchy, to read or to apply."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ...language.reparam.base import AbstractReparam
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A site whose scale is unknown.
+    """Judgement on a site whose scale is unknown.
 
     **Fields**
     - `site`: its name. `scale_from`: the latent sites that its scale depends on.
@@ -38,7 +38,7 @@ class Judged:
 @entry_points
 @dataclass(frozen=True, eq=False)
 class Proposal(Mapping[str, AbstractReparam]):
-    """How the sites of a model are proposed to be reparameterised; prints as a table of the reasons.
+    """Proposed reparameterisation of the sites of a model; prints a table with reasons.
 
     It is the `config` that `handlers.reparam` takes. `rows` has an entry for each site whose scale is unknown.
 
@@ -53,7 +53,7 @@ class Proposal(Mapping[str, AbstractReparam]):
 
     @property
     def config(self) -> dict[str, AbstractReparam]:
-        """What is proposed, by site."""
+        """Proposed config by site."""
         return {name: each for row in self.rows for name, each in row.config.items()}
 
     def __getitem__(self, name: str) -> AbstractReparam:

@@ -1,4 +1,4 @@
-"""Propose which sites to sample by their deviations, from a short run."""
+"""Propose which sites to sample in a non-centred form, from a short run."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _MOST_BY_ENTRY = 1000  # numbers that are written into the model one by one
 
 @checks_options
 def propose(model: Model, *, seed: int = 0) -> Proposal:
-    """Propose how to reparameterise a hierarchy, from what its data say of each entry.
+    """Propose how to reparameterise a hierarchy, from the information of the data on each entry.
 
     Looked at are the latent sites of a location and a scale (or of such a law's image, or of a covariance) whose scale
     depends on other latent sites: their posterior may narrow like a funnel. A short run, of 300 draws in each of two
@@ -86,7 +86,7 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
 
 
 def _decided(site: Hierarchical, share: np.ndarray) -> dict[str, AbstractReparam]:
-    """By name what is to be done with a site of which the data have these shares."""
+    """Return the decision for a site from the data's shares of information."""
     is_known = share > 0.5
     can_be_mixed = isinstance(site.chain[-1], LocScale) and share.size <= _MOST_BY_ENTRY
     if is_known.all() or (not can_be_mixed and is_known.mean() > 0.5):

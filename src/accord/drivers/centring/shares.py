@@ -1,4 +1,4 @@
-"""Tell how much of what is known about each entry of a site comes from the data."""
+"""Estimate how much of the information on each entry of a site comes from the data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _NUM_PROBES = 8
 def shares(
     density: LogDensity, values: Mapping[str, np.ndarray], sites: Sequence[Hierarchical]
 ) -> dict[str, np.ndarray]:
-    """By site the curvature of all but its own prior, over that of both, in units of its standardised deviation.
+    """Return, by site, the curvature without its own prior over the total, in standardised units.
 
     **Arguments**: `density`, of the model with all these sites non-centred; `values`, draws of its latent sites, of
     shape `(draw, ...)`, over which the mean is taken.

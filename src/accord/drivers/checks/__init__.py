@@ -1,1 +1,1 @@
-"""Look for what is wrong with a model before anything is drawn: one file for each check, on one context."""
+"""Check a model before sampling: one file for each check, on one context."""

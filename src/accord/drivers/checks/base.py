@@ -1,4 +1,4 @@
-"""State what a check of a model is: a function from a context to what it found."""
+"""Define checks of a model: functions from a context to findings."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .typical import Typical
 
 @dataclass(frozen=True)
 class Context:
-    """What checks look at.
+    """Context of the checks: the model and its evaluations.
 
     **Fields**
     - `density`: as it was traced; `model`: what it was traced from, or None where a density was given.
@@ -43,7 +43,7 @@ class Context:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether some rows at a time are evaluated on every device."""
+        """Return whether every device evaluates some rows at a time."""
         return isinstance(self.whole.density.program, ShardedProgram)
 
 

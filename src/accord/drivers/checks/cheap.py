@@ -1,4 +1,4 @@
-"""Check what every run can afford to: some traces of the model, without compiling anything."""
+"""Run the checks that every run can afford: some traces of the model, without compiling."""
 
 from ...core.notice import Notice
 from ...density import LogDensity
@@ -9,7 +9,7 @@ from .structure import prior_only, unused_data
 
 
 def cheap_checks(density: LogDensity) -> tuple[Notice, ...]:
-    """What to tell of a density, beside its own `notices`.
+    """Return the findings on a density, besides its own `notices`.
 
     Data that is not used or all hidden, sites of which no data says anything, and traces that differ.
     """

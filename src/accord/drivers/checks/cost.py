@@ -1,4 +1,4 @@
-"""Say what it costs to share rows out over devices, and from where on it pays."""
+"""Estimate what it costs to split rows over devices, and when it pays."""
 
 from collections.abc import Iterator
 

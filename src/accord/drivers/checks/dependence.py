@@ -1,4 +1,4 @@
-"""Find out what each part of a model depends on: one trace of its sites, and nothing is computed."""
+"""Find what each part of a model depends on, by one trace of its sites."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _LATENT, _DATA, _TERM, _VALUE, _SUPPORT = "latent/", "data/", "term/", "value/",
 
 @dataclass(frozen=True)
 class Dependence:
-    """What the parts of a model may depend on. Names of arguments and latent sites, sorted.
+    """Dependences of the parts of a model. Names of arguments and latent sites, sorted.
 
     **Fields**
     - `terms`: by site, the latent sites and the arguments that its term depends on.
@@ -36,7 +36,7 @@ class Dependence:
 
     @property
     def arguments(self) -> frozenset[str]:
-        """Those on which anything depends."""
+        """Arguments on which anything depends."""
         seen = [*(data for _, data in self.terms.values()), *self.values.values(), *self.supports.values()]
         return frozenset(name for names in seen for name in names)
 
@@ -74,17 +74,17 @@ class Dependence:
 
 
 def model_program(density: LogDensity) -> ModelProgram | None:
-    """The model of a density whose rows are not cut; None where it is of a function."""
+    """Return the model of a density without shards; None for the density of a function."""
     return density.program.whole
 
 
 def has_files(density: LogDensity) -> bool:
-    """Whether some of the data lies in files, and may be too much for memory."""
+    """Return whether some of the data lies in files, and may be too large for memory."""
     return any(isinstance(value, FileRows) for value in density.data.values())
 
 
 def matters_by_shape(base: ModelProgram, data: Mapping[str, Any], name: str) -> bool:
-    """Whether the model is another one, or none at all, where this argument has one entry more along some axis."""
+    """Return whether the model changes, or fails, if this argument has one more entry along some axis."""
     with precisions.scope(base.precision):
         known = _shapes_of(Traced.of(base, data))
         shape, dtype = data[name].shape, data[name].dtype
@@ -100,7 +100,7 @@ def matters_by_shape(base: ModelProgram, data: Mapping[str, Any], name: str) -> 
 
 
 def _parts(base: ModelProgram, pieces: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-    """The terms, the values of deterministic sites, and the numbers in the maps onto supports, by name."""
+    """Return terms, values of deterministic sites, and numbers in the maps onto supports, by name."""
     found: dict[str, jax.Array] = {}
     with concrete(base.constants):
         for name, site in base.sites(pieces, data).items():
@@ -116,7 +116,7 @@ def _parts(base: ModelProgram, pieces: Mapping[str, Any], data: Mapping[str, Any
 
 
 def _shapes_of(traced: Traced) -> Any:
-    """What of the sites can change with the shape of data."""
+    """Return the properties of sites that can change with the shape of data."""
     sites = {
         name: (site.kind, site.batch_shape, jnp.shape(site.value)) for name, site in traced.sites.items()
     }
@@ -124,7 +124,7 @@ def _shapes_of(traced: Traced) -> Any:
 
 
 def _of_kind(named: Any, kind: str) -> Any:
-    """Those of a kind, without the word for it: of a mapping, or of names."""
+    """Select entries of one kind from a mapping or names, and strip the kind's prefix."""
     if isinstance(named, Mapping):
         return {name.removeprefix(kind): each for name, each in named.items() if name.startswith(kind)}
     return [name.removeprefix(kind) for name in named if name.startswith(kind)]

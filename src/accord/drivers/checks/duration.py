@@ -1,4 +1,4 @@
-"""Say how long a run with the defaults would take, as far as that is known before it."""
+"""Estimate how long a run with the defaults takes."""
 
 import inspect
 import os

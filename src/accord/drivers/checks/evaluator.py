@@ -1,4 +1,4 @@
-"""Evaluate a log density by itself, with compiled programs, on the devices where a run would have it."""
+"""Evaluate a log density by compiled programs, on the devices of a run."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Evaluator:
 
     @staticmethod
     def of(density: LogDensity, precision: Precision, devices: Sequence[Any]) -> "Evaluator":
-        """On these devices; the density's data is put there once."""
+        """Make an evaluator on these devices; the data is put there once."""
         program = density.program
         is_cut = isinstance(program, ShardedProgram)
         names = sorted(density.data)
@@ -78,7 +78,7 @@ class Evaluator:
         )
 
     def seconds(self, position: np.ndarray) -> float:
-        """The shortest time of one evaluation with its gradient; the program has been compiled before."""
+        """Return the shortest time of one evaluation with its gradient, without compiling."""
         self.value_and_grad(position)
         began, best = time.perf_counter(), float("inf")
         for _ in range(_REPETITIONS):

@@ -46,7 +46,7 @@ def check_flat(context: Context) -> Iterator[Notice]:
 
 
 def _directions(context: Context, most: int, along_level: int) -> Iterator[tuple[np.ndarray, int]]:
-    """Unit vectors, with how many distances to look at: scalars first, since they say most."""
+    """Yield unit vectors with the number of distances to try: scalars first, since they are easiest to explain."""
     entries, dim = context.whole.density.layout.entries, context.whole.density.dim
     if dim <= _MAX_SCALARS:
         yield from ((row, most) for row in np.eye(dim))
@@ -62,7 +62,7 @@ def _directions(context: Context, most: int, along_level: int) -> Iterator[tuple
 
 
 def _end_of_fall(context: Context, direction: np.ndarray, most: int) -> tuple[float, float] | None:
-    """How far out, and what the log density is there, where it does not fall; None where it does."""
+    """Return the distance and log density at which the log density stops to fall; None if it keeps falling."""
     base, precision = context.typical.points[-1], context.whole.density.program.precision
 
     def at(distance: float) -> float:
@@ -95,7 +95,7 @@ def _end_of_fall(context: Context, direction: np.ndarray, most: int) -> tuple[fl
 
 
 def _last_finite(at: Callable[[float], float], inside: float, outside: float) -> tuple[float, float]:
-    """Between a distance at which the log density is finite and one at which it is not: the last, and what it is."""
+    """Find the last distance with a finite log density between two, and return it with its log density."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
         if np.isfinite(at(middle)):
@@ -106,7 +106,7 @@ def _last_finite(at: Callable[[float], float], inside: float, outside: float) ->
 
 
 def _names(context: Context, direction: np.ndarray) -> tuple[str, ...]:
-    """The sites of which a direction has a good part."""
+    """Return the sites that contribute much to a direction."""
     parts = {
         entry.name: float(np.linalg.norm(direction[entry.start : entry.stop]))
         for entry in context.whole.density.layout.entries

@@ -1,4 +1,4 @@
-"""Check that the gradient is that of the log density, by differences along a direction."""
+"""Check the gradient by differences of the log density along a direction."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _SAFETY = 10
 
 
 def check_gradient(context: Context) -> Iterator[Notice]:
-    """Compare the slope along a direction with central differences: a rule of the model's own may be wrong."""
+    """Compare the slope along a direction with central differences: a custom derivative rule may be wrong."""
     wrong = [point for point in context.points if _is_wrong(context, point, context.direction)]
     if not wrong:
         return
@@ -46,7 +46,7 @@ def _is_wrong(context: Context, point: np.ndarray, direction: np.ndarray) -> boo
 
 
 def _compare(context: Context, point: np.ndarray, direction: np.ndarray) -> tuple[float, float, float]:
-    """Slope along a direction, by the gradient and by differences, and how far they may be apart."""
+    """Compute the slope along a direction by the gradient and by differences, and their tolerance."""
     evaluate = context.whole.value_and_grad
     value, gradient = map(np.asarray, evaluate(point))
     epsilon = float(np.finfo(point.dtype).eps)

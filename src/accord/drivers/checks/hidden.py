@@ -65,7 +65,7 @@ def check_hidden(density: LogDensity) -> Iterator[Notice]:
 
 
 def _masks(base: ModelProgram, data: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """By site, the masks of observed values that are known without drawing anything."""
+    """Return, by site, the masks of observed values that are known without sampling."""
     names: list[str] = []
 
     def masks(pieces: Any, data: Any) -> list[Any]:
@@ -94,14 +94,14 @@ def _mask_of(site: Site) -> Any:
 
 
 def _known(value: Any) -> np.ndarray | None:
-    """Data to work with: not what lies in files, nor what is very large."""
+    """Return the data that are in memory and not very large."""
     if isinstance(value, FileRows) or value.size > _MOST:
         return None
     return np.asarray(value)
 
 
 def _evaluate(closed: Any, inputs: Sequence[np.ndarray | None]) -> list[np.ndarray | None]:
-    """The outputs that follow from what is known of the inputs."""
+    """Compute the outputs that follow from known inputs."""
     jaxpr = closed.jaxpr
     known: dict[Any, np.ndarray | None] = dict(zip(jaxpr.invars, inputs, strict=True))
     known |= {var: np.asarray(const) for var, const in zip(jaxpr.constvars, closed.consts, strict=True)}
@@ -119,7 +119,7 @@ def _evaluate(closed: Any, inputs: Sequence[np.ndarray | None]) -> list[np.ndarr
 
 
 def _apply(equation: Any, arguments: Sequence[Any]) -> Sequence[np.ndarray | None]:
-    """The results of an operation, or none for one that masks are seldom made of."""
+    """Compute the results of an operation; none for operations that are unusual in masks."""
     name, parameters = equation.primitive.name, equation.params
     if name in _FUNCTIONS:
         return [_FUNCTIONS[name](*arguments)]

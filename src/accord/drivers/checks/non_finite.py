@@ -17,7 +17,7 @@ _HARMLESS = "It does no harm unless a chain gets there; then the chain turns bac
 
 @dataclass(frozen=True)
 class _Fault:
-    """One way of not being finite.
+    """Kind of value that is not finite.
 
     **Fields**: `code`; `what`, in words; `is_at(survey)`, a mask of points; `judge(shares)`, the severity by the shares
     of points near, drawn from the prior, and wide, or None for nothing; `remedy`, where the operation says none;
@@ -58,7 +58,7 @@ def _is_steep(survey: Survey) -> np.ndarray:
 
 
 def _is_steep_within_reach(survey: Survey) -> np.ndarray:
-    """Far down, a derivative may overflow; where the log density is as at other points, it must not."""
+    """Return points of usual log density with a gradient that is not finite; at very low ones it may overflow."""
     lowest = np.min(survey.values[survey.is_good], initial=np.inf)
     return _is_steep(survey) & ((survey.values >= lowest) | np.isinf(lowest))
 
@@ -141,7 +141,7 @@ def _notice(context: Context, fault: _Fault, severity: Severity, masks: Sequence
 
 
 def _zero_density(context: Context) -> Iterator[Notice]:
-    """Where the log density is -inf: an observation outside of its support is a wall, and underflow is none."""
+    """Report points at which the log density is -inf: outside of a support, or by underflow."""
     near, _, *prior = context.surveys
     pairs = [(survey, survey.values == -np.inf) for survey in (near, *prior)]
     pairs = [(survey, mask) for survey, mask in pairs if mask.size and mask.mean() >= _SOME]
@@ -166,5 +166,5 @@ def _of_terms(terms: dict[str, float]) -> str:
 
 
 def capitalized(text: str) -> str:
-    """As a sentence of its own."""
+    """Capitalise text as a sentence."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Say why there is no point from which a chain could begin."""
+"""Explain why no starting point has a finite log density."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from .survey import Survey
 
 
 def nowhere_finite(density: LogDensity, surveys: Sequence[Survey]) -> Notice:
-    """Blame a site, an entry of data or an operation at the last point near the origin, where a chain would begin."""
+    """Blame a site, data or an operation at the last candidate for a starting point."""
     near, _, *prior = surveys
     found = blame(density, near.positions[-1])
     what = "; ".join(found.found())

@@ -1,4 +1,4 @@
-"""Take down what a function sees of Python beside its arguments, so that two moments can be compared."""
+"""Record the Python state that a function sees besides its arguments, so that changes can be found."""
 
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ _MOST = 100_000  # characters, or bytes of an array: more is not looked at
 
 
 def state_seen(function: Callable[..., Any]) -> dict[str, str]:
-    """By what it is called in the code, the state of each variable that a function can see and change, as text.
+    """Return the state of each variable that a function can see and change, as text by name.
 
     What is closed over, globals, defaults, the attributes of objects among them, and those of functions that it calls.
     Modules, classes and arrays of JAX do not change; what cannot be written down is left out.
@@ -43,7 +43,7 @@ def _seen(function: Any, depth: int, visited: set[int]) -> Iterator[tuple[str, s
 
 
 def _variables(function: types.FunctionType) -> dict[str, Any]:
-    """Globals that its code names, what it closes over, and its defaults."""
+    """Return the globals that its code names, its closure, and its defaults."""
     found: dict[str, Any] = {}
     for name in _names(function.__code__):
         if name in function.__globals__:
@@ -60,7 +60,7 @@ def _variables(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    """The names that code, and the functions written in it, use of globals and attributes."""
+    """Yield the names of globals and attributes that code, and inner functions, use."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -72,7 +72,7 @@ def _is_function(value: Any) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    """What a value is now, or None where it cannot change or is too large to say."""
+    """Describe a value; None if it cannot change or is too large."""
     if isinstance(value, type | types.ModuleType | types.BuiltinFunctionType):
         return None
     if isinstance(value, np.ndarray):
@@ -98,7 +98,7 @@ def _text(value: Any) -> str | None:
 
 
 def _short(value: Any) -> str:
-    """An entry: by its value where it has one, else by its kind and length."""
+    """Describe an entry by its value if simple, else by kind and length."""
     if isinstance(value, str | bytes | int | float | complex | bool | None):
         return repr(value)
     size = f" of {len(value)}" if isinstance(value, list | tuple | set | dict) else ""

@@ -107,7 +107,7 @@ def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
 
 
 def _entries(value: np.ndarray) -> str:
-    """The first entries that are not finite, with their places and how many there are."""
+    """List the first entries that are not finite, with their indices and number."""
     places = np.argwhere(~np.isfinite(value))
     shown = ", ".join(
         f"{value[tuple(place)]}{f' at index {_index(place)}' if value.ndim else ''}"

@@ -1,4 +1,4 @@
-"""Check that a model is the same whenever it is traced, and leaves Python as it found it."""
+"""Check that all traces of a model agree, and that it does not change Python state."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def check_repeatable(density: LogDensity) -> Iterator[Notice]:
 
 
 def check_same_again(context: Context) -> Iterator[Notice]:
-    """Evaluate twice in the same place: a function that calls Python may remember."""
+    """Evaluate twice at the same position: a Python callback may have a state."""
     position = context.points[0]
     (value, gradient), (value_again, gradient_again) = (
         context.whole.value_and_grad(position) for _ in range(2)
@@ -71,7 +71,7 @@ def check_same_again(context: Context) -> Iterator[Notice]:
 
 
 def _traced(density: LogDensity) -> tuple[Any, tuple[str, ...]]:
-    """The terms as JAX sees them, with their names."""
+    """Trace the terms, with their names."""
     names: list[str] = []
 
     def terms(position: Any, data: Any) -> list[jax.Array]:
@@ -88,14 +88,14 @@ def _traced(density: LogDensity) -> tuple[Any, tuple[str, ...]]:
 
 
 def _text(traced: tuple[Any, tuple[str, ...]]) -> tuple[str, ...]:
-    """A trace in words; addresses differ from one to the next."""
+    """Convert a trace to text, without addresses, which differ between traces."""
     closed, names = traced
     consts = (f"{np.shape(each)} {np.asarray(each).tobytes()!r}" for each in closed.consts)
     return re.sub(r" at 0x[0-9a-f]+", "", str(closed.jaxpr)), *names, *consts
 
 
 def _differs(density: LogDensity, *traces: tuple[Any, tuple[str, ...]]) -> Notice:
-    """By what the two traces give at one position, which sites are to blame."""
+    """Return the sites whose terms differ between two traces at one position."""
     program = density.program
     position = (
         np.random.default_rng(20)

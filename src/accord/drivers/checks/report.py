@@ -1,4 +1,4 @@
-"""Hold what a check has found, so that it reads well and can end a program."""
+"""Hold the findings of a check, to print or to raise."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _ORDER = ("error", "warning", "info")
 @entry_points
 @dataclass(frozen=True)
 class CheckReport:
-    """What `infer.check` found; printed, a list with the worst first.
+    """Report of `infer.check`; prints its findings, most severe first.
 
     **Fields**
     - `model`: its name.
@@ -30,17 +30,17 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found that must not be run."""
+        """Return whether there are no errors."""
         return not self.errors
 
     @property
     def errors(self) -> tuple[Notice, ...]:
-        """What must not be run."""
+        """Findings that forbid a run."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
-        """What is to be looked at before a run."""
+        """Findings to look at before a run."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     def raise_if_failed(self) -> None:

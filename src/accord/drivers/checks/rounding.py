@@ -1,4 +1,4 @@
-"""Check whether single precision can carry a log density: compare it in both, where the posterior has its mass."""
+"""Check whether float32 is precise enough: compare log densities in both precisions in the posterior's mass."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _LEAST = 10  # points, below which nothing can be said of a spread
 
 
 def check_rounding(context: Context) -> Iterator[Notice]:
-    """Say whether float32 would do, or does; of a run that cuts rows, by the whole model."""
+    """Report whether float32 is or would be precise enough; for sharded rows, by the whole model."""
     given = context.density.program.precision
     other = "float32" if given == "float64" else "float64"
     try:
@@ -76,7 +76,7 @@ def check_rounding(context: Context) -> Iterator[Notice]:
 
 @dataclass(frozen=True)
 class _Compared:
-    """Points of a posterior, the log density there in both precisions, and the density in the one not asked for."""
+    """Points of a posterior with their log densities in both precisions, and the density in the other one."""
 
     points: np.ndarray
     double: np.ndarray
@@ -103,7 +103,7 @@ def _compared(context: Context, precision: Precision) -> _Compared | None:
 
 
 def _in_precision(context: Context, precision: Precision) -> LogDensity | None:
-    """The whole model in another precision, from data as it was given where that is known."""
+    """Build the whole model in another precision, from the data as given if known."""
     density = context.density
     program, base = density.program, model_program(density)
     with precisions.scope(precision):
@@ -119,13 +119,13 @@ def _in_precision(context: Context, precision: Precision) -> LogDensity | None:
 
 
 def _one_by_one(whole: Evaluator, points: np.ndarray) -> np.ndarray:
-    """The log density at each point, rounded to what the evaluator takes."""
+    """Compute the log density at each point, rounded to the evaluator's precision."""
     dtype = float_dtype(whole.density.program.precision)
     return np.array([float(whole.value_and_grad(point)[0]) for point in points.astype(dtype)])
 
 
 def _all_at_once(density: LogDensity, method: Callable[..., Any], points: np.ndarray) -> Any:
-    """What a method of a density has in its precision, at one point after the other, in one program."""
+    """Compute a method of a density in its precision, point by point in one program."""
     precision = density.program.precision
 
     def run(data: Any, points: Any) -> Any:
@@ -138,7 +138,7 @@ def _all_at_once(density: LogDensity, method: Callable[..., Any], points: np.nda
 
 
 def _sites(context: Context, other: LogDensity, points: np.ndarray) -> tuple[str, ...]:
-    """Those whose own term differs by too much, the worst one first."""
+    """Return the sites whose term differs too much, the worst one first."""
     there = _all_at_once(other, LogDensity.site_terms, points)
     dtype = float_dtype(context.density.program.precision)
     here = [context.whole.terms(point) for point in points.astype(dtype)]

@@ -1,4 +1,4 @@
-"""Check what a model's parts depend on: data that nothing uses, and sites of which no data says anything."""
+"""Check the dependences of a model: find unused data, and sites that no data depends on."""
 
 from collections.abc import Iterator
 

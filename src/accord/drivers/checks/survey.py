@@ -1,4 +1,4 @@
-"""Evaluate a log density at many points: where chains may begin, wider around, and where the prior draws."""
+"""Evaluate a log density at many points: where chains start, farther out, and at draws of the prior."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _LEAST = 10
 
 @dataclass(frozen=True)
 class Survey:
-    """What a log density is at some points.
+    """Log density and gradient at some points.
 
     **Fields**
     - `where`: in words, to follow "points".
@@ -43,7 +43,7 @@ class Survey:
 
     @staticmethod
     def of(whole: Evaluator, positions: Iterable[np.ndarray], where: str) -> "Survey":
-        """Evaluate one after the other, with the program that is there, until enough time is spent."""
+        """Evaluate points one after the other until the time is over."""
         tried, values, is_steep = [], [], []
         whole.value_and_grad(
             np.zeros(whole.density.dim, precisions.float_dtype(whole.density.program.precision))
@@ -61,22 +61,22 @@ class Survey:
 
     @property
     def is_good(self) -> np.ndarray:
-        """Where log density and gradient are finite."""
+        """Points with a finite log density and gradient."""
         return np.isfinite(self.values) & ~self.is_steep
 
 
 def survey_near(whole: Evaluator) -> Survey:
-    """Where chains may begin."""
+    """Evaluate points where chains start."""
     return Survey.of(whole, _around(whole.density, NEAR, NUM_NEAR), f"between {-NEAR:g} and {NEAR:g}")
 
 
 def survey_wide(whole: Evaluator) -> Survey:
-    """Further out, where a chain may be on its way."""
+    """Evaluate points farther out, which a chain may pass."""
     return Survey.of(whole, _around(whole.density, WIDE, NUM_WIDE), f"between {-WIDE:g} and {WIDE:g}")
 
 
 def survey_prior(whole: Evaluator, density: LogDensity) -> Survey | Notice | None:
-    """Draws of the prior, or why there are none; of a function, and of data in files, there are none to speak of."""
+    """Evaluate draws of the prior, or report why there are none; none for a function, or for data in files."""
     if model_program(density) is None or has_files(density):
         return None
     precision = density.program.precision

@@ -20,7 +20,7 @@ _DROP = 1e3  # nats of energy lost by which a trajectory has diverged
 
 @dataclass(frozen=True)
 class Typical:
-    """Where the mass is, roughly.
+    """Rough position of the mass of a posterior.
 
     **Fields**
     - `points`: shape `(point, dim)`, at least one, finite with their gradients. `value`: log density at the last one.
@@ -35,7 +35,7 @@ class Typical:
 
     @staticmethod
     def of(whole: Evaluator, start: np.ndarray) -> "Typical":
-        """Begin at a point at which log density and gradient are finite."""
+        """Start at a point with a finite log density and gradient."""
         top = _climb(whole, start)
         scales, axes, level = _shape(whole, top)
         walk = list(_walk(whole, top, axes * scales))
@@ -64,7 +64,7 @@ def _climb(whole: Evaluator, start: np.ndarray) -> np.ndarray:
 
 
 class _EnoughError(Exception):
-    """The time is over."""
+    """Error that ends a walk when its time is over."""
 
 
 def _shape(whole: Evaluator, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -110,7 +110,7 @@ def _straightened(
 
 
 def _walk(whole: Evaluator, top: np.ndarray, whitening: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Points and their log densities; the first one is `top` where no other is reached."""
+    """Return points and their log densities; the first one is `top` if no other is reached."""
     generator, began = np.random.default_rng(20), time.perf_counter()
     evaluate = _whitened(whole, top, whitening)
     position, size = np.zeros(top.size), 0.5

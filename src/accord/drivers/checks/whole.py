@@ -1,4 +1,4 @@
-"""Check that a likelihood summed over blocks of rows is the whole model's: value, gradient and Hessian product."""
+"""Check that a likelihood summed over shards equals the whole model's: value, gradient and Hessian product."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -60,7 +60,7 @@ def check_whole(context: Context) -> Iterator[Notice]:
 def _differences(
     whole: Evaluator, summed: Evaluator, point: np.ndarray, direction: np.ndarray
 ) -> dict[str, float]:
-    """By name, the largest difference between the two, relative to the largest number."""
+    """Return, by name, the largest difference between the two, relative to the largest number."""
     (value, gradient), (other_value, other_gradient) = (
         whole.value_and_grad(point),
         summed.value_and_grad(point),
@@ -94,7 +94,7 @@ def _sites_that_differ(
 
 
 def _arguments_of_sites(whole: Evaluator, point: np.ndarray) -> dict[str, list[str]]:
-    """By site, the arguments that its term depends on."""
+    """Return, by site, the arguments that its term depends on."""
     density = whole.density
     entries = density.layout.entries
 

@@ -1,4 +1,4 @@
-"""Tell which unknowns have gone to the edge of their support."""
+"""Find unknowns at the edge of their support."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ _MAX_COORDINATES = 64  # that are looked at
 
 
 def at_edge(density: LogDensity, view: View, information: Information) -> np.ndarray:
-    """Which level coordinates have gone so far that their values hardly change any more, shape `(dim,)`.
+    """Return which level coordinates are so far out that their values hardly change, shape `(dim,)`.
 
     On the way back to half of what it is, a value then changes by much more than its slope says.
     """
@@ -35,5 +35,5 @@ def at_edge(density: LogDensity, view: View, information: Information) -> np.nda
 
 
 def level_parts(information: Information) -> np.ndarray:
-    """How much of all level directions each coordinate has, shape `(dim,)`, in [0, 1]."""
+    """Return the share of each coordinate in the level directions, shape `(dim,)`, in [0, 1]."""
     return np.linalg.norm(information.level / information.scales[:, None], axis=1)

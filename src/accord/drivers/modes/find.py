@@ -86,7 +86,7 @@ def find_mode(
 
 
 def _found(density: LogDensity, estimator: str, climbs: Climbs, max_steps: int) -> Found:
-    """The end of the highest climb, made exact and judged."""
+    """Refine and judge the end of the highest climb."""
     objective = OBJECTIVES[estimator]
     epsilon = float(np.finfo(float_dtype(density.program.precision)).eps)
     best = int(np.nanargmax(climbs.heights))
@@ -109,7 +109,7 @@ def _found(density: LogDensity, estimator: str, climbs: Climbs, max_steps: int) 
 
 
 def _described(found: Found) -> Mode:
-    """What a user is given of it."""
+    """Build the `Mode` for the user."""
     view, layout = found.view, found.density.layout
     errors = Errors.unknown(view)
     if found.information is not None and found.is_converged:

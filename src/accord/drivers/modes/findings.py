@@ -14,7 +14,7 @@ _OBJECTIVES = {"map": "log density", "mle": "log likelihood"}
 
 
 def findings(found: Found) -> Iterator[Notice]:
-    """What keeps it from being the answer, or from being all of it."""
+    """Return the notices of a mode."""
     yield from _convergence(found)
     if found.information is None:
         yield _without_errors(found)

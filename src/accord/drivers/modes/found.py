@@ -1,4 +1,4 @@
-"""Hold a mode with all that it is judged by."""
+"""Hold a mode with the evidence to judge it."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ _SAME_PLACE = 0.02  # squared distance in standard errors
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where the highest climb ended.
+    """End of the highest climb.
 
     **Fields**
     - `information`: None where second derivatives are not finite or were not computed.
@@ -40,7 +40,7 @@ class Found:
 
     @property
     def is_converged(self) -> bool:
-        """Whether nothing can be gained by a step, in any direction."""
+        """Return whether no step in any direction gains anything."""
         if self.information is None:
             return self.is_settled
         noise = 100 * self.epsilon * abs(self.view.value)
@@ -61,7 +61,7 @@ class Found:
 
     @property
     def is_here(self) -> np.ndarray:
-        """Which climbs ended at this mode, shape `(start,)`."""
+        """Return which climbs ended at this mode, shape `(start,)`."""
         moves = (self.climbs.positions - self.view.position).astype(float)
         if self.information is None:
             distances = np.max(np.abs(moves), axis=1) / (1 + np.max(np.abs(self.view.position)))
@@ -72,6 +72,6 @@ class Found:
         return is_as_high & (np.abs(distances) < _SAME_PLACE)
 
     def sites(self, is_part: np.ndarray) -> tuple[str, ...]:
-        """The sites that have any of some coordinates, shape `(dim,)`."""
+        """Return the sites of some coordinates, shape `(dim,)`."""
         entries = self.density.layout.entries
         return tuple(entry.name for entry in entries if is_part[entry.start : entry.stop].any())

@@ -1,4 +1,4 @@
-"""Judge the information at a mode: which directions it tells something of, and how the mode is sharpened by it."""
+"""Judge the information at a mode: find the directions it determines, and refine the mode by Newton's method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Information:
 
     @staticmethod
     def of(view: View, epsilon: float, is_level: np.ndarray | None = None) -> "Information":
-        """Of a finite view.
+        """Decompose the information of a finite view.
 
         **Arguments**
         - `epsilon`: what numbers of order one are rounded to.
@@ -76,16 +76,16 @@ class Information:
         return Information(first.told[:, ~is_flat], level, first.rising, first.scales)
 
     def newton_step(self, gradient: np.ndarray) -> np.ndarray:
-        """From a point with this gradient to the maximum over the directions told, were the objective quadratic."""
+        """Return Newton's step from a point with this gradient, over the determined directions."""
         return self.told @ (self.told.T @ gradient)
 
     def gain(self, gradient: np.ndarray) -> float:
-        """What that step would gain, in nats."""
+        """Return the gain of that step in nats."""
         return float(np.sum((self.told.T @ gradient) ** 2)) / 2
 
 
 def sharpened(look: Callable[[np.ndarray], View], position: np.ndarray, epsilon: float) -> View:
-    """Go on from near a maximum by Newton's steps for as long as they help."""
+    """Refine a point near a maximum by Newton's steps for as long as they help."""
     view = look(position)
     for _ in range(_MAX_STEPS):
         if not view.is_known:

@@ -89,7 +89,7 @@ class Mode:
 
     @property
     def standard_errors(self) -> dict[str, np.ndarray]:
-        """By latent site, of its shape."""
+        """Standard errors by latent site, in its shape."""
         flat, found = self.columns["standard_error"], {}
         for name, value in self.values.items():
             found[name], flat = flat[: value.size].reshape(value.shape), flat[value.size :]

@@ -1,4 +1,4 @@
-"""Climb from several places, and say where each climb ended."""
+"""Climb from several starts, and return the end of each climb."""
 
 from dataclasses import fields
 

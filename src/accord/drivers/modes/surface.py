@@ -1,4 +1,4 @@
-"""Compile what is asked of an objective: climbs, and its height at several places.
+"""Compile programs of an objective: climbs, and its height at several points.
 
 All of it in the scope of the density's precision, which the caller enters.
 """
@@ -29,7 +29,7 @@ AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class Climbs:
-    """Where climbs ended.
+    """Ends of climbs.
 
     **Fields**
     - `positions`: shape `(start, dim)`. `heights`: shape `(start,)`, NaN for a start without a finite place.

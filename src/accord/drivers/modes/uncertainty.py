@@ -1,4 +1,4 @@
-"""Take the information at a mode to standard errors of what the model calls its unknowns."""
+"""Compute standard errors of the unknowns from the information at a mode."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _TOUCH = 1e-4  # of a scalar's own scale: less of an untold direction is roundin
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Covariances, and where there are none.
+    """Covariances, NaN where undefined.
 
     **Fields**
     - `position`: shape `(dim, dim)`; `values`: of the flat latent values, shape `(k, k)`, by the delta method, which at
@@ -29,7 +29,7 @@ class Errors:
 
     @staticmethod
     def of(view: View, information: Information) -> "Errors":
-        """At a maximum."""
+        """Compute the errors at a maximum."""
         slopes, scales = view.slopes.astype(float), information.scales
         own = np.linalg.norm(slopes * scales, axis=1)
         is_level = _touched(slopes @ information.level, own)
@@ -42,7 +42,7 @@ class Errors:
 
     @staticmethod
     def unknown(view: View) -> "Errors":
-        """Where there is no maximum, or no information."""
+        """Make the errors without a maximum, or without information."""
         dim, count = view.position.size, view.latents.size
         is_level = np.zeros(count, bool)
         if not view.information.size:
@@ -51,7 +51,7 @@ class Errors:
 
 
 def _touched(parts: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Which rows have more than rounding of any column."""
+    """Return which rows have more than rounding error in any column."""
     return np.any(np.abs(parts) > _TOUCH * own[:, None], axis=1) | ~np.isfinite(own)
 
 

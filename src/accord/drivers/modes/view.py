@@ -42,7 +42,7 @@ class View:
 
     @property
     def is_known(self) -> bool:
-        """Whether value and both derivatives are finite, and were computed."""
+        """Return whether value and both derivatives were computed and are finite."""
         parts = (self.value, self.gradient, self.information)
         return self.information.size > 0 and all(np.all(np.isfinite(each)) for each in parts)
 

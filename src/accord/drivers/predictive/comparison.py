@@ -43,7 +43,7 @@ class Comparison:
     notices: tuple[Notice, ...]
 
     def to_dataframe(self) -> "DataFrame":
-        """Every row as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.names, self.values, name="model")
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ Program = Callable[[np.ndarray, dict[str, np.ndarray]], list[np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is to be computed for each draw.
+    """Computation to run for each draw.
 
     **Fields**
     - `target`: the model. `evaluate`: what of it.
@@ -49,7 +49,7 @@ class Job:
     def of(
         target: Predictive, evaluate: Evaluate, like: dict[str, jax.ShapeDtypeStruct], max_rows: int
     ) -> "Job":
-        """Find out what the result looks like; a block has at most `max_rows`, whatever room there is."""
+        """Trace the computation to find the form of its result; a block has at most `max_rows`."""
         with precisions.scope(target.precision):
             one = _one(evaluate)
             result = jax.eval_shape(lambda words, values: one(target, words, values), _WORDS, like)
@@ -58,7 +58,7 @@ class Job:
         return Job(target, evaluate, like, result, 2 ** (room.bit_length() - 1))
 
     def program(self) -> Program:
-        """Compile it, or find it compiled; it may be called in any thread."""
+        """Return the compiled program; it may be called in any thread."""
         precision, rows = self.target.precision, self.rows
         with precisions.scope(precision):
             like = jax.tree.map(
@@ -76,7 +76,7 @@ class Job:
         return run
 
     def pack(self) -> bytes:
-        """What a worker needs to do it. A model of a script travels by value, others by name."""
+        """Pickle the job for a worker. A model of a script is pickled by value, others by name."""
         import cloudpickle  # only where there are processes
 
         return cloudpickle.dumps(self)
@@ -97,7 +97,7 @@ _WORDS = jax.ShapeDtypeStruct((2,), np.uint32)
 
 
 def _one(evaluate: Evaluate) -> Callable[..., Any]:
-    """The same, with the words of a key."""
+    """Run the computation for one draw, with the words of its key."""
 
     def run(target: Predictive, words: Any, values: Any) -> Any:
         return evaluate(target, values, jax.random.wrap_key_data(words, impl="threefry2x32"))

@@ -140,7 +140,7 @@ def _relative_ess(draws: Draws) -> float:
 
 
 def _observed(likelihood: LogLikelihood, site: str) -> np.ndarray | None:
-    """What was observed, in the shape of the site's batch and without entries that are masked, where that is known."""
+    """Return the observations in the site's batch shape, without masked entries, if known."""
     known, whole = likelihood.observed.get(site), likelihood.sites[site]
     if known is None or np.shape(known)[: whole.ndim - 2] != whole.shape[2:]:
         return None

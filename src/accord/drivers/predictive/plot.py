@@ -67,7 +67,7 @@ def _draw(axes: Any, name: str, array: np.ndarray, seen: Any) -> None:
 
 
 def _data(name: str, seen: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """What was observed, and the numbers of its entries that are not missing."""
+    """Return the observations, and the indices of entries that are not missing."""
     values = np.asarray(seen, float)
     if values.shape != shape:
         raise DataError(
@@ -81,7 +81,7 @@ def _data(name: str, seen: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.
 
 
 def _points(some: np.ndarray, data: np.ndarray | None) -> np.ndarray:
-    """Where the functions are drawn: all that was observed, and quantiles of what is predicted; at most so many."""
+    """Return the points to draw the functions at: observations, and quantiles of predictions."""
     finite = some[np.isfinite(some)]
     pooled = np.unique(np.quantile(finite, np.linspace(0.0005, 0.9995, _MAX_POINTS // 2), method="nearest"))
     if data is None:

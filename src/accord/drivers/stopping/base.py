@@ -19,7 +19,7 @@ _TOGETHER = 2**23  # numbers that are read and judged at a time
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """What a rule is shown.
+    """Data that a rule judges.
 
     **Fields**
     - `draws`: by site, shape `(chain, draw, *event)`. `seconds`: since the run was begun, or taken up again.
@@ -37,7 +37,7 @@ class Sight:
     superchains: Sequence[int] | None = None
 
     def blocks(self, sites: Sequence[str] | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Of these sites, or of all, some scalars at a time: site, their numbers and draws `(chain, draw, scalar)`."""
+        """Yield blocks of scalars of these sites, or of all: site, indices and draws `(chain, draw, scalar)`."""
         for name in self.draws if sites is None else sites:
             num_chains, num_draws = self.draws.shape(name)[:2]
             scalars = np.arange(self.draws.width(name)) if self.some is None else self.some.get(name)
@@ -50,7 +50,7 @@ class Sight:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule found at one look.
+    """Result of a rule at one check.
 
     **Fields**
     - `rule`: its repr. `holds`; None where others decided before all scalars were looked at.
@@ -70,24 +70,24 @@ class Finding:
 
 
 class AbstractRule(abc.ABC):
-    """A stopping rule. `a & b` holds where both do, `a | b` where one does."""
+    """Stopping rule. `a & b` holds if both hold, `a | b` if one holds."""
 
     @property
     @abc.abstractmethod
     def leaves(self) -> tuple["AbstractLeaf", ...]:
-        """The rules that it is made of, each once."""
+        """Elementary rules that it combines, each once."""
 
     @abc.abstractmethod
     def is_met(self, met: Mapping["AbstractLeaf", bool]) -> bool:
-        """Whether it holds, by whether each of its leaves does."""
+        """Return whether it holds, given whether each of its leaves does."""
 
     @abc.abstractmethod
     def check(self, sites: Collection[str], num_chains: int) -> None:
-        """Raise `OptionError` where a run with these sites and so many chains cannot be judged by it."""
+        """Raise `OptionError` if it cannot judge a run with these sites and chains."""
 
     @abc.abstractmethod
     def described(self) -> dict[str, Any]:
-        """It as JSON."""
+        """Describe the rule as JSON."""
 
     def __and__(self, other: object) -> "AbstractRule":
         from .combined import AllOf
@@ -101,12 +101,12 @@ class AbstractRule(abc.ABC):
 
     def __bool__(self) -> bool:
         raise OptionError(
-            f"{self!r} is neither true nor false before a run. Combine rules by & and |, not by and and or."
+            f"{self!r} is neither true nor false before a run. Combine rules by & and |, not by `and` and `or`."
         )
 
 
 class AbstractLeaf(AbstractRule):
-    """A rule that is not made of others."""
+    """Elementary rule, which combines no others."""
 
     @property
     def leaves(self) -> tuple["AbstractLeaf", ...]:
@@ -119,4 +119,4 @@ class AbstractLeaf(AbstractRule):
 
     @abc.abstractmethod
     def judge(self, sight: Sight) -> Finding:
-        """Judge what is seen."""
+        """Judge the data."""
