@@ -1,9 +1,9 @@
 """Write the page of distributions, and their pictures, from the code.
 
-`python docs/make_distributions.py`, from any folder, writes `docs/distributions.md` and every picture. Names as
-arguments draw only those pictures, `--text` draws none, and `--missing` draws the missing ones. It needs matplotlib
-(`pip install accord[docs]`). The text comes from docstrings. A public distribution without the sections that the page
-needs is an error, and so is one without an example.
+Run `python docs/make_distributions.py` from anywhere to write `docs/distributions.md` and every picture. Names as
+arguments draw only those pictures, `--text` draws none, and `--missing` draws the ones that do not exist. It needs
+matplotlib: `pip install accord[docs]`. The text comes from docstrings. A public distribution without the sections that
+the page needs, or without an example, is an error.
 """
 
 import inspect
@@ -57,7 +57,7 @@ distribution. All distributions have `log_prob(value)` and `sample(key, sample_s
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, draw the requested pictures, and report what is missing."""
+    """Write the page, draw the requested pictures, and report missing sections."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     page, problems = make_page()
     PAGE.write_text(page, encoding="utf-8")
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_page() -> tuple[str, list[str]]:
-    """Return the text of the page, and what is missing in the code."""
+    """Return the text of the page, and the sections missing in docstrings."""
     problems: list[str] = []
     grouped: dict[str, list[str]] = {group: [] for group in GROUPS}
     rows: dict[str, str] = {}
@@ -104,12 +104,12 @@ def make_page() -> tuple[str, list[str]]:
 
 
 def class_names() -> list[str]:
-    """Return the names of public classes: distributions and their arguments, such as random measures."""
+    """Return every public class: distributions and their arguments, such as random measures."""
     return [name for name in _public() if isinstance(getattr(dist, name), type)]
 
 
 def distribution_names() -> list[str]:
-    """Return the names of public distributions."""
+    """Return every public class that is a distribution."""
     return [name for name in class_names() if is_distribution(name)]
 
 
@@ -126,7 +126,7 @@ def examples_of(name: str) -> list[dist.AbstractDistribution]:
 
 
 def group_of(shown: dist.AbstractDistribution) -> str:
-    """Return the group of the page that the support belongs to."""
+    """Return the page's group for a support."""
     if shown.is_discrete and not shown.event_shape:
         return "Counts"
     if shown.event_dim:
@@ -138,7 +138,7 @@ def group_of(shown: dist.AbstractDistribution) -> str:
 
 
 def support_of(shown: dist.AbstractDistribution) -> str:
-    """Describe the support in words, with parameters as bounds."""
+    """Describe the support in words, with parameter names as bounds."""
     constraint = shown.support
     while hasattr(constraint, "base"):
         constraint = vars(constraint)["base"]
@@ -158,12 +158,12 @@ def _public() -> list[str]:
 
 
 def _plain(value: Any) -> str:
-    """Write a bound without a needless fraction."""
+    """Format a bound without a needless fraction."""
     return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
 
 
 def _row(name: str, shown: dist.AbstractDistribution | None, problems: list[str], is_wrapper: bool) -> str:
-    """Write one row of a table; a random measure has no picture and no support."""
+    """Return one row of a table; only distributions have a picture and a support."""
     thing = getattr(dist, name)
     text = read(thing)
     density = text.sections.get("Density", text.sections.get("Probability", ""))

@@ -1,4 +1,4 @@
-"""Write the tables at the end of the page of distributions: functions, methods, constraints and bijectors."""
+"""Write the tables at the end of the page of distributions: methods, accuracy, constraints and bijectors."""
 
 import inspect
 import json
@@ -15,14 +15,14 @@ SUMMARIES = ("mean", "variance", "mode", "entropy", "cdf", "icdf")
 
 
 def factories(names: list[str]) -> str:
-    """Tabulate functions that make a distribution, and functions of distributions."""
+    """Return the table of functions that build or compare distributions."""
     if not names:
         return ""
     lines = [f"| `{signature(getattr(dist, name))}` | {read(getattr(dist, name)).first} |" for name in names]
     head = [
         "## Functions",
         "",
-        "Other constructors of these distributions, and functions of distributions.",
+        "Alternative names of the distributions above, and functions of distributions.",
         "",
         "| function | result |",
         "|---|---|",
@@ -31,7 +31,7 @@ def factories(names: list[str]) -> str:
 
 
 def defined(names: list[str]) -> str:
-    """Tabulate the methods that each class defines."""
+    """Return the table of the methods that each class defines."""
     lines = []
     for name in names:
         thing = getattr(dist, name)
@@ -43,14 +43,14 @@ def defined(names: list[str]) -> str:
     head = [
         "## Methods of each distribution",
         "",
-        "The other methods raise an error. Wrappers define the methods of their base distribution.",
+        "A missing method raises an error that names it. Wrappers define the methods of their base.",
         "",
     ]
     return "\n".join([*head, "| | " + " | ".join(SUMMARIES) + " |", "|---" * 7 + "|", *lines])
 
 
 def accuracy(path: Path) -> str:
-    """Tabulate the largest errors against reference values, if they were measured."""
+    """Return the table of the largest measured errors against reference values."""
     if not path.exists():
         return ""
     errors = json.loads(path.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def accuracy(path: Path) -> str:
 
 
 def constraint_table() -> str:
-    """Tabulate the constraints by name."""
+    """Return the table of constraints."""
     lines = []
     for name in sorted(set(constraints.__all__) - {"Constraint"}):
         thing = getattr(constraints, name)
@@ -91,7 +91,7 @@ def constraint_table() -> str:
     head = [
         "## Constraints",
         "",
-        "These are in `accord.distributions.constraints`. Each one describes its values:",
+        "Constraints are in `accord.distributions.constraints`. The second column says what a value must be.",
         "",
         "| name | value |",
     ]
@@ -99,7 +99,7 @@ def constraint_table() -> str:
 
 
 def bijector_table() -> str:
-    """Tabulate the bijectors with their fields."""
+    """Return the table of bijectors, with their fields."""
     lines = []
     for name in sorted(bijectors.__all__):
         thing = getattr(bijectors, name)
@@ -113,7 +113,7 @@ def bijector_table() -> str:
     head = [
         "## Bijectors",
         "",
-        "These are in `accord.bijectors`.",
+        "Bijectors are in `accord.bijectors`.",
         "",
         "| name | map | fields |",
         "|---|---|---|",
