@@ -163,7 +163,7 @@ def test_nothing_is_nan_far_out(line: Line) -> None:
 
 
 @each(MAKERS)
-def test_it_is_the_same_as_an_argument_from_a_pickle_and_under_vmap(case: tuple) -> None:
+def test_a_bijector_maps_alike_as_an_argument_from_a_pickle_and_under_vmap(case: tuple) -> None:
     bijector = case[0]().bijector
     fresh = pickle.loads(pickle.dumps(bijector))
     assert jax.tree.structure(bijector) == jax.tree.structure(fresh)
@@ -343,7 +343,7 @@ REFUSED = {
 
 
 @each({name: (call, words) for name, (call, words) in REFUSED.items()})
-def test_what_cannot_be_is_refused_with_what_to_do(case: tuple) -> None:
+def test_an_impossible_bijector_is_refused_with_a_remedy(case: tuple) -> None:
     call, words = case
     with pytest.raises(DistributionError) as caught:
         call()

@@ -2,8 +2,8 @@
 
 The natural scale of a number f(theta) is |f| + sum_j |theta_j df/dtheta_j|: what f would change by if every input were
 off by a unit of rounding, which no algorithm can promise to beat. An error is given in units of it. The scale of a
-derivative of a truncated law holds, in place of the derivative's own size, the sizes of the two terms it is the
-difference of: one from the law before truncation, one from the mass between the bounds. The scale of a derivative of a
+derivative of a truncated distribution holds, in place of the derivative's own size, the sizes of its two terms: one
+from the distribution before truncation, one from the mass between the bounds. The scale of a derivative of a
 quantile also holds what rounding the quantile changes it by.
 """
 

@@ -22,7 +22,7 @@ def _table(probs: Any, first: int = 0) -> Any:
 
 
 def _inflated(base: Any, gate: float, *, is_hurdle: bool) -> Any:
-    """The law with more, or with given, zeros by its table."""
+    """The distribution with more, or with given, zeros by its table."""
     probs = base.pmf(np.arange(60))
     probs = probs * (1 - gate) / ((1 - probs[0]) if is_hurdle else 1)
     probs[0] = gate if is_hurdle else probs[0] + gate

@@ -1,4 +1,4 @@
-"""List laws of empirical distribution functions, of Chernoff's, of skewed powers and of further counts."""
+"""List distributions of empirical distribution functions, of Chernoff's, of skewed powers and of further counts."""
 
 import numpy as np
 from scipy import stats

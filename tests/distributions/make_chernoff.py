@@ -1,4 +1,4 @@
-"""Compute the tables of Chernoff's law from Airy integrals, with 40 digits, and write them as a module of numbers.
+"""Compute the tables of Chernoff's distribution from Airy integrals, with 40 digits, and write them as a module.
 
 Run `python tests/distributions/make_chernoff.py` where mpmath is installed; it writes
 `src/accord/distributions/univariate/chernoff_table.py`. With c = 2^(1/3) and Airy's function Ai, of zeros -a_1, -a_2,
@@ -118,7 +118,7 @@ def main() -> None:
     variance = 2 * mp.quad(lambda t: t * t * mp.exp(density(t)), pieces)
     entropy = -2 * mp.quad(lambda t: density(t) * mp.exp(density(t)), pieces)
     lines = [
-        '"""Hold the tables of Chernoff\'s law, as `tests/distributions/make_chernoff.py` computes them."""',
+        '"""Store the tables of Chernoff\'s distribution, computed by `tests/distributions/make_chernoff.py`."""',
         "",
         f"MIDDLE = {MIDDLE}",
         f"DECAY = {float(DECAY)!r}",

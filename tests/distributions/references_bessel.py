@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of laws whose densities are Bessel functions of the second kind."""
+"""Give textbook formulas, in mpmath, of distributions whose densities are Bessel functions of the second kind."""
 
 import math
 from typing import Any
@@ -32,7 +32,7 @@ def mixture_log_density(x: Any, loc: Any, scale: Any, tailweight: Any, skewness:
 
 
 def mixture_cdf(x: Any, loc: Any, scale: Any, tailweight: Any, skewness: Any) -> Any:
-    """Normal cdfs under an inverse Gaussian law of the time v, by the trapezoidal rule in log v.
+    """Normal cdfs under an inverse Gaussian distribution of the time v, by the trapezoidal rule in log v.
 
     The nodes stay where they are when arguments move a little, so that differences have no noise.
     """

@@ -1,4 +1,4 @@
-"""State the laws of counts by their textbook formulas, in mpmath."""
+"""State the distributions of counts by their textbook formulas, in mpmath."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of laws of empirical distribution functions."""
+"""Give textbook formulas, in mpmath, of distributions of empirical distribution functions."""
 
 import functools
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def distance_cdf(size: int, *, is_two_sided: bool) -> Callable[[Any], Any]:
 
 
 def distance(size: int, points: list[float], q: tuple[float, ...], *, is_two_sided: bool) -> Family:
-    """The law of an empirical distribution function of so many draws."""
+    """The distances of an empirical distribution function of this many draws."""
     make = functools.partial(dist.KolmogorovSmirnov if is_two_sided else dist.KolmogorovSmirnovOneSided, size)
     cdf = distance_cdf(size, is_two_sided=is_two_sided)
 

@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of kernels, ratios, lifetimes and skewed laws."""
+"""Give textbook formulas, in mpmath, of kernels, ratios, lifetimes and skewed distributions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ import accord.distributions as dist
 def arch(
     make: Callable[..., Any], log_density: Callable[[Any], Any], low_tail: Callable[[Any], Any]
 ) -> Family:
-    """A symmetric law on (-1, 1), moved and stretched; its lower half as a function of the distance from -1."""
+    """A symmetric density on (-1, 1), moved and stretched; its lower half as a function of the distance from -1."""
 
     def cdf(x: Any, loc: Any, scale: Any) -> Any:
         z = (x - loc) / scale
@@ -138,7 +138,7 @@ POSITIVE = {
         + scaled((0.999, 1.0, 1.001), lambda *_: 1.0, (1e6, 1e6)),
         q=(1e-8, 0.01, 0.25, 0.5, 0.99),
     ),
-    # The law hardly depends on the larger number of degrees.
+    # The distribution hardly depends on the larger number of degrees.
     "FisherSnedecor, lopsided": Family(
         dist.FisherSnedecor,
         ("df1", "df2"),

@@ -1,4 +1,4 @@
-"""State further laws of counts and categories by their textbook formulas, in mpmath."""
+"""State further distributions of counts and categories by their textbook formulas, in mpmath."""
 
 from collections.abc import Callable
 from typing import Any

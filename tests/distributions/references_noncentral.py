@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of noncentral laws."""
+"""Give textbook formulas, in mpmath, of noncentral distributions."""
 
 from collections.abc import Callable
 from typing import Any

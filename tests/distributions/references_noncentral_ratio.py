@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of noncentral laws that are ratios."""
+"""Give textbook formulas, in mpmath, of noncentral distributions that are ratios."""
 
 from collections.abc import Callable
 from typing import Any

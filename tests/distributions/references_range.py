@@ -107,7 +107,7 @@ def points(n: int, part: int, q: str, df: str) -> tuple[int, int, int]:
 
 
 def family(n: int, at: list[tuple[tuple[float, ...], list[float]]]) -> Family:
-    """The law of so many groups."""
+    """The distribution for this many groups."""
 
     def make(df: Any) -> dist.StudentizedRange:
         return dist.StudentizedRange(df, n)

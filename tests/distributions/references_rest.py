@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of Chernoff's law, of skewed powers and of further counts."""
+"""Give textbook formulas, in mpmath, of Chernoff's distribution, of skewed powers and of further counts."""
 
 import functools
 from collections.abc import Callable
@@ -143,7 +143,7 @@ def wallenius(a: int, b: int, n: int) -> Callable[[Any], dict[int, Any]]:
 def counted(
     make: Callable[..., Any], name: str, table: Callable[[Any], Any], ends: tuple[int, int], points: Any
 ) -> Family:
-    """A law of whole numbers between two ends, with one parameter, by all its probabilities."""
+    """A distribution of whole numbers between two ends, with one parameter, by all its probabilities."""
     first, last = ends
 
     def probs(parameter: Any) -> dict[int, Any]:

@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of laws that bend or extend the normal one."""
+"""Give textbook formulas, in mpmath, of distributions that bend or extend the normal one."""
 
 from collections.abc import Callable
 from typing import Any

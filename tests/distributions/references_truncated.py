@@ -283,7 +283,7 @@ FAMILIES = {
             ((0.0, 1.0, 40.0, 40.00390625), [40.001953125]),
             ((0.0, 1.0, -8.0, 9.0), [7.5, -7.5]),
         ],
-        # The farther bound moves the law by 1e-93 in one of them.
+        # The farther bound moves the distribution by 1e-93 in one of them.
         digits=200,
     ),
     "Truncated StudentT": truncated(

@@ -1,4 +1,4 @@
-"""Give textbook formulas, in mpmath, of laws of the circle that come from the line or from a rational map."""
+"""Give textbook formulas, in mpmath, of distributions of the circle that come from the line or from a rational map."""
 
 from typing import Any
 

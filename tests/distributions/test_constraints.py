@@ -198,7 +198,7 @@ def in_shape(events: Any) -> np.ndarray:
 
 
 @each(LINES)
-def test_members_are_inside_and_others_are_not(line: Line) -> None:
+def test_a_constraint_contains_its_members_and_no_others(line: Line) -> None:
     constraint = line.make()
     for events, expected in ((line.inside, True), (line.outside, False)):
         value = in_shape(events)

@@ -57,7 +57,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
-def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
+def test_an_invalid_parameter_is_refused_by_name(name: str) -> None:
     call, words = REFUSED[name]
     with pytest.raises(DistributionError, match=words):
         call()
@@ -79,7 +79,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("name", list(LIMITS))
-def test_without_overdispersion_the_law_and_its_slope_are_the_simple_ones(name: str) -> None:
+def test_without_overdispersion_density_and_slope_are_those_of_poisson_or_binomial(name: str) -> None:
     many, simple, at = LIMITS[name]
     k: Any = np.array([2, 7]) if name.startswith("Dirichlet") else 2
     found, expected = (jax.value_and_grad(lambda t, d=d: d(t).log_prob(k))(at) for d in (many, simple))
@@ -87,7 +87,7 @@ def test_without_overdispersion_the_law_and_its_slope_are_the_simple_ones(name: 
 
 
 def test_the_slope_by_a_large_concentration_keeps_its_digits() -> None:
-    # The next term of the expansion about Poisson's law: ((k - m)^2 - k) / (2 c), from Stirling's series.
+    # The next term of the expansion about Poisson's distribution: ((k - m)^2 - k) / (2 c), from Stirling's series.
     k, m, c = 9.0, 5.0, 1e10
     slope = jax.grad(lambda c: dist.NegativeBinomial2(m, c).log_prob(k))(c)
     assert_close(slope, np.asarray(((k - m) ** 2 - k) / -2 / c**2), rtol=1e-6, atol=0)

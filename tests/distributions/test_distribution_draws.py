@@ -33,7 +33,7 @@ from accord.distributions.constraint import Circular
 
 PRECISIONS = ("float64", pytest.param("float32", marks=pytest.mark.slow))
 FAMILY_WISE = 1e-3
-# Fits of univariate laws, and about ten elements of moments for each of the others.
+# Fits of univariate distributions, and about ten elements of moments for each of the others.
 RATE = FAMILY_WISE / (2 * (len(UNIVARIATE) + len(DISCRETE) + 10 * len(MULTIVARIATE | BATCHED)))
 
 

@@ -1,4 +1,4 @@
-"""Test discretised stochastic differential equations against the normal law of a linear one."""
+"""Test discretised stochastic differential equations against the normal distribution of a linear one."""
 
 import jax
 import numpy as np
@@ -17,7 +17,7 @@ def pull_back(x: jax.Array, t: jax.Array) -> tuple:
 
 
 def exact() -> stats.rv_continuous:
-    """The joint normal law of the discretised process, from its recursion."""
+    """The joint normal distribution of the discretised process, from its recursion."""
     n, dt = TIMES.size, np.diff(TIMES)
     factor = np.zeros((n, n))
     factor[0, 0] = 2.0
@@ -28,7 +28,7 @@ def exact() -> stats.rv_continuous:
     return stats.multivariate_normal(mean, factor @ factor.T)
 
 
-def test_a_linear_equation_gives_its_normal_law() -> None:
+def test_a_linear_equation_gives_its_normal_distribution() -> None:
     d = dist.EulerMaruyama(TIMES, pull_back, dist.Normal(1.0, 2.0))
     assert (d.batch_shape, d.event_shape) == ((), (5,))
     draws, log_prob, slope = compiled(
@@ -53,6 +53,6 @@ def test_vectors_and_batches_are_independent_paths() -> None:
 
 
 def _correlation() -> np.ndarray:
-    """The correlations of the exact law."""
+    """The correlations of the exact distribution."""
     spread = np.sqrt(np.diag(exact().cov))
     return exact().cov / np.outer(spread, spread)

@@ -120,7 +120,7 @@ def test_a_point_diverges_by_the_surprise_it_causes() -> None:
     assert_close(dist.kl_divergence(p, q), -q.log_prob(np.array([0.5, 1.0])))
 
 
-def test_the_divergence_is_infinite_where_the_other_cannot_be() -> None:
+def test_the_divergence_is_infinite_outside_the_support_of_the_other() -> None:
     assert dist.kl_divergence(dist.Uniform(0, 2), dist.Uniform(0, 1)) == np.inf
     assert dist.kl_divergence(dist.Bernoulli(0.5), dist.Bernoulli(1.0)) == np.inf
     assert dist.kl_divergence(dist.Poisson(1.0), dist.Poisson(0.0)) == np.inf
@@ -130,6 +130,6 @@ def test_the_divergence_is_infinite_where_the_other_cannot_be() -> None:
     ("p", "q"),
     [(dist.Normal(), dist.Cauchy()), (dist.Normal(), dist.MultivariateNormal(0, scale_tril=np.eye(2)))],
 )
-def test_a_pair_without_a_formula_is_named(p: Any, q: Any) -> None:
+def test_the_error_for_a_pair_without_a_formula_names_it(p: Any, q: Any) -> None:
     with pytest.raises(DistributionError, match=f"{type(p).__name__}.*{type(q).__name__}"):
         dist.kl_divergence(p, q)

@@ -1,4 +1,4 @@
-"""Test the laws that scans and branches make of distributions: those of each step, and of the side that is taken."""
+"""Test the distributions that scans and branches make: one for each step, and the one of the chosen branch."""
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +38,7 @@ def series_of(base):
 
 
 @each({name: [base] for name, base in BASES.items()})
-def test_each_step_has_the_law_with_its_own_parameters(bases):
+def test_each_step_has_the_distribution_with_its_own_parameters(bases):
     (base,) = bases
     law = series_of(base)
     draws = law.sample(jax.random.key(0), (4,))
@@ -69,7 +69,7 @@ PAIRS = {
 
 
 @each({name: list(pair) for name, pair in PAIRS.items()})
-def test_one_law_or_another_is_the_one_that_is_taken(pair):
+def test_either_distribution_equals_the_chosen_one(pair):
     for condition, taken in ((True, pair[0]), (False, pair[1])):
         law = Either(jnp.asarray(condition), *pair, (), (), np.dtype(float))
         draws = law.sample(jax.random.key(0), (5,))
@@ -91,7 +91,7 @@ def test_sets_of_two_kinds_have_no_map_from_one_space():
         biject_to(law.support)
 
 
-def test_the_law_that_is_not_taken_has_no_part_in_the_gradient():
+def test_the_unused_distribution_has_no_part_in_the_gradient():
     def total(scale, value):
         bad = dist.Normal(jnp.log(scale - 5.0), jnp.sqrt(scale - 5.0))
         return Either(jnp.asarray(True), dist.Normal(0.0, scale), bad, (), (), np.dtype(float)).log_prob(

@@ -1,4 +1,4 @@
-"""Test the Polya-Gamma law against what its Laplace transform says of it."""
+"""Test the Polya-Gamma distribution against what its Laplace transform says of it."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Test what is refused by laws of empirical distribution functions and of counts, and limits that they go over into."""
+"""Test refusals and limits of distributions of counts and of empirical distribution functions."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ import accord.distributions as dist
 from accord.core.errors import DistributionError
 
 REFUSED = {
-    "more draws than the exact law is for": (
+    "more draws than the exact distribution is for": (
         lambda: dist.KolmogorovSmirnov(1001),
         ["KolmogorovSmirnov", "1001", "from 1 to 1000", "`Kolmogorov`"],
     ),
@@ -37,7 +37,7 @@ def test_mistakes_are_refused_in_words_that_name_them(call: Callable[[], object]
         assert word in str(caught.value), str(caught.value)
 
 
-def test_a_thousand_draws_are_near_the_limit_law_to_one_over_their_root() -> None:
+def test_a_thousand_draws_are_near_the_limiting_distribution_to_one_over_their_root() -> None:
     x = np.array([0.5, 0.8, 1.2, 1.8])
     size = 1000
     exact, limit = compiled(
@@ -46,7 +46,7 @@ def test_a_thousand_draws_are_near_the_limit_law_to_one_over_their_root() -> Non
             dist.Kolmogorov().cdf(x + 1 / 6 / jnp.sqrt(size)),
         )
     )(x)
-    # The first term of the expansion in 1 / sqrt(size) is a shift (Kolmogorov's law, at x + 1 / (6 sqrt(size))).
+    # The first term of the expansion in 1 / sqrt(size) is a shift (Kolmogorov's limit, at x + 1 / (6 sqrt(size))).
     assert_close(exact, limit, atol=1 / size)
 
 

@@ -40,7 +40,7 @@ def test_for_two_groups_it_is_a_student_t_variable_without_its_sign() -> None:
 
 
 @pytest.mark.parametrize("num_groups", [1, 201, 3.0])
-def test_a_number_of_groups_that_is_none_is_refused(num_groups: Any) -> None:
+def test_an_invalid_number_of_groups_is_refused(num_groups: Any) -> None:
     with pytest.raises(DistributionError) as caught:
         dist.StudentizedRange(5.0, num_groups)
     for word in ("StudentizedRange", "num_groups", repr(num_groups), "from 2 to 200"):

@@ -31,7 +31,7 @@ def test_infinite_bounds_traced_or_written_are_no_bounds_for_any_family(bounds: 
 def test_a_kink_within_one_part_in_a_million_is_seen(dtype: Any) -> None:
     x, loc, scale, low, high = (dtype(number) for number in (-5e-8, 0.0, 1.0, -1e-7, 1e-6))
     value, slopes = jax.jit(jax.value_and_grad(total, (0, 1, 3, 4)))(x, loc, scale, low, high)
-    # To first order in the width the law is uniform; the slope by the location is that of |x - loc| and its mean.
+    # To first order in the width the density is flat; the slope by the location is that of |x - loc| and its mean.
     width = float(high) - float(low)
     mean = (float(high) - -float(low)) / width
     expected = np.array([1.0, -1.0 + -mean * -1.0 * -1.0, 1 / width, -1 / width])

@@ -34,7 +34,7 @@ def test_flags_choose_between_density_and_tail() -> None:
     assert_close(dist.RightCensoredDistribution(base, flags).log_prob(value), high)
 
 
-def test_a_censored_law_is_a_density_and_two_masses() -> None:
+def test_a_censored_distribution_has_a_density_and_two_masses() -> None:
     def log_prob(x: Any, *p: Any) -> jax.Array:
         return dist.Normal(*p[:2]).censor(*p[2:]).log_prob(x)
 
@@ -47,7 +47,7 @@ def test_a_censored_law_is_a_density_and_two_masses() -> None:
     assert_close(derivatives(0.5, 0.2, 1.5, -np.inf, np.inf), (*plain, jnp.asarray(0.0), jnp.asarray(0.0)))
 
 
-def test_a_censored_law_has_the_moments_of_what_is_recorded() -> None:
+def test_a_censored_distribution_has_the_moments_of_recorded_values() -> None:
     loc, low, high = np.array([0.5, 0.0, 0.0]), np.array([-1.0, -9.0, 700.0]), np.array([3.0, np.inf, np.inf])
     d = dist.Laplace(loc, 2.0).censor(low, high)
     found = compiled(lambda: (d.mean, d.variance))()
@@ -60,7 +60,7 @@ def test_a_censored_law_has_the_moments_of_what_is_recorded() -> None:
 
 
 @pytest.mark.slow
-def test_a_censored_count_has_the_sums_over_what_is_recorded() -> None:
+def test_a_censored_count_has_the_sums_over_recorded_values() -> None:
     counts = dist.Poisson(3.0).censor(1, 6)
     k = np.arange(1.0, 7.0)
     p, mean, variance, mode, entropy = compiled(
@@ -73,7 +73,7 @@ def test_a_censored_count_has_the_sums_over_what_is_recorded() -> None:
     assert mode == k[p.argmax()]
 
 
-def test_what_is_infinite_is_not_summed_to_a_number() -> None:
+def test_an_infinite_summary_is_infinite_and_not_a_finite_sum() -> None:
     heavy = {
         "mean of a Cauchy tail": lambda: dist.Cauchy(0.0, 1.0).truncate(1.0).mean,
         "variance of a Cauchy tail": lambda: dist.Cauchy(0.0, 1.0).truncate(1.0).variance,
@@ -175,7 +175,7 @@ REFUSED = {
 
 
 @each(REFUSED)
-def test_what_does_not_fit_together_is_refused(case: tuple) -> None:
+def test_parts_that_do_not_fit_together_are_refused(case: tuple) -> None:
     make, words = case
     with pytest.raises(DistributionError) as caught:
         make()
