@@ -416,12 +416,12 @@ REFUSED = {
     "some of a simplex": (
         lambda d: infer.log_prior(made(values_of(("simplex", KNOWN))), values_of(("simplex", KNOWN[:2]))),
         SiteError,
-        ["one thing", "Dirichlet"],
+        ["its value is a whole", "Dirichlet"],
     ),
     "a factor of a matrix": (
         lambda d: infer.log_prior(made(values_of(("factor", KNOWN))), values_of(("factor", OTHER))),
         SiteError,
-        ["one thing", "LKJCholesky"],
+        ["its value is a whole", "LKJCholesky"],
     ),
     "steps in another order": (
         lambda d: infer.predict(made(walk([1, 2, 3])), walk([3, 2, 1])),
