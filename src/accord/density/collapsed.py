@@ -110,7 +110,7 @@ class CollapsedProgram(AbstractProgram):
         zeros = jnp.zeros((self.groups.num, self.groups.size), position.dtype)
         return {**self._others(position), **self.groups.unstack(zeros)}
 
-    def law(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
+    def conditional(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
         """Find the normal distribution of the sites that are collapsed, given all others."""
         others = self._others(position)
 
@@ -122,9 +122,9 @@ class CollapsedProgram(AbstractProgram):
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate the whole model's terms at the mean of the collapsed sites, and add their volume."""
-        law = self.law(position, data)
-        found = self.base.terms_at({**self._others(position), **self.groups.unstack(law.mean)}, data)
-        return {**found, self.term: law.log_volume}
+        normal = self.conditional(position, data)
+        found = self.base.terms_at({**self._others(position), **self.groups.unstack(normal.mean)}, data)
+        return {**found, self.term: normal.log_volume}
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of those that are collapsed for each position."""
@@ -138,7 +138,7 @@ class CollapsedProgram(AbstractProgram):
 
     def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with those that are collapsed at their mean."""
-        return self.base.values(self.whole_position(position, self.law(position, data).mean), data)
+        return self.base.values(self.whole_position(position, self.conditional(position, data).mean), data)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the sites that are not collapsed."""
@@ -146,7 +146,9 @@ class CollapsedProgram(AbstractProgram):
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count as the whole model does, at the mean."""
-        return self.base.non_finite(self.whole_position(position, self.law(position, data).mean), data)
+        return self.base.non_finite(
+            self.whole_position(position, self.conditional(position, data).mean), data
+        )
 
     def check(self, data: Mapping[str, Any]) -> None:
         """Check as the whole model does; and, unless JAX traces the data, that integrating out is exact."""
@@ -172,14 +174,14 @@ class CollapsedProgram(AbstractProgram):
 
     def _draw(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
         """Draw stacked values of the collapsed sites for a position, with their log density given the others."""
-        law = self.law(position, data)
+        normal = self.conditional(position, data)
         key = keys.of_numbers(position)
         noise = {
             name: keys.normal(key, int(np.prod(shape)), place, position.dtype).reshape(shape)
             for place, (name, shape) in enumerate(self.groups.sites)
         }
         length = sum((jnp.sum(each**2) for each in noise.values()), start=jnp.zeros((), position.dtype))
-        return law.mean + law.deviation(self.groups.stack(noise)), -0.5 * length - law.log_volume
+        return normal.mean + normal.deviation(self.groups.stack(noise)), -0.5 * length - normal.log_volume
 
     def _others(self, position: jax.Array) -> dict[str, jax.Array]:
         return pieces_of(position, self.layout.entries)

@@ -22,7 +22,7 @@ from .rows import listed
 from .square import complete
 
 TOLERANCE = 1e-9
-"""Of the size of a term, by which it may depart from a quadratic: of rounding there is less."""
+"""The share of a term's size by which it may depart from a quadratic: rounding makes less."""
 
 DISTANCES = np.array([0.1, 0.4, 1.6, 6.3, 25.0, 100.0])
 """How far lines are followed, in standard deviations."""
@@ -56,15 +56,15 @@ def looking(base: ModelProgram, groups: Groups) -> Look:
         def terms(z: Any) -> dict[str, jax.Array]:
             return base.terms_at({**others, **groups.unstack(z)}, data)
 
-        law = complete(lambda z: sum(terms(z).values()), groups.num, groups.size, position.dtype)
-        step = law.deviation(noise)
+        normal = complete(lambda z: sum(terms(z).values()), groups.num, groups.size, position.dtype)
+        step = normal.deviation(noise)
         width = jnp.abs(step)
-        steep = jnp.einsum("nij,nj->ni", jnp.abs(law.precision), width)
+        steep = jnp.einsum("nij,nj->ni", jnp.abs(normal.precision), width)
 
         return {
-            "terms": jax.lax.map(lambda distance: terms(law.mean + distance * step), jnp.asarray(_PLACES)),
-            "is_normal": jnp.isfinite(law.factor.log_det),
-            "rounded": jnp.stack([(each * steep).sum() for each in (jnp.abs(law.mean), width)]),
+            "terms": jax.lax.map(lambda distance: terms(normal.mean + distance * step), jnp.asarray(_PLACES)),
+            "is_normal": jnp.isfinite(normal.factor.log_det),
+            "rounded": jnp.stack([(each * steep).sum() for each in (jnp.abs(normal.mean), width)]),
         }
 
     def look(data: Any, positions: Any, noise: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from jax.extend import core
 
 MAX_STEPS = 20_000
-"""Of more than these a program is not compiled to record them: that would take a minute."""
+"""The most steps of a program that is compiled to record them: more would take a minute."""
 
 # Operations that only call a function, with the name under which they hold it.
 CALLS = {

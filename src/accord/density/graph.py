@@ -176,11 +176,15 @@ def _made_with(site: Site) -> list[jax.Array]:
     """List the numbers in the distribution of a site and in its weights; without a distribution, its value."""
     if site.is_intervened:
         return []
-    law = site.distribution
-    made_with = [site.value if law is None else law, site.mask, site.scale]
-    if law is not None and not site.steps and any(map(inspect.isfunction, vars(law).values())):
+    distribution = site.distribution
+    made_with = [site.value if distribution is None else distribution, site.mask, site.scale]
+    if (
+        distribution is not None
+        and not site.steps
+        and any(map(inspect.isfunction, vars(distribution).values()))
+    ):
         # What its functions are written with is seen where they are called, at whatever value.
-        made_with.append(law.log_prob(jnp.zeros(jnp.shape(site.value), jnp.result_type(site.value))))
+        made_with.append(distribution.log_prob(jnp.zeros(jnp.shape(site.value), jnp.result_type(site.value))))
     return [leaf for leaf in jax.tree.leaves(made_with) if isinstance(leaf, jax.Array)]
 
 

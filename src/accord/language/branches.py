@@ -22,7 +22,7 @@ _NEUTRAL = {"value": 0, "mask": True, "scale": 1, "log_det": 0}  # of what the o
 
 
 @dataclass(frozen=True)
-class _Law:
+class _Outline:
     """The facts about a distribution before it has parameters; `support` and `map` are structures alone."""
 
     batch: tuple[int, ...]
@@ -33,16 +33,18 @@ class _Law:
     words: str
 
     @staticmethod
-    def of(site: Site, distribution: AbstractDistribution) -> "_Law":
+    def of(site: Site, distribution: AbstractDistribution) -> "_Outline":
         support = distribution.support
         leaves, structure = jax.tree.flatten(support)
         words = (
             type(support).__name__ if any(isinstance(leaf, Tracer) for leaf in leaves) else support.describe()
         )
         dtype = np.dtype(distribution.dtype)
-        return _Law(site.batch_shape, tuple(distribution.event_shape), dtype, structure, _map(support), words)
+        return _Outline(
+            site.batch_shape, tuple(distribution.event_shape), dtype, structure, _map(support), words
+        )
 
-    def is_in_space_of(self, other: "_Law") -> bool:
+    def is_in_space_of(self, other: "_Outline") -> bool:
         """Return whether the same unconstrained numbers stand for values of both."""
         return self.support == other.support or (self.map is not None and self.map == other.map)
 
@@ -52,7 +54,7 @@ class Side:
     """The sites of one branch, from its first trace.
 
     **Fields**: `sites`, by name, but keys; `numbers`, shapes and dtypes of values and weights; `arrays`, those of what
-    is in distributions, by `structure`, and `rest`, the rest of these; `laws`, what is known of them beforehand.
+    is in distributions, by `structure`, and `rest`, the rest of these; `outlines`, what is known of them beforehand.
     """
 
     sites: Sites
@@ -60,7 +62,7 @@ class Side:
     arrays: list[Any]
     structure: Any
     rest: Any
-    laws: Mapping[str, _Law]
+    outlines: Mapping[str, _Outline]
 
     @staticmethod
     def of(function: Callable[..., tuple[Any, Sites]], operands: Any) -> "Side":
@@ -71,12 +73,12 @@ class Side:
             sites = _with_values(function(*operands)[1])
             arrays, rest = eqx.partition(_distributions(sites), eqx.is_array)
             leaves, structure = jax.tree.flatten(arrays)
-            laws = {
-                name: _Law.of(site, site.distribution)
+            outlines = {
+                name: _Outline.of(site, site.distribution)
                 for name, site in sites.items()
                 if site.distribution is not None
             }
-            found.update(sites=sites, rest=rest, structure=structure, laws=laws)
+            found.update(sites=sites, rest=rest, structure=structure, outlines=outlines)
             return _numbers(sites), leaves
 
         numbers, arrays = jax.eval_shape(look, *operands)
@@ -126,7 +128,7 @@ def check_agreement(first: Side, second: Side) -> None:
                 raise SiteError(_alone(site, "true_fun" if one is first else "false_fun"))
     for name, site in first.sites.items():
         if name in second.sites:
-            _check_pair(site, second.sites[name], first.laws.get(name), second.laws.get(name))
+            _check_pair(site, second.sites[name], first.outlines.get(name), second.outlines.get(name))
 
 
 def merged(
@@ -139,9 +141,9 @@ def merged(
         site = next(side.sites[name] for side in sides if name in side.sites)
         distribution = None
         if site.distribution is not None:
-            law = sides[0].laws[name]
-            dtype = np.dtype(jnp.result_type(law.dtype, sides[1].laws[name].dtype))
-            distribution = Either(pred, one[name], other[name], law.batch, law.event, dtype)
+            outline = sides[0].outlines[name]
+            dtype = np.dtype(jnp.result_type(outline.dtype, sides[1].outlines[name].dtype))
+            distribution = Either(pred, one[name], other[name], outline.batch, outline.event, dtype)
         weights: dict[str, Any] = dict.fromkeys(_NEUTRAL) | dict(common[name])
         found[name] = replace(site, distribution=distribution, obs_mask=None, **weights)
     return found
@@ -187,7 +189,7 @@ def _alone(site: Site, branch: str) -> str:
     return f"site {site.name!r} (at {site.where}) {what} in {branch} of ac.cond alone. {remedy}"
 
 
-def _check_pair(first: Site, second: Site, law: _Law | None, other: _Law | None) -> None:
+def _check_pair(first: Site, second: Site, outline: _Outline | None, other: _Outline | None) -> None:
     def differ(what: str, one: Any, two: Any, remedy: str) -> SiteError:
         return SiteError(
             f"site {first.name!r} {what} {one} in true_fun of ac.cond (at {first.where}) and {two} in false_fun (at "
@@ -203,19 +205,19 @@ def _check_pair(first: Site, second: Site, law: _Law | None, other: _Law | None)
     plates = [[frame.name for frame in (*site.steps, *site.plates)] for site in (first, second)]
     if plates[0] != plates[1]:
         raise differ("is in the plates", plates[0], plates[1], "Write it in the same ones.")
-    if law is None or other is None:
+    if outline is None or other is None:
         return
-    if law.batch != other.batch:
+    if outline.batch != other.batch:
         raise differ(
             "has batch shape",
-            law.batch,
+            outline.batch,
             other.batch,
             "Let both distributions have the same batch and event shape.",
         )
-    if not first.is_observed and not first.is_intervened and not law.is_in_space_of(other):
+    if not first.is_observed and not first.is_intervened and not outline.is_in_space_of(other):
         raise differ(
             "must be",
-            law.words,
+            outline.words,
             other.words,
             "An unknown is searched for in one space: give it distributions with supports of one kind, or write two "
             "unknowns before `ac.cond`, and use one in each branch.",

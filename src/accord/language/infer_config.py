@@ -14,7 +14,7 @@ from .site import Site
 
 Settings = Mapping[str, Any]
 SettingsBySite = Mapping[str, Settings] | Callable[[Site], Settings | None]
-"""By name of site, or a function of the site, which may be None: then the site stays as it is."""
+"""Settings by name of site, or a function of the site; None leaves the site as it is."""
 
 _KNOWN = ("bijector",)
 

@@ -48,14 +48,14 @@ def visit_partly(site: Site, obs_mask: Any) -> Site:
         return visit(site)  # the same for the value
     (index,) = np.nonzero(~mask.reshape(-1))
     if mask.shape == batch:
-        event, law = distribution.event_shape, Entries(distribution, batch, index)
+        event, entries = distribution.event_shape, Entries(distribution, batch, index)
     else:
-        event, law = (), _elements(site, distribution, batch, mask, index)
+        event, entries = (), _elements(site, distribution, batch, mask, index)
     missing = visit(
         Site(
             "sample",
             f"{site.name}_unobserved",
-            law,
+            entries,
             plates=(
                 Frame(f"{site.name}_missing", len(index), -1, _labels(index, mask.shape, len(batch), plates)),
             ),

@@ -41,7 +41,7 @@ class Found:
     leaves: tuple[_Leaf, ...]
     structure: Any
     rest: Any
-    laws: Mapping[str, tuple[Any, ...]]
+    outlines: Mapping[str, tuple[Any, ...]]
 
     @staticmethod
     def of(function: Callable[[Any, Any], Sites], init: Any, xs: Any) -> "Found":
@@ -52,7 +52,7 @@ class Found:
             sites = function(carry, x)
             arrays, rest = eqx.partition(_parts(sites), eqx.is_array)
             leaves, structure = jax.tree.flatten(arrays)
-            found.update(sites=dict(sites), structure=structure, rest=rest, laws=_laws(sites))
+            found.update(sites=dict(sites), structure=structure, rest=rest, outlines=_outlines(sites))
             return leaves
 
         one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), xs)
@@ -93,7 +93,7 @@ class Found:
         )
         by_step = jax.tree.unflatten(self.structure, [leaf.value is None for leaf in self.leaves])
         return {
-            name: _series(site, arrays[name], by_step[name], self.rest[name], self.laws.get(name), length)
+            name: _series(site, arrays[name], by_step[name], self.rest[name], self.outlines.get(name), length)
             for name, site in self.sites.items()
         }
 
@@ -112,7 +112,7 @@ def _parts(sites: Sites) -> dict[str, dict[str, Any]]:
     }
 
 
-def _laws(sites: Sites) -> dict[str, tuple[Any, ...]]:
+def _outlines(sites: Sites) -> dict[str, tuple[Any, ...]]:
     """Return batch shape, event shape and dtype of the distributions at one step, which hold for each."""
     return {
         name: (site.batch_shape, tuple(site.distribution.event_shape), np.dtype(site.distribution.dtype))
@@ -129,7 +129,7 @@ def _aligned(weight: Any, site: Site) -> Any:
     return weight.reshape((1,) * (num_batch - weight.ndim) + weight.shape)
 
 
-def _series(site: Site, arrays: Any, by_step: Any, rest: Any, law: Any, length: int) -> Site:
+def _series(site: Site, arrays: Any, by_step: Any, rest: Any, outline: Any, length: int) -> Site:
     def whole(part: str) -> Any:
         """Make an array with an entry for each step, whether it differs or not."""
         if by_step[part]:
@@ -143,7 +143,7 @@ def _series(site: Site, arrays: Any, by_step: Any, rest: Any, law: Any, length: 
     distribution = eqx.combine(arrays["distribution"], rest["distribution"])
     if distribution is not None:
         flags = eqx.combine(by_step["distribution"], jax.tree.map(lambda _: False, distribution))
-        distribution = EachStep(distribution, tuple(jax.tree.leaves(flags)), length, *law)
+        distribution = EachStep(distribution, tuple(jax.tree.leaves(flags)), length, *outline)
     weights = {part: arrays[part] if rest[part] is None else rest[part] for part in ("mask", "scale")}
     return replace(
         site,

@@ -42,8 +42,8 @@ def lift(target: T, prior: AbstractDistribution | Mapping[str, AbstractDistribut
 def reparam(target: T, config: Config | AbstractWhole) -> T:
     """Sample sites by way of other variables, whose posterior has a better shape; the model stays as it is.
 
-    A site `theta` keeps its name among the draws, and its law: it is computed from the latent site `theta_base`. It
-    can be observed, intervened on and replayed as before, and is then not reparameterised.
+    A site `theta` keeps its name among the draws, and its distribution: it is computed from the latent site
+    `theta_base`. It can be observed, intervened on and replayed as before, and is then not reparameterised.
 
     **Arguments**: `config`, by site one of `accord.reparam`, as in `{"theta": reparam.LocScale()}`; or a function from
     a site to one of them, or None; or `reparam.Neutra(bijector)`, for all unknowns of a model together.

@@ -80,7 +80,7 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
     """Explain a model whose sites are integrated out, by the whole model with these at their mean, or at zero."""
 
     def completed(position: Any, data: Any) -> Any:
-        mean = program.law(position, data).mean
+        mean = program.conditional(position, data).mean
         return program.whole_position(position, jnp.where(jnp.isfinite(mean), mean, jnp.zeros_like(mean)))
 
     position = np.asarray(position, precision_scope.float_dtype(program.precision))

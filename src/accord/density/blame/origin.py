@@ -15,7 +15,7 @@ from .record import fetch, holds_bad, record, value_of
 from .way import origins_of, way_back
 
 MAX_TURNS = 5_000
-"""Of more turns a loop is not looked at."""
+"""The most turns of a loop that are examined."""
 
 
 @dataclass(frozen=True)

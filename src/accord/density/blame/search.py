@@ -19,7 +19,7 @@ Found = tuple[Operation | None, tuple[str, ...]]
 """An operation, and remarks on what was cut off."""
 
 Written = Mapping[str, tuple[str, str]]
-"""By site: the line where it is written, and its distribution's name."""
+"""The line of each site, and the name of its distribution."""
 
 
 @dataclass(frozen=True)
@@ -96,5 +96,5 @@ def _of_site(operation: Operation, site: str, written: Written) -> Operation | N
     """
     if operation.primitive == CONSTANT:
         return None
-    where, law = written.get(site, ("", ""))
-    return replace(operation, where=where, owner=f"{OWN} {law}" if law else operation.owner)
+    where, distribution = written.get(site, ("", ""))
+    return replace(operation, where=where, owner=f"{OWN} {distribution}" if distribution else operation.owner)

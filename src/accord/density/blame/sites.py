@@ -54,19 +54,19 @@ def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float])
     for name, term in bad.items():
         terms.append(_bad_term(name, kinds[name], term, found[name], words[name]))
         parameters += list(_bad_parameters(name, found[name]["parameters"], words[name]["parameters"]))
-    written = {name: (words[name]["where"], words[name]["law"]) for name in bad}
+    written = {name: (words[name]["where"], words[name]["distribution"]) for name in bad}
     return Judged(tuple(terms), tuple(parameters), written)
 
 
 def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
     """Collect what is known of a site, as arrays; what is not an array goes to `words`."""
     value = jnp.asarray(site.value)
-    words[site.name] = {"where": site.where, "parameters": [], "law": ""}
+    words[site.name] = {"where": site.where, "parameters": [], "distribution": ""}
     arrays: dict[str, Any] = {"value": value, "parameters": []}
     distribution = site.distribution
     if distribution is None:
         return arrays
-    words[site.name]["law"] = family(distribution)
+    words[site.name]["distribution"] = family(distribution)
     arrays["support"], words[site.name]["support"] = eqx.partition(distribution.support, eqx.is_array)
     inside = jnp.asarray(distribution.support(value))
     is_bad = ~jnp.isfinite(distribution.log_prob(value))
@@ -76,8 +76,8 @@ def _arrays(site: Site, words: dict[str, Any]) -> dict[str, Any]:
         is_bad = is_bad & jnp.broadcast_to(jnp.asarray(site.mask), is_bad.shape)
     arrays |= {"is_bad": is_bad, "is_outside": jnp.broadcast_to(~inside, is_bad.shape)}
     arrays["is_edge"] = is_bad & _is_edge(site, distribution, value, is_bad.ndim)
-    for law, name, constraint, parameter in _parameters(distribution):
-        words[site.name]["parameters"].append((type(law).__name__, name, _described(constraint)))
+    for owner, name, constraint, parameter in _parameters(distribution):
+        words[site.name]["parameters"].append((type(owner).__name__, name, _described(constraint)))
         arrays["parameters"].append((jnp.asarray(parameter), jnp.asarray(constraint(parameter))))
     return arrays
 
@@ -130,7 +130,7 @@ def _bad_term(name: str, kind: str, term: float, found: Any, words: Any) -> BadT
     if not is_outside.any():
         return BadTerm(name, kind, term, entries, count, is_edge=bool(found["is_edge"].any()))
     support = eqx.combine(found["support"], words["support"])
-    reason = f"outside of the support of {words['law']}: it must be {_described(support)}"
+    reason = f"outside of the support of {words['distribution']}: it must be {_described(support)}"
     return BadTerm(
         name, kind, term, _entries(value, is_outside), int(is_outside.sum()), reason, True, is_edge=True
     )
@@ -143,8 +143,8 @@ def _entries(value: np.ndarray, is_bad: np.ndarray) -> tuple[tuple[tuple[int, ..
 
 
 def _bad_parameters(name: str, found: Any, words: Any) -> Iterator[BadParameter]:
-    for (value, is_inside), (law, parameter, must_be) in zip(found, words, strict=True):
+    for (value, is_inside), (distribution, parameter, must_be) in zip(found, words, strict=True):
         if np.all(is_inside):
             continue
         place = tuple(int(i) for i in np.argwhere(~is_inside)[0])
-        yield BadParameter(name, law, parameter, value[place], place, must_be)
+        yield BadParameter(name, distribution, parameter, value[place], place, must_be)

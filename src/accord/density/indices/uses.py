@@ -11,7 +11,7 @@ from .axes import Axes
 from .nodes import Column, Held, Known, Made, Node, Unknown, is_equal
 
 Excuse = Literal["no", "said", "perhaps"]
-"""Whether the user has said, by `mode=`, what becomes of an index beyond its axis; at times only the line tells."""
+"""An answer: has the user said by `mode=` what becomes of an index beyond its axis? At times only the line tells."""
 
 _SCATTERS = (
     "scatter",

@@ -53,20 +53,20 @@ class DrawNew(AbstractChoice):
 
 def _drawn(site: Site, key: Any, words: Mapping[int, Any]) -> Any:
     """Draw a value of the whole site."""
-    law, batch = site.distribution, site.batch_shape
-    while isinstance(law, ExpandedDistribution):
-        law = law.base
-    if law is None or (site.init is not None and not site.is_lifted):
+    distribution, batch = site.distribution, site.batch_shape
+    while isinstance(distribution, ExpandedDistribution):
+        distribution = distribution.base
+    if distribution is None or (site.init is not None and not site.is_lifted):
         return Draw(key)(site).value
     axes = sorted(words)
     keys = _keys(key_of_site(key, site.name), [words[axis] for axis in axes])
     others = tuple(1 if i - len(batch) in words else size for i, size in enumerate(batch))
-    own = law.batch_shape
+    own = distribution.batch_shape
     if all(-axis > len(own) or own[axis] == 1 for axis in axes):  # one distribution for all labels
-        drawn = jax.vmap(lambda key: law.expand(others).sample(key))(keys)
+        drawn = jax.vmap(lambda key: distribution.expand(others).sample(key))(keys)
     else:
-        arrays, rest = eqx.partition(law, lambda leaf: isinstance(leaf, _ARRAYS))
-        if not _is_of_numbers(law, batch):
+        arrays, rest = eqx.partition(distribution, lambda leaf: isinstance(leaf, _ARRAYS))
+        if not _is_of_numbers(distribution, batch):
             return Draw(key)(site).value
         each = jax.tree.map(lambda array: _by_label(array, batch, axes, others), arrays)
 
@@ -76,7 +76,7 @@ def _drawn(site: Site, key: Any, words: Mapping[int, Any]) -> Any:
         drawn = jax.vmap(of_label)(each, keys)
     sizes = tuple(len(words[axis]) for axis in axes)
     apart = tuple(size for i, size in enumerate(batch) if i - len(batch) not in words)
-    drawn = drawn.reshape(*sizes, *apart, *law.event_shape)
+    drawn = drawn.reshape(*sizes, *apart, *distribution.event_shape)
     return jnp.moveaxis(drawn, range(len(axes)), [axis + len(batch) for axis in axes])
 
 
@@ -94,15 +94,17 @@ def _keys(key: Any, words: list[Any]) -> Any:
     return keys
 
 
-def _is_of_numbers(law: AbstractDistribution, batch: tuple[int, ...]) -> bool:
+def _is_of_numbers(distribution: AbstractDistribution, batch: tuple[int, ...]) -> bool:
     """Return whether all arrays of a distribution have just the axes of its batch, so that entries can be taken."""
-    if law.event_shape or isinstance(law, AbstractEntries):
+    if distribution.event_shape or isinstance(distribution, AbstractEntries):
         return False
-    arrays = [leaf for leaf in jax.tree.leaves(law) if isinstance(leaf, _ARRAYS)]
+    arrays = [leaf for leaf in jax.tree.leaves(distribution) if isinstance(leaf, _ARRAYS)]
     try:
         if any(np.broadcast_shapes(array.shape, batch) != batch for array in arrays):
             return False
-        ones = jax.tree.map(lambda leaf: leaf[(0,) * leaf.ndim] if isinstance(leaf, _ARRAYS) else leaf, law)
+        ones = jax.tree.map(
+            lambda leaf: leaf[(0,) * leaf.ndim] if isinstance(leaf, _ARRAYS) else leaf, distribution
+        )
         return ones.batch_shape == () and ones.event_shape == ()
     except (ValueError, TypeError, DistributionError):
         return False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 SUFFIX = "_base"
-"""What is put behind the name of a site for that of its auxiliary variable."""
+"""The ending that makes the name of a site the name of its auxiliary variable."""
 
 
 @dataclass(frozen=True)

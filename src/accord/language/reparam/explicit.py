@@ -146,5 +146,5 @@ def _through(
             "`Explicit(..., support=constraints.real)`."
         )
     way = b.Inverse(transform)
-    law = TransformedDistribution(distribution, transform, support=support)
-    return Parts(law, b.Independent(way, rest) if rest > 0 else way)
+    transformed = TransformedDistribution(distribution, transform, support=support)
+    return Parts(transformed, b.Independent(way, rest) if rest > 0 else way)

@@ -86,8 +86,10 @@ class Through(AbstractOpening):
 
     def opening(self) -> Site:
         """Return the vector's site, with the volume of the map for a density."""
-        law = Coordinates(self.pieces[-1][2])
-        return Site("sample", BASE, law, volume=self.bijector, is_auxiliary=True, where="handlers.reparam")
+        distribution = Coordinates(self.pieces[-1][2])
+        return Site(
+            "sample", BASE, distribution, volume=self.bijector, is_auxiliary=True, where="handlers.reparam"
+        )
 
     def opened(self, site: Site) -> "Placed":
         """Return the values that the vector gives the sites."""

@@ -54,10 +54,10 @@ class UnitVector(AbstractBijector):
     """Map vectors to their directions; the length is forgotten.
 
     **Fields**
-    - `law`: the distribution of the direction.
+    - `distribution`: the distribution of the direction.
     """
 
-    law: projected_normal.ProjectedNormal
+    distribution: projected_normal.ProjectedNormal
     domain_event_dim: ClassVar[int] = 1
     codomain_event_dim: ClassVar[int] = 1
 
@@ -71,8 +71,8 @@ class UnitVector(AbstractBijector):
 
     def forward_and_log_det(self, x: Any) -> tuple[jax.Array, jax.Array]:
         y = self.forward(x)
-        vector = Normal(self.law.concentration, 1.0).log_prob(x).sum(axis=-1)
-        return y, vector - self.law.log_prob(y)
+        vector = Normal(self.distribution.concentration, 1.0).log_prob(x).sum(axis=-1)
+        return y, vector - self.distribution.log_prob(y)
 
     def inverse_and_log_det(self, y: Any) -> tuple[jax.Array, jax.Array]:
         x = math.sqrt(jnp.shape(y)[-1]) * jnp.asarray(y)

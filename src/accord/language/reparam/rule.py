@@ -12,7 +12,7 @@ from ..site import Site
 from .base import AbstractReparam
 
 Config = Mapping[str, AbstractReparam] | Callable[[Site], AbstractReparam | None]
-"""By name of site, or a function of the site, which may be None: then the site stays as it is."""
+"""A setting by name of site, or a function of the site; None leaves the site as it is."""
 
 
 COLLAPSED_TOO = (
