@@ -67,11 +67,13 @@ def test_every_code_of_a_notice_is_on_the_page_and_no_other():
 def codes_written_out() -> set[str]:
     """Return every code in the source: the second argument of `Notice(...)`, or the first of `_Fault(...)`."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")]
-    calls = [call for tree in trees for call in ast.walk(tree) if isinstance(call, ast.Call)]
     place = {"Notice": 1, "_Fault": 0} | dict.fromkeys(HANDED_ON, 1)
-    named = [(call.args, place[call.func.id]) for call in calls if getattr(call.func, "id", None) in place]
-    arguments = [given[at] for given, at in named if len(given) > at]
-    return {each.value for each in arguments if isinstance(each, ast.Constant)}
+    found: set[str] = set()
+    for call in (each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Call)):
+        at = place.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if at is not None and len(call.args) > at and isinstance(call.args[at], ast.Constant):
+            found.add(ast.literal_eval(call.args[at]))
+    return found
 
 
 def codes_of_refusals() -> set[str]:

@@ -23,7 +23,7 @@ class Metric:
     - `scale`: positive, shape `(dim,)`: unconstrained units per whitened unit.
     - `factor`: directions that are not of unit size after scaling, orthonormal columns, shape `(dim, rank)`.
     - `stretch`: how much longer each direction is than one, minus one; shape `(rank,)`, > -1.
-    - `is_diagonal`: shape `()`; True when `factor` and `stretch` are not to be used.
+    - `is_diagonal`: shape `()`; True if `factor` and `stretch` are not used.
 
     B = I + factor diag(stretch) factor'. The inverse mass matrix is A A'.
     """

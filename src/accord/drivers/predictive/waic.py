@@ -10,7 +10,7 @@ from ...core.options import checks_options
 from ...core.tracebacks import entry_points
 from .results import LogLikelihood
 
-_TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAIC is not to be trusted
+_TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAIC is unreliable
 
 
 @entry_points

@@ -53,11 +53,11 @@ class Finding:
     """Result of a rule at one check.
 
     **Fields**
-    - `rule`: its repr. `holds`; None where others decided before all scalars were looked at.
+    - `rule`: its repr. `holds`: whether it holds; None if other rules decided before all scalars were judged.
     - `text`: the value with its goal, in words.
-    - `value`: of the scalar that is furthest from the goal, of those that were looked at; None where there is none.
-    - `site`, `scalar`: which one that is; `scalar` counts in row-major order.
-    - `times`: how many times as many draws would do, by a guess; None where nobody can say.
+    - `value`: value of the judged scalar that is furthest from the goal, or None.
+    - `site`, `scalar`: this scalar; `scalar` counts in row-major order.
+    - `times`: estimated factor of draws that would suffice; None if unknown.
     """
 
     rule: str

@@ -35,8 +35,8 @@ def check_address(executor: str, address: str, *, insecure: bool) -> None:
         return
     raise OptionError(
         f"{executor}: {address!r} is another machine, over a connection that is neither encrypted nor authenticated. "
-        "The model and its data would travel in the clear, and such a cluster runs whatever it is sent, by anyone who "
-        f"reaches it. Encrypt it (tls://), or say that its network is trusted: {executor}({address!r}, insecure=True)."
+        "The model and its data would travel unencrypted, and such a cluster runs any code from anyone who "
+        f"reaches it. Encrypt it (tls://), or declare its network trusted: {executor}({address!r}, insecure=True)."
     )
 
 

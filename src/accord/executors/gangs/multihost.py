@@ -66,9 +66,9 @@ class MultiHost(AbstractExecutor):
             raise OptionError(f"MultiHost: {error}.") from error
         if not (self.insecure or is_loopback(host)):
             raise OptionError(
-                f"MultiHost(address={self.address!r}) would listen to other machines. What members say to each other "
-                "through JAX is neither encrypted nor authenticated, and whoever knows the secret can run code. "
-                "Where you trust all who can reach that address, say so by insecure=True."
+                f"MultiHost(address={self.address!r}) would listen to other machines. Messages between members "
+                "through JAX are neither encrypted nor authenticated, and anyone with the secret can run code. "
+                "If you trust everyone who can reach that address, write insecure=True."
             )
 
     def __hash__(self) -> int:
