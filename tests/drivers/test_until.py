@@ -3,7 +3,6 @@
 import pickle
 import shutil
 import time
-from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,8 +16,7 @@ from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
 from accord.drivers.ledger import Ledger
 from accord.drivers.plan import Piece
-from accord.drivers.stopping import described, sights, watch
-from accord.drivers.stopping.base import AbstractLeaf, Finding
+from accord.drivers.stopping import sights, watch
 from accord.drivers.stopping.described import rule_from
 from accord.drivers.stopping.looks import looks
 from accord.report import ess_bulk, ess_mean, ess_tail, r_hat
@@ -326,38 +324,21 @@ def needle(x):
 STARTS = infer.from_values([{"x": np.array([10.0, 10.0])}, {"x": np.array([0.5, 0.5])}])
 
 
-@dataclass(frozen=True)
-class AtLeast(AbstractLeaf):
-    """Holds once there are so many draws per chain."""
-
-    draws: int
-
-    def judge(self, sight):
-        return Finding(repr(self), sight.draws.shape("x")[1] >= self.draws, f"{self.draws} draws")
-
-    def check(self, sites, num_chains):
-        """Any run has draws."""
-
-    def described(self):
-        return {"rule": "AtLeast", "draws": self.draws}
-
-
-@pytest.fixture(autouse=True)
-def _known(monkeypatch):
-    monkeypatch.setitem(described._RULES, "AtLeast", AtLeast)
+AT_ONCE = infer.MCSE(1e9)
+"""Holds at the first look, which is after 100 draws."""
 
 
 @pytest.mark.parametrize(
     ("warmup", "counts"),
-    [(100, (0, 1)), (101, (1,)), (200, (1,))],
+    [(150, (0, 1)), (151, (1,)), (250, (1,))],
     ids=["after the end", "at the very draw", "before"],
 )
 def test_a_chain_that_is_given_up_counts_as_long_as_it_has_draws(warmup, counts):
     """It is after 251 draws, those of warm-up among them."""
     density = LogDensity.from_function(needle, np.zeros(2))
     options = dict(draws=400, warmup=warmup, chains=2, seed=3, init=STARTS, **QUIET)
-    found = infer.sample(density, until=AtLeast(150), **options)
-    assert found.stopping.held and found.num_draws == 150
+    found = infer.sample(density, until=AT_ONCE, **options)
+    assert found.stopping.held and found.num_draws == 100
     assert found.chains == found.stopping.chains == counts
     lost = [each for each in found.notices if each.code == "chain_failed"]
     assert bool(lost) is (counts == (1,)) is bool(found.lost_chains)
@@ -378,12 +359,12 @@ def test_what_is_not_finite_beyond_the_end_raises_nothing(slow_looks):
         if len(met) == 1 and met[0] >= 100:
             break
     first = met[0]
-    before, beyond = max(at for at in looks(400) if at <= first), min(at for at in looks(400) if at > first)
+    assert looks(400)[0] <= first < 400
     where = paced(look_seconds=0.0, task_seconds=0.0)
-    found = infer.sample(density, until=AtLeast(before), on_nonfinite="raise", executor=where, **options)
-    assert found.num_draws == before and found.complete and not found.failures
+    found = infer.sample(density, until=AT_ONCE, on_nonfinite="raise", executor=where, **options)
+    assert found.num_draws == looks(400)[0] and found.complete and not found.failures
     with pytest.raises(SamplingError, match=rf"draw {first} of sample: a log density that is not finite"):
-        infer.sample(density, until=AtLeast(beyond), on_nonfinite="raise", **options)
+        infer.sample(density, until=infer.ESS(1e9), on_nonfinite="raise", **options)
 
 
 # Rules as values
