@@ -10,7 +10,7 @@ from accord import infer
 from accord.core.errors import OptionError
 from accord.density import LogDensity
 from accord.drivers import compiled, memory, record
-from accord.report import evidence, summary
+from accord.report import evidence, summarise
 from accord.storage import Joined
 from accord.storage.run_folder import RunFolderRun
 
@@ -54,10 +54,9 @@ def test_a_run_larger_than_memory_is_judged_and_read_in_parts(monkeypatch, tmp_p
     monkeypatch.setattr(Joined, "columns", counted)
     monkeypatch.setattr(record, "KEPT_BYTES", 0)
     monkeypatch.setattr(evidence, "BUDGET", bound := 600 * 10)
-    monkeypatch.setattr(summary, "_TOGETHER", bound)
     found = infer.sample(wide, store=infer.RunFolder(tmp_path / "run"), **options)
     loaded = infer.load(tmp_path / "run")
-    table = loaded.summary()
+    table = summarise(loaded.sites, most_read=bound)
     codes = {each.code for each in found.notices}
     assert "judged_in_part" in codes <= {"judged_in_part", *(each.code for each in expected.notices)}
     assert sizes and max(sizes) <= bound

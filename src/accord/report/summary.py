@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ROWS = 60  # printed unless more are asked for: a screen or two
 ERRORS = ("mcse_mean", "mcse_sd")
-_TOGETHER = 2**23  # numbers that are read and judged at a time
 
 
 @entry_points
@@ -117,6 +116,7 @@ def summarise(
     interval: str = "quantiles",
     superchains: Sequence[int] | None = None,
     most: int | None = None,
+    most_read: int = 2**23,
 ) -> Summary:
     """Tabulate the draws of every site, or of the sites in `only`.
 
@@ -124,8 +124,9 @@ def summarise(
     - `dims`, `coords`: names of a site's leading event axes, and the labels along a dim.
     - `only`: names or patterns, as `picked_names` takes them.
     - `prob`, `kind`, `interval`: which columns, as `columns_of` takes them.
-    - `superchains`: superchain of each chain, if several chains share a starting point.
-    - `most`: make only this many rows; None is all.
+    - `superchains`: that of each chain, where several began at one place.
+    - `most`: how many rows to make, the first ones; None is all.
+    - `most_read`: how many numbers to read and judge at a time, unless one scalar has more.
 
     Raises `OptionError` for a name in `only` that is no site, and for an unknown column.
     """
@@ -139,7 +140,7 @@ def summarise(
         num_chains, num_draws, *shape = series.shape(name)
         count = series.width(name) if most is None else min(series.width(name), most - len(labels))
         labels.extend(scalar_labels(name, shape, (dims or {}).get(name, ()), coords)[:count])
-        step = max(_TOGETHER // max(num_chains * num_draws, 1), 1)
+        step = max(most_read // max(num_chains * num_draws, 1), 1)
         scalars = np.arange(count)
         for some in np.split(scalars, range(step, len(scalars), step)):
             found = marginals(
