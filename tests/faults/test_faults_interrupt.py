@@ -183,7 +183,7 @@ def prepare_and_collect(folder, way):
     module, name = {
         "sample": (sample, "describe"),
         "resume": (resume, "describe"),
-        "extend": (resume, "_longer"),
+        "extend": (resume, "is_in_force"),
     }[way]
     inner = getattr(module, name)
 
