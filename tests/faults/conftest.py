@@ -1,14 +1,6 @@
-"""Have runs of segments short enough for a test to lose some and keep others."""
+"""Give tests of faults what they share."""
 
 import pytest
-from fault_models import have_short_segments
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _short_segments():
-    with pytest.MonkeyPatch.context() as patch:
-        have_short_segments(patch.setattr)
-        yield
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from paced import Paced
 
 from accord import infer
 from accord.density import LogDensity
-from accord.drivers import resume, sample
-from accord.drivers.block import rows_for
+from accord.executors import AbstractExecutor
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.drivers.resume"])
@@ -32,10 +32,20 @@ SEGMENT = 256
 """Draws of a segment, here and in children: short, so that a run of seconds has several to lose."""
 
 
-def have_short_segments(set_attribute=setattr):
-    """Have runs of this process, begun or taken up, whatever their executor, end a segment so often."""
-    for module in (sample, resume):
-        set_attribute(module, "rows_for", lambda *run: min(rows_for(*run), SEGMENT))
+def in_segments(executor: AbstractExecutor | None) -> Paced:
+    """The executor, threads where none is given, at its own pace but for segments that are short."""
+    executor = executor or infer.Threads()
+    return Paced(executor, replace(executor.pace, most_rows=SEGMENT))
+
+
+def sample(target, *, executor: AbstractExecutor | None = None, **options):
+    """Do as `infer.sample`, in short segments."""
+    return infer.sample(target, executor=in_segments(executor), **options)
+
+
+def resume(folder: Path, target, *, executor: AbstractExecutor | None = None, **options):
+    """Do as `infer.resume`, in short segments."""
+    return infer.resume(folder, target, executor=in_segments(executor), **options)
 
 
 QUIET = dict(progress=False, quiet=True)
@@ -148,8 +158,8 @@ def is_begun(folder: Path) -> bool:
 def finish(folder: Path, density: LogDensity, options: dict, executor=None):
     """What a user does after a crash: take the run up again, or begin it where it was not even begun."""
     if is_begun(folder):
-        return infer.resume(folder, density, executor=executor, **QUIET)
-    return infer.sample(density, store=infer.RunFolder(folder), executor=executor, **options)
+        return resume(folder, density, executor=executor, **QUIET)
+    return sample(density, store=infer.RunFolder(folder), executor=executor, **options)
 
 
 @dataclass
@@ -204,7 +214,6 @@ def _call(pipe, cache, function, arguments):
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["ACCORD_COMPILATION_CACHE"] = cache
-    have_short_segments()
     pipe.send(("ready", time.monotonic(), None))
     try:
         result = function(*arguments)
@@ -216,7 +225,7 @@ def _call(pipe, cache, function, arguments):
 
 def sample_here(folder, options, executor=None):
     """Run `wall` into a folder; how much came back, of what."""
-    draws = infer.sample(target(), store=infer.RunFolder(folder), executor=executor, **options)
+    draws = sample(target(), store=infer.RunFolder(folder), executor=executor, **options)
     return draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
 
 

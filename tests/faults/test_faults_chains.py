@@ -3,7 +3,16 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from fault_models import QUIET, Child, needs_signals, wall, watched_target, watcher
+from fault_models import (
+    QUIET,
+    Child,
+    needs_signals,
+    resume,
+    sample,
+    wall,
+    watched_target,
+    watcher,
+)
 
 from accord import infer
 from accord.core.errors import InitializationError
@@ -35,7 +44,7 @@ def without_start(*chains) -> LogDensity:
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(without_start(1), chains=[0, 2], **RUN)
+    return sample(without_start(1), chains=[0, 2], **RUN)
 
 
 def assert_one_failed(draws, expected, words):
@@ -53,49 +62,49 @@ def assert_one_failed(draws, expected, words):
 def test_a_chain_without_a_start_harms_no_other(tmp_path, expected, executor):
     folder = tmp_path / "run"
     store = infer.RunFolder(folder)
-    draws = infer.sample(without_start(1), chains=3, executor=executor, store=store, **RUN)
+    draws = sample(without_start(1), chains=3, executor=executor, store=store, **RUN)
     assert_one_failed(draws, expected, "no starting point")
     (notice,) = [notice for notice in draws.notices if notice.code == "chain_failed"]
     assert notice.severity == "error" and "chain 1" in notice.message and "chains=[1]" in notice.remedy
     loaded = infer.load(folder)
     assert_one_failed(loaded, expected, "no starting point")
     assert [notice.code for notice in loaded.notices] == [notice.code for notice in draws.notices]
-    assert_one_failed(infer.resume(folder, without_start(1), **QUIET), expected, "no starting point")
+    assert_one_failed(resume(folder, without_start(1), **QUIET), expected, "no starting point")
 
 
 def test_the_failure_is_reproduced_by_running_that_chain_alone():
     with pytest.raises(InitializationError, match="chain 1: no starting point"):
-        infer.sample(without_start(1), chains=[1], **RUN)
+        sample(without_start(1), chains=[1], **RUN)
 
 
 def test_chains_that_have_all_failed_raise(tmp_path):
     with pytest.raises(InitializationError, match="chain 0: no starting point"):
-        infer.sample(without_start(0, 1), chains=2, store=infer.RunFolder(tmp_path / "run"), **RUN)
+        sample(without_start(0, 1), chains=2, store=infer.RunFolder(tmp_path / "run"), **RUN)
 
 
 def test_what_is_left_can_be_extended(expected):
-    draws = infer.sample(without_start(1), chains=3, **(RUN | dict(draws=200))).extend(100)
+    draws = sample(without_start(1), chains=3, **(RUN | dict(draws=200))).extend(100)
     assert_one_failed(draws, expected, "no starting point")
 
 
 def test_failures_of_two_resumptions_are_both_known(tmp_path, expected):
     """The record of failures grows: a chain that failed before is not forgotten."""
     folder = tmp_path / "run"
-    infer.sample(without_start(1), chains=[0, 1], store=infer.RunFolder(folder), **RUN)
+    sample(without_start(1), chains=[0, 1], store=infer.RunFolder(folder), **RUN)
     run = infer.RunFolder(folder).load()
     run.record(
         "lost_chains", [*run.records["lost_chains"], {"chains": [7], "draw": 0, "error": "of another time"}]
     )
     run.record("extended", 400)
-    draws = infer.resume(folder, without_start(1), **QUIET)
+    draws = resume(folder, without_start(1), **QUIET)
     assert [failure["chains"] for failure in draws.lost_chains] == [[1], [7]]
 
 
 def test_a_chain_without_a_start_harms_none_that_shares_its_program():
-    draws = infer.sample(without_start(1), chains=4, lanes=2, **RUN)
+    draws = sample(without_start(1), chains=4, lanes=2, **RUN)
     assert draws.chains == (0, 2, 3)
     assert [failure["chains"] for failure in draws.lost_chains] == [[1]]
-    alone = infer.sample(without_start(1), chains=[0, 2, 3], lanes=2, **RUN)
+    alone = sample(without_start(1), chains=[0, 2, 3], lanes=2, **RUN)
     np.testing.assert_array_equal(draws["x"], alone["x"])
 
 
@@ -108,10 +117,10 @@ def test_a_failed_start_is_explained_whatever_the_precision_of_the_user(tmp_path
 
 
 def explain_in_float32():
-    draws = infer.sample(without_start(1), chains=2, **RUN)
+    draws = sample(without_start(1), chains=2, **RUN)
     (notice,) = [notice for notice in draws.notices if notice.code == "chain_failed"]
     try:
-        infer.sample(without_start(1), chains=[1], **RUN)
+        sample(without_start(1), chains=[1], **RUN)
     except InitializationError as error:
         return ["nan" in notice.message, "nan" in str(error)]
 
@@ -128,7 +137,7 @@ def _nobody_watches():
 @pytest.fixture(scope="module")
 def watched_draws():
     watcher[0] = lambda position: None
-    return infer.sample(watched_target(), chains=3, **RUN)
+    return sample(watched_target(), chains=3, **RUN)
 
 
 @pytest.mark.parametrize("place", ["start", "warm-up", "sampling"])
@@ -150,7 +159,7 @@ def test_a_chain_whose_callback_raises_harms_no_other(tmp_path, watched_draws, p
 
     watcher[0] = watch
     folder = tmp_path / "run"
-    draws = infer.sample(watched_target(), chains=3, store=infer.RunFolder(folder), **RUN)
+    draws = sample(watched_target(), chains=3, store=infer.RunFolder(folder), **RUN)
     assert num_raised == 2  # it was given a second chance
     for found in (draws, infer.load(folder)):
         assert_one_failed(found, _of_chains(watched_draws, [0, 2]), "is cursed")
@@ -169,7 +178,7 @@ def test_a_callback_that_raises_once_costs_nothing(watched_draws):
             raise RuntimeError("a passing cloud")
 
     watcher[0] = watch
-    draws = infer.sample(watched_target(), chains=3, **RUN)
+    draws = sample(watched_target(), chains=3, **RUN)
     assert has_raised and draws.complete and not draws.lost_chains
     np.testing.assert_array_equal(draws["x"], watched_draws["x"])
 
@@ -181,7 +190,7 @@ def test_chains_that_all_raise_raise_what_they_raised():
 
     watcher[0] = watch
     with pytest.raises(Exception, match="nothing works"):
-        infer.sample(watched_target(), chains=2, **RUN)
+        sample(watched_target(), chains=2, **RUN)
 
 
 class _Only:

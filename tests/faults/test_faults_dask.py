@@ -13,7 +13,17 @@ import jax
 import numpy as np
 import pytest
 from clusters import dask_cluster, describe_here
-from fault_models import QUIET, assert_same, give_orders, is_begun, taken, target, watched_target
+from fault_models import (
+    QUIET,
+    assert_same,
+    give_orders,
+    is_begun,
+    resume,
+    sample,
+    taken,
+    target,
+    watched_target,
+)
 from paced import IMPATIENT, Paced
 
 from accord import infer
@@ -29,12 +39,12 @@ LONG = dict(draws=20_000, warmup=500, chains=2, seed=6, **QUIET)
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(watched_target(), executor=infer.Serial(), **RUN)
+    return sample(watched_target(), executor=infer.Serial(), **RUN)
 
 
 @pytest.fixture(scope="module")
 def long_expected():
-    return infer.sample(target(), executor=infer.Serial(), **LONG)
+    return sample(target(), executor=infer.Serial(), **LONG)
 
 
 def wait_for(folder, num_draws):
@@ -49,7 +59,7 @@ def wait_for(folder, num_draws):
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_whose_children_die_draws_the_same(orders, expected, count):
     give_orders(orders, *["die"] * count)
-    draws = infer.sample(watched_target(), executor=infer.Dask(workers=1), **RUN)
+    draws = sample(watched_target(), executor=infer.Dask(workers=1), **RUN)
     assert taken(orders) == count
     assert_same(draws, expected)
 
@@ -69,7 +79,7 @@ def test_a_run_whose_dask_workers_are_killed_draws_the_same(tmp_path, long_expec
 
         killed = beside.submit(kill)
         store = infer.RunFolder(folder)
-        draws = infer.sample(target(), executor=infer.Dask(cluster.address), store=store, **LONG)
+        draws = sample(target(), executor=infer.Dask(cluster.address), store=store, **LONG)
         killed.result(1)
     assert_same(draws, long_expected)
 
@@ -85,13 +95,11 @@ def test_a_run_whose_scheduler_is_killed_says_so_and_is_resumed_elsewhere(tmp_pa
 
         killed = beside.submit(kill)
         with pytest.raises(WorkerError, match=r"connection to the Dask scheduler was lost.*infer\.resume"):
-            infer.sample(
-                target(), executor=infer.Dask(cluster.address), store=infer.RunFolder(folder), **longer
-            )
+            sample(target(), executor=infer.Dask(cluster.address), store=infer.RunFolder(folder), **longer)
         killed.result()
     loaded = infer.load(folder)
     assert not loaded.problems and 0 < loaded.num_draws < longer["draws"]
-    resumed = infer.resume(folder, target(), executor=infer.Serial(), **QUIET)
+    resumed = resume(folder, target(), executor=infer.Serial(), **QUIET)
     assert resumed.complete and resumed.num_draws == longer["draws"]
     np.testing.assert_array_equal(resumed["x"][:, : loaded.num_draws], loaded["x"])
     np.testing.assert_array_equal(resumed["x"][:, : LONG["draws"]], long_expected["x"])
@@ -105,7 +113,7 @@ def test_a_run_whose_scheduler_is_killed_says_so_and_is_resumed_elsewhere(tmp_pa
 def test_a_child_that_hangs_is_found_and_replaced(orders, expected, order):
     """It sleeps for an hour in a callback, or is stopped by a signal."""
     give_orders(orders, order)
-    draws = infer.sample(watched_target(), executor=Paced(infer.Dask(workers=1), IMPATIENT), **RUN)
+    draws = sample(watched_target(), executor=Paced(infer.Dask(workers=1), IMPATIENT), **RUN)
     assert taken(orders) == 1
     assert_same(draws, expected)
 
@@ -128,7 +136,7 @@ def test_a_dask_worker_that_hangs_is_given_up(tmp_path, long_expected, nanny):
         stopped = beside.submit(stop)
         store = infer.RunFolder(folder)
         where = Paced(infer.Dask(cluster.address), IMPATIENT)
-        draws = infer.sample(target(), executor=where, store=store, **LONG)
+        draws = sample(target(), executor=where, store=store, **LONG)
         with suppress(ProcessLookupError):
             os.kill(stopped.result(), signal.SIGKILL)
     assert_same(draws, long_expected)
@@ -168,7 +176,7 @@ def cluster(tmp_path_factory):
 
 def test_a_worker_of_others_in_float32_draws_the_same_and_keeps_nothing(cluster, expected):
     with distributed.Client(cluster.address, set_as_default=False) as client:
-        draws = infer.sample(watched_target(), executor=infer.Dask(client), **RUN)
+        draws = sample(watched_target(), executor=infer.Dask(client), **RUN)
         (plugins,) = client.run(lambda dask_worker: list(dask_worker.plugins)).values()
         assert not [name for name in plugins if "accord" in name]
     assert_same(draws, expected)
@@ -191,7 +199,7 @@ def test_a_worker_without_accord_is_named(tmp_path):
         dask_cluster(tmp_path, 1) as cluster,
         pytest.raises(WorkerError, match=r"there is none.*must have accord"),
     ):
-        infer.sample(target(), executor=infer.Dask(cluster.address), **RUN)
+        sample(target(), executor=infer.Dask(cluster.address), **RUN)
 
 
 @pytest.mark.slow
@@ -260,4 +268,4 @@ def test_a_missing_extra_is_named(monkeypatch, executor, package, extra):
 def test_dask_inside_of_a_worker_is_refused(monkeypatch):
     monkeypatch.setenv("ACCORD_WORKER", "1")
     with pytest.raises(OptionError, match=r"executor=Dask\(\).*inside of a worker process"):
-        infer.sample(target(), executor=infer.Dask(), **RUN)
+        sample(target(), executor=infer.Dask(), **RUN)

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fault_models import QUIET, Child, assert_same, finish, target
+from fault_models import (
+    QUIET,
+    Child,
+    assert_same,
+    finish,
+    sample,
+    target,
+)
 
 from accord import infer
 from accord.core.errors import StorageError
@@ -20,7 +27,7 @@ OPTIONS = dict(draws=600, warmup=100, chains=2, seed=2, **QUIET)
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(target(), **OPTIONS)
+    return sample(target(), **OPTIONS)
 
 
 class Disk:
@@ -102,7 +109,7 @@ def log(tmp_path_factory):
     folder = tmp_path_factory.mktemp("log") / "run"
     with pytest.MonkeyPatch.context() as patch:
         disk = Disk(patch)
-        infer.sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
+        sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
     own = [
         (op[0], *(_moved(part, folder) for part in op[1:])) for op in disk.log if folder in _ancestry(op[1])
     ]
@@ -256,10 +263,10 @@ def test_a_disk_that_is_full_at_any_write_loses_nothing(tmp_path, monkeypatch, e
             disk = Disk(patch, number, is_full_for_good=is_full_for_good)
             if number <= 2:
                 with pytest.raises(StorageError, match="No space left"):
-                    infer.sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
+                    sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
                 draws = None
             else:
-                draws = infer.sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
+                draws = sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
             num_writes = disk.num_writes
         if draws is not None and num_writes >= number:
             refused_late += 1
@@ -282,7 +289,7 @@ def test_what_could_not_be_stored_is_in_the_draws(tmp_path, monkeypatch, expecte
     """The last segment of the last chain is refused: every draw is returned all the same."""
     with monkeypatch.context() as patch:
         Disk(patch, 10, is_full_for_good=True)
-        draws = infer.sample(target(), store=RunFolder(tmp_path / "run"), executor=infer.Serial(), **OPTIONS)
+        draws = sample(target(), store=RunFolder(tmp_path / "run"), executor=infer.Serial(), **OPTIONS)
     assert draws.num_draws == 600
     np.testing.assert_array_equal(draws["x"], expected["x"])
     assert infer.load(tmp_path / "run").num_draws < 600
@@ -306,5 +313,5 @@ def sample_within(folder, options, size):
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    draws = infer.sample(target(), store=RunFolder(folder), **options)
+    draws = sample(target(), store=RunFolder(folder), **options)
     return [notice.code for notice in draws.notices], draws["x"]

@@ -1,6 +1,7 @@
 """Press Ctrl-C at random moments, as a terminal gives it: to the run and to its workers."""
 
 import gc
+import importlib
 import os
 import signal
 import time
@@ -15,6 +16,8 @@ from fault_models import (
     finish,
     is_begun,
     needs_signals,
+    resume,
+    sample,
     sample_here,
     slow,
     target,
@@ -42,7 +45,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(target(), **OPTIONS)
+    return sample(target(), **OPTIONS)
 
 
 def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
@@ -76,7 +79,7 @@ def begin_and_sample(folder, executor):
     """Say when the run begins: before it, a Ctrl-C within a callback of the collector is lost, as in any program."""
     density = target()
     voice[0].send(("begins", time.monotonic(), None))
-    draws = infer.sample(density, store=infer.RunFolder(folder), executor=executor, **OPTIONS)
+    draws = sample(density, store=infer.RunFolder(folder), executor=executor, **OPTIONS)
     return draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
 
 
@@ -138,7 +141,7 @@ def test_a_second_ctrl_c_raises_at_once(tmp_path, name):
 def sample_slowly(executor, sign):
     os.environ["ACCORD_TEST_SIGN"] = str(sign)  # of the workers too
     jax.config.update("jax_enable_x64", True)  # JAX runs callbacks in threads where no run has a say
-    infer.sample(LogDensity.from_function(slow, np.zeros(2)), executor=executor, **OPTIONS)
+    sample(LogDensity.from_function(slow, np.zeros(2)), executor=executor, **OPTIONS)
 
 
 def test_ctrl_c_while_the_draws_are_judged_loses_none_of_them(tmp_path):
@@ -161,7 +164,7 @@ def sample_and_judge_slowly():
         return judge(*arguments)
 
     run.judge = slowly
-    draws = infer.sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
+    draws = sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
     return draws.complete, draws.num_draws
 
 
@@ -176,15 +179,14 @@ def test_ctrl_c_within_the_collector_is_heard_while_a_run_is_prepared(tmp_path, 
 
 
 def prepare_and_collect(folder, way):
-    from accord.drivers import resume, sample
-
     options = OPTIONS | dict(draws=50, warmup=50)
-    draws = infer.sample(target(), store=infer.RunFolder(folder), **options) if way != "sample" else None
-    module, name = {
-        "sample": (sample, "describe"),
-        "resume": (resume, "describe"),
-        "extend": (resume, "is_in_force"),
+    draws = sample(target(), store=infer.RunFolder(folder), **options) if way != "sample" else None
+    file, name = {
+        "sample": ("sample", "describe"),
+        "resume": ("resume", "describe"),
+        "extend": ("resume", "is_in_force"),
     }[way]
+    module = importlib.import_module(f"accord.drivers.{file}")
     inner = getattr(module, name)
 
     def press(phase, _):
@@ -198,8 +200,8 @@ def prepare_and_collect(folder, way):
 
     setattr(module, name, with_a_press)
     if draws is None:
-        infer.sample(target(), **options)
+        sample(target(), **options)
     elif way == "resume":
-        infer.resume(folder, target(), **QUIET)
+        resume(folder, target(), **QUIET)
     else:
         draws.extend(50)

@@ -5,7 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from fault_models import Child, assert_same, finish, is_begun, needs_signals, sample_here, target
+from fault_models import (
+    Child,
+    assert_same,
+    finish,
+    is_begun,
+    needs_signals,
+    sample,
+    sample_here,
+    target,
+)
 
 from accord import infer
 
@@ -21,7 +30,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(target(), **OPTIONS)
+    return sample(target(), **OPTIONS)
 
 
 @pytest.fixture(scope="module")

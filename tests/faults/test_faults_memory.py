@@ -4,7 +4,16 @@ import time
 
 import numpy as np
 import pytest
-from fault_models import QUIET, SEGMENT, Child, needs_proc, needs_signals, target, voice
+from fault_models import (
+    QUIET,
+    SEGMENT,
+    Child,
+    needs_proc,
+    needs_signals,
+    sample,
+    target,
+    voice,
+)
 
 from accord import infer
 from accord.core.errors import OptionError
@@ -24,25 +33,25 @@ def test_draws_that_do_not_fit_are_refused_before_anything_is_compiled(monkeypat
     monkeypatch.setattr(memory, "free_bytes", lambda: 16 * 2**30)
     monkeypatch.setattr(compiled, "compile_lowered", lambda *_, **__: pytest.fail("it compiled"))
     with pytest.raises(OptionError, match=r"take .* GiB, and 16 GiB are free\. .*RunFolder.*thinning"):
-        infer.sample(target(), draws=10**9, chains=1, **QUIET)
+        sample(target(), draws=10**9, chains=1, **QUIET)
     wide = LogDensity.from_function(gaussian, np.broadcast_to(0.0, (10**6,)))
     with pytest.raises(OptionError, match="GiB are free"):
-        infer.sample(wide, draws=1000, chains=1, **QUIET)
+        sample(wide, draws=1000, chains=1, **QUIET)
 
 
 def test_draws_that_go_to_disk_are_not_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(memory, "free_bytes", lambda: 1)
     options = dict(draws=10, warmup=10, chains=1, **QUIET)
     with pytest.raises(OptionError):
-        infer.sample(target(), **options)
-    assert infer.sample(target(), store=infer.RunFolder(tmp_path / "run"), **options).num_draws == 10
+        sample(target(), **options)
+    assert sample(target(), store=infer.RunFolder(tmp_path / "run"), **options).num_draws == 10
 
 
 def test_a_run_larger_than_memory_is_judged_and_read_in_parts(monkeypatch, tmp_path):
     """As if 256 MiB were nothing: the same draws, notices and table as in memory, by reads of bounded size."""
     wide = LogDensity.from_function(gaussian, np.zeros((40, 5)))
     options = dict(draws=300, warmup=100, chains=2, executor=infer.Serial(), **QUIET)
-    expected = infer.sample(wide, **options)
+    expected = sample(wide, **options)
     sizes: list[int] = []
     columns = Joined.columns
 
@@ -54,7 +63,7 @@ def test_a_run_larger_than_memory_is_judged_and_read_in_parts(monkeypatch, tmp_p
     monkeypatch.setattr(Joined, "columns", counted)
     monkeypatch.setattr(record, "KEPT_BYTES", 0)
     monkeypatch.setattr(evidence, "BUDGET", bound := 600 * 10)
-    found = infer.sample(wide, store=infer.RunFolder(tmp_path / "run"), **options)
+    found = sample(wide, store=infer.RunFolder(tmp_path / "run"), **options)
     loaded = infer.load(tmp_path / "run")
     table = summarise(loaded.sites, most_read=bound)
     codes = {each.code for each in found.notices}
@@ -89,9 +98,9 @@ def sample_within():
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     options = dict(warmup=50, chains=1, **QUIET)
     try:
-        infer.sample(target(), draws=5 * 10**7, **options)
+        sample(target(), draws=5 * 10**7, **options)
     except OptionError as error:
-        return str(error), infer.sample(target(), draws=50, **options).num_draws
+        return str(error), sample(target(), draws=50, **options).num_draws
 
 
 DIM, NUM_SEGMENTS = 500, 60
@@ -128,4 +137,4 @@ def measure(folder):
     RunFolderRun.append = weighed
     wide = LogDensity.from_function(gaussian, np.zeros(DIM))
     options = dict(warmup=64, chains=1, executor=infer.Serial(), **QUIET)
-    infer.sample(wide, draws=10**6, store=infer.RunFolder(folder), **options)
+    sample(wide, draws=10**6, store=infer.RunFolder(folder), **options)

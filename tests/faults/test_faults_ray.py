@@ -11,7 +11,15 @@ from importlib import metadata
 import jax
 import pytest
 from clusters import describe_here
-from fault_models import QUIET, assert_same, give_orders, taken, target, watched_target
+from fault_models import (
+    QUIET,
+    assert_same,
+    give_orders,
+    sample,
+    taken,
+    target,
+    watched_target,
+)
 from paced import IMPATIENT, Paced
 
 from accord import infer
@@ -26,7 +34,7 @@ pytestmark = needs_ray
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(watched_target(), executor=infer.Serial(), **RUN)
+    return sample(watched_target(), executor=infer.Serial(), **RUN)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +66,7 @@ def orders(cluster):
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_whose_actors_die_draws_the_same(orders, expected, count):
     give_orders(orders, *["die"] * count)
-    draws = infer.sample(watched_target(), executor=infer.Ray(workers=1), **RUN)
+    draws = sample(watched_target(), executor=infer.Ray(workers=1), **RUN)
     assert taken(orders) == count
     assert_same(draws, expected)
 
@@ -68,7 +76,7 @@ def test_a_run_whose_actors_die_draws_the_same(orders, expected, count):
 def test_an_actor_that_hangs_is_found_and_replaced(orders, expected, order):
     """It sleeps for an hour in a callback, or is stopped by a signal."""
     give_orders(orders, order)
-    draws = infer.sample(watched_target(), executor=Paced(infer.Ray(workers=1), IMPATIENT), **RUN)
+    draws = sample(watched_target(), executor=Paced(infer.Ray(workers=1), IMPATIENT), **RUN)
     assert taken(orders) == 1
     assert_same(draws, expected)
 
@@ -76,7 +84,7 @@ def test_an_actor_that_hangs_is_found_and_replaced(orders, expected, order):
 def test_two_actors_draw_the_same_and_the_cluster_stays(orders, expected):
     import ray
 
-    draws = infer.sample(watched_target(), executor=infer.Ray(workers=2), **RUN)
+    draws = sample(watched_target(), executor=infer.Ray(workers=2), **RUN)
     assert ray.is_initialized()
     assert_same(draws, expected)
 
@@ -143,7 +151,7 @@ def test_a_wrong_option_is_refused_with_what_to_write_instead(options, words):
 
 def test_another_cluster_than_the_one_joined_is_refused(cluster):
     with pytest.raises(OptionError, match=r"in a Ray cluster already.*Ray\(\) runs there"):
-        infer.sample(target(), executor=infer.Ray("127.0.0.1:1"), **RUN)
+        sample(target(), executor=infer.Ray("127.0.0.1:1"), **RUN)
 
 
 def test_an_old_ray_is_refused(monkeypatch):
@@ -155,4 +163,4 @@ def test_an_old_ray_is_refused(monkeypatch):
 def test_ray_inside_of_a_worker_is_refused(monkeypatch):
     monkeypatch.setenv("ACCORD_WORKER", "1")
     with pytest.raises(OptionError, match=r"executor=Ray\(\).*inside of a worker process"):
-        infer.sample(target(), executor=infer.Ray(), **RUN)
+        sample(target(), executor=infer.Ray(), **RUN)

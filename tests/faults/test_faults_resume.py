@@ -7,7 +7,15 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from fault_models import QUIET, RUN, assert_same, target, wall
+from fault_models import (
+    QUIET,
+    RUN,
+    assert_same,
+    resume,
+    sample,
+    target,
+    wall,
+)
 
 import accord as ac
 import accord.distributions as dist
@@ -56,7 +64,7 @@ def whole(tmp_path_factory):
     def get(way):
         if way not in made:
             folder = tmp_path_factory.mktemp("whole") / "run"
-            made[way] = folder, infer.sample(target(), store=infer.RunFolder(folder), **(RUN | RUNS[way]))
+            made[way] = folder, sample(target(), store=infer.RunFolder(folder), **(RUN | RUNS[way]))
         return made[way]
 
     return get
@@ -84,7 +92,7 @@ def die(folder: Path, copy: Path, kept: dict[int, int]) -> Path:
 def test_a_run_that_died_anywhere_is_resumed_to_the_same_draws(whole, tmp_path, way, death):
     folder, expected = whole(way)
     copy = die(folder, tmp_path / "run", DEATHS[death])
-    assert_same(infer.resume(copy, target(), **QUIET), expected)
+    assert_same(resume(copy, target(), **QUIET), expected)
     again = infer.load(copy)
     assert_same(again, expected)
     assert [notice.code for notice in again.notices] == [notice.code for notice in expected.notices]
@@ -114,18 +122,18 @@ def test_a_run_goes_from_executor_to_executor(whole, tmp_path, stop_after):
     folder, expected = tmp_path / "run", whole("plain")[1]
     stop_after(1)
     store = infer.RunFolder(folder)
-    assert not infer.sample(target(), store=store, executor=infer.Serial(), **RUN).complete
+    assert not sample(target(), store=store, executor=infer.Serial(), **RUN).complete
     stop_after(1)
     # Threads may be done before the one that counts has its turn: whether they were does not matter here.
-    infer.resume(folder, target(), executor=infer.Threads(2), **QUIET)
+    resume(folder, target(), executor=infer.Threads(2), **QUIET)
     stop_after(None)
-    assert_same(infer.resume(folder, target(), executor=infer.Processes(2), **QUIET), expected)
+    assert_same(resume(folder, target(), executor=infer.Processes(2), **QUIET), expected)
 
 
 def test_a_finished_run_is_read_at_once(whole):
     folder, expected = whole("plain")
     segments = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    assert_same(infer.resume(folder, target(), **QUIET), expected)
+    assert_same(resume(folder, target(), **QUIET), expected)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == segments
 
 
@@ -140,7 +148,7 @@ def test_an_extended_run_is_one_longer_run(whole, tmp_path, way, kind):
     expected = whole(way)[1]
     short = options | dict(draws=101)
     store = infer.Memory() if kind == "memory" else infer.RunFolder(tmp_path / "run")
-    draws = infer.sample(target(), store=store, **short).extend(80).extend(options["draws"] - 181)
+    draws = sample(target(), store=store, **short).extend(80).extend(options["draws"] - 181)
     for part in ("sites", "stats", "warmup", "tuning"):
         for name, array in getattr(expected, part).items():
             np.testing.assert_array_equal(getattr(draws, part)[name], array, err_msg=name)
@@ -152,21 +160,21 @@ def test_an_extended_run_is_one_longer_run(whole, tmp_path, way, kind):
 def test_an_extension_that_died_is_resumed_to_its_own_end(whole, tmp_path, stop_after):
     expected = whole("plain")[1]
     folder = tmp_path / "run"
-    draws = infer.sample(
+    draws = sample(
         target(), store=infer.RunFolder(folder), executor=infer.Serial(), **(RUN | dict(draws=100))
     )
     stop_after(1)
     assert not draws.extend(RUN["draws"] - 100).complete
     stop_after(None)
     assert not infer.load(folder).complete
-    resumed = infer.resume(folder, target(), **QUIET)
+    resumed = resume(folder, target(), **QUIET)
     assert resumed.num_draws == RUN["draws"] and resumed.complete
     assert_same(resumed, expected, RUN["draws"])
 
 
 def test_a_stopped_run_is_extended_to_what_was_asked_and_more(whole, stop_after):
     stop_after(3)
-    draws = infer.sample(target(), executor=infer.Serial(), **(RUN | dict(draws=500)))
+    draws = sample(target(), executor=infer.Serial(), **(RUN | dict(draws=500)))
     stop_after(None)
     assert not draws.complete
     assert_same(draws.extend(100), whole("plain")[1])
@@ -223,7 +231,7 @@ OTHERS = {
 def stored(tmp_path_factory):
     """A run of `school` that has draws to make."""
     folder = tmp_path_factory.mktemp("school") / "run"
-    draws = infer.sample(school(SIGMA, y=Y), store=infer.RunFolder(folder), **(RUN | dict(draws=50)))
+    draws = sample(school(SIGMA, y=Y), store=infer.RunFolder(folder), **(RUN | dict(draws=50)))
     infer.RunFolder(folder).load().record("extended", 60)
     return folder, draws
 
@@ -233,8 +241,8 @@ def test_another_target_is_refused_by_name_and_nothing_changes(stored, other):
     model, words = OTHERS[other]
     folder, draws = stored
     before = {path.name for path in folder.rglob("*")}
-    with pytest.raises(StorageError, match="cannot be resumed") as caught:
-        infer.resume(folder, model(), **QUIET)
+    with pytest.raises(StorageError, match="cannot go on") as caught:
+        resume(folder, model(), **QUIET)
     for word in words:
         assert word in str(caught.value)
     assert {path.name for path in folder.rglob("*")} == before
@@ -244,27 +252,27 @@ def test_another_target_is_refused_by_name_and_nothing_changes(stored, other):
 def test_another_width_of_the_pool_is_refused_by_name(stored, monkeypatch):
     monkeypatch.setenv("NPROC", "7")
     with pytest.raises(StorageError, match=r"nproc: \d+ stored, 7 given.*NPROC"):
-        infer.resume(stored[0], school(SIGMA, y=Y), **QUIET)
+        resume(stored[0], school(SIGMA, y=Y), **QUIET)
 
 
 def test_every_difference_is_named_at_once(stored, monkeypatch):
     monkeypatch.setenv("NPROC", "7")
     with pytest.raises(StorageError, match=r"argument 'sigma' .*; site .*; model: .*; nproc: "):
-        infer.resume(stored[0], wider(SIGMA + 1, y=Y), **QUIET)
+        resume(stored[0], wider(SIGMA + 1, y=Y), **QUIET)
 
 
 def test_a_target_with_another_constant_is_refused_by_its_log_density(tmp_path):
     """The same name, sites and data: only its values tell it from the one that was stored."""
     folder = tmp_path / "run"
     run = RUN | dict(draws=50, warmup=50)
-    infer.sample(shifted(0.0), store=infer.RunFolder(folder), **run)
+    sample(shifted(0.0), store=infer.RunFolder(folder), **run)
     infer.RunFolder(folder).load().record("extended", 60)
     before = {path.name for path in folder.rglob("*")}
     for executor in (infer.Threads(), infer.Serial()):
         with pytest.raises(StorageError, match=r"at a fixed point its log density was .* and is now"):
-            infer.resume(folder, shifted(1e-3), executor=executor, **QUIET)
+            resume(folder, shifted(1e-3), executor=executor, **QUIET)
         assert {path.name for path in folder.rglob("*")} == before
-    assert infer.resume(folder, shifted(0.0), **QUIET).num_draws == 60
+    assert resume(folder, shifted(0.0), **QUIET).num_draws == 60
 
 
 def shifted(by: float) -> LogDensity:
@@ -279,24 +287,24 @@ def test_a_sampler_that_is_not_there_is_refused(tmp_path, whole):
     run = infer.RunFolder(tmp_path / "run").create(Manifest({**stored.manifest, "sampler": {"name": "Walk"}}))
     run.append(stored.segments(0)[0])
     run.close()
-    with pytest.raises(StorageError, match="'Walk', which this version of accord does not have"):
-        infer.resume(tmp_path / "run", target(), **QUIET)
+    with pytest.raises(StorageError, match="'Walk', which this accord does not have"):
+        resume(tmp_path / "run", target(), **QUIET)
 
 
 def test_other_versions_are_let_through_and_leave_a_seam(whole, tmp_path, monkeypatch):
     folder, expected = whole("plain")
     copy = die(folder, tmp_path / "run", DEATHS["chains apart"])
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "99.9")
-    assert_same(infer.resume(copy, target(), **QUIET), expected)
+    assert_same(resume(copy, target(), **QUIET), expected)
     (seam,) = infer.RunFolder(copy).load().records["seams"]
     assert seam["versions"]["jax"] == "99.9"
     assert seam["at"] == {"0": 256, "1": 300 + 256}
-    infer.resume(copy, target(), **QUIET)  # it is complete: no second seam
+    resume(copy, target(), **QUIET)  # it is complete: no second seam
     assert len(infer.RunFolder(copy).load().records["seams"]) == 1
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(StorageError, match="there is no folder"):
-        infer.resume(tmp_path / "absent", target(), **QUIET)
+        resume(tmp_path / "absent", target(), **QUIET)
     with pytest.raises(StorageError, match="no run folder"):
-        infer.resume(tmp_path, target(), **QUIET)
+        resume(tmp_path, target(), **QUIET)

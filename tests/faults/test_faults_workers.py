@@ -16,6 +16,7 @@ from fault_models import (
     give_orders,
     needs_proc,
     needs_signals,
+    sample,
     taken,
     target,
     watched_target,
@@ -34,7 +35,7 @@ RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 
 @pytest.fixture(scope="module")
 def expected():
-    return infer.sample(watched_target(), **RUN)
+    return sample(watched_target(), **RUN)
 
 
 # Losses
@@ -44,7 +45,7 @@ def expected():
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_whose_workers_die_draws_the_same(orders, expected, tmp_path, count):
     give_orders(orders, *["die"] * count)
-    draws = infer.sample(
+    draws = sample(
         watched_target(), executor=infer.Processes(1), store=infer.RunFolder(tmp_path / "run"), **RUN
     )
     assert taken(orders) == count
@@ -56,7 +57,7 @@ def test_a_run_whose_workers_die_draws_the_same(orders, expected, tmp_path, coun
 @pytest.mark.slow
 def test_a_chain_whose_worker_dies_four_times_fails_by_name_and_harms_no_other(orders, expected):
     give_orders(orders, *["die"] * 4)
-    draws = infer.sample(watched_target(), executor=infer.Processes(1), **RUN)
+    draws = sample(watched_target(), executor=infer.Processes(1), **RUN)
     assert taken(orders) == 4
     (failure,) = draws.lost_chains
     (notice,) = [notice for notice in draws.notices if notice.code == "chain_failed"]
@@ -72,13 +73,13 @@ def test_a_chain_whose_worker_dies_four_times_fails_by_name_and_harms_no_other(o
 def test_workers_killed_at_random_moments_change_no_draw(tmp_path):
     """Two of them in each of five runs, whatever they are at: start, compilation, or a draw."""
     options = RUN | dict(draws=20_000)
-    whole = infer.sample(target(), **options)
+    whole = sample(target(), **options)
     killed = 0
     for number in range(5):
         done = threading.Event()
         with ThreadPoolExecutor(1) as beside:
             count = beside.submit(kill_two, np.random.default_rng([9, number]), done)
-            draws = infer.sample(target(), executor=infer.Processes(2), **options)
+            draws = sample(target(), executor=infer.Processes(2), **options)
             done.set()
             killed += count.result()
         assert_same(draws, whole)
@@ -105,7 +106,7 @@ def kill_two(rng, done):
 def test_a_worker_that_hangs_is_found_and_replaced(orders, expected, order):
     """It sleeps for an hour in a callback, or is stopped by a signal."""
     give_orders(orders, order)
-    draws = infer.sample(watched_target(), executor=Paced(infer.Processes(1), IMPATIENT), **RUN)
+    draws = sample(watched_target(), executor=Paced(infer.Processes(1), IMPATIENT), **RUN)
     assert taken(orders) == 1
     assert_same(draws, expected)
 
@@ -139,7 +140,7 @@ def test_a_thread_that_hangs_is_named(monkeypatch):
     fatal = iter([True])
     watcher[0] = lambda position: hung.wait(60) if next(fatal, False) else None
     try:
-        draws = infer.sample(watched_target(), executor=where, **(RUN | dict(chains=1)))
+        draws = sample(watched_target(), executor=where, **(RUN | dict(chains=1)))
     finally:
         watcher[0] = lambda position: None
     assert draws.complete
@@ -172,7 +173,7 @@ def describe_here(precision):
 
 def nest():
     try:
-        infer.sample(target(), executor=infer.Processes(2), **RUN)
+        sample(target(), executor=infer.Processes(2), **RUN)
     except OptionError as error:
         return str(error)
 
@@ -220,15 +221,15 @@ def test_processes_inside_of_a_worker_are_refused_before_anything_is_compiled(mo
     monkeypatch.setenv("ACCORD_WORKER", "1")
     monkeypatch.setattr(compiled, "compile_lowered", lambda *_, **__: pytest.fail("it compiled"))
     with pytest.raises(OptionError, match="inside of a worker process"):
-        infer.sample(target(), executor=infer.Processes(), **RUN)
+        sample(target(), executor=infer.Processes(), **RUN)
 
 
 @pytest.mark.parametrize("precision", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_processes_draw_in_the_precision_of_the_run_whatever_jax_is_set_to(precision):
     options = RUN | dict(precision=precision)
-    expected = infer.sample(target(), **options)
+    expected = sample(target(), **options)
     with jax.enable_x64(precision == "float32"):
-        draws = infer.sample(target(), executor=infer.Processes(2), **options)
+        draws = sample(target(), executor=infer.Processes(2), **options)
     assert draws["x"].dtype == precision
     assert_same(draws, expected)
 
@@ -237,14 +238,14 @@ def test_a_worker_in_other_surroundings_is_refused(monkeypatch):
     environment = child.environment
     monkeypatch.setattr(child, "environment", lambda surroundings: environment(surroundings) | {"NPROC": "7"})
     with pytest.raises(WorkerError, match=r"pool_width=7.*where the run has"):
-        infer.sample(target(), executor=infer.Processes(1), **RUN)
+        sample(target(), executor=infer.Processes(1), **RUN)
 
 
 # A user's own workers
 
 
 def sample_with_seed(seed):
-    return infer.sample(target(), **(RUN | dict(seed=seed)))
+    return sample(target(), **(RUN | dict(seed=seed)))
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
