@@ -241,7 +241,7 @@ def test_another_target_is_refused_by_name_and_nothing_changes(stored, other):
     model, words = OTHERS[other]
     folder, draws = stored
     before = {path.name for path in folder.rglob("*")}
-    with pytest.raises(StorageError, match="cannot go on") as caught:
+    with pytest.raises(StorageError, match="cannot be resumed") as caught:
         resume(folder, model(), **QUIET)
     for word in words:
         assert word in str(caught.value)
@@ -287,7 +287,7 @@ def test_a_sampler_that_is_not_there_is_refused(tmp_path, whole):
     run = infer.RunFolder(tmp_path / "run").create(Manifest({**stored.manifest, "sampler": {"name": "Walk"}}))
     run.append(stored.segments(0)[0])
     run.close()
-    with pytest.raises(StorageError, match="'Walk', which this accord does not have"):
+    with pytest.raises(StorageError, match="'Walk', which this version of accord does not have"):
         resume(tmp_path / "run", target(), **QUIET)
 
 

@@ -124,8 +124,8 @@ def summarise(
     - `dims`, `coords`: names of a site's leading event axes, and the labels along a dim.
     - `only`: names or patterns, as `picked_names` takes them.
     - `prob`, `kind`, `interval`: which columns, as `columns_of` takes them.
-    - `superchains`: that of each chain, where several began at one place.
-    - `most`: how many rows to make, the first ones; None is all.
+    - `superchains`: superchain of each chain, if several chains share a starting point.
+    - `most`: make only this many rows; None is all.
     - `most_read`: how many numbers to read and judge at a time, unless one scalar has more.
 
     Raises `OptionError` for a name in `only` that is no site, and for an unknown column.
