@@ -462,3 +462,25 @@ def test_what_labels_cannot_settle_is_refused_by_name(draws, case):
 def test_a_run_does_not_go_on_with_its_labels_in_another_order(folder):
     with pytest.raises(StorageError, match="the labels of 'region' are others"):
         infer.resume(folder, reordered(OTHER, GROUP, Y), quiet=True)
+
+
+def test_draws_of_a_non_centred_form_keep_their_effects_in_the_model_as_written():
+    form = {"w": reparam.LocScale()}
+    draws = infer.sample(handlers.reparam(regions(KNOWN, GROUP, Y), form), **RUN)
+    ahead = infer.predict(draws, regions(OTHER, np.arange(3)), quiet=True)
+    assert not ahead.anew
+    np.testing.assert_allclose(ahead["mean"], draws["theta"][..., ORDER])
+    new = infer.predict(draws, regions(["south", "west"], np.arange(2)), redraw=["w", "z"], quiet=True)
+    np.testing.assert_allclose(new["mean"][..., 0], draws["theta"][..., 2])
+    model = regions(KNOWN, GROUP, Y)
+    likelihood = infer.log_likelihood(draws, model)["y"]
+    np.testing.assert_allclose(likelihood, infer.log_likelihood(draws)["y"])
+
+
+def test_a_non_centred_model_does_not_draw_anew_what_the_draws_hold(draws):
+    form = {"w": reparam.LocScale()}
+    model = handlers.reparam(regions(OTHER, np.arange(3)), form)
+    with pytest.raises(SiteError, match=r"site 'w'.*'w_base'.*without `handlers\.reparam`"):
+        infer.predict(draws, model)
+    ahead = infer.predict(draws, model, redraw=["w"], quiet=True)
+    assert ahead.anew == ("w_base",)

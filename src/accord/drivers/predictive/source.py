@@ -1,6 +1,6 @@
 """Find the draws, the model and the precision that something is to be computed with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from ...core.errors import DataError, ModelError, OptionError, suggest
+from ...core.errors import DataError, ModelError, OptionError, SiteError, suggest
 from ...core.precision import Precision
 from ...core.series import AbstractSeries, InMemory
 from ...density.matching import Held
@@ -28,8 +28,7 @@ class Source:
     - `model`, `precision`; `is_own`: the model is the one of the run.
     - `held`: by site, shape, dims and labels of what the draws have of it.
     - `unknowns`: the latent and collapsed sites of the run, and `observed`, those that it observed; None where that is
-      not known. `computed`: its deterministic sites, of which a model may have unknowns: `handlers.reparam` computes a
-      site that the model without it samples.
+      not known. `computed`: its deterministic sites, which a model that samples them reads.
     """
 
     series: AbstractSeries
@@ -85,13 +84,18 @@ class Source:
     ) -> Predictive:
         """Trace the model with those of its unknowns given that are among the draws.
 
-        **Raises** `OptionError` for draws that have nothing to do with the model; as `Predictive.of`.
+        **Raises** `OptionError` for draws that have nothing to do with the model; `SiteError` for a site that the model
+        computes from an auxiliary of which there are no draws; as `Predictive.of`.
         """
         names = [*(self.unknowns or self.series)]
+        # The draws of a run in a non-centred form hold the site itself too, as a computed one. What is to be predicted
+        # is not read, though the run computed something of that name.
+        arguments = self.model.arguments
+        computed = [name for name in self.computed if arguments.get(name, name) is not None]
         found = Predictive.of(
             self.model,
             self.held,
-            {name: _dtype_of(self.series, name, self.precision) for name in (*names, *self.computed)},
+            {name: _dtype_of(self.series, name, self.precision) for name in (*names, *computed)},
             self.precision,
             draws_others=draws_others,
             redraw=redraw,
@@ -108,12 +112,28 @@ class Source:
                     f"infer.{function}: the model has no site {name!r}.{suggest(name, sites)} "
                     f"It has: {', '.join(sites)}."
                 )
-        if names and not any(name in sites for name in names):
+        self._check_form(function, found, names, redraw or {})
+        if names and not any(name in sites for name in (*names, *found.read)):
             raise OptionError(
                 f"infer.{function}: the model {self.model.name!r} has none of the unknowns of these draws "
                 f"({', '.join(names)}). Is it another model?"
             )
         return found
+
+    def _check_form(
+        self, function: str, found: Predictive, names: Sequence[str], redraw: Mapping[str, str]
+    ) -> None:
+        """Refuse to draw an auxiliary anew whose site is among the draws: the values drawn would be others."""
+        for name, latent in found.layout.settable.items():
+            if name == latent or name not in names or latent in (*found.read, *names):
+                continue
+            if name in redraw or latent in redraw:
+                continue
+            raise SiteError(
+                f"site {name!r}: the draws hold its values, and the model given computes it from {latent!r}, of which "
+                f"they hold none. Give infer.{function} the model without `handlers.reparam` of {name!r}, or draws of "
+                "the model with it."
+            )
 
 
 def left_out(source: Source, target: Predictive) -> tuple[str, ...]:
