@@ -239,6 +239,10 @@ UNBOUND = {
     ),
     "absent": ([DF[["y", "county"]]], ["missing argument 'x'", "It takes (x, county=None"]),
     "optional, misspelt": ([DF.rename(columns={"y": "Y"})], ["'Y' is passed over", "argument 'y'", "Rename"]),
+    "optional, with a blank": (
+        [DF.rename(columns={"y": " y "})],
+        ["' y ' is passed over", "argument 'y'", "Rename"],
+    ),
     "unknown key": ([DF, {"degre": 2}], ["unknown argument 'degre'", "Did you mean 'degree'"]),
     "twice": ([DF, {"y": None}], ["'y' comes twice"]),
     "two columns of a name": ([pd.concat([DF, DF["x"]], axis=1)], ["two columns are called 'x'"]),
@@ -249,6 +253,7 @@ UNBOUND = {
     ),
     "dates": ([DF.assign(x=pd.date_range("2020", periods=3))], ["argument 'x'", "dates"]),
     "no table": ([3], ["data frames and mappings", "int"]),
+    "one column": ([pd.Series([1.0, 2.0])], ["data frames and mappings", "Series"]),
     "lazy": ([pl.LazyFrame(FRAME)], ["collect()"]),
 }
 

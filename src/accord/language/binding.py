@@ -68,10 +68,10 @@ def near(function: Callable[..., Any], found: Collection[str], passed: Collectio
     free = [
         p.name for p in parameters if p.name not in found and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    folded = {name.casefold(): name for name in passed}
+    folded = {name.strip().casefold(): name for name in passed}
     likely: dict[str, str] = {}
     for name in free:
-        same = folded.get(name.casefold())
+        same = folded.get(name.casefold())  # also ' y ', a blank in the header of a file
         close = difflib.get_close_matches(name, list(passed), n=1, cutoff=0.75)
         if same is not None or close:
             likely[name] = same if same is not None else close[0]

@@ -39,7 +39,8 @@ def columns_of(table: Any, where: str) -> dict[str, Any]:
         return {name: table[name] for name in table.dtype.names}
     if isinstance(table, Mapping):
         return dict(table)
-    if hasattr(table, "__arrow_c_stream__") and not isinstance(table, np.ndarray):
+    has_columns = hasattr(table, "columns") or read_column(table) is None
+    if hasattr(table, "__arrow_c_stream__") and not isinstance(table, np.ndarray) and has_columns:
         return _by_arrow(table, where)
     raise DataError(
         f"{where} takes data frames and mappings from argument names to values, got {type(table).__name__}. Call the "
