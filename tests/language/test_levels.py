@@ -137,6 +137,8 @@ REFUSED = {
     "a data frame": (lambda: ac.levels(pd.DataFrame({"s": ["a"]})), DataError, ["DataFrame", "df['county']"]),
     "a word": (lambda: ac.levels("abc"), DataError, ["str"]),
     "two axes": (lambda: ac.levels(np.zeros((2, 2))), DataError, ["one axis", "(2, 2)"]),
+    "two axes of words": (lambda: ac.levels(np.array([["a", "b"]])), DataError, ["one axis", "(1, 2)"]),
+    "lists of words": (lambda: ac.levels([["a", "b"], ["c", "d"]]), DataError, ["one axis", "list of lists"]),
     "option": (
         lambda: ac.levels(["a"], missing="drop"),
         OptionError,

@@ -120,6 +120,8 @@ def column_of(value: Any, where: str) -> Column:
     """
     if isinstance(value, Levels):
         raise DataError(f"{where}: the column is made of levels already. Pass it to the model as it is.")
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        raise DataError(f"{where}: a column has one axis, got the shape {value.shape}.")
     read = read_column(value)
     if read is None:
         is_list = isinstance(value, (list, tuple)) or (
@@ -130,6 +132,10 @@ def column_of(value: Any, where: str) -> Column:
                 f"{where} takes a column of a data frame, an array or a list of labels, got "
                 f"{type(value).__name__}. Of a data frame, name the column: `df['county']`."
             )
+        if isinstance(value, (list, tuple)) and any(
+            isinstance(label, (list, tuple, np.ndarray)) for label in value
+        ):
+            raise DataError(f"{where}: a column has one axis, got a list of lists.")
         read = of_numpy(objects(value) if isinstance(value, (list, tuple)) else np.asarray(value))
     if read.values.ndim != 1:
         raise DataError(f"{where}: a column has one axis, got the shape {read.values.shape}.")
