@@ -355,6 +355,21 @@ CASES = {
         AttributeError,
         ["'Normall'", "'Normal'", HERE],
     ),
+    "an index of floats": (
+        statement(lambda: jnp.zeros(3)[np.array([0.0, 2.0])]),
+        TypeError,
+        ["integer", HERE, r"some are missing", r"`g\.astype\(int\)`", r"`ac\.levels\(column\)`"],
+    ),
+    "numbers where the model takes levels": (
+        traced(lambda g: ac.sample("a", dist.Normal(0, 1).expand((g.num_levels,))), np.array([0, 1])),
+        AttributeError,
+        ["num_levels", r"`ac\.levels\(column\)`"],
+    ),
+    "a list where the model takes levels": (
+        traced(lambda g: ac.sample("a", dist.Normal(0, 1).expand((g.num_levels,))), ["a", "b"]),
+        AttributeError,
+        ["num_levels", r"`ac\.levels\(column\)`"],
+    ),
     "a number for a shape": (
         statement(lambda: normal.expand(3)),
         DistributionError,

@@ -1,6 +1,7 @@
 """Say what to write instead where Python needs the number behind a value that JAX only traces."""
 
 import jax
+import numpy as np
 
 # What JAX raises there. Of shapes it says so by a `TypeError` like any other.
 _ERRORS = (
@@ -60,6 +61,18 @@ def way_out(error: BaseException) -> str:
             return (
                 "A tracer stands for all values that there may be: `jnp` computes with it, but Python cannot format "
                 "it, hash it or count by it. `jax.debug.print` prints what it is in the end."
+            )
+        case TypeError() if str(error).startswith("Indexer must have integer"):
+            return (
+                "An index is an integer, and floats are none; codes become floats where some are missing. Leave those "
+                "rows out and write `g.astype(int)`, or make codes of the column: `ac.levels(column)`."
+            )
+        case AttributeError(name="codes" | "levels" | "num_levels") if isinstance(
+            error.obj, (list, tuple, np.ndarray, jax.Array)
+        ):
+            return (
+                "The model takes levels here, and was given numbers or a list. Make levels of the column, "
+                "`ac.levels(column)`; beside a data frame, `model.bind(df, {'g': ac.levels(df['g'])})`."
             )
         case jax.dtypes.TypePromotionError():
             return "Give both sides one dtype, by `.astype`; `infer.sample` itself promotes dtypes as NumPy does."
