@@ -484,3 +484,30 @@ def test_a_non_centred_model_does_not_draw_anew_what_the_draws_hold(draws):
         infer.predict(draws, model)
     ahead = infer.predict(draws, model, redraw=["w"], quiet=True)
     assert ahead.anew == ("w_base",)
+
+
+def test_what_a_model_computes_anew_in_place_of_the_draws_is_a_warning(draws):
+    @ac.model
+    def rewritten(coords):
+        """`w` computed by hand, from a site that the run did not have."""
+        mu = ac.sample("mu", dist.Normal(0, 5))
+        tau = ac.sample("tau", dist.HalfNormal(1))
+        with ac.plate("region", len(coords), coords=coords):
+            offset = ac.sample("offset", dist.Normal(0, 1))
+            ac.deterministic("w", mu + tau * offset)
+
+    (notice,) = (
+        each
+        for each in infer.predict(draws, rewritten(KNOWN), quiet=True).notices
+        if each.code == "drawn_from_prior"
+    )
+    assert notice.severity == "warning" and "computes 'w' anew" in notice.message
+    assert "as it was sampled" in notice.remedy
+    form = {"w": reparam.LocScale()}
+    model = handlers.reparam(regions(KNOWN, GROUP), form)
+    (notice,) = (
+        each
+        for each in infer.predict(draws, model, redraw=["w"], quiet=True).notices
+        if each.code == "drawn_from_prior"
+    )
+    assert notice.severity == "info"

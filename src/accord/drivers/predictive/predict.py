@@ -120,7 +120,7 @@ def drawn(
     )
     notices = [*target.notices, *_non_finite(arrays)]
     if kind != "prior_predictive":
-        notices += [*_drawn_anew(anew, target), *_unused(source, target)]
+        notices += [*_drawn_anew(anew, source, target), *_unused(source, target)]
     result = Predictions(
         **about(source, target, arrays, by_severity(notices)), kind=kind, predicted=predicted, anew=anew
     )
@@ -148,7 +148,7 @@ def _redraw(given: Any) -> dict[str, str]:
     return {str(name): which for name, which in given.items()}
 
 
-def _drawn_anew(anew: tuple[str, ...], target: Predictive) -> list[Notice]:
+def _drawn_anew(anew: tuple[str, ...], source: Source, target: Predictive) -> list[Notice]:
     if not anew:
         return []
     factors = [entry.name for entry in target.layout.sites if entry.kind == "factor"]
@@ -156,14 +156,26 @@ def _drawn_anew(anew: tuple[str, ...], target: Predictive) -> list[Notice]:
     kept = (
         f" In {partly} that holds for the entries of new labels; the draws have the others." if partly else ""
     )
-    without = f" Factors have no effect on that: {', '.join(map(repr, factors))}." if factors else ""
+    without = f" Factors have no say in that: {', '.join(map(repr, factors))}." if factors else ""
+    # One that is reparameterised is computed too, and was named in `redraw`.
+    computed = [
+        entry.name
+        for entry in target.layout.sites
+        if entry.kind == "deterministic"
+        and entry.name in (source.unknowns or ())
+        and entry.name not in target.layout.settable
+    ]
+    if computed:
+        listed = ", ".join(map(repr, computed))
+        without += f" The model computes {listed} anew, and the values of the draws are not used."
     return [
         Notice(
-            "warning" if factors else "info",
+            "warning" if factors or computed else "info",
             "drawn_from_prior",
             f"{', '.join(map(repr, anew))} {'come' if len(anew) > 1 else 'comes'} from the prior given the rest, not "
             f"from the draws.{kept}{without}",
-            "That is right for groups that are not in the data; otherwise use draws that have them.",
+            "That is right for groups that were not among the data; otherwise take draws that hold them"
+            + (", or write the model as it was sampled." if computed else "."),
             anew,
         )
     ]
