@@ -156,7 +156,7 @@ def test_a_place_that_cannot_be_looked_at_costs_no_draws(monkeypatch):
 def test_of_a_place_that_takes_long_to_look_at_nothing_is_said():
     draws = infer.sample(rooted(), **(RUN | dict(executor=paced(explain_seconds=0.0))))
     (notice,) = [each for each in draws.notices if each.code == "non_finite_gradient"]
-    assert "takes more than some seconds" in notice.message
+    assert "takes more than a few seconds" in notice.message
 
 
 def test_a_good_run_has_nothing_to_explain():

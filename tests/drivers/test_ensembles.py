@@ -220,7 +220,7 @@ def test_chains_of_a_superchain_begin_at_one_place() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (dict(chains=[3]), ["chains", "count", "ChEES", "learn from each other", "[3]"]),
+        (dict(chains=[3]), ["chains", "number of chains", "ChEES", "learn from each other", "[3]"]),
         (dict(chains=2), ["chains", "at least 4", "ChEES", "NUTS"]),
         (dict(chains=8, lanes=4), ["lanes", "ChEES", "lanes=4", "chains=8"]),
         (dict(chains=8, sampler=infer.ChEES(superchains=3)), ["superchains=3", "divide", "chains=8"]),

@@ -170,7 +170,7 @@ def near_tail(y):
 
 
 @ac.model
-def infinite_bound():
+def half_open_interval():
     sigma = ac.sample("sigma", dist.InverseGamma(2, 3))
     ac.sample("V", dist.TruncatedNormal(0, sigma, low=0.0, high=jnp.inf))
 
@@ -221,7 +221,7 @@ DERIVATIVES = {
     "LKJ(100000)": Case(tight_lkj, "sound", ()),
     "a normal beyond 40": Case(far_tail, "sound", ()),
     "a normal beyond 20, observed": Case(near_tail, "sound", (), dict(y=np.array([20.01, 20.05]))),
-    "an infinite bound": Case(infinite_bound, "sound", ()),
+    "an infinite bound": Case(half_open_interval, "sound", ()),
     "a beta-binomial close to a binomial": Case(overdispersed, "sound", (), dict(y=np.array([48, 55, 50]))),
     "a beta-binomial close to a binomial, in float32": Case(
         overdispersed, "sound", (), dict(y=np.array([48, 55, 50])), dict(precision="float32")

@@ -136,7 +136,7 @@ def sum_without_psum(m, y):
 
 
 @ac.model
-def parts_not_added_up(y):
+def lost_parts(y):
     m = ac.sample("m", dist.Normal(0, 1))
     mesh = jax.make_mesh((2,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
     specs = dict(in_specs=(jax.P(), jax.P("data")), out_specs=jax.P())
@@ -144,7 +144,7 @@ def parts_not_added_up(y):
 
 
 @ac.model
-def parts_not_added_up_unchecked(y):
+def lost_parts_unchecked(y):
     m = ac.sample("m", dist.Normal(0, 1))
     mesh = jax.make_mesh((2,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
     specs = dict(in_specs=(jax.P(), jax.P("data")), out_specs=jax.P(), check_vma=False)
@@ -172,12 +172,14 @@ POSTERIORS = {
         end_of_a_range, "warning", ("'y'", "support"), dict(y=np.array([0.2, 0.9, 1.7]))
     ),
     "a narrow curved ridge": Case(narrow_ridge, "error", ("'x[",)),
-    "a callback with state": Case(callback_with_a_memory, "error", ("same", "callback"), dict(y=Y)),
+    "a callback with state": Case(
+        callback_with_a_memory, "error", ("changes from one call to the next", "callback"), dict(y=Y)
+    ),
     "a stopped gradient": Case(stopped_gradient, "error", ("'a'|'b'",), dict(x=X, y=Y)),
     "shards that are not summed": Case(
-        parts_not_added_up, "error", ("shard_map", "jax.lax.psum"), dict(y=Y), num_devices=2
+        lost_parts, "error", ("shard_map", "jax.lax.psum"), dict(y=Y), num_devices=2
     ),
     "shards that are not summed, unchecked": Case(
-        parts_not_added_up_unchecked, "ModelError", ("shard_map", "sharded_sum"), dict(y=Y), num_devices=2
+        lost_parts_unchecked, "ModelError", ("shard_map", "sharded_sum"), dict(y=Y), num_devices=2
     ),
 }

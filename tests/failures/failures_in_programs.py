@@ -66,7 +66,7 @@ def numpy_of_a_latent(y):
 
 
 @ac.model
-def discrete_latent(y):
+def unsummed_count(y):
     k = ac.sample("k", dist.Poisson(3.0))
     with ac.plate("row", 3):
         ac.sample("y", dist.Normal(k, 1.0), obs=y)
@@ -216,7 +216,7 @@ PROGRAMS = {
         numpy_of_a_latent, "ModelError", ("'m'", "np.exp(m)", "jnp"), dict(y=Y)
     ),
     "a discrete latent": Case(
-        discrete_latent, "SiteError", ("'k'", "Poisson", "discrete", "sum it out"), dict(y=Y)
+        unsummed_count, "SiteError", ("'k'", "Poisson", "discrete", "sum it out"), dict(y=Y)
     ),
     "a site inside jax.vmap": Case(site_in_vmap, "SiteError", ("'m'", "vmap", "ac.plate"), dict(y=Y)),
     "a model called inside a model": Case(

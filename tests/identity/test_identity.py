@@ -6,7 +6,12 @@ from identity_ways import EQUAL, WAYS, compare, control
 
 # The others of `docs/identity.md` are models like these: its command runs them all.
 FULL = [name for name in CASES if name not in ("kidscore_interaction", "garch11", "hmm_example")]
-QUICK = ("Threads(2)", "blocks of a few gradients", "stored, and loaded without the model", "one chain alone")
+QUICK = (
+    "Threads(2)",
+    "short blocks of a few gradients",
+    "stored, and loaded without the model",
+    "one chain alone",
+)
 
 
 @pytest.mark.parametrize("name", ["eight_schools", "offset of 1e5, 30% masked"])
