@@ -58,6 +58,18 @@ OUTSIDE = {
     "codes 1 and 2": (bernoulli, [1, 2, 2], None, ["2 of 3", "2 at index 1 of argument 'y'", "subtract 1"]),
     "codes -1 and 1": (bernoulli, [1, -1], None, ["-1 at index 1", "`obs=y == 1`"]),
     "proportions": (bernoulli, [1.0, 0.5], None, ["0.5 at index 1", "0 or 1", "dist.Beta"]),
+    "an end of an interval in float32": (
+        lambda p, n: dist.Uniform(0.0, 0.1),
+        np.float32([0.05, 0.1]),
+        None,
+        ["0.1000000015", "rounding", "`np.clip(np.asarray(y, float), 0.0, 0.1)`"],
+    ),
+    "pi in float32": (
+        lambda p, n: dist.VonMises(p, 2.0),
+        np.float32([0.5, np.pi]),
+        None,
+        ["3.141592741", "rounding", "`np.clip(np.asarray(y, float), -np.pi, np.pi)`"],
+    ),
     "a rate": (poisson, [1.0, 2.5], None, ["2.5 at index 1", "whole number", "Gamma"]),
     "a missing code": (poisson, [3, -1, 2], None, ["-1 at index 1", "missing", "mask=y >= 0"]),
     "a negative count": (poisson, [3, -4], None, ["-4 at index 1", "at least 0", "Check the data"]),

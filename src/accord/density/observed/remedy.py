@@ -31,6 +31,8 @@ def how_to_mend(
             return _for_numbers(name, distribution, lower, upper, outside, shown)
         case c.IntegerGreaterThanOrEqual(lower=lower):
             return _for_numbers(name, distribution, lower, None, outside, shown)
+        case c.Circular() if _is_rounding(-np.pi, np.pi, outside):
+            return _for_rounding(name, "-np.pi", "np.pi", outside)
         case c.Circular():
             return (
                 f"Degrees become radians by `np.deg2rad({name})`; radians come between -pi and pi by "
@@ -102,6 +104,8 @@ def _for_range(name: str, support: c.Constraint, outside: np.ndarray, shown: np.
         return _OTHERWISE
     lower: Any = getattr(support, "lower", np.nan)
     upper: Any = getattr(support, "upper", np.nan)
+    if not np.ndim(lower) and not np.ndim(upper) and _is_rounding(lower, upper, outside):
+        return _for_rounding(name, f"{lower}", f"{upper}", outside)
     if _are_codes(outside):
         return _leave_out(name, outside)
     if isinstance(support, c.GreaterThan) and lower == 0 and np.all(outside == 0):
@@ -118,6 +122,22 @@ def _for_range(name: str, support: c.Constraint, outside: np.ndarray, shown: np.
                 "or give them a model of their own."
             )
     return _OTHERWISE
+
+
+def _is_rounding(lower: float, upper: float, outside: np.ndarray) -> bool:
+    """Whether numbers lie beyond an interval by no more than float32 would round its ends."""
+    if not (np.isfinite(lower) and np.isfinite(upper)):
+        return False
+    beyond = np.maximum(lower - outside, outside - upper)
+    return bool(np.all((beyond > 0) & (beyond <= 1e-6 * max(abs(lower), abs(upper)))))
+
+
+def _for_rounding(name: str, lower: str, upper: str, outside: np.ndarray) -> str:
+    """For ends of an interval that came as float32; clipping in float32 would round them again."""
+    return (
+        f"It is {float(outside[0]):.10g}, beyond by rounding, as of numbers in float32. Bring such values back: "
+        f"`np.clip(np.asarray({name}, float), {lower}, {upper})`."
+    )
 
 
 def _are_codes(outside: np.ndarray) -> bool:
