@@ -245,6 +245,7 @@ def test_another_target_is_refused_by_name_and_nothing_changes(stored, other):
         resume(folder, model(), **QUIET)
     for word in words:
         assert word in str(caught.value)
+    assert "NPROC" not in str(caught.value)  # which did not change
     assert {path.name for path in folder.rglob("*")} == before
     np.testing.assert_array_equal(infer.load(folder)["mu"], draws["mu"])
 
