@@ -238,10 +238,13 @@ UNBOUND = {
         ["missing argument 'x'", "Did you mean 'X'", "passed over"],
     ),
     "absent": ([DF[["y", "county"]]], ["missing argument 'x'", "It takes (x, county=None"]),
-    "optional, misspelt": ([DF.rename(columns={"y": "Y"})], ["'Y' is passed over", "argument 'y'", "Rename"]),
+    "optional, misspelt": (
+        [DF.rename(columns={"y": "Y"})],
+        ["the column 'Y' is not used", "argument 'y'", "rename"],
+    ),
     "optional, with a blank": (
         [DF.rename(columns={"y": " y "})],
-        ["' y ' is passed over", "argument 'y'", "Rename"],
+        ["the column ' y ' is not used", "argument 'y'", "rename"],
     ),
     "unknown key": ([DF, {"degre": 2}], ["unknown argument 'degre'", "Did you mean 'degree'"]),
     "twice": ([DF, {"y": None}], ["'y' comes twice"]),

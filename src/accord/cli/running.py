@@ -12,7 +12,7 @@ from ..drivers.stopping.base import AbstractRule
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
-from ..language.binding import check_given, choose, near
+from ..language.binding import check_given, check_misspelt, choose
 from .data import open_data
 
 FAILED = 1
@@ -31,11 +31,10 @@ def bind(function: ModelFunction, path: Path | None) -> Model:
     offered = open_data(path)
     taken, passed = choose(function.function, offered)
     check_given(function.name, function.function, taken, passed)
+    check_misspelt(function.name, function.function, taken, passed)
     if passed:
-        likely = near(function.function, taken, passed)
-        hints = "".join(f" Is {column!r} meant to be {name!r}?" for name, column in likely.items())
         typer.echo(
-            f"note: {path}: the model {function.name!r} takes no {', '.join(map(repr, passed))}: passed over.{hints}",
+            f"note: {path}: the model {function.name!r} takes no {', '.join(map(repr, passed))}: passed over.",
             err=True,
         )
     return function(**{name: offered[name]() for name in taken})

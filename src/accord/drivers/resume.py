@@ -142,8 +142,8 @@ def _check_same(path: str | Path, changed: list[str]) -> None:
         words = "; ".join(changed)
         of_nproc = " (nproc is set by the environment variable NPROC)" if "nproc" in words else ""
         raise StorageError(
-            f"the run in {path} cannot go on, since it was begun otherwise: {words}. Give what was given then"
-            f"{of_nproc}, or sample anew into another folder."
+            f"the run in {path} cannot be resumed, since it was started differently: {words}. Give the earlier values"
+            f"{of_nproc}, or start a new run in another folder."
         )
 
 

@@ -49,7 +49,7 @@ def gather(name: str, function: Callable[..., Any], sources: Sequence[Any]) -> d
             found[key] = value_of(offered[key], f"model {name!r}: argument {key!r}")
         passed += others
     check_given(name, function, found, passed)
-    _check_misspelt(name, function, found, passed)
+    check_misspelt(name, function, found, passed)
     return found
 
 
@@ -94,14 +94,14 @@ def check_given(
         raise DataError(f"model {name!r}: {' '.join(missing)} It takes {signature}.{others}")
 
 
-def _check_misspelt(
+def check_misspelt(
     name: str, function: Callable[..., Any], found: Collection[str], passed: Collection[str]
 ) -> None:
     """Raise `DataError` for a column whose name is near that of an argument that only has its default."""
     for key, column in near(function, found, passed).items():
         raise DataError(
-            f"model {name!r}: the column {column!r} is passed over, and nothing gives the argument {key!r}. Rename the "
-            f"column if it is meant; if not, drop it, or bind `{{{key!r}: ...}}` beside the data frame."
+            f"model {name!r}: nothing gives the argument {key!r}, and the column {column!r} is not used. If it is "
+            f"meant, rename the column to {key!r}; if not, drop or rename it."
         )
 
 

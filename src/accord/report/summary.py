@@ -98,7 +98,8 @@ class Summary:
             cells.append([self.labels[index], *formatted(row, errors), self.sketches[index]])
         more = len(self) - count
         left_out = (
-            f"... and {more} more rows: `.to_dataframe()` has them all, `.text(rows=None)` prints them."
+            f"... and {more} more row{'s' * (more > 1)}: `.to_dataframe()` has them all, "
+            "`.text(rows=None)` prints them."
             if more
             else ""
         )
