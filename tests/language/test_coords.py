@@ -17,10 +17,13 @@ DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)]
 DAY = np.datetime64("2020-01-01")
 COORDS = {
     "pandas index": (pd.Index(["a", "b"]), ("a", "b")),
-    "pandas dates": (pd.date_range("2020-01-01", periods=2), (DAY, DAY + 1)),
-    "pandas dates in a list": (list(pd.date_range("2020-01-01", periods=2)), (DAY, DAY + 1)),
-    "Python dates": (DAYS, (DAY, DAY + 2)),
-    "NumPy dates": (np.array(DAYS, "datetime64[ns]"), (DAY, DAY + 2)),
+    "pandas dates": (pd.date_range("2020-01-01", periods=2), (DAY, DAY + np.timedelta64(1, "D"))),
+    "pandas dates in a list": (
+        list(pd.date_range("2020-01-01", periods=2)),
+        (DAY, DAY + np.timedelta64(1, "D")),
+    ),
+    "Python dates": (DAYS, (DAY, DAY + np.timedelta64(2, "D"))),
+    "NumPy dates": (np.array(DAYS, "datetime64[ns]"), (DAY, DAY + np.timedelta64(2, "D"))),
     "NumPy ints": (np.array([3, 4]), (3, 4)),
     "polars": (pl.Series("x", ["a", "b"]), ("a", "b")),
     "Arrow": (pa.array(["a", "b"]), ("a", "b")),

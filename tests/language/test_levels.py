@@ -48,7 +48,7 @@ COLUMNS = {
     "codes that pandas made floats": (pd.Series([3.0, 1.0]), [1, 0], (1, 3)),
     "numbers": ([0.5, 0.25], [1, 0], (0.25, 0.5)),
     "truth": (pd.Series([True, False]), [1, 0], (False, True)),
-    "dates": (pl.Series("d", DAYS), [1, 0], (DAY, DAY + 1)),
+    "dates": (pl.Series("d", DAYS), [1, 0], (DAY, DAY + np.timedelta64(1, "D"))),
     "intervals": (pd.cut(pd.Series([9, 1]), [0, 5, 10]), [1, 0], ("(0, 5]", "(5, 10]")),
     "no rows": ([], [], ()),
 }
@@ -191,4 +191,4 @@ def test_a_label_is_compared_with_that_of_each_row():
 def test_levels_travel():
     found = pickle.loads(pickle.dumps(ac.levels(DAYS)))
     np.testing.assert_array_equal(found.codes, [1, 0])
-    assert found.levels == (DAY, DAY + 1)
+    assert found.levels == (DAY, DAY + np.timedelta64(1, "D"))

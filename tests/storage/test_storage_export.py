@@ -51,7 +51,7 @@ def test_an_export_reads_back_equal_and_is_not_overwritten(kind, tree, tmp_path)
     write(tree, path)
     with xarray.open_datatree(path, engine=engine) as back:
         xarray.testing.assert_identical(back.load(), tree)
-    with pytest.raises(StorageError, match="overwrite nothing"):
+    with pytest.raises(StorageError, match="exists already and is not overwritten"):
         write(tree, path)
     assert [entry.name for entry in path.parent.iterdir()] == ["run"]
 

@@ -1,5 +1,6 @@
 """Convert draws to ArviZ and xarray; the only module that imports either."""
 
+import functools
 import importlib
 import importlib.metadata
 import json
@@ -138,11 +139,13 @@ def stack(pointwise: Mapping[str, np.ndarray], num_samples: int) -> "DataFrame":
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # from its dependencies on import, and from pandas about sorting
-        arviz_stats = importlib.import_module("arviz_stats")
-        kind = importlib.import_module("arviz_stats.utils").ELPDData
+        compare = importlib.import_module("arviz_stats").compare
+        kinds = importlib.import_module("arviz_stats.utils")
+        # ArviZ 1 has a class for each method, and rounds its table unless told not to.
+        is_new = hasattr(kinds, "ELPDDataLOO")
+        kind = kinds.ELPDDataLOO if is_new else functools.partial(kinds.ELPDData, kind="loo")
         each = {
             name: kind(
-                kind="loo",
                 elpd=float(values.sum()),
                 se=float(np.sqrt(values.size * values.var())),
                 p=float("nan"),
@@ -155,7 +158,7 @@ def stack(pointwise: Mapping[str, np.ndarray], num_samples: int) -> "DataFrame":
             )
             for name, values in pointwise.items()
         }
-        return arviz_stats.compare(each, method="stacking")
+        return compare(each, method="stacking", **({"round_to": "none"} if is_new else {}))
 
 
 def _renamed(stats: Sites) -> dict[str, Any]:

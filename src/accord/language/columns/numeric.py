@@ -32,9 +32,12 @@ def with_numbers(value: Any, where: str) -> Any:
             return value if inner is value.value else Static(inner)
         case dict():
             return _each(value, value.items(), lambda items: dict(items), where)
-        # Long lists of numbers are common; lists that begin with a number hold no columns.
-        case [first, *_] if type(value) in (list, tuple) and not isinstance(
-            first, (bool, int, float, str, np.generic)
+        # Long lists of numbers are common; lists that begin with a number hold no columns. (`case [first, *_]` would
+        # match arrays from NumPy 2.5 on, and fail for those without an axis.)
+        case list() | tuple() if (
+            type(value) in (list, tuple)
+            and value
+            and not isinstance(value[0], (bool, int, float, str, np.generic))
         ):
             build = list if isinstance(value, list) else tuple
             return _each(value, enumerate(value), lambda items: build(v for _, v in items), where)
