@@ -44,7 +44,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Step:
-    """One operation of a flat program; `frames` are the calls around it, outermost first, and itself."""
+    """Hold one operation of a flat program; `frames` are the calls around it, outermost first, and itself."""
 
     inputs: tuple[Atom, ...]
     outputs: tuple[int, ...]

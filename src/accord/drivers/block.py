@@ -61,7 +61,7 @@ class ChainState:
 
 @node
 class Limits:
-    """How far a block may go, all of shape `()`.
+    """Limits of a block, all of shape `()`.
 
     **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
     `places`, shape `(NUM_PLACES, dim)`: more candidates for a chain without a starting point, one gradient each; the
@@ -87,7 +87,7 @@ class Limits:
 
 @node
 class Block:
-    """What a block returns beside the next state.
+    """Results of a block beside the next state.
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
     The first `state.draw - start` rows are the block's draws, the others are undefined. For a chain without a starting

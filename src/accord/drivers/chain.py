@@ -70,12 +70,12 @@ class Chain:
 
     @property
     def is_done(self) -> bool:
-        """Whether every draw of the plan is made, or the chain is given up."""
+        """Return whether every draw of the plan is made, or the chain is given up."""
         return self.is_started and (self.draw >= self.last or self.is_given_up)
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the chain is stuck and left; a chain of an ensemble stays while others learn from it."""
+        """Return whether the chain is stuck and abandoned; a chain of an ensemble stays while others learn from it."""
         return self.tally.is_stuck and not self._must_go_on
 
     @property
@@ -109,7 +109,7 @@ class Chain:
 
     @property
     def is_at_look(self) -> bool:
-        """Whether a stopping rule is to be checked now."""
+        """Return whether a stopping rule must be checked now."""
         return self.draw - self.num_warmup in self.plan.looks
 
     def num_drawn(self, state: ChainState, block: Block) -> int:

@@ -59,7 +59,7 @@ class Group:
 
     @property
     def is_done(self) -> bool:
-        """Whether all draws are made."""
+        """Return whether all draws are made."""
         return all(chain.is_done for chain in self.kept)
 
 

@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def is_ensemble(self) -> bool:
-        """Whether all chains form one group that learns and moves together."""
+        """Return whether all chains form one group that learns and moves together."""
         return self.kernel.is_ensemble
 
     def metric_updates(self, num_warmup: int) -> tuple[MetricUpdate, ...]:

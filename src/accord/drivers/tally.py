@@ -70,7 +70,7 @@ class Tally:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the chain is given up."""
+        """Return whether the chain is given up."""
         return self.num_unmoved >= MAX_UNMOVED
 
     @property

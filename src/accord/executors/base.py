@@ -94,7 +94,7 @@ class AbstractExecutor(Module):
 
     @property
     def pace(self) -> Pace:
-        """How much is done at a time, and how long is waited: it changes no draw."""
+        """Return the pace of a run: sizes of blocks and tasks, and waits. It changes no draw."""
         return USUAL
 
     @property

@@ -21,7 +21,7 @@ def owned(shard: Shard) -> Shard:
 
 
 def as_pairs(shard: Shard) -> tuple[tuple[str, int], ...] | str:
-    """The same in an order of its own, hashable; the name of a plate as it is."""
+    """Return the axes as sorted, hashable pairs; the name of a plate stays as it is."""
     return shard if isinstance(shard, str) else tuple(sorted(dict(shard or {}).items()))
 
 

@@ -74,7 +74,7 @@ class Checkpoints:
     def _is_turning_at_some(
         self, first_level: Array, last_level: Array, momentum: Array, total: Array
     ) -> Array:
-        """One level after the other, from the smallest subtree, which is the likeliest to have been tested before."""
+        """Test one level after the other, from the smallest subtree, which was most likely tested before."""
 
         def edge(level: Array) -> Checkpoints:
             return jax.tree.map(lambda rows: jax.lax.dynamic_index_in_dim(rows, level, keepdims=False), self)
@@ -90,7 +90,7 @@ class Checkpoints:
 
 
 def _turns(lower: Checkpoints, upper: Checkpoints, has_halves: Array, momentum: Array, total: Array) -> Array:
-    """Whether the subtree from the edge `lower` to now turns; `upper` is where its right half begins, if it has one."""
+    """Return whether the subtree from the edge `lower` to now turns; `upper` begins its right half, if it has one."""
     whole = total - lower.total + lower.first
     right = total - upper.total + upper.first
     turns = is_turning(lower.first, momentum, whole)

@@ -85,7 +85,7 @@ class AbstractRun(abc.ABC):
     @property
     @abc.abstractmethod
     def records(self) -> dict[str, object]:
-        """Everything given to `record`, by name."""
+        """Return everything given to `record`, by name."""
 
     @abc.abstractmethod
     def append(self, segment: Segment) -> None:

@@ -89,7 +89,7 @@ def learn_metric(
 
 
 def _fit(form: str, x: np.ndarray, g: np.ndarray, plain: Fit) -> Fit:
-    """Of one form, or several along axes in front; `plain` is the diagonal one."""
+    """Score one form of metric, or several along leading axes; `plain` is the diagonal one."""
     if form == "low_rank":
         return low_rank(x, g, plain.scale, min(RANK, x.shape[-1]))
     return dense(x, g, plain.scale) if form == "dense" else plain

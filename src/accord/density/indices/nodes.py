@@ -98,7 +98,7 @@ class Counter:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One of the numbers that an array has side by side along its last axis."""
+    """Select one of the numbers along the last axis of an array."""
 
     of: "Known"
     number: int

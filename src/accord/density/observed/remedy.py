@@ -125,7 +125,7 @@ def _for_range(name: str, support: c.Constraint, outside: np.ndarray, shown: np.
 
 
 def _is_rounding(lower: float, upper: float, outside: np.ndarray) -> bool:
-    """Whether numbers lie beyond an interval by no more than float32 would round its ends."""
+    """Return whether numbers lie beyond an interval by no more than float32 rounds its ends."""
     if not (np.isfinite(lower) and np.isfinite(upper)):
         return False
     beyond = np.maximum(lower - outside, outside - upper)

@@ -120,7 +120,7 @@ def _with_observed(posterior: LogDensity, data: Mapping[str, Any]) -> LogDensity
 
 
 def _sources(posterior: LogDensity) -> dict[str, str]:
-    """By observed site, the name of its value among the data: of the outer one where it is conditioned twice."""
+    """Name the data of each observed site; of a site that is conditioned twice, the outer value."""
     names = [*posterior.data, *posterior.constants]
 
     def last(site: str) -> str:

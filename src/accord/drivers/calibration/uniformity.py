@@ -36,7 +36,7 @@ class Uniformity:
         return np.unique(np.round(np.linspace(1, self.num_ranks - 1, count)).astype(int))
 
     def counts(self, ranks: np.ndarray) -> np.ndarray:
-        """How many of the ranks, shape `(num,)`, are below each cut; shape `(cut,)`."""
+        """Count the ranks, shape `(num,)`, below each cut; shape `(cut,)`."""
         return np.searchsorted(np.sort(ranks), self.cuts, side="left")
 
     def p_value(self, ranks: np.ndarray) -> float:
@@ -94,7 +94,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def shape_of(ranks: np.ndarray, num_ranks: int) -> str:
-    """In a word, how the draws differ from the posterior where the ranks are not uniform."""
+    """Name how the draws differ from the posterior if the ranks are not uniform."""
     u = (ranks + 0.5) / num_ranks - 0.5
     # In standard errors, of a uniform number and of its square.
     aside, apart = np.mean(u) * np.sqrt(12), (np.mean(u**2) - 1 / 12) * np.sqrt(180)

@@ -27,7 +27,7 @@ class Judged:
 
     @property
     def decision(self) -> str:
-        """In words."""
+        """Describe the decision in words."""
         if not self.config:
             return "as it is"
         num_kept = int(np.sum(self.share > 0.5))

@@ -48,7 +48,7 @@ class Found:
 
     @property
     def gain(self) -> float:
-        """What could be gained in nats, by Newton's step along what is told and by one as far as the rest is from zero.
+        """Bound the possible gain in nats: Newton's step where curvature is known, and a step to zero slope elsewhere.
 
         NaN without second derivatives.
         """

@@ -60,7 +60,7 @@ class Information:
 
     @staticmethod
     def checked(view: View, epsilon: float, heights: Heights) -> "Information":
-        """The same, with level what is no lower at a distance of one standard error: coordinates, then directions.
+        """Mark as level each coordinate, then direction, along which nothing falls within one standard error.
 
         Where a maximum is at infinity, as at the edge of a support, curvature vanishes together with the gradient, and
         a standard error made of it means nothing.
@@ -106,7 +106,7 @@ def sharpened(look: Callable[[np.ndarray], View], position: np.ndarray, epsilon:
 
 
 def _falls(view: View, heights: Heights, directions: np.ndarray) -> np.ndarray:
-    """How much lower it is on either side, for columns of shape `(dim, n)`: shape `(2, n)`; zero for what is NaN."""
+    """Measure the fall on either side along columns of shape `(dim, n)`; shape `(2, n)`, zero where it is NaN."""
     ends = np.concatenate([view.position + sign * directions.T for sign in (1, -1)])
     falls = (view.value - heights(ends)).reshape(2, -1)
     return np.where(np.isnan(falls), 0.0, falls)

@@ -23,7 +23,7 @@ class FromPrior(AbstractStart):
     """See `from_prior`."""
 
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
-        """One draw for each try, worked out here and now: a worker would need the program too."""
+        """Draw one candidate for each try, before the run: a worker would need the program too."""
         draw = _drawing(density, num_tries_ahead(density.dim))
         return TablePoints("drawn from the prior", {chain: draw(seed, chain) for chain in chains})
 
@@ -50,7 +50,7 @@ class FromMedian(AbstractStart):
         return TablePoints("at medians of the prior", {chain: medians(chain) for chain in chains})
 
     def described(self) -> dict[str, Any]:
-        """How many draws a median is of."""
+        """Describe the start for the manifest: the number of draws in a median."""
         return {"kind": "from_median", "num_samples": self.num_samples}
 
 

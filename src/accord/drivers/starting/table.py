@@ -24,11 +24,11 @@ class TablePoints(AbstractPoints):
         return self.source
 
     def num_tries(self, chain: int) -> int:
-        """One for each row."""
+        """Return the number of rows."""
         return len(self.rows[chain])
 
     def is_given(self, chain: int) -> bool:
-        """As it is held."""
+        """Return whether the values were given."""
         return chain in self.given
 
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:

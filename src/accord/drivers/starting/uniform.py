@@ -26,7 +26,7 @@ class UniformPoints(AbstractPoints):
         return f"uniform within {self.radius:g} of zero in unconstrained space"
 
     def num_tries(self, chain: int) -> int:
-        """The same for all."""
+        """Return the number of tries, which is equal for all chains."""
         del chain
         return MAX_TRIES
 
@@ -55,7 +55,7 @@ class FromUniform(AbstractStart):
     radius: float
 
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> UniformPoints:
-        """Nothing of the model is asked."""
+        """Return the points; they need nothing of the model."""
         del density, seed, chains
         return UniformPoints(self.radius)
 

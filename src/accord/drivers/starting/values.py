@@ -26,7 +26,7 @@ class FromValues(AbstractGiven):
     origin: ClassVar[str] = "with the values given by `init=`"
 
     def values_for(self, chain: int, density: LogDensity) -> tuple[Values, str]:
-        """By the chain's number, so that it begins at the same place without the others."""
+        """Look values up by the chain's number, so that a chain begins at the same place without the others."""
         if self.is_common:
             return aligned(self.of_chains[0], self.held, density, "init"), "init"
         if chain >= len(self.of_chains):

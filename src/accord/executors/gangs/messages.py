@@ -36,7 +36,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Ready:
-    """From a member: it is connected to the others."""
+    """Report from a member that it is connected to the others."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Answer:
-    """From a member: the digest of its packed answer, and whether it is an error; the first member sends the answer
-    too, and so does one that raised.
+    """Report from a member the digest of its packed answer, and whether it is an error.
+
+    The first member sends the answer too, and so does one that raised.
     """
 
     digest: bytes
@@ -83,7 +84,7 @@ class End:
 
 @dataclass(frozen=True)
 class Ended:
-    """From a keeper: the member that it started with this ticket has ended, and how."""
+    """Report from a keeper that the member it started with this ticket has ended, and how."""
 
     ticket: str
     how: str

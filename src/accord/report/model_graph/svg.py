@@ -32,7 +32,7 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Level:
-    """One level of plates, placed: the boxes of plates are levels themselves."""
+    """Place one level of plates; the boxes of plates are levels themselves."""
 
     tree: PlateTree
     centres: dict[Key, tuple[float, float]]
