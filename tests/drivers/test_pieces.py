@@ -122,7 +122,7 @@ def test_what_cannot_be_compiled_in_pieces_is_compiled_as_it_is(monkeypatch: pyt
         lambda lowered, **options: compiles.append(lowered) or real(lowered, **options),
     )
     run: dict[str, Any] = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
-    with pytest.warns(RuntimeWarning, match="could not compile the loop that draws in pieces"):
+    with pytest.warns(RuntimeWarning, match="could not compile the sampling loop in pieces"):
         draws = infer.sample(model(np.array([0.5, 1.0])), **run)
     assert len(compiles) == 3
     assert np.isfinite(draws["m"]).all()

@@ -85,7 +85,7 @@ class OptionError(AccordError, ValueError):
     ...     infer.sample(coin(4, heads), target_accept=1.0)
     ... except OptionError as error:
     ...     print(error)
-    sample has no option 'target_accept'. Did you mean ...? It takes target, sampler, draws, ...
+    sample has no option 'target_accept'. PyMC's `target_accept` is `infer.NUTS(target_accept=...)` here. It takes ...
     """
 
 
