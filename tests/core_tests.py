@@ -101,7 +101,7 @@ def is_left_to_slow(test: str) -> bool:
 
 
 def names_of(test: str) -> list[str]:
-    """What a test goes by, below `tests/`: its folder, its file, its function, and its own node."""
+    """Return the names that select a test, below `tests/`: its folder, file, function and node."""
     node = test.removeprefix("tests/")
     function, _, _ = node.partition("[")
     file, _, _ = function.partition("::")

@@ -26,7 +26,7 @@ PUBLISHED = {"share": 0.3599, "low rate": 1.2561, "high rate": 2.6634}
 
 @ac.model
 def death_notices(deaths, days):
-    """By number of deaths, shape (10,): `deaths` on a day, and the number of `days` with so many deaths."""
+    """Mix two Poisson rates: `days` counts the days with each number of `deaths`, both of shape (10,)."""
     share = ac.sample("share", dist.Beta(2, 2))  # of days with the lower rate
     log_rates = ac.sample("log_rates", dist.ordered(dist.Normal(0, 1).expand((2,)).to_event(1)), dims="rate")
     ac.deterministic("rates", jnp.exp(log_rates), dims="rate")

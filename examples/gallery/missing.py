@@ -25,7 +25,10 @@ TRUTH = {"slope": 1.0, "age_effect": 0.5, "noise": 1.0, "pressure_by_age": 0.6, 
 
 @ac.model
 def missing(age, pressure, is_measured, outcome=None):
-    """By patient, standardised, shape (200,); `pressure` is ignored where `is_measured` is 0."""
+    """Regress standardised outcomes on age and pressure, by patient, shape (200,).
+
+    `pressure` is ignored where `is_measured` is 0.
+    """
     pressure_by_age = ac.sample("pressure_by_age", dist.Normal(0, 1))
     pressure_noise = ac.sample("pressure_noise", dist.HalfNormal(1))
     level = ac.sample("level", dist.Normal(0, 1))

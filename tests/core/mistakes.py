@@ -139,7 +139,7 @@ def rows() -> dict[str, tuple[str, list[str]]]:
 
 
 def raised(code: str, file_name: str) -> Exception:
-    """What a script of this code raises, with the traceback that Python prints at its end."""
+    """Run code as a script; return its exception with the traceback that Python prints."""
     linecache.cache[file_name] = (len(code), None, code.splitlines(keepends=True), file_name)
     names: dict[str, Any] = {"__name__": "mistakes"}
     try:

@@ -90,7 +90,7 @@ def test_a_program_that_is_too_long_is_not_searched_and_said_not_to_be(monkeypat
 
 
 def test_operations_done_one_by_one_find_the_same():
-    """Those of a program with a million numbers are not compiled as a whole."""
+    """Evaluate the operations of a program with a million numbers one by one; it is not compiled as a whole."""
     few, many = (blame(LogDensity.from_model(rows(np.zeros(size))), np.array([-1.0])) for size in (40, 10**6))
     assert few.cause == many.cause == "where"
     # But for the log density, which is in the first line.

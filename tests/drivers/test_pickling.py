@@ -36,7 +36,7 @@ def stored(tmp_path_factory):
 
 
 def copied(value):
-    """What pickle makes of a value."""
+    """Pickle and unpickle a value."""
     return pickle.loads(pickle.dumps(value))
 
 

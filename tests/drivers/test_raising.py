@@ -20,7 +20,7 @@ CAP = 400
 SEGMENT = 16
 """Draws of a segment: short, so that many lie before the first number that is not finite."""
 SHORT = dict(executor=paced(most_rows=SEGMENT, task_seconds=0.0))
-"""What each block has drawn is committed before the next: runs end early once one is."""
+"""Commit the draws of each block before the next one, so that runs end early."""
 
 
 def rare(x):

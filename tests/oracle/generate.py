@@ -22,7 +22,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Variable:
-    """What later statements may use: its kind, and the plates that it has an axis for."""
+    """Describe a value that later statements may use: its kind, and the plates that it has an axis for."""
 
     name: str
     kind: str  # real, positive, simplex or vector
