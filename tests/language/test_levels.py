@@ -17,6 +17,8 @@ from accord.core.errors import DataError, OptionError
 SIZES = ["small", "large", "small"]
 DAYS = [datetime.date(2020, 1, 2), datetime.date(2020, 1, 1)]
 DAY = np.datetime64("2020-01-01")
+LATE = [datetime.date(3000, 1, 1), datetime.date(1500, 1, 1)]  # beyond what nanoseconds reach
+LATE_DAYS = tuple(np.datetime64(day) for day in reversed(LATE))
 ORDERED = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
 
 # A column, its codes and its labels.
@@ -49,6 +51,18 @@ COLUMNS = {
     "numbers": ([0.5, 0.25], [1, 0], (0.25, 0.5)),
     "truth": (pd.Series([True, False]), [1, 0], (False, True)),
     "dates": (pl.Series("d", DAYS), [1, 0], (DAY, DAY + np.timedelta64(1, "D"))),
+    "dates beyond nanoseconds": (LATE, [1, 0], LATE_DAYS),
+    "pandas dates beyond nanoseconds": (pd.Series(np.array(LATE, "datetime64[s]")), [1, 0], LATE_DAYS),
+    "Arrow dates of pandas": (
+        pd.Series(np.array(LATE, "datetime64[s]")).astype(pd.ArrowDtype(pa.timestamp("s"))),
+        [1, 0],
+        LATE_DAYS,
+    ),
+    "nanoseconds of pandas": (
+        [pd.Timestamp(5), pd.Timestamp(3)],
+        [1, 0],
+        (np.datetime64(3, "ns"), np.datetime64(5, "ns")),
+    ),
     "intervals": (pd.cut(pd.Series([9, 1]), [0, 5, 10]), [1, 0], ("(0, 5]", "(5, 10]")),
     "no rows": ([], [], ()),
 }

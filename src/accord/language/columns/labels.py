@@ -44,7 +44,7 @@ def plain_labels(values: Iterable[Any]) -> tuple[Any, ...]:
     given: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     found = [each.item() if isinstance(each, np.generic) and not _is_date(each) else each for each in given]
     if found and all(_is_date(each) for each in found):
-        return _dates(np.array([_without_zone(each) for each in found], "datetime64[ns]"))
+        return _dates(np.array([_in_numpy(each) for each in found]))
     return tuple(each if isinstance(each, (str, bool, int, float)) else str(each) for each in found)
 
 
@@ -52,9 +52,14 @@ def _is_date(value: Any) -> bool:
     return isinstance(value, (datetime.date, np.datetime64))
 
 
-def _without_zone(value: Any) -> Any:
-    zone = getattr(value, "tzinfo", None)
-    return value if zone is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+def _in_numpy(value: Any) -> np.datetime64:
+    """Convert a date in its own unit: nanoseconds reach from 1678 to 2262 only, and NumPy wraps others silently."""
+    if isinstance(value, np.datetime64):
+        return value
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    # A Timestamp of pandas knows nanoseconds, of which NumPy would see microseconds.
+    return value.to_datetime64() if hasattr(value, "to_datetime64") else np.datetime64(value)
 
 
 def _dates(values: np.ndarray) -> tuple[Any, ...]:

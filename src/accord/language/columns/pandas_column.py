@@ -39,7 +39,8 @@ def of_pandas(column: Any, pandas: ModuleType) -> Column:
             values = series.to_numpy(dtype=float, na_value=np.nan)
         return Column(values, missing, **common, kind="f")
     if kind in "Mm":
-        values = series.to_numpy(dtype=f"{'datetime64' if kind == 'M' else 'timedelta64'}[ns]")
+        # In its own unit, since nanoseconds reach from 1678 to 2262 only. Types of Arrow name NumPy's beside their own.
+        values = series.to_numpy(dtype=getattr(series.dtype, "numpy_dtype", series.dtype))
         return Column(values, missing, **common, kind=kind)
     declared = "U" if isinstance(dtype, pandas.StringDtype) else "O"
     return Column(series.to_numpy(dtype=object), missing, **common, kind=declared)
