@@ -58,6 +58,11 @@ COLUMNS = {
         [1, 0],
         LATE_DAYS,
     ),
+    "dates beyond nanoseconds beside one in nanoseconds": (
+        [LATE[0], pd.Timestamp(DAY).as_unit("ns")],
+        [1, 0],
+        (DAY, LATE_DAYS[1]),
+    ),
     "nanoseconds of pandas": (
         [pd.Timestamp(5), pd.Timestamp(3)],
         [1, 0],

@@ -44,7 +44,7 @@ def plain_labels(values: Iterable[Any]) -> tuple[Any, ...]:
     given: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     found = [each.item() if isinstance(each, np.generic) and not _is_date(each) else each for each in given]
     if found and all(_is_date(each) for each in found):
-        return _dates(np.array([_in_numpy(each) for each in found]))
+        return _dates(_in_one_unit([_in_numpy(each) for each in found]))
     return tuple(each if isinstance(each, (str, bool, int, float)) else str(each) for each in found)
 
 
@@ -60,6 +60,13 @@ def _in_numpy(value: Any) -> np.datetime64:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     # A Timestamp of pandas knows nanoseconds, of which NumPy would see microseconds.
     return value.to_datetime64() if hasattr(value, "to_datetime64") else np.datetime64(value)
+
+
+def _in_one_unit(dates: list[np.datetime64]) -> np.ndarray:
+    """Make an array of dates of several units: in the finest, or in microseconds if that does not reach them all."""
+    finest = np.array(dates)
+    reaches = all(there.astype(each.dtype) == each for there, each in zip(finest, dates, strict=True))
+    return finest if reaches else np.array(dates, "datetime64[us]")
 
 
 def _dates(values: np.ndarray) -> tuple[Any, ...]:
