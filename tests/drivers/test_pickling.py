@@ -56,6 +56,18 @@ def test_draws_come_back_with_all_but_their_model(draws):
         found.extend(1)
 
 
+def test_draws_and_their_summary_which_is_kept_cannot_be_written_to(draws):
+    for each in (draws, copied(draws), copy.deepcopy(draws)):
+        for array in (
+            each["mu"],
+            each.stats["lp"],
+            each.summary()["mean"],
+            each.summary().errors["mcse_mean"],
+        ):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+
+
 def test_draws_of_a_folder_are_in_the_pickle(stored):
     text = pickle.dumps(stored)
     for file in list(stored_files(stored)):

@@ -28,10 +28,15 @@ class AbstractSeries(Mapping[str, np.ndarray]):
 
 
 class InMemory(AbstractSeries):
-    """Named arrays of draws in memory."""
+    """Named arrays of draws in memory, read-only, since summaries of them are kept."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
-        self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
+        self._arrays = {name: np.asarray(array).view() for name, array in arrays.items()}
+        for array in self._arrays.values():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> "tuple[type[InMemory], tuple[dict[str, np.ndarray]]]":
+        return InMemory, (self._arrays,)  # a pickle does not say that arrays are read-only
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._arrays[name]

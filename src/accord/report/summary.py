@@ -156,7 +156,10 @@ def summarise(
     empty = np.zeros(0)
 
     def joined(parts: list[dict[str, np.ndarray]], names: Sequence[str]) -> dict[str, np.ndarray]:
-        return {name: np.concatenate([part[name] for part in parts] or [empty]) for name in names}
+        found = {name: np.concatenate([part[name] for part in parts] or [empty]) for name in names}
+        for column in found.values():
+            column.flags.writeable = False  # since draws keep their summaries
+        return found
 
     return Summary(tuple(labels), joined(parts, columns.names), tuple(sketches), joined(errors, ERRORS))
 
