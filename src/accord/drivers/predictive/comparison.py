@@ -9,6 +9,7 @@ import numpy as np
 from ...core.errors import DataError, OptionError
 from ...core.notice import Notice, by_severity
 from ...core.options import checks_options
+from ...core.tracebacks import entry_points
 from ...report.arviz import stack
 from ...report.table import lay_out, to_dataframe
 from ..draws import Draws
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Comparison of models by predictive accuracy, best first. Prints itself.

@@ -4,19 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.errors import DataError, OptionError, suggest
+from ...core.errors import DataError, OptionError
 from ...core.notice import Notice
 from ...core.options import checks_options
+from ...core.tracebacks import entry_points
 from ...report.arviz import leave_one_out
 from ...report.diagnostics import ess_mean
 from ...report.labels import scalar_labels
 from ..draws import Draws
 from .evaluate import log_likelihood
+from .observed_site import check_finite, observed_site
 from .results import LogLikelihood
 
 _NAMED = 5  # observations that a notice names
 
 
+@entry_points
 @dataclass(frozen=True, eq=False)
 class Loo:
     """Predictive accuracy by leave-one-out: each observation predicted from all others. Prints itself.
@@ -90,29 +93,15 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
         )
     if likelihood is None:
         likelihood = log_likelihood(draws)
-    if not isinstance(likelihood, LogLikelihood):
-        raise OptionError(
-            f"infer.loo: likelihood is what infer.log_likelihood(draws) returns, got {type(likelihood).__name__}."
-        )
-    found = {name: (array, group) for group in likelihood.groups for name, array in group.values.items()}
-    if site is None and len(found) == 1:
-        (site,) = found
-    if site is None or site not in found:
-        there = ", ".join(map(repr, found)) or "none that is not masked"
-        asked = "say which site, by site=" if site is None else f"there is no observed site {site!r}"
-        raise OptionError(f"infer.loo: {asked}.{suggest(site or '', found)} There are: {there}.")
-    values, group = found[site]
+    site, group = observed_site("infer.loo", likelihood, site)
+    values = group.values[site]
     num_chains, num_draws = values.shape[:2]
     if (num_chains, num_draws) != (len(draws.chains), draws.num_draws):
         raise DataError(
             f"infer.loo: the log likelihood has {num_chains} chains x {num_draws} draws, and the run "
             f"{len(draws.chains)} x {draws.num_draws}. Compute it from these draws: infer.log_likelihood(draws)."
         )
-    if not np.isfinite(values).all():
-        raise DataError(
-            f"infer.loo: {np.count_nonzero(~np.isfinite(values))} of {values.size} log likelihoods of site {site!r} "
-            "are NaN or infinite. `infer.check(model)` looks for the cause."
-        )
+    check_finite("infer.loo", values, site)
     numbers = leave_one_out(np.asarray(values, np.float64), _relative_ess(draws))
     labels = scalar_labels(site, values.shape[2:], group.dims.get(site, ()), group.coords)
     return Loo(

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.errors import DataError, OptionError, suggest
+from ...core.errors import DataError
 from ...core.notice import Notice
 from ...core.options import checks_options
 from ...core.tracebacks import entry_points
+from .observed_site import check_finite, observed_site
 from .results import LogLikelihood
 
 _TOO_VARIED = 0.4  # variance of an observation's log likelihood, from which WAIC is unreliable
@@ -76,25 +77,12 @@ def waic(likelihood: LogLikelihood, site: str | None = None) -> Waic:
     >>> found.site, bool(found.num_effective > 0)
     ('y', True)
     """
-    if not isinstance(likelihood, LogLikelihood):
-        raise OptionError(
-            f"infer.waic takes what infer.log_likelihood(draws) returns, got {type(likelihood).__name__}."
-        )
-    values = {name: array for group in likelihood.groups for name, array in group.values.items()}
-    if site is None and len(values) == 1:
-        (site,) = values
-    if site is None or site not in values:
-        there = ", ".join(map(repr, values)) or "none that is not masked"
-        asked = "say which site, by site=" if site is None else f"there is no observed site {site!r}"
-        raise OptionError(f"infer.waic: {asked}.{suggest(site or '', values)} There are: {there}.")
-    draws = np.reshape(values[site], (-1, *values[site].shape[2:])).astype(np.float64)
+    site, group = observed_site("infer.waic", likelihood, site)
+    values = group.values[site]
+    draws = np.reshape(values, (-1, *values.shape[2:])).astype(np.float64)
     if len(draws) < 2:
         raise DataError(f"infer.waic needs two draws at least, and there is {len(draws)}.")
-    if not np.isfinite(draws).all():
-        raise DataError(
-            f"infer.waic: {np.count_nonzero(~np.isfinite(draws))} of {draws.size} log likelihoods of site {site!r} are "
-            "NaN or infinite, so that their mean and variance are. `infer.check(model)` looks for the cause."
-        )
+    check_finite("infer.waic", draws, site)
     most = draws.max(axis=0)
     density = most + np.log(np.mean(np.exp(draws - most), axis=0))
     variances = draws.var(axis=0, ddof=1)
