@@ -45,6 +45,12 @@ def test_a_site_with_the_name_of_a_statistic_is_refused():
         wide_frame(clash, ["lp"], **ABOUT, stats=STATS)
 
 
+def test_two_numbers_of_one_label_are_refused_and_not_one_for_both():
+    about = dict(ABOUT, dims={"b": ("i", "j")}, coords={"i": ["x,y", "x"], "j": ["z", "y,z"]})
+    with pytest.raises(OptionError, match=r"two columns would be called 'b\[x,y,z\]'"):
+        wide_frame(InMemory({"b": np.zeros((2, 5, 2, 2))}), ["b"], **about)
+
+
 def test_a_missing_pandas_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):

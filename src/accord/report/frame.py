@@ -27,7 +27,7 @@ def wide_frame(
 
     - `names`: of the sites, whose columns are labelled as rows of a summary are. `chains`: their numbers.
 
-    Raises `ImportError` without pandas; `OptionError` if a column and a statistic share a name.
+    Raises `ImportError` without pandas; `OptionError` if two columns, or a column and a statistic, share a name.
     """
     try:
         import pandas
@@ -38,7 +38,13 @@ def wide_frame(
         values = sites[name]
         table = values.reshape(len(chains) * num_draws, -1)
         labels = scalar_labels(name, values.shape[2:], dims.get(name, ()), coords)
-        columns |= {label: table[:, index] for index, label in enumerate(labels)}
+        for index, label in enumerate(labels):
+            if label in columns:
+                raise OptionError(
+                    f"to_dataframe: two columns would be called {label!r}. Give the model labels that tell them apart, "
+                    "such as without commas, or take one site at a time, by sites=."
+                )
+            columns[label] = table[:, index]
     if stats is not None:
         for name in stats:
             if name in columns:
