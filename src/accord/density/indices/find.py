@@ -66,15 +66,10 @@ def find(asked: Asked) -> Uses:
     flat = asked.flat
     for place, axes in zip(flat.outputs, asked.axes, strict=False):
         if not isinstance(place, core.Literal):
-            finder.labels.setdefault((flat_id(flat), place), axes)
+            finder.labels.setdefault(place, axes)
     inputs = [Unknown(is_latent=True), *(Given(name) for name in asked.names)]
     finder.walk(flat, inputs, [None, *(Axes(name, (), is_data=True) for name in asked.names)], (), ())
     return Uses(tuple(finder.uses))
-
-
-def flat_id(flat: Flat) -> int:
-    """Return the identity of a program while it is looked through."""
-    return id(flat)
 
 
 class _Finder:
@@ -82,7 +77,8 @@ class _Finder:
 
     def __init__(self, asked: Asked) -> None:
         self.uses: list[Use] = []
-        self.labels: dict[tuple[int, int], Axes] = {}
+        self.labels: dict[int, Axes] = {}
+        self._whole = asked.flat
         self._own_file = asked.own_file
         self._constants = asked.constants
         self._closed_over = asked.closed_over
@@ -113,7 +109,8 @@ class _Finder:
                 self.uses += found
             self._look_inside(step, given, named, conditions)
             for number, place in enumerate(step.outputs):
-                label = self.labels.get((flat_id(flat), place)) or _kept_axes(step, named, number)
+                label = self.labels.get(place) if flat is self._whole else None
+                label = label or _kept_axes(step, named, number)
                 if label is not None:
                     of[place] = label
             known.update(zip(step.outputs, results(step, given), strict=True))
