@@ -1,5 +1,6 @@
 """Check that every integer of the data that indexes an axis is compared with it, before anything is compiled."""
 
+import copy
 import pickle
 
 import jax
@@ -351,8 +352,14 @@ def test_data_that_jax_is_tracing_are_not_looked_at():
 def test_a_density_that_has_travelled_evaluates_and_keeps_no_trace():
     density = LogDensity.from_model(line_of_groups(GOOD))
     assert density.program.uses.all
-    copy = pickle.loads(pickle.dumps(density.program.uses))
-    assert copy.all == ()
+    sent = pickle.loads(pickle.dumps(density.program.uses))
+    assert sent.all == ()
+
+
+def test_a_deep_copy_still_judges_other_data():
+    density = copy.deepcopy(LogDensity.from_model(line_of_groups(GOOD, np.zeros(5))))
+    with pytest.raises(DataError, match="row 0 is 4"):
+        density.with_data({"g": np.array([4, 0, 1, 2, 3])})
 
 
 @ac.model

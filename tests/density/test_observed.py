@@ -1,5 +1,6 @@
 """Data outside of a site's support are refused before anything is compiled, wherever they are observed."""
 
+import copy
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -225,8 +226,9 @@ def test_entries_that_are_hidden_are_not_judged() -> None:
 def test_new_data_of_the_same_shape_are_judged_without_a_trace() -> None:
     density = model_of(binomial)(np.array([1, 2]), np.array([3, 3])).log_density()
     assert density.with_data({"y": np.array([0, 3])}).program is density.program
-    with pytest.raises(SiteError, match="4 at index 1"):
-        density.with_data({"y": np.array([0, 4])})
+    for one in (density, copy.deepcopy(density)):
+        with pytest.raises(SiteError, match="4 at index 1"):
+            one.with_data({"y": np.array([0, 4])})
     with pytest.raises(SiteError, match="from 0 to 1"):
         density.with_data({"n": np.array([1, 1])})
 

@@ -59,6 +59,9 @@ class Uses:
     def __reduce__(self) -> tuple[Any, ...]:
         return Uses, ()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Uses":
+        return self  # a copy in this process may be given other data, which are to be judged
+
 
 def find(asked: Asked) -> Uses:
     """Look through the traced model, with its loops and branches, in the order of its statements."""

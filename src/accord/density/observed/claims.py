@@ -35,6 +35,9 @@ class Claims:
     def __reduce__(self) -> tuple[Any, ...]:
         return Claims, ()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Claims":
+        return self  # a copy in this process may be given other data, which are to be judged
+
     def check(self, data: Mapping[str, Any]) -> None:
         """Raise `SiteError` for the first site that observes values outside of its support."""
         for claim, what in self.faults(data):
