@@ -349,6 +349,13 @@ def test_data_that_jax_is_tracing_are_not_looked_at():
     assert trace(jnp.asarray(FROM_ONE)).out_avals[0].shape == ()
 
 
+def test_an_array_that_was_given_away_and_is_not_used_is_no_error():
+    given_away, codes = jnp.arange(3), jnp.asarray(GOOD)
+    given_away.delete()
+    model = grouped(lambda a, g: a[codes] if g.size else given_away)
+    assert LogDensity.from_model(model(GOOD)).dim
+
+
 def test_a_density_that_has_travelled_evaluates_and_keeps_no_trace():
     density = LogDensity.from_model(line_of_groups(GOOD))
     assert density.program.uses.all

@@ -39,6 +39,8 @@ def closed_over(function: Callable[..., Any]) -> dict[str, np.ndarray]:
 
 def _integers(value: Any) -> np.ndarray | None:
     is_array = isinstance(value, np.ndarray | jax.Array) and not isinstance(value, Tracer)
+    if isinstance(value, jax.Array) and is_array and (value.is_deleted() or not value.is_fully_addressable):
+        return None  # of a global that the code may never use, so that reading it must not raise
     if not is_array and not (_is_table(value) and not hasattr(type(value), "columns")):  # a column of a table
         return None
     dtype = getattr(value, "dtype", None)
