@@ -8,7 +8,6 @@ import numpy as np
 from ..core import precision as precisions
 from ..core.errors import OptionError
 from ..core.options import checks_options
-from ..core.pace import USUAL
 from ..core.tracebacks import entry_points
 from ..density import LogDensity, blame
 from ..density.blame import Blame
@@ -105,9 +104,12 @@ def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blame
     return found
 
 
-def sentence(density: LogDensity, failure: BadEnd) -> str:
-    """Return the cause as a sentence with a leading space; empty if all values are finite."""
-    return _looked_at(density, failure, time.monotonic() + USUAL.explain_seconds)[1]
+def sentence(density: LogDensity, failure: BadEnd, seconds: float) -> str:
+    """Return the cause as a sentence with a leading space; empty if all values are finite.
+
+    A search that takes longer than `seconds` is given up.
+    """
+    return _looked_at(density, failure, time.monotonic() + seconds)[1]
 
 
 def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:

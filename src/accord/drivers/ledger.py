@@ -150,7 +150,7 @@ class Ledger:
     def _give_up(self, stuck: Stuck) -> None:
         error = SamplingError(
             f"chain {stuck.chain} has not moved for {MAX_UNMOVED} draws in a row. "
-            f"{_how_it_ended(stuck)}{_where(self.density, stuck)}"
+            f"{_how_it_ended(stuck)}{_where(self.density, stuck, self.plan.pace.explain_seconds)}"
         )
         self.given_up.append(Failure((stuck.chain,), stuck.draw, error, f"SamplingError: {error}"))
         # At once: a run that is killed and resumed must know it too.
@@ -196,7 +196,7 @@ def _how_it_ended(stuck: Stuck) -> str:
     )
 
 
-def _where(density: LogDensity, stuck: Stuck) -> str:
+def _where(density: LogDensity, stuck: Stuck, seconds: float) -> str:
     """Explain the worst kind of failure of a stuck chain, if a position was kept."""
     worst = sorted(stuck.tally.kept, key=lambda each: -KINDS.index(each.kind))
-    return sentence(density, worst[0]) if worst else ""
+    return sentence(density, worst[0], seconds) if worst else ""

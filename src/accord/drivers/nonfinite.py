@@ -33,4 +33,4 @@ def refuse(density: LogDensity, plan: Plan, found: Iterable[BadEnd], num_sure: i
     """
     for item in found:
         if item.phase == "warmup" or item.draw < plan.made_for(num_sure):
-            raise SamplingError(f"{item}.{sentence(density, item)}")
+            raise SamplingError(f"{item}.{sentence(density, item, plan.pace.explain_seconds)}")
