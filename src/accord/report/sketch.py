@@ -9,14 +9,13 @@ PLAIN = " .:-=+*#@"  # for terminals that cannot show blocks
 _CENTRAL = (0.01, 0.99)
 
 
-def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
+def sketch(draws: np.ndarray, width: int = 12) -> str:
     """Draw a histogram of the central 98% of `draws`, `width` characters wide.
 
     The tails are left out because one far draw of a heavy tail would squeeze the rest into a single bin.
     Counts over fewer than `width` values get one bar each. Empty for no finite draw.
 
     - `draws`: any shape; values that are not finite are left out.
-    - `ramp`: characters of rising height, the first for nothing at all.
     """
     values = np.asarray(draws).ravel()
     if values.dtype.kind == "f":
@@ -24,10 +23,10 @@ def sketch(draws: np.ndarray, width: int = 12, ramp: str = BLOCKS) -> str:
     if not values.size:
         return ""
     ordered = np.sort(values.astype(np.float64))[None, :]
-    return sketches_of(ordered, values.dtype.kind in "biu", width, ramp)[0]
+    return sketches_of(ordered, values.dtype.kind in "biu", width)[0]
 
 
-def sketches_of(ordered: np.ndarray, is_counted: bool, width: int = 12, ramp: str = BLOCKS) -> list[str]:
+def sketches_of(ordered: np.ndarray, is_counted: bool, width: int = 12) -> list[str]:
     """Sketch each row of finite numbers that are sorted, shape `(row, n)`; `is_counted`: integers or booleans."""
     ends = np.quantile(np.arange(ordered.shape[1]), _CENTRAL, method="closest_observation")
     low, high = ordered[:, ends].T
@@ -42,8 +41,8 @@ def sketches_of(ordered: np.ndarray, is_counted: bool, width: int = 12, ramp: st
     counts = np.diff(below, axis=1)
     counts[(low == high) | ~has_bins] = np.arange(width) == (width - 1) // 2  # one bar for one value
     # Round up, so that a bin with any draw in it shows.
-    heights = np.ceil(counts / counts.max(axis=1, keepdims=True) * (len(ramp) - 1)).astype(int)
-    return ["".join(ramp[height] for height in row) for row in heights.tolist()]
+    heights = np.ceil(counts / counts.max(axis=1, keepdims=True) * (len(BLOCKS) - 1)).astype(int)
+    return ["".join(BLOCKS[height] for height in row) for row in heights.tolist()]
 
 
 def terminal_ramp() -> str:

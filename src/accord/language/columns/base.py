@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+_SHOWN = 5  # rows in a message
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -53,11 +55,11 @@ def objects(values: Any) -> np.ndarray:
     return found
 
 
-def rows_in_words(where: np.ndarray, at_most: int = 5) -> str:
+def rows_in_words(where: np.ndarray) -> str:
     """Write the rows of a bool array as `rows 2, 5 and 7, counted from 0`; of many the first."""
     rows = np.flatnonzero(where)
-    shown = [str(row) for row in rows[:at_most]]
-    if len(rows) > at_most:
+    shown = [str(row) for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
         words = f"rows {', '.join(shown)}, ..."
     elif len(rows) == 1:
         words = f"row {shown[0]}"

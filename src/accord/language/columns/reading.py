@@ -45,16 +45,16 @@ def read_column(value: Any) -> Column | None:
     return None
 
 
-def of_numpy(values: np.ndarray, name: str = "") -> Column:
+def of_numpy(values: np.ndarray) -> Column:
     """Read an array of objects, words, dates, durations or numbers as a column."""
     kind = values.dtype.kind
     if kind == "O":
-        return Column(values, missing_in(values), "numpy", name, "object")
+        return Column(values, missing_in(values), "numpy", type="object")
     if kind in "UST":
         values = objects([value.decode() if isinstance(value, bytes) else value for value in values.tolist()])
-        return Column(values, missing_in(values), "numpy", name, "str", "U")
+        return Column(values, missing_in(values), "numpy", type="str", kind="U")
     missing = np.isnat(values) if kind in "Mm" else np.isnan(values) if kind == "f" else None
-    return Column(values, missing, "numpy", name, str(values.dtype), kind)
+    return Column(values, missing, "numpy", type=str(values.dtype), kind=kind)
 
 
 def missing_in(values: np.ndarray) -> np.ndarray:
