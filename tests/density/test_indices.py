@@ -343,6 +343,11 @@ def test_an_index_that_numpy_may_round_in_another_way_is_told_by_a_notice(case):
         assert word in notice.message
 
 
+def test_a_missing_code_among_floats_is_refused_and_not_the_first_group():
+    with pytest.raises(DataError, match="row 1 is nan, from which the model computes"):
+        LogDensity.from_model(grouped(lambda a, g: a[g.astype(int)])(np.array([0.0, np.nan, 2.0])))
+
+
 def test_data_that_jax_is_tracing_are_not_looked_at():
     model = grouped(lambda a, g: a[g])
     trace = jax.make_jaxpr(lambda g: LogDensity.from_model(model(g))(jnp.zeros(SIZE + 1)))

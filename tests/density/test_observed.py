@@ -303,6 +303,13 @@ FUNCTIONS = {
     "shapes": lambda a, i: jnp.concatenate([a.T.reshape(2, 3), a[:, ::-1]], axis=0)[1:, None, :],
     "an index": lambda a, i: a[0][i] + a.T[i].sum(-1),
     "integers": lambda a, i: (i - 1) * 3 // 2 + i % 2 + jnp.arange(3),
+    "a remainder by zero": lambda a, i: jax.lax.rem(i + 5, i) + (i + 5) // i,
+    "numbers beyond integers": lambda a, i: jnp.stack(
+        [
+            (a[0] * scale).astype(dtype).astype(int)
+            for scale, dtype in ((1e30, int), (100, jnp.int8), (100, jnp.uint8))
+        ]
+    ),
     "functions": lambda a, i: jnp.log(jnp.exp(a)) + jnp.sqrt(jnp.square(a)) + jnp.log1p(jnp.expm1(a)),
     "limits": lambda a, i: jnp.clip(a, 0.0, 2.0) + jnp.minimum(a, 1.0) + jnp.sign(a) + jnp.floor(a),
     "windows": lambda a, i: a[jnp.array([0, 7]), i[:2]] + jax.lax.dynamic_slice(a, (1, i[1]), (1, 2))[0],

@@ -26,6 +26,27 @@ def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.where(y == 0, -1, quotient + ((quotient < 0) & ~exact))
 
 
+def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the remainder, with the sign of `x`; of integers divided by zero it is `x`, as XLA has it."""
+    if x.dtype.kind not in "iu":
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y)))
+
+
+def _convert(parameters: Parameters, x: np.ndarray) -> np.ndarray:
+    """Convert floats to integers as XLA does: those that do not fit become the nearest that does. NumPy wraps them.
+
+    NaN, which XLA makes 0, becomes the smallest integer: as an index it is refused, and not read as the first entry.
+    """
+    if x.dtype.kind != "f" or np.dtype(parameters["new_dtype"]).kind not in "iu":
+        return x
+    limits = np.iinfo(parameters["new_dtype"])
+    whole = np.trunc(x)
+    is_inside = (whole >= limits.min) & (whole < float(limits.max) + 1)  # the largest of 64 bits is no float
+    nearest = np.where(whole > 0, limits.max, limits.min)
+    return np.where(is_inside, np.where(is_inside, whole, 0).astype(limits.dtype), nearest)
+
+
 def _select(which: np.ndarray, *cases: Any) -> np.ndarray:
     if len(cases) == 2:
         first, second = cases
@@ -148,7 +169,7 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
     {
         **{name: _elementwise(function) for name, function in {
             "add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "div": _divide,
-            "rem": np.fmod, "neg": np.negative, "sign": np.sign, "abs": np.abs, "max": np.maximum,
+            "rem": _remainder, "neg": np.negative, "sign": np.sign, "abs": np.abs, "max": np.maximum,
             "min": np.minimum, "floor": np.floor, "ceil": np.ceil, "eq": np.equal, "ne": np.not_equal,
             "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
             "lt_to": np.less, "le_to": np.less_equal, "eq_to": np.equal,
@@ -159,9 +180,10 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
             "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
         }.items()},
         **{name: _elementwise(lambda x: x) for name in (
-            "convert_element_type", "copy", "copy_p", "pvary", "device_put", "sharding_constraint",
+            "copy", "copy_p", "pvary", "device_put", "sharding_constraint",
             "optimization_barrier",
         )},
+        "convert_element_type": _convert,
         "integer_pow": _integer_power,
         "round": _round,
     }
