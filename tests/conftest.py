@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import jax
 import pytest
-from core_tests import is_core, is_left_to_slow
+from core_tests import COLLECTED, is_core, is_left_to_slow
 from slow_turns import NUM_TURNS, Share, share_here
 
 
@@ -30,7 +30,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what the lists name."""
+    """Mark what the lists name, and remember every test."""
+    item.config.stash.setdefault(COLLECTED, set()).add(item.nodeid)
     if is_left_to_slow(item.nodeid):
         item.add_marker("slow")
     if is_core(item.nodeid) and item.get_closest_marker("slow") is None:

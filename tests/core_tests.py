@@ -8,6 +8,8 @@ of distribution. A test of which that is known when it is written is marked `slo
 
 from pathlib import Path
 
+import pytest
+
 CORE = (
     "adaptation/test_marginal.py",
     "adaptation/test_metric.py",
@@ -86,6 +88,9 @@ CORE = (
     "test_slow_turns.py",
 )
 LEFT_TO_SLOW = tuple((Path(__file__).parent / "left_to_slow.txt").read_text(encoding="utf-8").splitlines())
+
+COLLECTED = pytest.StashKey[set[str]]()
+"""All tests of a run, by their nodes, before any is left out."""
 
 _CORE, _LEFT_TO_SLOW = frozenset(CORE), frozenset(LEFT_TO_SLOW)
 
