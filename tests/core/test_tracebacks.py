@@ -1,6 +1,7 @@
 """An exception that reaches the user shows their own lines, then the message, and nothing after it."""
 
 import dataclasses
+import importlib.util
 import inspect
 import json
 import pickle
@@ -60,6 +61,7 @@ for code in json.load(sys.stdin):
 """
 
 
+@pytest.mark.skipif(importlib.util.find_spec("IPython") is None, reason="IPython is not installed")
 @pytest.mark.parametrize("some", [10, pytest.param(1, marks=pytest.mark.slow)], ids=["every tenth", "all"])
 def test_a_mistake_in_a_notebook_is_one_traceback(some):
     tried = [*MISTAKES][::some]

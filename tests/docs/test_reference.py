@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import importlib.util
 import json
 import re
 import sys
@@ -32,12 +33,15 @@ SETUP = (DOCS / "reference_setup.py").read_text(encoding="utf-8")
 SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)")
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
 WAITS = {"member"}  # for a run elsewhere
+PACKAGES = {"infer.Ray": "ray"}  # that the tests do not bring
 
 
 def with_marks(name):
     example = make_reference.example_of(THINGS[name])
-    is_slow = SAMPLES.search(example) or HAS_NETWORK.search(example)
-    return pytest.param(name, marks=pytest.mark.slow if is_slow else ())
+    marks = [pytest.mark.slow] if SAMPLES.search(example) or HAS_NETWORK.search(example) else []
+    if (package := PACKAGES.get(name)) and importlib.util.find_spec(package) is None:
+        marks.append(pytest.mark.skip(reason=f"{package} is not installed"))
+    return pytest.param(name, marks=marks)
 
 
 def execute(code, names=None):

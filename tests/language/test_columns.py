@@ -5,7 +5,6 @@ import decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -13,6 +12,8 @@ import accord as ac
 import accord.distributions as dist
 from accord.core.errors import DataError
 from accord.language.columns import as_numbers
+
+pl = pytest.importorskip("polars")
 
 NAN = np.nan
 DECIMALS = [decimal.Decimal("1.5"), None]

@@ -5,13 +5,14 @@ import json
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import accord as ac
 from accord.core.errors import DataError, OptionError
 from accord.report.labels import read_written, written
+
+pl = pytest.importorskip("polars")
 
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)]
 DAY = np.datetime64("2020-01-01")

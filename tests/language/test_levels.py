@@ -6,13 +6,14 @@ import pickle
 import jax
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import accord as ac
 import accord.distributions as dist
 from accord.core.errors import DataError, OptionError
+
+pl = pytest.importorskip("polars")
 
 SIZES = ["small", "large", "small"]
 DAYS = [datetime.date(2020, 1, 2), datetime.date(2020, 1, 1)]
