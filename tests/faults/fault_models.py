@@ -108,6 +108,7 @@ def _obey(position):
         if order.name.endswith("stop.order"):
             os.kill(os.getpid(), signal.SIGSTOP)
         time.sleep(3600)
+        order.with_suffix(".outlived").touch()
 
 
 def give_orders(folder: Path, *orders: str) -> None:
@@ -117,7 +118,8 @@ def give_orders(folder: Path, *orders: str) -> None:
 
 
 def taken(folder: Path) -> int:
-    """How many orders have been obeyed."""
+    """How many orders have been obeyed; a worker that hung must not have been waited for until it woke."""
+    assert not list(folder.glob("*.outlived"))
     return len(list(folder.glob("*.taken-*")))
 
 
