@@ -128,10 +128,14 @@ def test_a_second_ctrl_c_raises_at_once(tmp_path, name):
     """Of a target whose block takes a minute."""
     sign = tmp_path / "at work"
     child = Child.start("off", sample_slowly, EXECUTORS[name], sign)
+    until = time.monotonic() + 120
     while not sign.exists():
+        assert time.monotonic() < until, "it has not begun"
         assert not child.pipe.poll(0.05), "it has ended"
     child.interrupt()
-    while not child.pipe.poll(0.5):  # two that come at once are one; a block goes on for a minute
+    for _ in range(240):  # two that come at once are one; a block goes on for a minute
+        if child.pipe.poll(0.5):
+            break
         child.interrupt()
     word, _, result = child.hear()
     assert (word, result[:17]) == ("raised", "KeyboardInterrupt"), result

@@ -198,6 +198,7 @@ def test_machines_in_reserve_are_told_when_the_run_is_over(monkeypatch):
         while not who_is_missing(pool).startswith("1 of 2"):
             assert time.monotonic() < until, "it was not let in"
         pool.close()
+        assert keeper_in_reserve.poll(60), "it was not told"
         assert isinstance(keeper_in_reserve.recv(), Leave)
 
 
