@@ -266,14 +266,17 @@ CALLS = {
 @each(CALLS)
 def test_every_use_of_a_likelihood_refuses_them_before_it_compiles(call: Callable[[Any], Any]) -> None:
     compiles: list[str] = []
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda event, seconds, **_: compiles.append(event) if "backend_compile" in event else None
-    )
+
+    def listen(event: str, seconds: float, **_: Any) -> None:
+        if "backend_compile" in event:
+            compiles.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
     try:
         with pytest.raises(SiteError, match="outside of the support of Poisson"):
             call(model_of(poisson)(np.array([1, -4])))
     finally:
-        jax.monitoring.clear_event_listeners()
+        jax.monitoring.unregister_event_duration_listener(listen)
     assert not compiles
 
 
