@@ -10,9 +10,22 @@ TESTS = Path(__file__).parent
 ROOMS = sorted(path.parent.name for path in (TESTS.parent / "src" / "accord").glob("*/__init__.py"))
 SHOWN_BY = {"executors": "parallel"}
 """Where tests of a room are whose folder has another name."""
+TARGETS = "sampler/test_known_targets.py::test_averages_are_right"
+RUNS = {
+    "NUTS": f"{TARGETS}[normal of dimension 10-NUTS()-1-2-16384]",
+    "HMC": f"{TARGETS}[normal with correlation 0.99-HMC()-8-8-8192]",
+    "ChEES": f"{TARGETS}[normal with correlation 0.99-ChEES()-64-64-2048]",
+    "Processes": "faults/test_faults_workers.py::test_a_run_whose_workers_die_draws_the_same[1]",
+    "Dask": "faults/test_faults_dask.py::test_a_run_whose_children_die_draws_the_same[1]",
+    "Devices": "parallel/test_rates.py::test_the_posterior_is_the_exact_one[devices]",
+    "MultiHost": "parallel/test_multihost.py::"
+    "test_two_processes_that_read_their_rows_have_the_bits_of_one_device_and_leave_no_trace",
+}
+"""A default test of a run of each sampler and executor, but for threads, on which most tests run, and Ray."""
+LISTS = {"core": CORE, "left to slow": LEFT_TO_SLOW, "runs": tuple(RUNS.values())}
 
 
-@pytest.mark.parametrize("names", [CORE, LEFT_TO_SLOW], ids=["core", "left to slow"])
+@pytest.mark.parametrize("names", LISTS.values(), ids=LISTS)
 def test_what_is_listed_is_there_and_once(names):
     assert len(set(names)) == len(names)
     for name in names:
@@ -22,7 +35,7 @@ def test_what_is_listed_is_there_and_once(names):
             assert f"def {function.partition('[')[0]}(" in (TESTS / file).read_text(encoding="utf-8"), name
 
 
-@pytest.mark.parametrize("names", [CORE, LEFT_TO_SLOW], ids=["core", "left to slow"])
+@pytest.mark.parametrize("names", LISTS.values(), ids=LISTS)
 def test_a_member_that_is_listed_is_one_of_its_table(names, request):
     """Of functions whose tests were all collected, as in a run of the whole suite: members are known only then."""
     if any("::" in argument for argument in request.config.args):
@@ -62,3 +75,8 @@ def test_each_promise_has_a_default_test(promise):
         if "pytest.mark.slow" not in map(ast.unparse, part.decorator_list)
     ]
     assert any(not is_left_to_slow(name) for name in defaults)
+
+
+@pytest.mark.parametrize("name", RUNS.values(), ids=RUNS)
+def test_each_sampler_and_executor_has_a_default_test_of_a_run(name):
+    assert not is_left_to_slow(name)
