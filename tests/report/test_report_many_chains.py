@@ -72,7 +72,8 @@ def test_many_short_chains_that_agree_are_no_cause_for_notices() -> None:
 def test_a_summary_of_many_chains_is_made_of_the_same_figures() -> None:
     x = autoregression(0.5, MANY, 30, 2)
     found = summarise({"x": x})
-    for statistic in (ess_bulk, ess_tail, mcse_mean, mcse_sd):
+    np.testing.assert_array_equal(found["ess_bulk"], ess_bulk(x))
+    for statistic in (ess_tail, mcse_mean, mcse_sd):
         np.testing.assert_allclose(found[statistic.__name__], statistic(x), rtol=1e-12)
     np.testing.assert_array_equal(found["r_hat"], nested_r_hat(x))
 
