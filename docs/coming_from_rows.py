@@ -151,6 +151,16 @@ PYMC = (
         "dist.NegativeBinomial2(3.0, 2.0)",
         "The parameters are mean and concentration.",
     ),
+    _in_model(
+        "pm.Weibull.dist(alpha, beta)",
+        "dist.Weibull(concentration=2.0, scale=1.0)",
+        "The positional order is scale, concentration.",
+    ),
+    _in_model(
+        "pm.ZeroInflatedPoisson.dist(psi, mu)",
+        "dist.ZeroInflatedPoisson(gate=1 - 0.7, rate=3.0)",
+        "`gate` is the probability of an extra zero: 1 - `psi`.",
+    ),
     _in_model("pm.gp.cov.ExpQuad, pm.gp.HSGP", "gp.SineBasis", "See [processes](processes.md)."),
     Idiom(
         "pm.sample(1000, tune=1000, chains=4, random_seed=0)",
@@ -220,6 +230,12 @@ STAN = (
     _in_model("normal_lpdf(y | 0, 1)", "dist.Normal(0, 1).log_prob(y)"),
     _in_model("gamma(2, 1)", "dist.Gamma(2.0, 1.0)", "The parameters are shape and rate, as in Stan."),
     _in_model("neg_binomial_2(mu, phi)", "dist.NegativeBinomial2(3.0, 2.0)"),
+    _in_model(
+        "weibull(alpha, sigma)",
+        "dist.Weibull(concentration=2.0, scale=1.0)",
+        "The positional order is scale, concentration.",
+    ),
+    _in_model("beta_binomial(n, alpha, beta)", "dist.BetaBinomial(2.0, 3.0, total_count=10)"),
     _in_model("bernoulli_logit(eta)", "dist.Bernoulli(logits=0.3)"),
     _in_model("poisson_log(eta)", "dist.LogPoisson(0.3)"),
     _in_model("multi_normal_cholesky(mu, L)", "dist.MultivariateNormal(np.zeros(2), scale_tril=np.eye(2))"),
@@ -282,6 +298,16 @@ TURING = (
         "It takes a rate: one over Julia's scale.",
     ),
     _in_model("Exponential(scale)", "dist.Exponential(1 / 2.0)", "It takes a rate too."),
+    _in_model(
+        "Weibull(shape, scale)",
+        "dist.Weibull(concentration=2.0, scale=1.0)",
+        "The positional order is scale, concentration.",
+    ),
+    _in_model(
+        "NegativeBinomial(r, p)",
+        "dist.NegativeBinomial(5, probs=1 - 0.3)",
+        "`probs` is one minus Julia's `p`.",
+    ),
     _in_model(
         "y has missing values",
         'with ac.plate("row", 8): ac.sample("y", dist.Normal(0, 1), obs=y, obs_mask=np.isfinite(y))',

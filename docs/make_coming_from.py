@@ -42,7 +42,7 @@ Models look the same: statements, plates, handlers and distributions have NumPyr
   threads. There is no key to split: `seed=0` fixes every random number.
 - **Observations need a plate.** A scalar distribution with a vector `obs=` is an error outside a plate. NumPyro
   broadcasts it, and a wrong shape then counts data several times.
-- **Precision belongs to the run.** It is float64 by default. JAX's own settings do not matter and are not changed.
+- **Precision belongs to the run.** It is float64 by default. JAX's own precision does not matter and is not changed.
 - **Draws keep their chains.** `draws["a"]` has shape (chain, draw, *site).
 
 Not there yet: variational inference (`SVI`) and discrete latent sites (`config_enumerate`).""",
@@ -56,8 +56,9 @@ A model is a Python function, not a context. Its data are the arguments: call th
 - **Use `jax.numpy`, not PyTensor.** Values are JAX arrays while the model is traced.
 - **Name a site once**, in the first argument of `ac.sample`. The second argument is a distribution without a name.
 - **Call the model again for new data.** `infer.predict(draws, model(x_new))` replaces `pm.set_data`. Shapes may change.
-- **Parameters have NumPyro's names**: `loc, scale, concentration, rate, probs`. Positional arguments come in the usual
-  order. An error for `mu=` or `sigma=` names the right parameter.
+- **Parameters have NumPyro's names**: `loc, scale, concentration, rate, probs`. An error for `mu=` or `sigma=` names
+  the right parameter. Name the arguments of `Weibull`, `Pareto` and zero-inflated distributions: their order or meaning
+  differs.
 
 Not there yet: variational inference (`pm.fit`) and discrete latent sites.""",
         PYMC,
@@ -71,6 +72,7 @@ with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
 - **Indices begin at 0.** `ac.levels` makes codes from any labels. Codes that begin at 1 are an error: subtract 1.
 - **The prior sets the constraint.** `dist.HalfNormal(1)` is positive and `dist.Dirichlet` is on the simplex. For a flat
   prior on a constrained parameter write `dist.ImproperUniform`.
+- **Name the arguments of distributions.** The order of some differs, as in `dist.Weibull(scale, concentration)`.
 - **Log densities include all constants.** Stan's `~` statements drop them, so `lp` differs by a constant.
 - **There is no C++ compiler to install.** A model compiles in a second or two.
 - **Functions of the draws replace generated quantities**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.
@@ -85,11 +87,12 @@ Not there yet: variational inference.""",
 
 - **Mark observations with `obs=`.** The arguments of the function do not decide what is observed.
 - **Repeat independent statements with a plate**, not with a loop or `.~`. Use `ac.scan` for loops over time.
-- **`dist.Gamma` and `dist.Exponential` take rates**, where Julia's take scales.
+- **`dist.Gamma` and `dist.Exponential` take rates**, where Julia's take scales. `dist.Weibull` and `dist.Pareto` have
+  the scale first: name their arguments.
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-Not there yet: `Gibbs`, particle samplers and discrete latent sites.""",
+Not there yet: variational inference, `Gibbs`, particle samplers and discrete latent sites.""",
         TURING,
     ),
 }

@@ -148,3 +148,13 @@ def test_modules_that_refuse_names_are_like_others():
 def test_the_words_of_others_are_loaded_by_the_first_error():
     code = "import sys, accord; from accord import infer; assert 'accord.core.dictionary' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_code_for_the_skew_double_exponential_has_the_density_of_stans_manual():
+    code = next(word.ours for word in WORDS if word.theirs == "skew_double_exponential")
+    mu, sigma, tau = 0.3, 1.4, 0.2
+    y = np.array([1.1, -0.7])
+    tails = (1 - tau) * np.maximum(mu - y, 0) + tau * np.maximum(y - mu, 0)
+    expected = np.log(2 * tau * (1 - tau) / sigma) - 2 / sigma * tails
+    ours = eval(code, {"dist": dist, "mu": mu, "sigma": sigma, "tau": tau})
+    np.testing.assert_allclose(ours.log_prob(y), expected, rtol=1e-5)

@@ -70,7 +70,7 @@ _PYMC: dict[str, dict[str, str]] = {
     "ZeroInflatedPoisson": {"mu": "rate", "psi": "gate=1 - psi"},
     "ZeroSumNormal": {"sigma": "scale"},
 }
-_NOTES = {("Geometric", "p"): "Failures are counted, from 0, and not trials, from 1."}
+_NOTES = {("Geometric", "p"): "Accord counts failures, from 0. PyMC counts trials, from 1."}
 
 # Parameters of any distribution that are not numbers; `dist.Normal(0, 1)` stands for any distribution.
 _REPEATED = "In a model, `ac.plate` repeats a site."
