@@ -34,9 +34,11 @@ INTRODUCTION = """# Models that cannot work
 
 This page shows {total} models with an error, what accord reports for each, and what NumPyro {numpyro} does with the
 same lines, with its own names imported. Both ran {chains} chains with {warmup} warm-up draws and {draws} draws.
+Options in a call replace these. NumPyro's lines give the number of its draws.
 
 Accord's tests run every model under every executor. None may hang, and none may return as if nothing were wrong. Each
-message must name the site, what was found there, and what to do. No message is written for one of these models.
+message must name the site, what was found there, and what to do. The messages are general: none was written for one of
+these models only.
 
 | | error | draws, with an error or a warning | draws, with information | draws, without a message |
 |---|---|---|---|---|
