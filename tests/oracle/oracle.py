@@ -294,7 +294,12 @@ def _pushed(stack: list[Any], entry: Any) -> Iterator[None]:
 
 
 def gradient(model: d.Description, position: np.ndarray, step: float = 1e-2) -> np.ndarray:
-    """Derivatives by central differences of order eight."""
+    """Derivatives by central differences of order eight.
+
+    A density with a kink, such as that of a Laplace distribution, has no such differences across it. Where those of a
+    sixteenth of the step differ by far more than their errors, the longer ones have crossed a kink, and the shorter
+    ones are taken.
+    """
     weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 
     def along(i: int, distance: float) -> float:
@@ -302,9 +307,11 @@ def gradient(model: d.Description, position: np.ndarray, step: float = 1e-2) -> 
         moved[i] += distance
         return read(model, Point(position=moved)).log_density
 
-    return np.array(
-        [
-            sum(w * (along(i, k * step) - along(i, -k * step)) for k, w in weights.items()) / step
-            for i in range(len(position))
-        ]
-    )
+    def slope(i: int, step: float) -> float:
+        return sum(w * (along(i, k * step) - along(i, -k * step)) for k, w in weights.items()) / step
+
+    def checked(i: int) -> float:
+        long, short = slope(i, step), slope(i, step / 16)
+        return long if abs(long - short) <= 1e-5 * (1 + abs(short)) else short
+
+    return np.array([checked(i) for i in range(len(position))])
