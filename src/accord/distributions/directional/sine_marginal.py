@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from ..base import Shape
+from ..rejection import first_accepted
 from ..special import log_of, log_sum_exp
 from .arc_mass import NODES, WEIGHTS, log_half_circle
-from .rejection import first_accepted
 
 _CELLS = 64
 _MOST_ROUNDS = 200

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jax.scipy import special as jsp
 
+from ..rejection import first_accepted
 from .arc_mass import cdf, log_density, log_rise, mean_fall, rule, tail, wrap
-from .rejection import first_accepted
 
 _TWO_PI = 2 * math.pi
 # A proposal is refused with a probability of at most 0.35, so this many are never all refused.

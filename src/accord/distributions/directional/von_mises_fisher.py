@@ -11,9 +11,9 @@ from ...bijectors import float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
+from ..rejection import first_accepted
 from .arc_mass import NODES, WEIGHTS
 from .projected_normal import length_of
-from .rejection import first_accepted
 
 _MOST_ROUNDS = 100
 
