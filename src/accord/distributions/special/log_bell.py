@@ -56,6 +56,23 @@ def bell_height(x: jax.Array, place: Bell) -> jax.Array:
     return -place.up * rise - place.down * fall - place.slope * u
 
 
+def bell_fall(u: jax.Array, place: Bell) -> jax.Array:
+    """Return how far the exponent has fallen at the distance u from its maximum."""
+    rise, fall = _rests(u)
+    return place.up * rise + place.down * fall
+
+
+def bell_tangent(rise: jax.Array, fall: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the distance at which a tangent leaves the maximum, and the distance in which it then falls by one.
+
+    It touches one side of the exponent, -rise * (e^s - 1 - s) - fall * (e^-s - 1 + s), where that is -1 to -2.1.
+    """
+    s = _reach(rise, fall, None, 1.0)
+    first, second = _rests(s)
+    decay = 1 / (rise * jnp.expm1(s) - fall * jnp.expm1(-s))
+    return jnp.maximum(s - decay * (rise * first + fall * second), 0.0), decay
+
+
 def bell_nodes(place: Bell) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Return distances u from the maximum along one more axis, the exponents there, and the weights of the rule."""
     _, up, down, _ = jax.lax.stop_gradient(place)
@@ -103,9 +120,9 @@ def _panels(ends: list[jax.Array]) -> tuple[jax.Array, jax.Array]:
     return places, jnp.concatenate([length * weights for _, length in parts], axis=-1)
 
 
-def _reach(rise: jax.Array, fall: jax.Array, slope: jax.Array | None) -> jax.Array:
-    """Return the s at which rise * (e^s - 1 - s) + fall * (e^-s - 1 + s) + slope * s equals the required fall."""
-    most = FALL[bits_of(rise)]
+def _reach(rise: jax.Array, fall: jax.Array, slope: jax.Array | None, most: float | None = None) -> jax.Array:
+    """Return an s by which rise * (e^s - 1 - s) + fall * (e^-s - 1 + s) + slope * s has reached the required fall."""
+    most = FALL[bits_of(rise)] if most is None else most
     # e^-s - 1 + s is at least s^2 / (2 + s).
     share, other = most / rise, most / fall
     found = jnp.minimum(jnp.log1p(share + jnp.sqrt(2 * share)), 0.5 * (other + jnp.sqrt(other * (other + 8))))

@@ -10,7 +10,6 @@ from ...bijectors import align
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..noise import keep_inside
 from ..special import exp_of, log_bessel_ke
 from ..special.log_bell import (
     bell,
@@ -22,6 +21,7 @@ from ..special.log_bell import (
 )
 from ..special.quadrature import together
 from ..special.tail_quantile import solve_tails
+from .generalized_inverse_gaussian_draws import draw
 
 # From this sharpness of the bell on, compute the variance from points around the top.
 _SHARP_FROM = 30.0
@@ -74,7 +74,7 @@ class GeneralizedInverseGaussian(AbstractDistribution):
         return jnp.where(is_outside, -jnp.inf, found)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
-        return keep_inside(super().sample(key, sample_shape), 0.0)
+        return draw(key, self._shape(sample_shape), *self._arrays("a", "b", "p"))
 
     def cdf(self, value: Any) -> jax.Array:
         return exp_of(self.log_cdf(value))
