@@ -11,7 +11,7 @@ import pytest
 import accord.distributions as dist
 from accord import handlers
 from accord import language as ac
-from accord.core.errors import DataError
+from accord.core.errors import DataError, SiteError
 from accord.density import LogDensity, sharded_sum
 
 SIZE = 4
@@ -372,6 +372,44 @@ def test_a_deep_copy_still_judges_other_data():
     density = copy.deepcopy(LogDensity.from_model(line_of_groups(GOOD, np.zeros(5))))
     with pytest.raises(DataError, match="row 0 is 4"):
         density.with_data({"g": np.array([4, 0, 1, 2, 3])})
+
+
+TRAVELLED = {
+    "an index": ({"g": np.array([9, 0, 1, 2, 3])}, DataError, "argument 'g': row 0 is 9"),
+    "an observation": ({"y": np.array([0, 1, 5, 0, 1])}, SiteError, "The first is 5 at index 2"),
+}
+
+
+@pytest.mark.parametrize("case", TRAVELLED)
+def test_a_density_that_was_pickled_judges_other_data_too(case):
+    data, error, words = TRAVELLED[case]
+    density = pickle.loads(
+        pickle.dumps(LogDensity.from_model(hits_of_groups(GOOD, np.array([0, 1, 1, 0, 1]))))
+    )
+    with pytest.raises(error, match=words):
+        density.with_data(data)
+    other = density.with_data({"g": GOOD[::-1].copy()})  # which is traced again, so that it knows
+    with pytest.raises(error, match=words):
+        other.with_data(data)
+    assert other.with_data({"g": GOOD}).program is other.program
+
+
+def test_a_density_that_was_pickled_is_not_traced_again_by_a_worker():
+    density = pickle.loads(
+        pickle.dumps(LogDensity.from_model(hits_of_groups(GOOD, np.array([0, 1, 1, 0, 1]))))
+    )
+    seen = []
+    jax.make_jaxpr(lambda data: seen.append(density.with_data(data)))(density.data)
+    assert [each.program for each in (*seen, density.with_data({}))] == [density.program] * 2
+
+
+@ac.model
+def hits_of_groups(g, y):
+    """Rows of groups that observe zeros and ones."""
+    with ac.plate("group", SIZE):
+        a = ac.sample("a", dist.Normal(0.0, 1.0))
+    with ac.plate("row", len(g)):
+        ac.sample("y", dist.Bernoulli(logits=a[g]), obs=y)
 
 
 @ac.model

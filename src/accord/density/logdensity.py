@@ -160,7 +160,8 @@ class LogDensity(eqx.Module):
     def with_data(self, data: Mapping[str, Any]) -> "LogDensity":
         """Return the density with other data for the names given.
 
-        Where the shapes are as before and no constant changes, nothing is traced again.
+        Where the shapes are as before and no constant changes, nothing is traced again, unless the density has been
+        pickled: then its model is traced to check the new data.
 
         **Raises** `DataError` for unknown names and values that are not numbers; `SiteError` as `from_model` does.
         """
@@ -170,11 +171,14 @@ class LogDensity(eqx.Module):
             name in self.data and (value.shape, value.dtype) == (self.data[name].shape, self.data[name].dtype)
             for name, value in new.items()
         )
-        if not is_same_program:
+        every = {**self.data, **new}
+        # A worker, whose copy knows nothing to check, gives it tracers alone, or nothing where there are no data.
+        is_left = not new or any(isinstance(value, Tracer) for value in every.values())
+        if not (is_same_program and (is_left or self.program.can_check)):
             program, arrays, notices = self.program.rebuilt({**self.data, **self.constants, **new})
             return LogDensity(arrays, program, notices)
-        self.program.check({**self.data, **new})
-        return LogDensity({**self.data, **new}, self.program, self.notices)
+        self.program.check(every)
+        return LogDensity(every, self.program, self.notices)
 
     # By identity, so that `jax.jit(density.value_and_grad)` works though data has no hash.
     def __eq__(self, other: object) -> bool:

@@ -94,6 +94,11 @@ class AbstractProgram(abc.ABC):
         """Raise `SiteError` for a bad observation (not finite, not in the support), `DataError` for a bad index."""
         del data
 
+    @property
+    def can_check(self) -> bool:
+        """Return whether `check` knows all that it needs: a program that was pickled must be built again first."""
+        return self.whole is None or self.whole.can_check
+
     def rebuilt(
         self, data: Mapping[str, Any]
     ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
@@ -218,6 +223,11 @@ class ModelProgram(AbstractProgram):
                 continue
             check_finite(entry, pieces_in_memory(value))
         self.claims.check(data)
+
+    @property
+    def can_check(self) -> bool:
+        """Return whether what its trace told of indices and observations is here."""
+        return self.claims.is_known and self.uses.is_known
 
     def rebuilt(
         self, data: Mapping[str, Any]

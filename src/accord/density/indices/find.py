@@ -52,12 +52,16 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """The places where a model indexes by data; none in a copy in another process, since its data have been judged."""
+    """The places where a model indexes by data. A copy in another process holds none: its data have been judged.
+
+    **Fields**: `is_known`: whether `all` holds them, as in every instance that has not travelled.
+    """
 
     all: tuple[Use, ...] = ()
+    is_known: bool = True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Uses, ()
+        return Uses, ((), False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Uses":
         return self  # a copy in this process may be given other data, which are to be judged

@@ -19,11 +19,13 @@ class Claims:
     **Fields**
     - `claims`: the sites. `names`: the names of the data.
     - `flat`: from one number and the data to the arrays of all sites' parts.
+    - `is_known`: whether these are here, as in every instance that has not travelled.
     """
 
     claims: tuple[Claim, ...] = ()
     names: tuple[str, ...] = ()
     flat: Flat | None = None
+    is_known: bool = True
 
     @staticmethod
     def of(claims: Sequence[Claim], names: Sequence[str], flat: Flat) -> "Claims":
@@ -33,7 +35,7 @@ class Claims:
         return Claims(tuple(claims), tuple(names), sliced(flat, outputs))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Claims, ()
+        return Claims, ((), (), None, False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Claims":
         return self  # a copy in this process may be given other data, which are to be judged
