@@ -229,6 +229,14 @@ PASSES = {
         lambda a, g: jax.lax.map(lambda i: jax.lax.cond(i < 0, lambda: 0.0, lambda: a[i]), g),
         MISSING,
     ),
+    "a branch that cannot be followed": (
+        lambda a, g: jax.lax.cond(jnp.exp(g).mean() > 100.0, lambda: a[g].sum(), lambda: 0.0),
+        GOOD,
+    ),
+    "a loop that is not begun": (
+        lambda a, g: jax.lax.while_loop(lambda c: c[0] < g[0], lambda c: (c[0] + 1, a[g].sum()), (2, 0.0))[1],
+        FROM_ONE,
+    ),
     "by a site": (lambda a, g: a[(a > 0).astype(int)] + g[0], FROM_ONE),
     "repeated, by JAX's own indices": (lambda a, g: jnp.repeat(a, g, total_repeat_length=10), np.array([0, 1, 0, 9])),
     "counted, by JAX's own indices": (lambda a, g: jnp.bincount(g, length=3) * a[0], FROM_ONE),
@@ -341,6 +349,51 @@ def test_an_index_that_numpy_may_round_in_another_way_is_told_by_a_notice(case):
     assert notice.code == "index_not_checked" and notice.severity == "info"
     for word in ("plate 'group' of size 4", "'g'", f"`{case}`", "test_indices.py:"):
         assert word in notice.message
+
+
+def rare(a, g):
+    """Whether something holds of the data that XLA and NumPy may round differently."""
+    return jnp.exp(g).mean() > 1000.0
+
+
+# expressions that index by data which do not fit, where it is not known whether they come to it
+PERHAPS = {
+    "cond": lambda a, g: jax.lax.cond(rare(a, g), lambda: a[g].sum(), lambda: 0.0),
+    "ac.cond": lambda a, g: ac.cond(rare(a, g), lambda: a[g].sum(), lambda: 0.0),
+    "a condition of data and a site": lambda a, g: jax.lax.cond(
+        rare(a, g) & (a[0] > 0), lambda: a[g].sum(), lambda: 0.0
+    ),
+    "switch": lambda a, g: jax.lax.switch(rare(a, g).astype(int), [lambda: 0.0, lambda: a[g].sum()]),
+    "a branch of a branch": lambda a, g: jax.lax.cond(
+        rare(a, g), lambda: jax.lax.cond(g[0] > 0, lambda: a[g].sum(), lambda: 0.0), lambda: 0.0
+    ),
+    "in each turn of a scan": lambda a, g: jax.lax.map(
+        lambda i: jax.lax.cond(jnp.exp(i) > 1000.0, lambda: a[i], lambda: 0.0), g
+    ),
+    "by what a scan carries": lambda a, g: jax.lax.scan(
+        lambda c, i: (~c, jax.lax.cond(c, lambda: a[i], lambda: 0.0)), False, g
+    )[1],
+    "while": lambda a, g: jax.lax.while_loop(
+        lambda c: rare(a, g) & (c[0] < 3), lambda c: (c[0] + 1, c[1] + a[g].sum()), (0, 0.0)
+    )[1],
+    "as many turns as data say": lambda a, g: jax.lax.fori_loop(
+        0, g[0], lambda i, total: total + a[g[i]], 0.0
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PERHAPS)
+def test_an_index_that_does_not_fit_in_a_branch_that_is_not_known_is_told_by_a_notice(case):
+    model = grouped(PERHAPS[case])
+    fits = LogDensity.from_model(model(GOOD))
+    assert not fits.notices
+    for density in (fits.with_data({"g": FROM_ONE}), LogDensity.from_model(model(FROM_ONE))):
+        (notice,) = density.notices
+        assert notice.code == "index_not_checked" and notice.severity == "info"
+        for word in ("If it is: argument 'g': row 3 is 4", "plate 'group'", "test_indices.py:"):
+            assert word in notice.message
+        assert np.isfinite(density(jnp.zeros(SIZE + 1)))
+        assert not density.with_data({"g": GOOD}).notices
 
 
 def test_a_missing_code_among_floats_is_refused_and_not_the_first_group():

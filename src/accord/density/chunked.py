@@ -75,9 +75,9 @@ class ChunkedProgram(AbstractProgram):
         """Count as the whole model does."""
         return self.base.non_finite(position, data)
 
-    def check(self, data: Mapping[str, Any]) -> None:
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
         """Check as the whole model does."""
-        self.base.check(data)
+        return self.base.check(data)
 
     def rebuilt(self, data: Mapping[str, Any]) -> tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]:
         """Trace the whole model again; it may have other plates."""

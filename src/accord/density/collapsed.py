@@ -150,11 +150,12 @@ class CollapsedProgram(AbstractProgram):
             self.whole_position(position, self.conditional(position, data).mean), data
         )
 
-    def check(self, data: Mapping[str, Any]) -> None:
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
         """Check as the whole model does; and, unless JAX traces the data, that integrating out is exact."""
-        self.base.check(data)
+        notices = self.base.check(data)
         if not any(isinstance(value, Tracer) for value in data.values()):
             self.check_exact(data)
+        return notices
 
     def check_exact(self, data: Mapping[str, Any]) -> None:
         """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""

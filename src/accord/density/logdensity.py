@@ -177,8 +177,11 @@ class LogDensity(eqx.Module):
         if not (is_same_program and (is_left or self.program.can_check)):
             program, arrays, notices = self.program.rebuilt({**self.data, **self.constants, **new})
             return LogDensity(arrays, program, notices)
-        self.program.check(every)
-        return LogDensity(every, self.program, self.notices)
+        found = self.program.check(every)
+        if is_left:
+            return LogDensity(every, self.program, self.notices)
+        kept = (notice for notice in self.notices if notice.code != "index_not_checked")
+        return LogDensity(every, self.program, (*kept, *found))
 
     # By identity, so that `jax.jit(density.value_and_grad)` works though data has no hash.
     def __eq__(self, other: object) -> bool:

@@ -20,7 +20,7 @@ from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice
 from ..language.values import Replay
 from .data import Template
-from .indices import check_indices, notices_of_indices
+from .indices import check_indices
 from .latent import concrete
 from .layout import Layout
 from .logdensity import LogDensity
@@ -97,7 +97,7 @@ class Predictive:
 
         found = discover(model, precision, stand_in)
         data = {**found.data, **found.constants}
-        check_indices(found.uses, data, precision)
+        notices = check_indices(found.uses, data, precision)
         match = match_draws(found.layout, found_sites, held, redraw or {}, draws_others=draws_others)
         return Predictive(
             found.template,
@@ -106,7 +106,7 @@ class Predictive:
             found.layout,
             match.given,
             precision,
-            (*found.notices, *match.notices, *notices_of_indices(found.uses, data, precision)),
+            (*found.notices, *match.notices, *notices),
             found.claims,
             match.kept,
             match.takings,

@@ -18,7 +18,7 @@ from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries
 from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
-from .indices import Uses, check_indices, notices_of_indices
+from .indices import Uses, check_indices
 from .latent import bijector_of, concrete, sites_of
 from .layout import Entry, Layout
 from .observed import Claims
@@ -90,9 +90,13 @@ class AbstractProgram(abc.ABC):
         del position, data
         return {}
 
-    def check(self, data: Mapping[str, Any]) -> None:
-        """Raise `SiteError` for a bad observation (not finite, not in the support), `DataError` for a bad index."""
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
+        """Raise `SiteError` for a bad observation (not finite, not in the support), `DataError` for a bad index.
+
+        Returns notices of indices that could not be judged.
+        """
         del data
+        return ()
 
     @property
     def can_check(self) -> bool:
@@ -149,8 +153,7 @@ class ModelProgram(AbstractProgram):
             found.uses,
         )
         data = {**found.data, **found.constants}
-        program.check(data)
-        return program, found.data, (*found.notices, *notices_of_indices(found.uses, data, precision))
+        return program, found.data, (*found.notices, *program.check(data))
 
     @property
     def whole(self) -> "ModelProgram":
@@ -214,15 +217,16 @@ class ModelProgram(AbstractProgram):
             sites = self.sites(self.pieces(position), data)
             return {name: num_non_finite(sites[name]) for name in names}
 
-    def check(self, data: Mapping[str, Any]) -> None:
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
         """Check indices and observed arrays on the host; arrays that JAX traces are left to the program."""
-        check_indices(self.uses, {**data, **self.constants}, self.precision)
+        notices = check_indices(self.uses, {**data, **self.constants}, self.precision)
         for entry in self.layout.observed:
             value = data[entry.source] if entry.source else None
             if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
                 continue
             check_finite(entry, pieces_in_memory(value))
         self.claims.check(data)
+        return notices
 
     @property
     def can_check(self) -> bool:

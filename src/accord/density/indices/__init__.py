@@ -3,6 +3,6 @@
 from .axes import Axes
 from .closed_over import closed_over
 from .find import Asked, Uses, find
-from .judge import check_indices, notices_of_indices
+from .judge import check_indices
 
-__all__ = ["Asked", "Axes", "Uses", "check_indices", "closed_over", "find", "notices_of_indices"]
+__all__ = ["Asked", "Axes", "Uses", "check_indices", "closed_over", "find"]

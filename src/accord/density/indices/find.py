@@ -5,7 +5,7 @@ What is compared are the numbers that the user wrote, before JAX turns negative 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..flat import Atom, Flat, Frame, Step, aval_of, flatten
 from ..lines import calls_of
 from .axes import Axes
 from .nodes import Counter, Given, Held, Node, Turn, Unknown
-from .results import called, hidden, outputs, results
+from .results import called, followed, hidden, outputs, results
 from .uses import Condition, Use, of_step
 
 # What users call to index, and to transform functions that do.
@@ -91,6 +91,7 @@ class _Finder:
         self._closed_over = asked.closed_over
         self._outside: Mapping[str, np.ndarray] | None = None
         self._num_loops = 0
+        self._over_all_rows: set[int] = set()  # loops that stand for turns whose number is not known
 
     def walk(
         self,
@@ -111,7 +112,10 @@ class _Finder:
         for step in flat.steps:
             given = self._all_rows(step, tuple(node(atom) for atom in step.inputs))
             named = [None if isinstance(atom, core.Literal) else of.get(atom) for atom in step.inputs]
-            found = [*of_step(step, given, named, conditions, self._resolved)]
+            found = [
+                replace(use, conditions=self._that_count(use))
+                for use in of_step(step, given, named, conditions, self._resolved)
+            ]
             if found and self._is_users(step):
                 self.uses += found
             self._look_inside(step, given, named, conditions)
@@ -135,6 +139,7 @@ class _Finder:
         for axis, start in enumerate(given[1:]):
             if isinstance(start, Unknown) and not start.is_latent:
                 self._num_loops += 1
+                self._over_all_rows.add(self._num_loops)
                 length = max(lengths[axis], 1)
                 count = -(-shape[axis] // length)
                 found[1 + axis] = Counter(Held(np.int64(0)), self._num_loops, count, stride=length)
@@ -157,26 +162,22 @@ class _Finder:
         elif step.name == "while":
             num_tests, num_consts = params["cond_nconsts"], params["body_nconsts"]
             carry = [hidden(node) for node in outputs(step, given)]
-            for closed, consts in (
-                (params["cond_jaxpr"], slice(0, num_tests)),
-                (params["body_jaxpr"], slice(num_tests, num_tests + num_consts)),
-            ):
-                inner = [*given[consts], *carry]
-                labels = _first(axes[consts], len(given[consts]), len(inner))
-                self.walk(flatten(closed, frames, is_bounded=False), inner, labels, frames, conditions)
+            test = flatten(params["cond_jaxpr"], frames, is_bounded=False)
+            tests, consts = given[:num_tests], given[num_tests : num_tests + num_consts]
+            labels = _first(axes, num_tests, len(tests) + len(carry))
+            (goes_on,) = self.walk(test, [*tests, *carry], labels, frames, conditions)
+            (begins,) = followed(test, [*tests, *given[num_tests + num_consts :]])
+            inside = (*conditions, Condition(begins, 1, 2))
+            if goes_on.names:  # of a test of numbers that the code has, all rows are taken to be gone through
+                inside += (Condition(goes_on, 1, 2, is_of_rows=True),)
+            body = flatten(params["body_jaxpr"], frames, is_bounded=False)
+            labels = _first(axes[num_tests:], num_consts, len(consts) + len(carry))
+            self.walk(body, [*consts, *carry], labels, frames, inside)
         elif step.name == "cond":
             which, *operands = given
             for number, branch in enumerate(params["branches"]):
-                more = (
-                    () if isinstance(which, Unknown) else (Condition(which, number, len(params["branches"])),)
-                )
-                self.walk(
-                    flatten(branch, frames, is_bounded=False),
-                    operands,
-                    axes[1:],
-                    frames,
-                    (*conditions, *more),
-                )
+                inside = (*conditions, Condition(which, number, len(params["branches"])))
+                self.walk(flatten(branch, frames, is_bounded=False), operands, axes[1:], frames, inside)
         else:
             inner = called(step)
             if inner is not None:
@@ -201,6 +202,11 @@ class _Finder:
                 carried.append(hidden(after))
         rows = [node if isinstance(node, Unknown) else Turn(node, loop) for node in given[end:]]
         return [*given[:num_consts], *carried, *rows]
+
+    def _that_count(self, use: Use) -> tuple[Condition, ...]:
+        """Leave out what is said of the turns of a loop by which an index does not change."""
+        has_rows = not isinstance(use.index, Unknown) and not self._over_all_rows.isdisjoint(use.index.loops)
+        return tuple(each for each in use.conditions if has_rows or not each.is_of_rows)
 
     def _is_users(self, step: Step) -> bool:
         """Return whether the user indexes there, and not a function of a library, which may rely on JAX's rule."""

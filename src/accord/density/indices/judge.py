@@ -1,7 +1,6 @@
 """Compare the numbers by which a model indexes with the axes, and raise where one does not fit."""
 
 import ast
-import contextlib
 import linecache
 from collections.abc import Mapping
 from typing import Any
@@ -22,48 +21,42 @@ from .uses import Condition, Use
 from .words import Wrong, message
 
 
-def check_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> None:
+def check_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> tuple[Notice, ...]:
     """Raise `DataError` for the first index that is not inside of its axis.
 
+    Returns a notice for each line of which that is not known: its index is computed from data in a way that cannot be
+    followed, or does not fit and stands in a branch of which one cannot say whether it is taken.
     Of data that JAX is tracing nothing is said: who is around has looked at them, or will.
 
     **Arguments**
     - `data`: all arguments of the model by name.
     """
-    with scope(precision):
-        evaluate = Evaluator(_OnDemand(data))
-        for use in uses.all:
-            if isinstance(use.index, Unknown) or _is_traced(use, data):
-                continue
-            with contextlib.suppress(UnevaluableError):  # told by a notice
-                wrong = _first_wrong(use, use.index, evaluate, data)
-                if wrong is not None:
-                    raise DataError(message(wrong))
-
-
-def notices_of_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> tuple[Notice, ...]:
-    """Write a notice for each line whose index is computed from data in a way that cannot be followed."""
     found: dict[Notice, None] = {}
     with scope(precision):
         evaluate = Evaluator(_OnDemand(data))
         for use in uses.all:
-            if not _is_traced(use, data) and not _can_follow(use, evaluate):
-                found[_not_checked(use)] = None
+            if any(isinstance(data.get(name), Tracer) for name in use.index.names):
+                continue
+            notice = _judged(use, evaluate, data)
+            if notice is not None:
+                found[notice] = None
     return tuple(found)
 
 
-def _is_traced(use: Use, data: Mapping[str, Any]) -> bool:
-    return any(isinstance(data.get(name), Tracer) for name in use.index.names)
-
-
-def _can_follow(use: Use, evaluate: Evaluator) -> bool:
+def _judged(use: Use, evaluate: Evaluator, data: Mapping[str, Any]) -> Notice | None:
+    """Raise where an index does not fit; return a notice where that is not known."""
     if isinstance(use.index, Unknown):
-        return use.index.is_latent
+        return None if use.index.is_latent else _not_followed(use)
     try:
-        evaluate(use.index)
+        wrong = _first_wrong(use, use.index, evaluate, data, if_unknown=False)
+        if wrong is None and use.conditions:
+            perhaps = _first_wrong(use, use.index, evaluate, data, if_unknown=True)
+            return None if perhaps is None else _perhaps_wrong(perhaps)
     except UnevaluableError:
-        return False
-    return True
+        return _not_followed(use)
+    if wrong is not None:
+        raise DataError(message(wrong))
+    return None
 
 
 class _OnDemand(Mapping[str, Any]):
@@ -83,8 +76,13 @@ class _OnDemand(Mapping[str, Any]):
         return len(self._data)
 
 
-def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str, Any]) -> Wrong | None:
-    """Find the first number that is not inside of its axis, with what there is to say about all of them."""
+def _first_wrong(
+    use: Use, index: Known, evaluate: Evaluator, data: Mapping[str, Any], *, if_unknown: bool
+) -> Wrong | None:
+    """Find the first number that is not inside of its axis, with what there is to say about all of them.
+
+    `if_unknown`: whether branches count as taken of which that is not known.
+    """
     numbers = evaluate(index)
     if numbers.dtype.kind not in "iu" or not numbers.size:
         return None
@@ -95,7 +93,7 @@ def _first_wrong(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str,
     if use.excuse == "said" or (use.excuse == "perhaps" and _says_mode(use)):
         # What happens beyond an axis has been said. JAX counts negative numbers from the end before that.
         is_negative, is_beyond = is_negative & use.is_wrapped, np.zeros_like(is_beyond)
-    is_wrong = (is_negative | is_beyond) & _is_reached(use, index, evaluate, numbers.ndim)
+    is_wrong = (is_negative | is_beyond) & _is_reached(use, index, evaluate, numbers.ndim, if_unknown)
     if not is_wrong.any():
         return None
     sources = leaves(index)
@@ -127,11 +125,15 @@ def _is_padded(numbers: np.ndarray, source: np.ndarray) -> bool:
     return numbers.size >= source.size and np.array_equal(numbers.ravel()[: source.size], source.ravel())
 
 
-def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int) -> np.ndarray:
+def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int, if_unknown: bool) -> np.ndarray:
     """Return where the branches are taken in which an index stands, with one entry for each of its turns."""
     is_reached = np.ones([1] * rank, bool)
     for condition in use.conditions:
-        taken, loops = _is_taken(condition, evaluate), list(condition.which.loops)
+        which = condition.which
+        if isinstance(which, Unknown):
+            is_reached = is_reached & (if_unknown or which.is_of_sites)
+            continue
+        taken, loops = _is_taken(condition, which, evaluate, if_unknown), list(which.loops)
         for loop in [loop for loop in loops if loop not in index.loops]:
             taken = np.logical_or.reduce(taken, axis=loops.index(loop))
             loops.remove(loop)
@@ -142,12 +144,12 @@ def _is_reached(use: Use, index: Known, evaluate: Evaluator, rank: int) -> np.nd
     return is_reached
 
 
-def _is_taken(condition: Condition, evaluate: Evaluator) -> np.ndarray:
+def _is_taken(condition: Condition, which: Known, evaluate: Evaluator, if_unknown: bool) -> np.ndarray:
     try:
-        which = evaluate(condition.which)
+        number = evaluate(which)
     except UnevaluableError:
-        return np.ones([1] * len(condition.which.loops), bool)
-    return np.clip(which.astype(int), 0, condition.count - 1) == condition.number
+        return np.full([1] * len(which.loops), if_unknown)
+    return np.clip(number.astype(int), 0, condition.count - 1) == condition.number
 
 
 def _is_argument(source: Given | Held, data: Mapping[str, Any]) -> bool:
@@ -169,7 +171,17 @@ def _says_mode(use: Use) -> bool:
     return any(keyword.arg == "mode" for call in calls for keyword in call.keywords)
 
 
-def _not_checked(use: Use) -> Notice:
+def _perhaps_wrong(wrong: Wrong) -> Notice:
+    return Notice(
+        "info",
+        "index_not_checked",
+        "An index does not fit its axis, in a branch or loop of which is not known before the run whether it is gone "
+        f"through. If it is: {message(wrong)}",
+        "Where it never is, leave it out by a Python `if`, or give it an index that fits.",
+    )
+
+
+def _not_followed(use: Use) -> Notice:
     by = f", by `{use.index.by}`," if isinstance(use.index, Unknown) and use.index.by else ""
     axis = use.axes.describe(use.axis, use.size) if use.axes else f"an axis of size {use.size}"
     names = ", ".join(map(repr, sorted(use.index.names)))

@@ -130,6 +130,11 @@ class Unknown:
     by: str = ""
     parts: "tuple[Node, ...]" = field(default=())
 
+    @property
+    def is_of_sites(self) -> bool:
+        """Return whether it depends on unknowns of the model and on no data."""
+        return self.is_latent and not self.names
+
 
 Known = Given | Held | Made | Turn | Counter | Column
 Node = Known | Unknown

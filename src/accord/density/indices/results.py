@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from jax.extend import core
 
-from ..flat import Step
+from ..flat import Atom, Flat, Step
 from ..host import CONTROL, is_computable
 from ..provenance import through
-from .nodes import Node, Unknown, made_of
+from .nodes import Held, Node, Unknown, made_of
 
 
 def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
@@ -15,6 +15,19 @@ def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
     if not any(isinstance(node, Unknown) for node in given) and is_computable(step, exactly=True):
         return [made_of(step, given, number) for number in range(len(step.outputs))]
     return outputs(step, given)
+
+
+def followed(flat: Flat, inputs: Sequence[Node]) -> list[Node]:
+    """Make the nodes of the results of a program from those of its inputs."""
+    known: dict[int, Node] = {place: Held(value) for place, value in flat.constants.items()}
+    known.update(zip(flat.inputs, inputs, strict=True))
+
+    def node(atom: Atom) -> Node:
+        return Held(atom.val) if isinstance(atom, core.Literal) else known[atom]
+
+    for step in flat.steps:
+        known.update(zip(step.outputs, results(step, tuple(node(atom) for atom in step.inputs)), strict=True))
+    return [node(atom) for atom in flat.outputs]
 
 
 def outputs(step: Step, given: Sequence[Node]) -> list[Node]:

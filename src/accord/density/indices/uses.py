@@ -8,7 +8,7 @@ import numpy as np
 
 from ..flat import Step, aval_of
 from .axes import Axes
-from .nodes import Column, Held, Known, Made, Node, Unknown, is_equal
+from .nodes import Column, Held, Made, Node, Unknown, is_equal
 
 Excuse = Literal["no", "said", "perhaps"]
 """An answer: has the user said by `mode=` what becomes of an index beyond its axis? At times only the line tells."""
@@ -41,11 +41,16 @@ _BY_DEFAULT = (
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """A branch that is taken where `which` is `number`, of `count`."""
+    """A branch that is taken where `which` is `number`, of `count`.
 
-    which: Known
+    A branch that only sites choose counts as taken, since a sampler goes into all of them. With `is_of_rows`, it is
+    the turns of a loop that it speaks of, and so of an index only that has a row for each turn.
+    """
+
+    which: Node
     number: int
     count: int
+    is_of_rows: bool = False
 
 
 @dataclass(frozen=True, eq=False)
