@@ -1,8 +1,9 @@
 """Compute in NumPy what a traced function makes of data, before anything is compiled."""
 
-from .evaluate import CONTROL, UnevaluableError, is_computable, results_of, run
+from .evaluate import CONTROL, is_computable, results_of, run
 from .partial import HostArray, computed, on_host
 from .rules import ELEMENTWISE
+from .unevaluable import UnevaluableError
 
 __all__ = [
     "CONTROL",

@@ -14,8 +14,9 @@ import numpy as np
 from jax.core import Tracer
 
 from ..flat import Flat, Step, aval_of
-from .evaluate import UnevaluableError, interpret, is_computable, results_of
+from .evaluate import interpret, is_computable, results_of
 from .rules import MOVES
+from .unevaluable import UnevaluableError
 
 
 @dataclass(frozen=True)

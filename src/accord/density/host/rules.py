@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .unevaluable import UnevaluableError
 from .windows import Parameters, Rule, gather, scatter
 
 
@@ -48,14 +49,10 @@ def _convert(parameters: Parameters, x: np.ndarray) -> np.ndarray:
 
 
 def _select(which: np.ndarray, *cases: Any) -> np.ndarray:
-    if len(cases) == 2:
-        first, second = cases
-        return np.where(which, second, first)
-    return np.choose(which.astype(int), cases)
-
-
-def _integer_power(parameters: Parameters, x: np.ndarray) -> np.ndarray:
-    return x ** parameters["y"] if parameters["y"] >= 0 or x.dtype.kind == "f" else 1 // x ** -parameters["y"]
+    found = cases[0]
+    for number, case in enumerate(cases[1:], start=1):  # `np.choose` takes no more than some dozens
+        found = np.where(which == number, case, found)
+    return found
 
 
 def _round(parameters: Parameters, x: np.ndarray) -> np.ndarray:
@@ -124,7 +121,7 @@ def _high_level(parameters: Parameters, *arrays: np.ndarray) -> np.ndarray:
     operation = parameters["_prim"]
     details = operation.params
     if type(operation).__name__ != "SearchSorted" or details["batch_dims"] or arrays[0].ndim != 1:
-        raise ValueError(f"no rule for {operation}")  # the evaluator makes it an `UnevaluableError`
+        raise UnevaluableError(f"no rule for {operation}")
     return np.searchsorted(*arrays, side="right" if "right" in str(details["side"]).lower() else "left")
 
 
@@ -136,6 +133,9 @@ def _sort(parameters: Parameters, *arrays: np.ndarray) -> list[np.ndarray]:
 
 def _dot(parameters: Parameters, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     (x_axes, y_axes), (x_batch, y_batch) = parameters["dimension_numbers"]
+    wanted = parameters["preferred_element_type"]
+    if wanted is not None:  # in which the sums are made: small integers would overflow
+        x, y = x.astype(wanted, copy=False), y.astype(wanted, copy=False)
     of_x = list(range(x.ndim))
     of_y = [x.ndim + axis for axis in range(y.ndim)]
     for mine, theirs in (*zip(x_axes, y_axes, strict=True), *zip(x_batch, y_batch, strict=True)):
@@ -184,7 +184,7 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
             "optimization_barrier",
         )},
         "convert_element_type": _convert,
-        "integer_pow": _integer_power,
+        "integer_pow": lambda parameters, x: x ** parameters["y"],
         "round": _round,
     }
 )  # fmt: skip
@@ -208,8 +208,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "reduce_prod": _reduce(np.prod),
         "reduce_max": _reduce(np.max),
         "reduce_min": _reduce(np.min),
-        "reduce_and": _reduce(np.all),
-        "reduce_or": _reduce(np.any),
+        "reduce_and": _reduce(np.bitwise_and.reduce),
+        "reduce_or": _reduce(np.bitwise_or.reduce),
         "argmax": _arg(np.argmax),
         "argmin": _arg(np.argmin),
         "cumsum": _cumulative(np.cumsum),

@@ -24,12 +24,7 @@ class Evaluator:
         **Raises** `UnevaluableError` where there is no rule after all.
         """
         if id(node) not in self._known:
-            try:
-                self._known[id(node)] = self._value(node)
-            except UnevaluableError:
-                raise
-            except Exception as error:  # an operation that JAX cannot write for all turns at once
-                raise UnevaluableError from error
+            self._known[id(node)] = self._value(node)
         return self._known[id(node)]
 
     def _value(self, node: Known) -> np.ndarray:
@@ -76,4 +71,8 @@ def _over_loops(node: Any, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         function = jax.vmap(
             function, in_axes=tuple(0 if loop in each.loops else None for each in node.inputs)
         )
-    return run(jax.make_jaxpr(function)(*values), values)
+    try:
+        closed = jax.make_jaxpr(function)(*values)
+    except NotImplementedError as error:  # JAX cannot write this operation for all turns at once
+        raise UnevaluableError from error
+    return run(closed, values)
