@@ -49,6 +49,7 @@ NO_TEST = (
     "core_tests.py",
     "cli/test_commands.py",
     "drivers/test_modes.py",
+    "drivers/test_pickling.py",
     "drivers/test_until.py",
     "laws.py",
     "planted/bugs.py",
