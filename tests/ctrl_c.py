@@ -21,8 +21,10 @@ def is_heard() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def pressed_once(is_time: Callable[[Piece], bool]) -> Iterator[list[Piece]]:
+def pressed_once(is_time: Callable[[Piece], bool], *, to_group: bool = False) -> Iterator[list[Piece]]:
     """Send this process a Ctrl-C once such a piece is committed, and commit no more until the run has heard it.
+
+    `to_group` sends it to the processes of its group too, as a terminal does.
 
     The list holds the piece, once it has been pressed. Runs for which this comes early have short blocks.
     """
@@ -33,7 +35,7 @@ def pressed_once(is_time: Callable[[Piece], bool]) -> Iterator[list[Piece]]:
         found = [item for item in items if isinstance(item, Piece) and is_time(item)]
         if found and not pieces:
             pieces.append(found[0])
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(0 if to_group else os.getpid(), signal.SIGINT)  # 0 is the group
             assert ledger.stop.wait(60), "nobody has heard it"
 
     with is_heard(), mock.patch.object(Ledger, "commit", and_press):

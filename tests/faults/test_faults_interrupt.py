@@ -9,6 +9,7 @@ import time
 import jax
 import numpy as np
 import pytest
+from ctrl_c import pressed_once
 from fault_models import (
     QUIET,
     Child,
@@ -65,14 +66,18 @@ def interrupt(folder, cache, expected, executor, seconds, *, resumes=True):
     assert code == 0
     assert complete or notices[0] == "incomplete"
     if is_begun(folder):
-        loaded = infer.load(folder)
-        assert loaded.num_draws == num_draws
-        np.testing.assert_array_equal(loaded["x"], expected["x"][:, :num_draws])
+        assert_holds(folder, num_draws, expected)
     else:
         assert num_draws == 0
     if resumes:
         assert_same(finish(folder, target(), OPTIONS), expected)
     return not complete
+
+
+def assert_holds(folder, num_draws, expected):
+    loaded = infer.load(folder)
+    assert loaded.num_draws == num_draws
+    np.testing.assert_array_equal(loaded["x"], expected["x"][:, :num_draws])
 
 
 def begin_and_sample(folder, executor):
@@ -83,21 +88,25 @@ def begin_and_sample(folder, executor):
     return draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
 
 
-# Compiling, where programs are not kept; warm-up and sampling.
-MOMENTS = [
-    pytest.param("threads", "off", 1.5, marks=pytest.mark.slow),
-    ("threads", "kept", 2.0),
-    pytest.param("serial", "kept", 2.5, marks=pytest.mark.slow),
-    pytest.param("processes", "off", 3.0, marks=pytest.mark.slow),
-    ("processes", "kept", 5.0),
-]
+def press_within(phase, folder, executor):
+    """Press Ctrl-C once a piece of this phase is committed: what came back."""
+    with pressed_once(lambda piece: piece.phase == phase, to_group=True) as pieces:
+        draws = sample(target(), store=infer.RunFolder(folder), executor=executor, **OPTIONS)
+    return len(pieces), draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
 
 
-@pytest.mark.parametrize(("name", "keeps", "seconds"), MOMENTS)
-def test_ctrl_c_returns_what_was_drawn_and_the_run_can_go_on(tmp_path, cache, expected, name, keeps, seconds):
-    folder = cache if keeps == "kept" else "off"
-    resumes = (name, keeps) in (("threads", "kept"), ("processes", "kept"))
-    interrupt(tmp_path / "run", folder, expected, EXECUTORS[name], seconds, resumes=resumes)
+@pytest.mark.parametrize("phase", ["warmup", "sample"])
+@pytest.mark.parametrize("name", ["threads", pytest.param("serial", marks=pytest.mark.slow), "processes"])
+def test_ctrl_c_returns_what_was_drawn_and_the_run_can_go_on(tmp_path, cache, expected, name, phase):
+    child = Child.start(cache, press_within, phase, tmp_path / "run", EXECUTORS[name])
+    word, _, result = child.hear()
+    assert word == "done", result
+    pressed, complete, num_draws, notices = result
+    assert pressed == 1 and not complete and notices[0] == "incomplete"
+    assert child.end() == 0
+    assert_holds(tmp_path / "run", num_draws, expected)
+    if name != "serial":
+        assert_same(finish(tmp_path / "run", target(), OPTIONS), expected)
 
 
 @pytest.mark.slow
