@@ -114,3 +114,76 @@ def test_an_unknown_that_the_draws_lack_or_that_does_not_fit_is_named(function):
 def test_a_model_without_observations_has_no_likelihood():
     with pytest.raises(ModelError, match="observes nothing"):
         infer.log_likelihood({"a": np.zeros((1, 2))}, ac.model(lambda: ac.sample("a", dist.Normal(0, 1)))())
+
+
+@ac.model
+def counted_by(way, seen):
+    m = ac.sample("m", dist.Normal(0, 1))
+    law, y = dist.Uniform(0, 1), np.full(3, 0.5)
+    match way:
+        case "nothing":
+            ac.sample("y", law.expand((3,)), obs=y)
+        case "handler":
+            with ac.plate("row", 3), handlers.mask(mask=seen):
+                ac.sample("y", law, obs=y)
+        case "scale":
+            with ac.plate("row", 3), handlers.scale(scale=np.where(seen, 2.0, 0.0)):
+                ac.sample("y", law, obs=y)
+        case "distribution":
+            ac.sample("y", law.mask(seen), obs=y)
+        case "expanded":
+            ac.sample("y", law.mask(np.array(True)).expand((3,)).mask(seen), obs=y)
+        case "event":
+            ac.sample(
+                "y", law.mask(np.stack([seen, np.zeros(3, bool)], -1)).to_event(1), obs=np.stack([y, y], -1)
+            )
+        case "missing":
+            with ac.plate("row", 3):
+                ac.sample("y", law, obs=y, obs_mask=seen)
+        case "elements":
+            both = np.stack([seen, np.zeros(3, bool)], -1)
+            whole = dist.MultivariateNormal(np.zeros(2), np.eye(2))
+            with ac.plate("row", 3):
+                ac.sample("y", whole, obs=np.stack([y, y], -1), obs_mask=both)
+        case "steps":
+            ac.scan(lambda carry, here: (carry, ac.sample("y", law.mask(here), obs=0.5)), m, seen)
+        case "branch":
+            ac.cond(
+                m < 0,
+                lambda: ac.sample("y", law.expand((3,)), obs=y),
+                lambda: ac.sample("y", law.mask(seen), obs=y),
+            )
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "nothing",
+        "handler",
+        "scale",
+        "distribution",
+        "expanded",
+        "event",
+        "missing",
+        "elements",
+        "steps",
+        "branch",
+    ],
+)
+def test_entries_are_left_out_by_masks_and_not_because_they_are_zero(way):
+    # The log density of Uniform(0, 1) is 0 at each of its values.
+    seen = np.array([True, False, True])
+    fill = {"missing": {"y_unobserved": 1}, "elements": {"y_unobserved": 4}}.get(way, {})
+    at = {"m": np.ones((1, 2))} | {name: np.full((1, 2, size), 0.5) for name, size in fill.items()}
+    group = infer.log_likelihood(at, counted_by(way, seen)).to_arviz()["log_likelihood"]
+    if way == "nothing":
+        assert group["y"].shape == (1, 2, 3)
+    else:
+        assert list(group["y_entry"].values) == [0, 2]
+
+
+def test_an_entry_that_counts_for_one_draw_is_an_observation():
+    seen = np.array([True, False, True])
+    at = {"m": np.array([[-1.0, 1.0]])}
+    group = infer.log_likelihood(at, counted_by("branch", seen)).to_arviz()["log_likelihood"]
+    assert group["y"].shape == (1, 2, 3)

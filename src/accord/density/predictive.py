@@ -26,7 +26,7 @@ from .layout import Layout
 from .logdensity import LogDensity
 from .matching import DrawNew, Held, Taking, mark_of, match_draws
 from .observed import Claims
-from .reduction import log_prob_of, pointwise
+from .reduction import counts_of, log_prob_of, pointwise
 from .row_files import in_memory
 from .simulate import DrawOrSay
 from .tracing import discover
@@ -132,10 +132,17 @@ class Predictive:
         names = [entry.name for entry in self.layout.sites if entry.kind != "factor"]
         return {name: jnp.asarray(sites[name].value) for name in names if name not in self.given}
 
-    def log_likelihood(self, values: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Evaluate the log density of each batch entry, by observed site: mask * scale * log_prob."""
+    def log_likelihood(self, values: Mapping[str, Any]) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+        """Evaluate the log density of each batch entry, by observed site: mask * scale * log_prob.
+
+        Also returns, by site of which some entries may be left out, which entries count.
+        """
         _, sites = self._run(values)
-        return {entry.name: _entries(sites[entry.name]) for entry in self.layout.observed}
+        observed = {entry.name: sites[entry.name] for entry in self.layout.observed}
+        counts = {
+            name: is_counted for name, site in observed.items() if (is_counted := counts_of(site)) is not None
+        }
+        return {name: _entries(site) for name, site in observed.items()}, counts
 
     def log_prior(self, values: Mapping[str, Any]) -> jax.Array:
         """Evaluate the log density of the unknowns in the model's own space, without Jacobians; shape `()`."""

@@ -1,5 +1,6 @@
 """Reduce each site of a model to its one number in the log density, with masks and scale."""
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 
 from ..core.errors import SiteError
 from ..distributions import AbstractDistribution
+from ..distributions.wrappers.counted import counted
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.places import note_site
@@ -37,6 +39,15 @@ def pointwise(site: Site) -> jax.Array | None:
     if entries is not None and site.mask is not None:
         entries = jnp.where(jnp.asarray(site.mask), entries, jnp.zeros_like(entries))
     return entries
+
+
+def counts_of(site: Site) -> jax.Array | None:
+    """Say which batch entries count, by masks and by a scale that is not zero; `None` if nothing leaves any out."""
+    parts = [counted(site.distribution)]
+    parts += [] if site.mask is None else [site.mask]
+    parts += [] if site.scale is None else [jnp.asarray(site.scale) != 0]
+    found = [jnp.broadcast_to(part, site.batch_shape) for part in parts if part is not None]
+    return functools.reduce(jnp.logical_and, found) if found else None
 
 
 def log_prob_of(sites: Iterable[Site], dtype: Any) -> jax.Array:

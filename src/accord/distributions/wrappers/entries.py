@@ -40,9 +40,15 @@ class AbstractEntries(AbstractDistribution):
 
 
 class AbstractPart(AbstractDistribution):
-    """Abstract base class of the observed part of a batch; `base` is the distribution of the whole."""
+    """Abstract base class of the observed part of a batch.
+
+    **Fields**
+    - `base`: the distribution of the whole.
+    - `is_there`: which elements are observed, of the shape of a value.
+    """
 
     base: eqx.AbstractVar[Any]
+    is_there: eqx.AbstractVar[np.ndarray]
 
 
 class Entries(AbstractEntries):

@@ -33,7 +33,7 @@ def part_of(
 ) -> AbstractDistribution | None:
     """Return the distribution of the observed elements of vectors."""
     normal = normal_of(distribution)
-    return distribution if normal is None else NormalPart(normal, shape, is_there)
+    return distribution if normal is None else NormalPart(base=normal, shape=shape, is_there=is_there)
 
 
 class NormalPart(AbstractPart):

@@ -51,14 +51,17 @@ def log_likelihood(
             "single observations. Call it with its data; a likelihood that is a factor is in `infer.log_joint`."
         )
     target.check_observed()
-    found = over_draws(
+    found, counts = over_draws(
         "log_likelihood",
         target,
         source,
         lambda target, values, key: target.log_likelihood(values),
         executor=executor,
     )
-    return LogLikelihood(**about(source, target, {name: found[name] for name in names}, target.notices))
+    return LogLikelihood(
+        **about(source, target, {name: found[name] for name in names}, target.notices),
+        counted={name: array.any(axis=(0, 1)) for name, array in counts.items()},
+    )
 
 
 @checks_options

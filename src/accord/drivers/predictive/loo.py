@@ -133,8 +133,8 @@ def _observed(likelihood: LogLikelihood, site: str) -> np.ndarray | None:
     known, whole = likelihood.observed.get(site), likelihood.sites[site]
     if known is None or np.shape(known)[: whole.ndim - 2] != whole.shape[2:]:
         return None
-    is_seen = np.any(whole != 0, axis=(0, 1))
-    return np.asarray(known) if is_seen.all() else np.asarray(known)[is_seen]
+    is_seen = likelihood.counted.get(site)
+    return np.asarray(known) if is_seen is None or is_seen.all() else np.asarray(known)[is_seen]
 
 
 def _doubts(site: str, labels: list[str], pareto_k: np.ndarray, good_k: float) -> tuple[Notice, ...]:

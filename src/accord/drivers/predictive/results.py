@@ -136,11 +136,17 @@ class LogLikelihood(AbstractOfDraws):
 
     Masked entries are zero.
 
+    **Fields**, besides those of `AbstractOfDraws`:
+    - `counted`: by site with a mask or a scale, bool of its batch shape: which entries count, for any of the draws. The
+      others are no observations for ArviZ and for the criteria.
+
     **Example**
 
     >>> infer.log_likelihood(draws)
     <LogLikelihood of eight_schools: 2 chains x 200 draws; y[8]>
     """
+
+    counted: dict[str, np.ndarray]
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -150,10 +156,10 @@ class LogLikelihood(AbstractOfDraws):
         with their numbers in row-major order where they had several dims.
         """
         values, dims, coords = dict(self.sites), dict(self.dims), dict(self.coords)
-        for name, array in self.sites.items():
-            is_seen = np.any(array != 0, axis=(0, 1))
+        for name, is_seen in self.counted.items():
             if is_seen.all():
                 continue
+            array = self.sites[name]
             values[name] = array[:, :, is_seen]
             labels = coords.get(dims[name][0]) if is_seen.ndim == 1 else None
             labels = np.arange(is_seen.size) if labels is None else np.asarray(labels)
