@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 from accord.density.flat import flatten
-from accord.density.host import ELEMENTWISE
+from accord.density.host import ELEMENTWISE, ROUNDINGS
 from accord.density.host.evaluate import results_of, run
 from accord.density.host.rules import RULES
 from accord.density.host.unevaluable import Parameters, UnevaluableError
@@ -86,6 +86,28 @@ CASES = {
     "log1p": [(lax.log1p, (POSITIVE,))],
     "expm1": [(lax.expm1, (X,))],
     "pow": [(lax.pow, (POSITIVE, Y))],
+    "exp2": [(lax.exp2, (X,))],
+    "cbrt": [(lax.cbrt, (X,))],
+    "rsqrt": [(lax.rsqrt, (POSITIVE,))],
+    "logistic": [(lax.logistic, (X,))],
+    "sin": [(lax.sin, (X,))],
+    "cos": [(lax.cos, (X,))],
+    "tan": [(lax.tan, (X,))],
+    "asin": [(lax.asin, (X / 4,))],
+    "acos": [(lax.acos, (X / 4,))],
+    "atan": [(lax.atan, (X,))],
+    "atan2": [(lax.atan2, (X, Y))],
+    "sinh": [(lax.sinh, (X,))],
+    "cosh": [(lax.cosh, (X,))],
+    "tanh": [(lax.tanh, (X,))],
+    "asinh": [(lax.asinh, (X,))],
+    "acosh": [(lax.acosh, (1 + POSITIVE,))],
+    "atanh": [(lax.atanh, (X / 4,))],
+    "erf": [(lax.erf, (X,))],
+    "erfc": [(lax.erfc, (X,))],
+    "erf_inv": [(lax.erf_inv, (X / 4,))],
+    "lgamma": [(lax.lgamma, (POSITIVE,))],
+    "digamma": [(lax.digamma, (2 + POSITIVE,))],
     "clamp": [(lambda x: lax.clamp(-1.0, x, 1.0), (X,)), (lambda x: lax.clamp(0.0, x, 2.0), (NAN,))],
     "copy": [(jnp.copy, (X,))],
     "convert_element_type": [
@@ -235,7 +257,7 @@ def test_a_fault_of_a_rule_and_a_lack_of_memory_are_not_taken_for_an_operation_w
 
 UNKNOWN = {
     "a dtype that is not of NumPy": (lambda x: -x, jnp.ones(3, "bfloat16")),
-    "an operation without a rule": (lax.lgamma, X),
+    "an operation without a rule": (lax.bessel_i0e, X),
     "a loop with too many turns": (lambda x: lax.fori_loop(0, 20_000, lambda _, t: -t, x), X),
 }
 
@@ -250,3 +272,41 @@ def test_what_no_rule_knows_is_told_as_such(case):
 def test_a_parameter_that_a_version_of_jax_does_not_have_is_no_fault():
     with pytest.raises(UnevaluableError, match="no parameter 'rounding_method'"):
         RULES["round"](Parameters({}), X)
+
+
+def moved(function, *arguments):
+    """What a function may give, however its operations are rounded, in NumPy and in XLA."""
+    closed = jax.make_jaxpr(function)(*arguments)
+    with jax.numpy_dtype_promotion("standard"):
+        theirs = np.asarray(jax.jit(function)(*arguments))
+    return np.array([run(closed, [*arguments], rounding)[0] for rounding in (None, *ROUNDINGS)]), theirs
+
+
+NUMBERS = np.random.default_rng(0).normal(size=400)
+ROUNDED = {
+    "sum": (jnp.sum, NUMBERS),
+    "float32": (jnp.sum, NUMBERS.astype("float32")),
+    "cumsum": (jnp.cumsum, NUMBERS),
+    "dot": (lambda x: x @ x[::-1], NUMBERS),
+    "scatter": (lambda x: jnp.zeros(1).at[np.zeros(400, int)].add(x), NUMBERS),
+    "log": (lambda x: jnp.log(jnp.abs(x)), NUMBERS),
+    "sin": (lambda x: jnp.sin(1000 * x), NUMBERS),
+    "loop": (lambda x: lax.fori_loop(0, 5, lambda _, c: jnp.tanh(c), x), NUMBERS),
+    "branch": (lambda x: lax.cond(x[0] > 0, jnp.exp, jnp.exp2, x), NUMBERS),
+}
+
+
+@pytest.mark.parametrize("case", ROUNDED)
+def test_what_xla_computes_lies_between_what_other_roundings_give(case):
+    function, argument = ROUNDED[case]
+    found, theirs = moved(function, argument)
+    assert np.all(found.min(0) <= theirs) and np.all(theirs <= found.max(0))
+    assert np.all(np.ptp(found, axis=0) > 0)
+    assert np.all(np.ptp(found, axis=0) < (0.1 if case == "float32" else 1e-10))
+
+
+def test_what_is_exact_is_not_moved():
+    found, theirs = moved(lambda x: jnp.floor(x / 0.25) * 2 - jnp.sqrt(jnp.abs(x)), NUMBERS)
+    assert np.all(np.ptp(found, axis=0) == 0)
+    np.testing.assert_allclose(found[0], theirs, rtol=1e-15)
+    assert np.all(moved(lambda x: jnp.log(x[:1] * 0 + 1), NUMBERS)[0] == 0)  # of one

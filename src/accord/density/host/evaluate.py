@@ -1,6 +1,6 @@
 """Compute the results of traced operations in NumPy, with the loops and branches among them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import jax
@@ -11,6 +11,7 @@ from jax.extend import core
 from ...core.traced import equations
 from ...core.versions import parts_of_scan
 from ..flat import CALLS, Flat, Step, aval_of, flatten
+from .rounding import Rounding
 from .rules import RULES, is_exact
 from .unevaluable import Parameters, UnevaluableError
 
@@ -69,15 +70,41 @@ def interpret(
     return [*map(value, flat.outputs)]
 
 
-def run(closed: core.ClosedJaxpr, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Compute the results of a traced function.
+def run(
+    closed: core.ClosedJaxpr, arguments: Sequence[np.ndarray], rounding: Rounding | None = None
+) -> list[np.ndarray]:
+    """Compute the results of a traced function, rounded as NumPy does or in another way.
 
     **Raises** `UnevaluableError` where a rule is missing, or does not know how the operation is used.
     """
-    return interpret(flatten(closed, is_bounded=False), arguments, np.asarray, results_of)
+    return _run(flatten(closed, is_bounded=False), arguments, rounding)
 
 
-def results_of(step: Step, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+def turns_of(
+    body: Flat,
+    length: int,
+    consts: Sequence[np.ndarray],
+    carry: Sequence[np.ndarray],
+    rows: Sequence[np.ndarray],
+    *,
+    is_reversed: bool,
+    rounding: Rounding | None = None,
+) -> Iterator[list[np.ndarray]]:
+    """Compute the results of each turn of a loop, in the order in which they are made: what it carries, then the rest.
+
+    **Raises** `UnevaluableError` as `run` does, and for too many turns.
+    """
+    if length > MAX_TURNS:
+        raise UnevaluableError
+    for turn in range(length)[:: -1 if is_reversed else 1]:
+        results = _run(body, [*consts, *carry, *(row[turn] for row in rows)], rounding)
+        yield results
+        carry = results[: len(carry)]
+
+
+def results_of(
+    step: Step, values: Sequence[np.ndarray], rounding: Rounding | None = None
+) -> list[np.ndarray]:
     """Compute the results of one operation, in the dtypes that JAX gives them.
 
     **Raises** `UnevaluableError` as `run` does. What else a rule raises is a fault of the rule.
@@ -86,41 +113,46 @@ def results_of(step: Step, values: Sequence[np.ndarray]) -> list[np.ndarray]:
     if not all(map(_is_of_numpy, (*dtypes, *(value.dtype for value in values)))):
         raise UnevaluableError("NumPy computes with its own dtypes alone")
     with np.errstate(all="ignore"):
-        found = _applied(step, values)
+        found = _applied(step, values, rounding)
+        if rounding is not None and step.name not in CONTROL and not is_exact(step.eqn):
+            found = rounding.moved(step.name, lambda others: _applied(step, others, None), values, found)
         return [np.asarray(each).astype(dtype, copy=False) for each, dtype in zip(found, dtypes, strict=True)]
 
 
-def _applied(step: Step, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _run(flat: Flat, inputs: Sequence[np.ndarray], rounding: Rounding | None) -> list[np.ndarray]:
+    return interpret(flat, inputs, np.asarray, lambda step, values: results_of(step, values, rounding))
+
+
+def _applied(step: Step, values: Sequence[np.ndarray], rounding: Rounding | None) -> list[np.ndarray]:
     match step.name:
         case "scan":
-            return _scan(step.eqn.params, values)
+            return _scan(step.eqn.params, values, rounding)
         case "while":
-            return _while(step.eqn.params, values)
+            return _while(step.eqn.params, values, rounding)
         case "cond":
             branches = step.eqn.params["branches"]
-            return run(branches[int(np.clip(int(values[0]), 0, len(branches) - 1))], values[1:])
+            return run(branches[int(np.clip(int(values[0]), 0, len(branches) - 1))], values[1:], rounding)
     if step.name not in RULES:
         raise UnevaluableError
     found = RULES[step.name](Parameters(step.eqn.params), *values)
     return found if isinstance(found, list) else [found]
 
 
-def _scan(params: Mapping[str, Any], values: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _scan(
+    params: Mapping[str, Any], values: Sequence[np.ndarray], rounding: Rounding | None
+) -> list[np.ndarray]:
     num_consts, num_carry = parts_of_scan(params)
     consts, rows = values[:num_consts], values[num_consts + num_carry :]
     carry = [*values[num_consts : num_consts + num_carry]]
-    length = params["length"]
-    if length > MAX_TURNS:
-        raise UnevaluableError
     made: list[list[np.ndarray]] = []
-    body = flatten(params["jaxpr"], is_bounded=False)
-    for turn in range(length)[:: -1 if params["reverse"] else 1]:
-        given = [*consts, *carry, *(row[turn] for row in rows)]
-        results = interpret(body, given, np.asarray, results_of)
+    body, is_reversed = flatten(params["jaxpr"], is_bounded=False), params["reverse"]
+    for results in turns_of(
+        body, params["length"], consts, carry, rows, is_reversed=is_reversed, rounding=rounding
+    ):
         carry = results[:num_carry]
         made.append(results[num_carry:])
     avals = params["jaxpr"].jaxpr.outvars[num_carry:]
-    ordered = made[:: -1 if params["reverse"] else 1]
+    ordered = made[:: -1 if is_reversed else 1]
     stacked = [
         np.stack([each[number] for each in ordered])
         if ordered
@@ -130,16 +162,18 @@ def _scan(params: Mapping[str, Any], values: Sequence[np.ndarray]) -> list[np.nd
     return [*carry, *stacked]
 
 
-def _while(params: Mapping[str, Any], values: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _while(
+    params: Mapping[str, Any], values: Sequence[np.ndarray], rounding: Rounding | None
+) -> list[np.ndarray]:
     num_tests, num_consts = params["cond_nconsts"], params["body_nconsts"]
     tests, consts = values[:num_tests], values[num_tests : num_tests + num_consts]
     carry = [*values[num_tests + num_consts :]]
     test = flatten(params["cond_jaxpr"], is_bounded=False)
     body = flatten(params["body_jaxpr"], is_bounded=False)
     for _ in range(MAX_TURNS):
-        if not np.all(interpret(test, [*tests, *carry], np.asarray, results_of)[0]):
+        if not np.all(_run(test, [*tests, *carry], rounding)[0]):
             return carry
-        carry = interpret(body, [*consts, *carry], np.asarray, results_of)
+        carry = _run(body, [*consts, *carry], rounding)
     raise UnevaluableError
 
 

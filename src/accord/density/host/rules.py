@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .functions import FUNCTIONS
 from .unevaluable import UnevaluableError
 from .windows import Parameters, Rule, gather, scatter
 
@@ -175,8 +176,7 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
             "lt_to": np.less, "le_to": np.less_equal, "eq_to": np.equal,
             "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
             "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift, "is_finite": np.isfinite,
-            "square": np.square, "sqrt": np.sqrt, "select_n": _select, "exp": np.exp, "log": np.log,
-            "log1p": np.log1p, "expm1": np.expm1, "pow": np.power,
+            "square": np.square, "sqrt": np.sqrt, "select_n": _select, **FUNCTIONS,
             "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
         }.items()},
         **{name: _elementwise(lambda x: x) for name in (
@@ -241,7 +241,6 @@ _SHUFFLES = (
 MOVES: Mapping[str, tuple[int, ...]] = MappingProxyType({**dict.fromkeys(_SHUFFLES, ()), "scatter": (1,)})
 """Operations that only put entries elsewhere, with the numbers of those inputs that say where."""
 
-_NEVER_EXACT = frozenset({"exp", "log", "log1p", "expm1", "pow"})
 _EXACT_ON_INTEGERS = frozenset(
     {
         "integer_pow", "reduce_sum", "reduce_prod", "cumsum", "cumprod", "dot_general", "scatter-add", "scatter-mul",
@@ -254,4 +253,4 @@ def is_exact(equation: Any) -> bool:
     name = equation.primitive.name
     if name in _EXACT_ON_INTEGERS:
         return all(np.dtype(variable.aval.dtype).kind in "iub" for variable in equation.outvars)
-    return name not in _NEVER_EXACT
+    return name not in FUNCTIONS

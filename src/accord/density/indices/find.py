@@ -16,6 +16,7 @@ from ...core.versions import parts_of_scan
 from ..flat import Atom, Flat, Frame, Step, aval_of, flatten
 from ..lines import calls_of
 from .axes import Axes
+from .carried import carried_by
 from .nodes import Counter, Given, Held, Node, Turn, Unknown
 from .results import called, followed, hidden, outputs, results
 from .uses import Condition, Use, of_step
@@ -199,7 +200,7 @@ class _Finder:
             if is_counter and not isinstance(start, Unknown):
                 carried.append(Counter(start, loop, params["length"], params["reverse"]))
             else:
-                carried.append(hidden(after))
+                carried.append(carried_by(step, body, given, number, loop) or hidden(after))
         rows = [node if isinstance(node, Unknown) else Turn(node, loop) for node in given[end:]]
         return [*given[:num_consts], *carried, *rows]
 

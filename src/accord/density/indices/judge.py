@@ -2,7 +2,7 @@
 
 import ast
 import linecache
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from jax.core import Tracer
 from ...core.errors import DataError
 from ...core.notice import Notice
 from ...core.precision import Precision, scope
-from ..host import UnevaluableError
+from ..host import ROUNDINGS, UnevaluableError
 from ..lines import line_of
 from ..row_files import pieces_in_memory
 from .evaluate import Evaluator
@@ -33,30 +33,51 @@ def check_indices(uses: Uses, data: Mapping[str, Any], precision: Precision) -> 
     """
     found: dict[Notice, None] = {}
     with scope(precision):
-        evaluate = Evaluator(_OnDemand(data))
+        numbers = _OnDemand(data)
+        evaluate, *others = (Evaluator(numbers, rounding) for rounding in (None, *ROUNDINGS))
         for use in uses.all:
             if any(isinstance(data.get(name), Tracer) for name in use.index.names):
                 continue
-            notice = _judged(use, evaluate, data)
+            notice = _judged(use, evaluate, others, data)
             if notice is not None:
                 found[notice] = None
     return tuple(found)
 
 
-def _judged(use: Use, evaluate: Evaluator, data: Mapping[str, Any]) -> Notice | None:
+def _judged(
+    use: Use, evaluate: Evaluator, others: Sequence[Evaluator], data: Mapping[str, Any]
+) -> Notice | None:
     """Raise where an index does not fit; return a notice where that is not known."""
     if isinstance(use.index, Unknown):
         return None if use.index.is_latent else _not_followed(use)
     try:
-        wrong = _first_wrong(use, use.index, evaluate, data, if_unknown=False)
-        if wrong is None and use.conditions:
-            perhaps = _first_wrong(use, use.index, evaluate, data, if_unknown=True)
-            return None if perhaps is None else _perhaps_wrong(perhaps)
+        is_taken, wrong = _found(use, use.index, evaluate, data)
+        if not _is_exact(use):
+            for other in others:
+                is_taken_there, wrong_there = _found(use, use.index, other, data)
+                if (is_taken_there, wrong_there is None) != (is_taken, wrong is None):
+                    return _on_an_edge(use)
     except UnevaluableError:
         return _not_followed(use)
-    if wrong is not None:
-        raise DataError(message(wrong))
-    return None
+    if wrong is None:
+        return None
+    if not is_taken:
+        return _perhaps_wrong(wrong)
+    raise DataError(message(wrong))
+
+
+def _found(use: Use, index: Known, evaluate: Evaluator, data: Mapping[str, Any]) -> tuple[bool, Wrong | None]:
+    """Find what is wrong with an index, and whether it is known that the branches in which it is are taken."""
+    wrong = _first_wrong(use, index, evaluate, data, if_unknown=False)
+    if wrong is not None or not use.conditions:
+        return True, wrong
+    return False, _first_wrong(use, index, evaluate, data, if_unknown=True)
+
+
+def _is_exact(use: Use) -> bool:
+    """Return whether NumPy gets the same bits as the program, for an index and for the branches that lead to it."""
+    nodes = (use.index, *(condition.which for condition in use.conditions))
+    return all(isinstance(node, Unknown) or node.is_exact for node in nodes)
 
 
 class _OnDemand(Mapping[str, Any]):
@@ -181,14 +202,31 @@ def _perhaps_wrong(wrong: Wrong) -> Notice:
     )
 
 
-def _not_followed(use: Use) -> Notice:
-    by = f", by `{use.index.by}`," if isinstance(use.index, Unknown) and use.index.by else ""
-    axis = use.axes.describe(use.axis, use.size) if use.axes else f"an axis of size {use.size}"
-    names = ", ".join(map(repr, sorted(use.index.names)))
+def _on_an_edge(use: Use) -> Notice:
     return Notice(
         "info",
         "index_not_checked",
-        f"The index of {axis} at {line_of(use.step)[0]} is computed from {names}{by} in a way that is not followed "
+        f"The index of {_axis(use)} is computed from {_names(use)}, and the rounding of the last digit decides whether "
+        "it is inside of the axis. The check before the run may round otherwise than the run does.",
+        "Round it in the model, as by `jnp.round`, or compute the index outside of the model and pass it.",
+    )
+
+
+def _not_followed(use: Use) -> Notice:
+    by = f", by `{use.index.by}`," if isinstance(use.index, Unknown) and use.index.by else ""
+    return Notice(
+        "info",
+        "index_not_checked",
+        f"The index of {_axis(use)} is computed from {_names(use)}{by} in a way that is not followed "
         "before the run, so whether it is inside of the axis is not known.",
         "Compute the index outside of the model and pass it, and it is checked.",
     )
+
+
+def _axis(use: Use) -> str:
+    axis = use.axes.describe(use.axis, use.size) if use.axes else f"an axis of size {use.size}"
+    return f"{axis} at {line_of(use.step)[0]}"
+
+
+def _names(use: Use) -> str:
+    return ", ".join(map(repr, sorted(use.index.names)))

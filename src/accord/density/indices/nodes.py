@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..flat import Step
+from ..flat import Flat, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,11 @@ class Given:
     def names(self) -> frozenset[str]:
         """Its own name."""
         return frozenset({self.name})
+
+    @property
+    def is_exact(self) -> bool:
+        """Data are what they are."""
+        return True
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -41,6 +46,11 @@ class Held:
         return frozenset({self.name} if self.name else ())
 
     @property
+    def is_exact(self) -> bool:
+        """Data are what they are."""
+        return True
+
+    @property
     def loops(self) -> tuple[int, ...]:
         """No loops."""
         return ()
@@ -48,13 +58,17 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Result number `output` of an operation on other nodes."""
+    """Result number `output` of an operation on other nodes.
+
+    **Fields**: `is_exact`: whether NumPy gets the same bits as the program.
+    """
 
     step: Step
     inputs: "tuple[Known, ...]"
     output: int
     names: frozenset[str]
     loops: tuple[int, ...]
+    is_exact: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +82,11 @@ class Turn:
     def names(self) -> frozenset[str]:
         """The names of the array."""
         return self.of.names
+
+    @property
+    def is_exact(self) -> bool:
+        """As the array."""
+        return self.of.is_exact
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -91,9 +110,49 @@ class Counter:
         return self.start.names
 
     @property
+    def is_exact(self) -> bool:
+        """As its start."""
+        return self.start.is_exact
+
+    @property
     def loops(self) -> tuple[int, ...]:
         """The loops of its start, and its own."""
         return (*self.start.loops, self.loop)
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What a scan carries, as it is at the beginning of each of its turns.
+
+    **Fields**
+    - `body`: of the scan, as far as this needs it: from constants, what is carried and a row to what is carried.
+    - `consts`, `carry`, `rows`: nodes for them; None for those that are not needed. `number`: which is carried.
+    """
+
+    body: Flat
+    consts: "tuple[Known | None, ...]"
+    carry: "tuple[Known | None, ...]"
+    rows: "tuple[Known | None, ...]"
+    number: int
+    loop: int
+    length: int
+    is_reversed: bool
+    is_exact: bool
+
+    @property
+    def needed(self) -> "list[Known]":
+        """The nodes that it follows from."""
+        return [each for each in (*self.consts, *self.carry, *self.rows) if each is not None]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names of what it follows from."""
+        return frozenset[str]().union(*(each.names for each in self.needed))
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """The loops around the scan, and its own."""
+        return (*sorted({loop for each in self.needed for loop in each.loops}), self.loop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +166,11 @@ class Column:
     def names(self) -> frozenset[str]:
         """The names of the array."""
         return self.of.names
+
+    @property
+    def is_exact(self) -> bool:
+        """As the array."""
+        return self.of.is_exact
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -136,16 +200,16 @@ class Unknown:
         return self.is_latent and not self.names
 
 
-Known = Given | Held | Made | Turn | Counter | Column
+Known = Given | Held | Made | Turn | Counter | Carried | Column
 Node = Known | Unknown
 
 
-def made_of(step: Step, inputs: tuple[Node, ...], output: int) -> Made:
-    """Make the node of an operation whose inputs are all known."""
+def made_of(step: Step, inputs: tuple[Node, ...], output: int, *, is_exact: bool) -> Made:
+    """Make the node of an operation whose inputs are all known; `is_exact` says it of the operation."""
     known = tuple(node for node in inputs if not isinstance(node, Unknown))
     names = frozenset[str]().union(*(node.names for node in known))
     loops = tuple(sorted({loop for node in known for loop in node.loops}))
-    return Made(step, known, output, names, loops)
+    return Made(step, known, output, names, loops, is_exact and all(node.is_exact for node in known))
 
 
 def leaves(node: Known) -> list[Given | Held]:
@@ -164,6 +228,8 @@ def leaves(node: Known) -> list[Given | Held]:
                 front.extend(reversed(each.inputs))
             case Counter():
                 front.append(each.start)
+            case Carried():
+                front.extend(reversed(each.needed))
             case _:
                 front.append(each.of)
     return list({each.name: each for each in found}.values())

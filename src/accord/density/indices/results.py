@@ -12,8 +12,9 @@ from .nodes import Held, Node, Unknown, made_of
 
 def results(step: Step, given: tuple[Node, ...]) -> list[Node]:
     """Make the nodes of the results of an operation."""
-    if not any(isinstance(node, Unknown) for node in given) and is_computable(step, exactly=True):
-        return [made_of(step, given, number) for number in range(len(step.outputs))]
+    if not any(isinstance(node, Unknown) for node in given) and is_computable(step, exactly=False):
+        is_exact = is_computable(step, exactly=True)
+        return [made_of(step, given, number, is_exact=is_exact) for number in range(len(step.outputs))]
     return outputs(step, given)
 
 
