@@ -106,6 +106,20 @@ CASES = {
     "erf": [(lax.erf, (X,))],
     "erfc": [(lax.erfc, (X,))],
     "erf_inv": [(lax.erf_inv, (X / 4,))],
+    "polygamma": [(lax.polygamma, (np.full_like(X, 2.0), 1 + POSITIVE))],
+    "igamma": [(lax.igamma, (POSITIVE, np.abs(Y)))],
+    "igammac": [(lax.igammac, (POSITIVE, np.abs(Y)))],
+    "zeta": [(lax.zeta, (1.5 + POSITIVE, np.abs(Y)))],
+    "regularized_incomplete_beta": [(lax.betainc, (POSITIVE, np.abs(Y), POSITIVE / 4))],
+    "bessel_i0e": [(lax.bessel_i0e, (X,))],
+    "bessel_i1e": [(lax.bessel_i1e, (X,))],
+    "population_count": [(lax.population_count, (np.abs(I),)), (lax.population_count, (SMALL,))],
+    "nextafter": [(lax.nextafter, (X, Y))],
+    "real": [(lax.real, (X + 1j * Y,))],
+    "imag": [(lax.imag, (X + 1j * Y,))],
+    "conj": [(lax.conj, (X + 1j * Y,))],
+    "complex": [(lax.complex, (X, Y))],
+    "top_k": [(lambda x: lax.top_k(x, 2), (X,)), (lambda x: lax.top_k(x, 3), (CUBE,))],
     "lgamma": [(lax.lgamma, (POSITIVE,))],
     "digamma": [(lax.digamma, (2 + POSITIVE,))],
     "clamp": [(lambda x: lax.clamp(-1.0, x, 1.0), (X,)), (lambda x: lax.clamp(0.0, x, 2.0), (NAN,))],
@@ -257,7 +271,7 @@ def test_a_fault_of_a_rule_and_a_lack_of_memory_are_not_taken_for_an_operation_w
 
 UNKNOWN = {
     "a dtype that is not of NumPy": (lambda x: -x, jnp.ones(3, "bfloat16")),
-    "an operation without a rule": (lax.bessel_i0e, X),
+    "an operation without a rule": (lambda x: lax.reduce_precision(x, 8, 7), X),
     "a loop with too many turns": (lambda x: lax.fori_loop(0, 20_000, lambda _, t: -t, x), X),
 }
 

@@ -49,6 +49,10 @@ def _convert(parameters: Parameters, x: np.ndarray) -> np.ndarray:
     return np.where(is_inside, np.where(is_inside, whole, 0).astype(limits.dtype), nearest)
 
 
+def _bits(x: np.ndarray) -> np.ndarray:
+    return np.bitwise_count(x.astype(f"u{x.itemsize}"))
+
+
 def _select(which: np.ndarray, *cases: Any) -> np.ndarray:
     found = cases[0]
     for number, case in enumerate(cases[1:], start=1):  # `np.choose` takes no more than some dozens
@@ -132,6 +136,14 @@ def _sort(parameters: Parameters, *arrays: np.ndarray) -> list[np.ndarray]:
     return [np.take_along_axis(array, order, axis) for array in arrays]
 
 
+def _top(parameters: Parameters, x: np.ndarray) -> list[np.ndarray]:
+    axis, count = parameters["axis"], parameters["k"]
+    if x.dtype.kind not in "if" or np.isnan(x).any():
+        raise UnevaluableError("no order of these numbers")
+    order = np.take(np.argsort(-x, axis=axis, kind="stable"), np.arange(count), axis=axis)
+    return [np.take_along_axis(x, order, axis), order]
+
+
 def _dot(parameters: Parameters, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     (x_axes, y_axes), (x_batch, y_batch) = parameters["dimension_numbers"]
     wanted = parameters["preferred_element_type"]
@@ -175,7 +187,9 @@ ELEMENTWISE: Mapping[str, Rule] = MappingProxyType(
             "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
             "lt_to": np.less, "le_to": np.less_equal, "eq_to": np.equal,
             "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
-            "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift, "is_finite": np.isfinite,
+            "shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift,
+            "population_count": _bits, "nextafter": np.nextafter, "real": np.real, "imag": np.imag,
+            "conj": np.conj, "complex": lambda x, y: x + 1j * y, "is_finite": np.isfinite,
             "square": np.square, "sqrt": np.sqrt, "select_n": _select, **FUNCTIONS,
             "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
         }.items()},
@@ -217,6 +231,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "cummax": _cumulative(np.maximum.accumulate),
         "cummin": _cumulative(np.minimum.accumulate),
         "sort": _sort,
+        "top_k": _top,
         "call_hi_primitive": _high_level,
         "dot_general": _dot,
         "dynamic_slice": _dynamic_slice,

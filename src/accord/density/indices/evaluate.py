@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from ..flat import aval_of
-from ..host import ELEMENTWISE, MAX_TURNS, Rounding, UnevaluableError, results_of, run, turns_of
+from ..host import ELEMENTWISE, MAX_TURNS, ROUNDINGS, Rounding, UnevaluableError, results_of, run, turns_of
 from .nodes import Carried, Column, Counter, Given, Held, Known, Turn
 
 
@@ -57,7 +57,8 @@ class Evaluator:
             loop: values[id(each)].shape[axis] for each in node.needed for axis, loop in enumerate(each.loops)
         }
         sizes = [lengths[loop] for loop in around]
-        if math.prod(sizes) * node.length > MAX_TURNS:
+        num_ways = 1 if node.is_exact else 1 + len(ROUNDINGS)
+        if math.prod(sizes) * node.length * num_ways > MAX_TURNS:
             raise UnevaluableError
         found: list[np.ndarray] = []
         for turns in np.ndindex(*sizes):
