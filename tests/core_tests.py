@@ -73,6 +73,8 @@ CORE = (
     "language/test_reparam_handlers.py",
     "language/test_submodel.py",
     "ode",
+    "parallel/test_gang_door.py",
+    "parallel/test_gang_handshake.py",
     "parallel/test_gangs.py",
     "parallel/test_refusals_of_sharding.py",
     "parallel/test_rows_of_plates.py",

@@ -1,5 +1,6 @@
 """Hold what a gang promises whoever runs it: one answer of all members, and none lives on when another is lost."""
 
+import contextlib
 import os
 import re
 import signal
@@ -7,8 +8,6 @@ import socket
 import threading
 import time
 from dataclasses import replace
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
 
 import jax
 import multihost_cases as cases
@@ -19,7 +18,9 @@ from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import WorkerLostError, surroundings_here
 from accord.executors.gangs import keeper, member
+from accord.executors.gangs.entrance import enter
 from accord.executors.gangs.gang import Gang
+from accord.executors.gangs.handshake import ProofError
 from accord.executors.gangs.lobby import Lobby
 from accord.executors.gangs.messages import KEY, Card, Leave
 from accord.executors.gangs.seats import AbstractSeat
@@ -100,9 +101,9 @@ def lobby():
     lobby.close()
 
 
-def test_whoever_has_another_secret_is_not_heard(lobby, monkeypatch):
-    with pytest.raises(AuthenticationError):
-        Client(lobby.address, authkey=b"another")
+def test_a_process_with_another_secret_is_not_heard(lobby, monkeypatch):
+    with pytest.raises(ProofError):
+        enter(lobby.address, b"another", "member")
     host, port = lobby.address
     monkeypatch.setenv(KEY, "another")
     with pytest.raises(WorkerError, match="has another secret in ACCORD_GANG_KEY"):
@@ -111,17 +112,8 @@ def test_whoever_has_another_secret_is_not_heard(lobby, monkeypatch):
     assert lobby.keepers.empty()
 
 
-def test_who_says_nothing_is_sent_away():
-    lobby = Lobby(("127.0.0.1", 0), SECRET.encode(), manners=0.2)
-    with Client(lobby.address) as silent:
-        assert silent.recv_bytes()  # what it is asked
-        with pytest.raises(EOFError):
-            silent.recv_bytes()
-    lobby.close()
-
-
-def test_who_says_nothing_keeps_no_other_waiting(lobby, monkeypatch):
-    silent = [Client(lobby.address) for _ in range(3)]
+def test_a_keeper_is_let_in_beside_connections_that_say_nothing(lobby, monkeypatch):
+    silent = [socket.create_connection(lobby.address) for _ in range(3)]
     monkeypatch.setenv(KEY, SECRET)
     monkeypatch.setenv("SLURM_PROCID", "3")
     host, port = lobby.address
@@ -137,9 +129,9 @@ def test_who_says_nothing_keeps_no_other_waiting(lobby, monkeypatch):
     thread.start()
     guest = lobby.keepers.get(timeout=30)
     assert guest.card.rank == 3
-    with socket.socket(fileno=os.dup(guest.connection.fileno())) as own:
+    with socket.socket(fileno=os.dup(guest.channel.fileno())) as own:
         assert own.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-    guest.connection.close()
+    guest.channel.close()
     thread.join(30)
     assert "is gone, and with it the run" in errors[0]
     for each in silent:
@@ -192,14 +184,19 @@ def test_machines_in_reserve_are_told_when_the_run_is_over(monkeypatch):
     found = who_is_missing(pool)
     assert found.startswith("0 of 2 members have come in; start `accord member 127")
     host, port = re.findall(r"member (\S+):(\d+)`", found)[0]
-    with Client((host, int(port)), authkey=SECRET.encode()) as keeper_in_reserve:
-        keeper_in_reserve.send(Card("keeper", "", None, "", ()))
+    with pytest.raises(ProofError):
+        enter((host, int(port)), b"another secret", "keeper")
+    assert who_is_missing(pool).endswith(
+        "for each of them; connections sent away: 1 without proof of the secret"
+    )
+    with contextlib.closing(enter((host, int(port)), SECRET.encode(), "keeper")) as keeper_in_reserve:
+        keeper_in_reserve.send(Card("", None, "", ()))
         until = time.monotonic() + 60
         while not who_is_missing(pool).startswith("1 of 2"):
             assert time.monotonic() < until, "it was not let in"
         pool.close()
         assert keeper_in_reserve.poll(60), "it was not told"
-        assert isinstance(keeper_in_reserve.recv(), Leave)
+        assert isinstance(keeper_in_reserve.receive(), Leave)
 
 
 def who_is_missing(pool):
@@ -218,17 +215,17 @@ class StrangeSeat(AbstractSeat):
 
     def __init__(self, lobby):
         self.lobby = lobby
-        self.connection = None
+        self.channel = None
 
     def launch(self, ticket, rank, environment):
-        self.connection = Client(self.lobby.address, authkey=SECRET.encode())
-        self.connection.send(Card("member", ticket, rank, "127.0.0.1:9", (("processor", f"kind {rank}"),)))
+        self.channel = enter(self.lobby.address, SECRET.encode(), "member")
+        self.channel.send(Card(ticket, rank, "127.0.0.1:9", (("processor", f"kind {rank}"),)))
 
     def complaint(self):
         return None
 
     def end(self):
-        self.connection.close()
+        self.channel.close()
 
 
 def test_members_that_compute_differently_are_refused(lobby):

@@ -10,15 +10,17 @@ import queue
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from multiprocessing.connection import Connection, wait
-from typing import Any, cast
+from typing import Any
 
 from ...core.errors import WorkerError
 from ..base import Surroundings, WorkerLostError
 from ..calls import Call
-from .lobby import Guest, Lobby
+from .arrivals import Guest
+from .channel import Channel, heard_among
+from .lobby import Lobby
 from .messages import Answer, Keep, Orders, Work
 from .seats import AbstractSeat
+from .session import ForgedError
 
 _POLL = 0.1  # seconds
 _JOIN = 600.0  # seconds in which members have to come: Python, JAX and the model's module are imported
@@ -31,14 +33,14 @@ class Gang:
 
     def __init__(self, seats: Sequence[AbstractSeat]):
         self._seats = seats
-        self._connections: list[Connection] = []
+        self._channels: list[Channel] = []
         self._kept: set[bytes] = set()
         self._is_ended = False
 
     @property
     def is_there(self) -> bool:
         """Return whether all members have connected, and none is known to be lost."""
-        return len(self._connections) == len(self._seats)
+        return len(self._channels) == len(self._seats)
 
     def gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
         """Start every member, and connect them.
@@ -61,27 +63,33 @@ class Gang:
                     f"member {rank} of {len(self._seats)} cannot be started: {error}"
                 ) from error
         guests: dict[int, Guest] = {}
-        while len(guests) < len(self._seats):
-            if self._is_ended:
-                raise WorkerLostError("the gang was ended while it came together")
-            with contextlib.suppress(queue.Empty):
-                guest = lobby.members.get(timeout=_POLL)
-                if guest.card.ticket == ticket and guest.card.rank is not None:
-                    guests[guest.card.rank] = guest
-                else:  # of a gang that was ended while it came together
-                    guest.connection.close()
-            if complaint := self._complaint():
-                raise WorkerLostError(complaint)
-            if time.monotonic() > until:
-                raise WorkerLostError(
-                    f"{len(guests)} of {len(self._seats)} members came within {_JOIN:.0f} s"
-                )
-        _check_alike(guests)
-        connections = [guests[rank].connection for rank in sorted(guests)]
-        for connection in connections:
-            self._send(connection, Orders(len(guests), guests[0].card.coordinator))
-        self._receive_all(connections)  # each is ready
-        self._connections = connections
+        try:
+            while len(guests) < len(self._seats):
+                if self._is_ended:
+                    raise WorkerLostError("the gang was ended while it came together")
+                with contextlib.suppress(queue.Empty):
+                    guest = lobby.members.get(timeout=_POLL)
+                    rank = guest.card.rank
+                    if guest.card.ticket == ticket and rank is not None and rank not in guests:
+                        guests[rank] = guest
+                    else:  # of a gang that was ended while it came together
+                        guest.channel.close()
+                if complaint := self._complaint():
+                    raise WorkerLostError(f"{complaint}{lobby.told()}")
+                if time.monotonic() > until:
+                    raise WorkerLostError(
+                        f"{len(guests)} of {len(self._seats)} members came within {_JOIN:.0f} s{lobby.told()}"
+                    )
+            _check_alike(guests)
+            channels = [guests[rank].channel for rank in sorted(guests)]
+            for channel in channels:
+                self._send(channel, Orders(len(guests), guests[0].card.coordinator))
+            self._receive_all(channels)  # each is ready
+        except BaseException:
+            for guest in guests.values():
+                guest.channel.close()
+            raise
+        self._channels = channels
 
     def answer(self, surroundings: Surroundings, call: Call) -> bytes:
         """Run the call in every member; return the packed answer of the first one, or of one that raised.
@@ -89,9 +97,9 @@ class Gang:
         **Raises** `WorkerLostError` if a member is lost; `WorkerError` if they disagree.
         """
         digests = tuple(self._shipped(each) for each in call.constants)
-        for connection in self._connections:
-            self._send(connection, Work(surroundings, digests, call.rest))
-        answers: list[Answer] = self._receive_all(self._connections)
+        for channel in self._channels:
+            self._send(channel, Work(surroundings, digests, call.rest))
+        answers: list[Answer] = self._receive_all(self._channels)
         if any(each.is_error for each in answers):
             return next(each.packed or b"" for each in answers if each.is_error)
         if len({each.digest for each in answers}) > 1:
@@ -113,44 +121,46 @@ class Gang:
     def close(self) -> None:
         """End every member and forget it."""
         self.end()
-        for connection in self._connections:
-            connection.close()
-        self._connections = []
+        for channel in self._channels:
+            channel.close()
+        self._channels = []
 
     def _shipped(self, constant: bytes) -> bytes:
         """Send a constant to every member once, and return its digest."""
         digest = hashlib.sha256(constant).digest()
         if digest not in self._kept:
-            for connection in self._connections:
-                self._send(connection, Keep(digest, constant))
+            for channel in self._channels:
+                self._send(channel, Keep(digest, constant))
             self._kept.add(digest)
         return digest
 
-    def _send(self, connection: Connection, message: Any) -> None:
+    def _send(self, channel: Channel, message: Any) -> None:
         try:
-            connection.send(message)
+            channel.send(message)
         except OSError as error:
-            raise self._lost() from error
+            raise self._lost(error) from error
 
-    def _receive_all(self, connections: Sequence[Connection]) -> list[Any]:
+    def _receive_all(self, channels: Sequence[Channel]) -> list[Any]:
         """Receive one message of each member; after an error, wait only a while for the others."""
-        found: dict[Connection, Any] = {}
+        found: dict[Channel, Any] = {}
         until = float("inf")
-        while len(found) < len(connections) and time.monotonic() < until:
-            for ready in wait([each for each in connections if each not in found], timeout=_POLL):
-                connection = cast(Connection, ready)
-                try:
-                    found[connection] = connection.recv()
-                except (EOFError, OSError) as error:
-                    raise self._lost() from error
-                if getattr(found[connection], "is_error", False):
-                    until = min(until, time.monotonic() + _GRACE)
-        if len(found) < len(connections):  # the others wait for it in a collective
+        while len(found) < len(channels) and time.monotonic() < until:
+            try:
+                for channel in heard_among([each for each in channels if each not in found], _POLL):
+                    found[channel] = channel.receive()
+                    if getattr(found[channel], "is_error", False):
+                        until = min(until, time.monotonic() + _GRACE)
+            except (EOFError, OSError) as error:
+                raise self._lost(error) from error
+        if len(found) < len(channels):  # the others wait for it in a collective
             self.close()
-        return [found[each] for each in connections if each in found]
+        return [found[each] for each in channels if each in found]
 
-    def _lost(self) -> WorkerLostError:
+    def _lost(self, error: BaseException) -> WorkerLostError:
         """Describe why a member no longer answers."""
+        if isinstance(error, ForgedError):
+            self.close()
+            return WorkerLostError(f"the connection to a member of the gang was given up: {error}")
         until = time.monotonic() + _LAST_WORDS
         while not (complaint := self._complaint()) and not self._is_ended and time.monotonic() < until:
             time.sleep(_POLL)

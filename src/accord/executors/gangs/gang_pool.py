@@ -126,7 +126,7 @@ class GangPool(AbstractPool):
             while True:
                 guest = self._lobby.keepers.get_nowait()
                 rank = self._num_members if guest.card.rank is None else guest.card.rank
-                self._keepers.append((rank, RemoteSeat(guest.connection)))
+                self._keepers.append((rank, RemoteSeat(guest.channel)))
         self._keepers = sorted(
             ((rank, seat) for rank, seat in self._keepers if seat.is_there), key=operator.itemgetter(0)
         )
@@ -146,7 +146,7 @@ class GangPool(AbstractPool):
         host, port = self._lobby.address
         raise WorkerLostError(
             f"{len(self._keepers)} of {self._num_members} members have come in; start `accord member {host}:{port}` "
-            "for each of them"
+            f"for each of them{self._lobby.told()}"
         )
 
 

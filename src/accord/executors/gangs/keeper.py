@@ -3,13 +3,14 @@
 import os
 import time
 from collections.abc import Mapping
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection
 
 from ...core.errors import OptionError, WorkerError
-from .lobby import notice_loss
+from .channel import Channel
+from .entrance import enter
+from .handshake import ProofError
 from .messages import KEY, Card, End, Ended, Launch, Leave, address_of, key_here
 from .seats import LocalSeat
+from .session import ForgedError
 
 _POLL = 0.2  # seconds
 _RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
@@ -18,17 +19,17 @@ _RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 def keep(address: str, wait: float) -> None:
     """Serve one run of the supervisor at `HOST:PORT`, after waiting for it; return when the run is over.
 
-    **Raises** `OptionError` for an invalid address or secret; `WorkerError` if no supervisor is found, if it has
-    another secret, or if it is lost.
+    **Raises** `OptionError` for an invalid address or secret; `WorkerError` if no supervisor is found, if it does not
+    prove that it knows the secret, or if it is lost.
     """
-    connection = _found(address, wait)
+    channel = _found(address, wait)
     seat = LocalSeat(address, key_here(), is_heard=True)
     ticket = ""
     try:
-        connection.send(Card("keeper", "", rank_here(os.environ), "", ()))
+        channel.send(Card("", rank_here(os.environ), "", ()))
         while True:
-            if connection.poll(_POLL):
-                message = connection.recv()
+            if channel.poll(_POLL):
+                message = channel.receive()
                 if isinstance(message, Leave):
                     return
                 if isinstance(message, Launch | End):
@@ -39,12 +40,15 @@ def keep(address: str, wait: float) -> None:
                     seat.launch(ticket, message.rank, message.environment)
             how = seat.complaint()
             if how is not None and ticket:
-                connection.send(Ended(ticket, how))
+                channel.send(Ended(ticket, how))
                 ticket = ""
+    except ForgedError as error:
+        raise WorkerError(f"the connection to the supervisor at {address} was given up: {error}.") from error
     except (EOFError, OSError) as error:
         raise WorkerError(f"the supervisor at {address} is gone, and with it the run.") from error
     finally:
         seat.end()
+        channel.close()
 
 
 def rank_here(environment: Mapping[str, str]) -> int | None:
@@ -52,7 +56,7 @@ def rank_here(environment: Mapping[str, str]) -> int | None:
     return next((int(environment[name]) for name in _RANKS if environment.get(name, "").isdecimal()), None)
 
 
-def _found(address: str, wait: float) -> Connection:
+def _found(address: str, wait: float) -> Channel:
     try:
         place, key = address_of(address), key_here()
     except ValueError as error:
@@ -65,11 +69,11 @@ def _found(address: str, wait: float) -> Connection:
     until = time.monotonic() + wait
     while True:
         try:
-            connection = Client(place, authkey=key)
-            notice_loss(connection)
-            return connection
-        except AuthenticationError as error:
-            raise WorkerError(f"the supervisor at {address} has another secret in {KEY}.") from error
+            return enter(place, key, "keeper")
+        except ProofError as error:
+            raise WorkerError(
+                f"what listens at {address} is not the supervisor of this run, or has another secret in {KEY}: {error}."
+            ) from error
         except (OSError, EOFError) as error:
             if time.monotonic() > until:
                 raise WorkerError(

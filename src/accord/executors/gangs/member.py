@@ -14,31 +14,35 @@ import signal
 import socket
 import sys
 import threading
+import time
 from importlib import metadata
-from multiprocessing.connection import Client, Connection
 from typing import Any
 
 import jax
 
 from ..calls import Call, answer, has_error
-from .lobby import notice_loss
-from .messages import Answer, Card, Keep, Orders, Ready, Work, address_of, key_here
+from .channel import Channel
+from .entrance import enter
+from .handshake import ProofError
+from .messages import KEY, Answer, Card, Keep, Orders, Ready, Work, address_of, key_here
+from .session import ForgedError
 
 _LOST = 3  # status of a member that lost its supervisor
 _POLL = 1.0  # seconds
 _WAIT = 300  # seconds in which all members have to meet
+_DOOR = 60.0  # seconds in which a supervisor with many visitors has to let this one in
 
 
 def main() -> None:
     """Join a gang, and answer calls until the supervisor is gone."""
     address, ticket, rank = sys.argv[1:]
+    parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     check_own_name()
-    connection = Client(address_of(address), authkey=key_here())
-    notice_loss(connection)
+    channel = _entered(address, parent)
+    channel.send(Card(ticket, int(rank), _free_address(channel.host), kind_here()))
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
-    connection.send(Card("member", ticket, int(rank), _free_address(connection), kind_here()))
+    threading.Thread(target=_receive, args=(channel, inbox, parent), daemon=True).start()
     orders: Orders = inbox.get()
     # Its service would catch the SIGTERM by which a supervisor ends a gang.
     jax.config.update("jax_enable_preemption_service", False)
@@ -50,8 +54,28 @@ def main() -> None:
         initialization_timeout=_WAIT,
         coordinator_bind_address=orders.coordinator if rank == "0" else None,
     )
-    connection.send(Ready())
-    _serve(connection, inbox, is_first=rank == "0")
+    channel.send(Ready())
+    _serve(channel, inbox, is_first=rank == "0")
+
+
+def _entered(address: str, parent: int) -> Channel:
+    """Connect to the supervisor. Exit with a message if that is impossible."""
+    until = time.monotonic() + _DOOR
+    while True:
+        try:
+            return enter(address_of(address), key_here(), "member")
+        except ProofError as error:
+            raise SystemExit(
+                f"what listens at {address} is not this member's supervisor, or has another secret in {KEY}: {error}."
+            ) from error
+        except (OSError, EOFError) as error:
+            if (
+                os.getppid() != parent
+                or isinstance(error, ConnectionRefusedError)
+                or time.monotonic() > until
+            ):
+                raise SystemExit(f"the supervisor at {address} cannot be reached ({error}).") from error
+            time.sleep(_POLL)
 
 
 def check_own_name() -> None:
@@ -83,27 +107,27 @@ def _processor() -> str:
     return model or platform.processor() or platform.machine()
 
 
-def _receive(connection: Connection, inbox: "queue.SimpleQueue[Any]") -> None:
+def _receive(channel: Channel, inbox: "queue.SimpleQueue[Any]", parent: int) -> None:
     """Listen to the supervisor while the main thread computes: this process ends with it."""
-    parent = os.getppid()
     try:
         while os.getppid() == parent:
-            if connection.poll(_POLL):
-                inbox.put(connection.recv())
+            if channel.poll(_POLL):
+                inbox.put(channel.receive())
+    except ForgedError as error:
+        sys.stderr.write(f"the connection to the supervisor was given up: {error}.\n")
+        sys.stderr.flush()
     except (EOFError, OSError):
         pass
     os._exit(_LOST)
 
 
-def _free_address(connection: Connection) -> str:
-    """Return an address of this machine that others reach, as the supervisor's connection does."""
-    with socket.socket(fileno=os.dup(connection.fileno())) as own:
-        host = own.getsockname()[0]
+def _free_address(host: str) -> str:
+    """Return an address with a free port, at the host by which the supervisor reaches this machine."""
     with socket.create_server((host, 0)) as free:
         return f"{host}:{free.getsockname()[1]}"
 
 
-def _serve(connection: Connection, inbox: "queue.SimpleQueue[Any]", is_first: bool) -> None:
+def _serve(channel: Channel, inbox: "queue.SimpleQueue[Any]", is_first: bool) -> None:
     kept: dict[bytes, bytes] = {}
     while True:
         message: Keep | Work = inbox.get()
@@ -114,7 +138,7 @@ def _serve(connection: Connection, inbox: "queue.SimpleQueue[Any]", is_first: bo
         packed = answer(message.surroundings, call)
         is_error = has_error(packed)
         digest = hashlib.sha256(packed).digest()
-        connection.send(Answer(digest, is_error, packed if is_first or is_error else None))
+        channel.send(Answer(digest, is_error, packed if is_first or is_error else None))
 
 
 if __name__ == "__main__":

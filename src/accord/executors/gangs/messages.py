@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from ..base import Surroundings
 
@@ -13,13 +12,12 @@ KEY = "ACCORD_GANG_KEY"
 
 @dataclass(frozen=True)
 class Card:
-    """Description of a connecting process.
+    """Description of a connecting process, whose role is proven already.
 
-    **Fields**: `role`; `ticket`, of the gang that a member was started for, or empty; `rank` of a keeper from its
+    **Fields**: `ticket`, of the gang that a member was started for, or empty; `rank` of a keeper from its
     launcher, or None; `coordinator`, where JAX's coordinator would listen; `kind`, what all members must share.
     """
 
-    role: Literal["member", "keeper"]
     ticket: str
     rank: int | None
     coordinator: str
@@ -105,4 +103,4 @@ def address_of(text: str) -> tuple[str, int]:
 
 def key_here() -> bytes:
     """Return the secret in the environment; empty if there is none."""
-    return os.environ.get(KEY, "").encode()
+    return os.fsencode(os.environ.get(KEY, ""))

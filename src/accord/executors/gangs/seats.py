@@ -9,10 +9,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from multiprocessing.connection import Connection
 from typing import IO
 
+from .channel import Channel
 from .messages import KEY, End, Ended, Launch, Leave
+from .session import ForgedError
 
 _GRACE = 1.0  # seconds from SIGTERM to SIGKILL
 _NUM_LINES = 15  # of what a member said before it died
@@ -51,7 +52,7 @@ class LocalSeat(AbstractSeat):
             self._said = None if self._is_heard else tempfile.TemporaryFile()  # noqa: SIM115 - the child has it
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "accord.executors.gangs.member", self._address, ticket, str(rank)],
-                env={**os.environ, **environment, KEY: self._key.decode()},
+                env={**os.environ, **environment, KEY: os.fsdecode(self._key)},
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=self._said,
@@ -91,38 +92,42 @@ class LocalSeat(AbstractSeat):
 class RemoteSeat(AbstractSeat):
     """Seat of a member on a machine where `accord member` runs, which starts and ends it on request."""
 
-    def __init__(self, connection: Connection):
-        self._connection = connection
+    def __init__(self, channel: Channel):
+        self._channel = channel
         self._ticket = ""
         self._complaint: str | None = None
+        self._lock = threading.Lock()  # one thread listens at a time
 
     def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
         self._ticket, self._complaint = ticket, None
-        self._connection.send(Launch(ticket, rank, environment))
+        self._channel.send(Launch(ticket, rank, environment))
 
     def complaint(self) -> str | None:
-        try:
-            while self._connection.poll():
-                ended: Ended = self._connection.recv()
-                if ended.ticket == self._ticket:  # and not of the gang before
-                    self._complaint = ended.how
-        except (EOFError, OSError):
-            self._connection.close()
-            self._complaint = "is on a machine that cannot be reached any more"
-        return self._complaint
+        with self._lock:
+            try:
+                while self._channel.poll(0.0):
+                    ended: Ended = self._channel.receive()
+                    if ended.ticket == self._ticket:  # and not of the gang before
+                        self._complaint = ended.how
+            except ForgedError as error:
+                self._complaint = f"is on a machine whose connection was given up: {error}"
+            except (EOFError, OSError):
+                self._complaint = self._complaint or "is on a machine that cannot be reached any more"
+                self._channel.close()
+            return self._complaint
 
     @property
     def is_there(self) -> bool:
         """Return whether the keeper can still be reached."""
         self.complaint()
-        return not self._connection.closed
+        return not self._channel.is_closed
 
     def leave(self) -> None:
         """Tell the keeper that the run is over."""
         with contextlib.suppress(OSError):
-            self._connection.send(Leave())
-            self._connection.close()
+            self._channel.send(Leave())
+            self._channel.close()
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
-            self._connection.send(End())
+            self._channel.send(End())
