@@ -11,6 +11,8 @@ SCIPY = (
     "tests/distributions/test_densities.py::"
     "test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy"
 )
+HANDSHAKE = "tests/parallel/test_gang_handshake.py::"
+RELAY = f"{HANDSHAKE}test_a_listener_without_the_secret_proves_nothing_by_what_others_have_said"
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,49 @@ BUGS = {
         "    return total, (by_shared, by_own)\n",
         "    return total, (by_shared, jax.tree.map(jnp.zeros_like, by_own))\n",
         ("tests/parallel/test_chunks.py::test_value_gradient_and_terms_are_those_of_all_rows_at_once",),
+    ),
+    # The door of a gang.
+    "proof without side": Bug(
+        "the proofs of both sides of a gang's handshake are equal",
+        "executors/gangs/handshake.py",
+        'label + b"\\0" + transcript, DIGEST',
+        'transcript + b"\\0", DIGEST',
+        (f"{RELAY}[member and keeper]",),
+    ),
+    "proof without role": Bug(
+        "a gang's proofs leave the role out",
+        "executors/gangs/handshake.py",
+        'label + b"\\0" + transcript, DIGEST',
+        'label + b"\\0" + transcript[len(PROTOCOL) + 1 :], DIGEST',
+        (f"{RELAY}[member and keeper]",),
+    ),
+    "proof without joiner's nonce": Bug(
+        "a gang's proofs leave the joiner's nonce out",
+        "executors/gangs/handshake.py",
+        'label + b"\\0" + transcript, DIGEST',
+        'label + b"\\0" + transcript[:-NONCE_SIZE], DIGEST',
+        (f"{RELAY}[member and member]",),
+    ),
+    "proof without listener's nonce": Bug(
+        "a gang's proofs leave the listener's nonce out",
+        "executors/gangs/handshake.py",
+        'label + b"\\0" + transcript, DIGEST',
+        'label + b"\\0" + transcript[: len(PROTOCOL) + 1] + transcript[-NONCE_SIZE:], DIGEST',
+        (f"{RELAY}[member and member]",),
+    ),
+    "messages without numbers": Bug(
+        "a gang's messages are proven without their numbers",
+        "executors/gangs/session.py",
+        'hmac.new(key, part + number.to_bytes(8, "big"), DIGEST)',
+        "hmac.new(key, part, DIGEST)",
+        (f"{HANDSHAKE}test_a_message_that_was_not_sent_next_is_not_opened[repeated]",),
+    ),
+    "size without proof": Bug(
+        "the size of a gang's message is used without its proof",
+        "executors/gangs/session.py",
+        "        _check(header[_SIZE:], _proof(key, _OF_SIZE, number, header[:_SIZE]))\n",
+        "",
+        (f"{HANDSHAKE}test_a_message_with_any_bit_turned_is_not_opened",),
     ),
     # More of each room.
     "error of the mean": Bug(
