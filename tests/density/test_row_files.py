@@ -1,5 +1,9 @@
 """Leave rows in files: what is computed is what it is of the array, and nobody reads more than his share."""
 
+import json
+import os
+import pickle
+
 import jax
 import numpy as np
 import pyarrow as pa
@@ -153,9 +157,64 @@ def test_a_file_that_has_changed_is_refused(tmp_path):
         rows.read(0, 1)
 
 
+def stored_zarr(folder, about, content=b""):
+    """A Zarr array as a stranger could make it: its description, or what differs in a usual one, and its one chunk."""
+    path = folder / "array.zarr"
+    path.mkdir()
+    usual = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<f8", "fill_value": 0.0, "order": "C"}
+    if isinstance(about, dict):
+        about = usual | {"filters": None, "compressor": None} | about
+    name = "zarr.json" if isinstance(about, dict) and "codecs" in about else ".zarray"
+    (path / name).write_text("{" if about is None else json.dumps(about))
+    (path / "0").write_bytes(content)
+    return infer.rows(path)
+
+
+class Canary:
+    """Object that makes a folder when it is unpickled."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __reduce__(self):
+        return os.mkdir, (self.folder,)
+
+
+CODECS_THAT_RUN_CODE = {
+    "a filter": dict(filters=[{"id": "pickle", "protocol": 5}]),
+    "the compressor": dict(compressor={"id": "pickle", "protocol": 5}),
+    "a later filter": dict(filters=[{"id": "delta", "dtype": "<f8"}, {"id": "pickle"}]),
+    "of objects": dict(dtype="|O", filters=[{"id": "pickle"}]),
+    "a codec of format 3": dict(zarr_format=3, codecs=[{"name": "bytes"}, {"name": "numcodecs.pickle"}]),
+    "inside of shards": dict(
+        zarr_format=3,
+        codecs=[{"name": "sharding_indexed", "configuration": {"codecs": [{"name": "numcodecs.pickle"}]}}],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CODECS_THAT_RUN_CODE)
+def test_a_zarr_array_of_pickles_is_refused_and_runs_nothing(case, tmp_path):
+    canary = tmp_path / "canary"
+    with pytest.raises(DataError, match=r"array\.zarr holds pickles.*Store the array with another codec"):
+        stored_zarr(tmp_path, CODECS_THAT_RUN_CODE[case], pickle.dumps(Canary(canary))).read(0, 4)
+    assert not canary.exists()
+
+
 REFUSED = {
     "no file": (lambda at: infer.rows(at / "none.npy"), DataError, "no file"),
     "no zarr": (lambda at: infer.rows(at / "none.zarr"), DataError, "no file"),
+    "an unknown dtype": (
+        lambda at: stored_zarr(at, {"dtype": "no dtype"}),
+        DataError,
+        "not an array of numbers in Zarr format",
+    ),
+    "no description": (lambda at: stored_zarr(at, []), DataError, r"its \.zarray describes no array"),
+    "a damaged description": (
+        lambda at: stored_zarr(at, None),
+        DataError,
+        "not an array of numbers in Zarr format",
+    ),
     "another kind": (lambda at: infer.rows(at / "a.csv"), DataError, r"\.npy, \.zarr, \.parquet"),
     "objects": (lambda at: as_npy(at, np.array([{}], object)), DataError, "not an array of numbers"),
     "words": (lambda at: as_npy(at, np.array(["a"])), DataError, "rows of numbers are needed"),

@@ -1,5 +1,6 @@
 """Leave the rows of an array in a file until they are needed, and read those that are."""
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,8 +147,27 @@ def _open_npy(path: str, _: Any) -> tuple[tuple[int, ...], np.dtype, Reader]:
 def _open_zarr(path: str, _: Any) -> tuple[tuple[int, ...], np.dtype, Reader]:
     import zarr  # takes half a second
 
-    array = zarr.open_array(path, mode="r")
+    try:
+        _check_codecs(path)
+        array = zarr.open_array(path, mode="r")
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path} is not an array of numbers in Zarr format: {error}.") from error
     return tuple(array.shape), np.dtype(array.dtype), lambda start, stop: np.asarray(array[start:stop])
+
+
+def _check_codecs(path: str) -> None:
+    """Raise `DataError` for an array whose chunks are pickles; some releases of Zarr open them, which runs code."""
+    for name in (".zarray", "zarr.json"):
+        place = Path(path, name)
+        description = json.loads(place.read_bytes()) if place.is_file() else {}
+        if not isinstance(description, dict):
+            raise ValueError(f"its {name} describes no array")
+        codecs = [description.get(kind) for kind in ("filters", "compressor", "codecs")]
+        if "pickle" in json.dumps(codecs).lower():
+            raise DataError(
+                f"{path} holds pickles, by the codecs in its {name}, and to read a pickle runs code. Store the array "
+                "with another codec."
+            )
 
 
 def _open_parquet(path: str, columns: Any) -> tuple[tuple[int, ...], np.dtype, Reader]:
