@@ -9,6 +9,7 @@ from . import distributions as distributions
 from . import handlers as handlers
 from . import infer as infer
 from . import reparam as reparam
+from .core import forks as _forks  # pyright: ignore[reportUnusedImport] - it hears of forks from now on
 from .core.names import refusal as _refusal
 from .core.tracebacks import entry_point as _entry_point
 from .language import Levels as Levels

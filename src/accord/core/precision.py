@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from .errors import OptionError, suggest
+from .forks import check_threads
 
 Precision = Literal["float64", "float32"]
 
@@ -23,9 +24,11 @@ def scope(precision: Precision) -> Iterator[None]:
     Promotion is NumPy-like because models are users' code. The debug flags are off because they change the compiled
     program, and a run reports non-finite values itself.
 
-    **Raises** `OptionError` for a precision that is neither `"float64"` nor `"float32"`.
+    **Raises** `OptionError` for a precision that is neither `"float64"` nor `"float32"`; `WorkerError` in a process
+    that was forked after JAX had been used.
     """
     check(precision)
+    check_threads()
     with ExitStack() as stack:
         stack.enter_context(jax.enable_x64(precision == "float64"))
         stack.enter_context(jax.numpy_dtype_promotion("standard"))

@@ -11,6 +11,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from ..core.errors import DataError, SiteError
+from ..core.forks import check_threads
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
@@ -120,6 +121,7 @@ class LogDensity(eqx.Module):
 
         **Raises** `DataError` for missing, unknown or wrongly shaped values, and for those outside of a site's support.
         """
+        check_threads()
         latents = {entry.name: entry for entry in self.layout.entries}
         given = self.layout.latents_of(values, "unconstrain")
         for name, entry in latents.items():
@@ -191,6 +193,7 @@ class LogDensity(eqx.Module):
         return object.__hash__(self)
 
     def _checked(self, position: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        check_threads()
         position = jnp.asarray(position)
         if position.shape != (self.dim,):
             raise DataError(f"a position of this density has shape ({self.dim},), got {position.shape}.")

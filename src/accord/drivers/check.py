@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import precision as precisions
 from ..core.errors import AccordError
+from ..core.forks import check_threads
 from ..core.notice import Notice, by_severity
 from ..core.options import checks_options
 from ..core.precision import Precision, float_dtype
@@ -94,6 +95,7 @@ def check(
     >>> report.ok, [finding.code for finding in report.errors]
     (True, [])
     """
+    check_threads()  # here, since errors of the model become findings
     check_kinds(target, NUTS(), executor, Memory())
     precisions.check(precision)
     name = target.name if isinstance(target, Model) else target.program.name

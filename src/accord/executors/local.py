@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import equinox as eqx
 
 from ..core.errors import OptionError
+from ..core.forks import check_owner
 from ..core.options import checks_fields
 from .base import AbstractExecutor, AbstractPool, Surroundings
 
@@ -87,7 +88,7 @@ class ThreadPool(AbstractPool):
     """
 
     def __init__(self, num_workers: int):
-        self._num_workers = num_workers
+        self._num_workers, self._owner = num_workers, os.getpid()
         self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None] = (
             queue.SimpleQueue()
         )
@@ -99,6 +100,7 @@ class ThreadPool(AbstractPool):
         return self._num_workers
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        check_owner(self._owner, "a pool of workers")
         future: Future[T] = Future()
         self._calls.put((future, function, arguments))
         return future
