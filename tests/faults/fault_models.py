@@ -242,3 +242,19 @@ def worker_pids() -> list[int]:
             except OSError:
                 continue  # it has just ended
     return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process exists, and is more than an exit status that waits to be read."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition, seconds: float = 60.0) -> None:
+    """Wait for something that must happen; the time only keeps a failure from hanging."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)

@@ -4,7 +4,6 @@ A plain subprocess and a pipe: `multiprocessing`, and what is built on it, refus
 ones of a cluster, and runs the user's script once more in each.
 """
 
-import json
 import os
 import pickle
 import subprocess
@@ -16,12 +15,8 @@ from multiprocessing.connection import Connection
 
 from .base import Surroundings, WorkerLostError
 from .calls import Call, answer
+from .parent import command
 from .surroundings import environment
-
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-    "from accord.executors.child import serve; serve(int(sys.argv.pop()))"
-)
 
 _IDLE = 600.0  # seconds; a run that was killed leaves children in the workers of a cluster
 
@@ -75,7 +70,7 @@ class Child:
             if self._pipe is None or self._process is None or self._process.poll() is not None:
                 self._pipe, there = Pipe()
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", _PROGRAM, str(there.fileno()), json.dumps(self._path)],
+                    command(__name__, str(there.fileno()), pipe=there.fileno(), path=self._path),
                     env={**os.environ, **environment(self._surroundings)},
                     pass_fds=[there.fileno()],
                     stdin=subprocess.DEVNULL,
@@ -93,6 +88,11 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
     except subprocess.TimeoutExpired:
         process.kill()
         return process.wait()
+
+
+def main() -> None:
+    """Answer calls through the pipe that the command line names."""
+    serve(int(sys.argv[1]))
 
 
 def serve(handle: int, idle: float = _IDLE) -> None:

@@ -1,9 +1,7 @@
 """Run one of several processes that make the same calls together, each with a part of the devices.
 
-python -m accord.executors.gangs.member HOST:PORT TICKET RANK
-
-The process is started with its surroundings in its environment, and leaves as soon as it loses its supervisor, or who
-started it.
+The process has its surroundings in its environment and `HOST:PORT TICKET RANK` on its command line. It leaves as soon
+as it loses its supervisor, or the process that started it.
 """
 
 import hashlib
@@ -28,7 +26,7 @@ from .messages import KEY, Answer, Card, Keep, Orders, Ready, Work, address_of, 
 from .session import ForgedError
 
 _LOST = 3  # status of a member that lost its supervisor
-_POLL = 1.0  # seconds
+_PAUSE = 1.0  # seconds between two tries to come in
 _WAIT = 300  # seconds in which all members have to meet
 _DOOR = 60.0  # seconds in which a supervisor with many visitors has to let this one in
 
@@ -36,13 +34,12 @@ _DOOR = 60.0  # seconds in which a supervisor with many visitors has to let this
 def main() -> None:
     """Join a gang, and answer calls until the supervisor is gone."""
     address, ticket, rank = sys.argv[1:]
-    parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     check_own_name()
-    channel = _entered(address, parent)
+    channel = _entered(address)
     channel.send(Card(ticket, int(rank), _free_address(channel.host), kind_here()))
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(channel, inbox, parent), daemon=True).start()
+    threading.Thread(target=_receive, args=(channel, inbox), daemon=True).start()
     orders: Orders = inbox.get()
     # Its service would catch the SIGTERM by which a supervisor ends a gang.
     jax.config.update("jax_enable_preemption_service", False)
@@ -58,7 +55,7 @@ def main() -> None:
     _serve(channel, inbox, is_first=rank == "0")
 
 
-def _entered(address: str, parent: int) -> Channel:
+def _entered(address: str) -> Channel:
     """Connect to the supervisor. Exit with a message if that is impossible."""
     until = time.monotonic() + _DOOR
     while True:
@@ -69,13 +66,9 @@ def _entered(address: str, parent: int) -> Channel:
                 f"what listens at {address} is not this member's supervisor, or has another secret in {KEY}: {error}."
             ) from error
         except (OSError, EOFError) as error:
-            if (
-                os.getppid() != parent
-                or isinstance(error, ConnectionRefusedError)
-                or time.monotonic() > until
-            ):
+            if isinstance(error, ConnectionRefusedError) or time.monotonic() > until:
                 raise SystemExit(f"the supervisor at {address} cannot be reached ({error}).") from error
-            time.sleep(_POLL)
+            time.sleep(_PAUSE)
 
 
 def check_own_name() -> None:
@@ -107,12 +100,11 @@ def _processor() -> str:
     return model or platform.processor() or platform.machine()
 
 
-def _receive(channel: Channel, inbox: "queue.SimpleQueue[Any]", parent: int) -> None:
+def _receive(channel: Channel, inbox: "queue.SimpleQueue[Any]") -> None:
     """Listen to the supervisor while the main thread computes: this process ends with it."""
     try:
-        while os.getppid() == parent:
-            if channel.poll(_POLL):
-                inbox.put(channel.receive())
+        while True:
+            inbox.put(channel.receive())
     except ForgedError as error:
         sys.stderr.write(f"the connection to the supervisor was given up: {error}.\n")
         sys.stderr.flush()
@@ -139,7 +131,3 @@ def _serve(channel: Channel, inbox: "queue.SimpleQueue[Any]", is_first: bool) ->
         is_error = has_error(packed)
         digest = hashlib.sha256(packed).digest()
         channel.send(Answer(digest, is_error, packed if is_first or is_error else None))
-
-
-if __name__ == "__main__":
-    main()

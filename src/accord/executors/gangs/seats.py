@@ -5,12 +5,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Mapping
 from typing import IO
 
+from ..parent import command
 from .channel import Channel
 from .messages import KEY, End, Ended, Launch, Leave
 from .session import ForgedError
@@ -51,7 +51,7 @@ class LocalSeat(AbstractSeat):
         with self._lock:
             self._said = None if self._is_heard else tempfile.TemporaryFile()  # noqa: SIM115 - the child has it
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "accord.executors.gangs.member", self._address, ticket, str(rank)],
+                command("accord.executors.gangs.member", self._address, ticket, str(rank)),
                 env={**os.environ, **environment, KEY: os.fsdecode(self._key)},
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
