@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .errors import OptionError
+from .options import shown
 
 # Purposes of a chain's random numbers, folded into the chain's key, so that streams never overlap.
 USE_DRAW = 0
@@ -120,7 +121,7 @@ def chain_key(seed: int, chain: int) -> np.ndarray:
     **Raises** `OptionError` for a seed outside [0, 2**64).
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= int(seed) < 2**64:
-        raise OptionError(f"seed must be an integer in [0, 2**64), got {seed!r}.")
+        raise OptionError(f"seed must be an integer in [0, 2**64), got {shown(seed)}.")
     root = np.array([int(seed) >> 32, int(seed) & 0xFFFFFFFF], np.uint32)
     return fold(root, np.uint32(chain))
 

@@ -2,12 +2,17 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import OptionError, suggest
 from .tracebacks import leave
 
+MOST = 2**63 - 1
+"""Largest count of anything: no array is longer."""
+
+_MOST_DIGITS, _MOST_ITEMS = 40, 10  # that an error shows
 _A_SLIP = 0.85  # likeness of two words that differ by a letter
 
 P = ParamSpec("P")
@@ -72,9 +77,20 @@ def _module_of(module: str) -> str:
     return {"language": "ac", "distributions": "dist"}.get(room, "infer")
 
 
-def positive_count(name: str, value: Any, minimum: int = 1) -> int:
-    """Return `value` as an int, or raise `OptionError` unless it is a whole number of at least `minimum`."""
+def positive_count(name: str, value: Any, minimum: int = 1, maximum: int = MOST) -> int:
+    """Return `value` as an int, or raise `OptionError` unless it is a whole number from `minimum` to `maximum`."""
     is_whole = isinstance(value, int) or (hasattr(value, "__index__") and not isinstance(value, bool))
     if isinstance(value, bool) or not is_whole or int(value) < minimum:
-        raise OptionError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+        raise OptionError(f"{name} must be a whole number of at least {minimum}, got {shown(value)}.")
+    if int(value) > maximum:
+        raise OptionError(f"{name} must be at most {maximum}, got {shown(value)}.")
     return int(value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error shows it: very long whole numbers and sequences in short."""
+    if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
+        return f"an integer of about {int(value.bit_length() * math.log10(2)) + 1} digits"
+    if isinstance(value, list | tuple) and len(value) > _MOST_ITEMS:
+        return f"[{', '.join(map(shown, value[:_MOST_ITEMS]))}, ...] of length {len(value)}"
+    return repr(value)

@@ -13,10 +13,11 @@ from ..core.errors import OptionError, suggest
 from ..core.kept import Kept
 from ..core.names import no_attribute
 from ..core.notice import Notice
-from ..core.options import checks_options, positive_count
+from ..core.options import checks_options
 from ..core.series import AbstractSeries, InMemory
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
+from .limits import count_of_draws
 from .stopping.stopping import Stopping
 from .tally import BadEnd
 
@@ -192,9 +193,10 @@ class Draws(Mapping[str, np.ndarray]):
 
         If the run has a rule `until=` that has not held yet, it may end the run earlier.
 
-        **Raises** `OptionError` if the model is not attached, as after `infer.load` or unpickling.
+        **Raises** `OptionError` if the model is not attached, as after `infer.load` or unpickling, and for more draws
+        than a chain can make or than fit into memory.
         """
-        count = positive_count("draws", draws)
+        count = count_of_draws("draws", draws)
         if self.continuation is None and self.location is None:
             raise OptionError(
                 "these draws are a copy without their model, of a run in memory, which cannot be extended. Sample "

@@ -10,13 +10,14 @@ from ..core.errors import OptionError
 from ..density import Layout
 from .block import PART_DTYPES, STAT_DTYPES
 
-_SHARE = 0.9  # of the memory that is free
+SHARE = 0.9
+"""Share of the free memory that a run may plan to use."""
 
 
 def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> None:
     """Raise `OptionError` if draws kept in memory would need more than is free."""
     needed, free = bytes_of(layout, num_chains, num_warmup, num_draws), free_bytes()
-    if free is not None and needed > _SHARE * free:
+    if free is not None and needed > SHARE * free:
         raise OptionError(
             f"{num_draws} draws of {num_chains} chains take {needed / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
             'free. Keep them on disk by store=infer.RunFolder("run"), keep every n-th by thinning=n, or ask for fewer.'

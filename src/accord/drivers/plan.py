@@ -14,6 +14,7 @@ from ..kernels.base import AbstractKernel
 from ..kernels.metric import Metric
 from ..storage import Phase
 from .block import ChainState
+from .limits import check_length
 from .starting.base import AbstractPoints
 from .starting.uniform import UniformPoints
 from .stopping.base import AbstractRule
@@ -54,6 +55,9 @@ class Plan:
     on_nonfinite: OnNonFinite = "notice"
     first_look: int = FIRST
     pace: Pace = USUAL
+
+    def __post_init__(self) -> None:
+        check_length(self.num_kept, self.thinning, max(self.num_warmup, self.max_warmup))
 
     @property
     def is_ensemble(self) -> bool:

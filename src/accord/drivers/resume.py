@@ -29,6 +29,7 @@ from .ending import (
     stored_losses,
 )
 from .interrupts import Interrupts
+from .memory import check_memory
 from .nonfinite import held_back, refuse
 from .particulars import differences
 from .plan import Plan
@@ -178,8 +179,10 @@ def _continuation(order: Order) -> Any:
 
 def _longer(order: Order, num_draws: int, began: float) -> Order:
     """Return the run to execute for an order of more draws."""
-    run = order.run.reopened()
     plan = replace(order.plan, num_kept=num_draws)
+    if order.run.location is None:
+        check_memory(order.density.layout, len(order.run.manifest.chains), plan.num_warmup, num_draws)
+    run = order.run.reopened()
     if is_in_force(run):
         run.record(CAP, num_draws)
     else:

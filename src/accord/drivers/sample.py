@@ -20,6 +20,7 @@ from .block import rows_for
 from .describe import describe
 from .draws import Draws
 from .interrupts import Interrupts
+from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws
 from .memory import check_memory
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .requests import check_kinds, check_until, default_executor, density_of, display
@@ -69,12 +70,14 @@ def sample(
     - `target`: a model called with its data, `model(x, y=y)`, or a `LogDensity`.
     - `sampler`: `NUTS()` or `HMC()`, or `ChEES()` for many chains at once, with their options. The run chooses
       the form of the metric unless you name one by `metric=`.
-    - `draws`: kept draws per chain; >= 1. With `until`, the maximum.
+    - `draws`: kept draws per chain; >= 1. With `until`, the maximum. A chain makes at most 2**31 - 1 draws, with its
+      warm-up and before thinning.
     - `warmup`: draws per chain that adapt step size and metric, and are not among the results; >= 0. None is 350.
       A chain that has not settled by then goes on, up to 2000: a notice and `draws.tuning` report it. With `ChEES`,
       None is 200 for all chains.
-    - `chains`: the number of chains, or a list of zero-based chain numbers, which become the chain coordinate. Chain k
-      gives the same draws alone as among others. Chains of `ChEES` learn from each other: give their number.
+    - `chains`: the number of chains, at most 2**20, or a list of zero-based chain numbers below 2**32, which become
+      the chain coordinate. Chain k gives the same draws alone as among others. Chains of `ChEES` learn from each other:
+      give their number, at most 2**16.
     - `seed`: an integer in [0, 2**64).
     - `thinning`: keep every n-th draw; >= 1.
     - `init`: where chains start: `infer.from_uniform()` (the default), `from_prior()`, `from_median()`,
@@ -86,8 +89,9 @@ def sample(
       chains on, after 400 in all and at least 4 per chain), then each time the number of draws has grown by half. These
       points are fixed, so that results are reproducible; only `Seconds` depends on the clock. `draws.stopping` has what
       each check found.
-    - `lanes`: how many chains one compiled program carries. It changes the last bits of the draws, so it is recorded.
-      None is 1 on CPU, the number of chains rounded up to a power of two on accelerators, and all chains with `ChEES`.
+    - `lanes`: how many chains one compiled program carries, at most 2**16. It changes the last bits of the draws, so it
+      is recorded. None is 1 on CPU, the number of chains rounded up to a power of two on accelerators, and all chains
+      with `ChEES`.
     - `executor`: where chains run; None is `Threads()`, or `Devices()` with several accelerators. `Processes()`
       starts a process for each core; `Devices(shard={"X": 0})` distributes rows of data over devices.
     - `precision`: `"float64"` or `"float32"`. Your JAX settings have no effect on it and stay as they are.
@@ -118,14 +122,14 @@ def sample(
     began = time.perf_counter()
     with Interrupts() as interrupts:
         with interrupts.raising():
-            numbers = _chain_numbers(chains)
-            num_kept, thinning = positive_count("draws", draws), positive_count("thinning", thinning)
+            numbers = chain_numbers(chains)
+            num_kept, thinning = count_of_draws("draws", draws), count_of_draws("thinning", thinning)
             keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
             check_kinds(target, sampler, executor, store)
             check_until(until)
             is_ensemble = sampler.is_ensemble
             usual = ENSEMBLE_WARMUP if is_ensemble else DEFAULT_WARMUP
-            num_warmup = usual if warmup is None else positive_count("warmup", warmup, 0)
+            num_warmup = usual if warmup is None else count_of_draws("warmup", warmup, 0)
             if on_nonfinite not in ON_NONFINITE:
                 raise OptionError(
                     f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}."
@@ -139,6 +143,8 @@ def sample(
             executor = executor or default_executor()
             with scope(density.program.precision):
                 points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
+            num_rows = rows_for(density.dim, lanes, executor.pace)
+            check_lanes(lanes, density.dim, num_rows)
             plan = Plan(
                 sampler,
                 num_warmup,
@@ -148,7 +154,7 @@ def sample(
                 lanes,
                 precision,
                 density.dim,
-                rows_for(density.dim, lanes, executor.pace),
+                num_rows,
                 cut_arguments(density, executor.sharding),
                 points,
                 MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
@@ -168,17 +174,6 @@ def sample(
         return attach(order, interrupts)
 
 
-def _chain_numbers(chains: int | Sequence[int]) -> list[int]:
-    if isinstance(chains, (int, np.integer)):
-        return list(range(positive_count("chains", chains)))
-    numbers = [positive_count("each of chains", chain, 0) for chain in chains]
-    if not numbers or len(set(numbers)) != len(numbers):
-        raise OptionError(
-            f"chains must be a number of chains, or a list of different chain numbers; got {chains!r}."
-        )
-    return numbers
-
-
 def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int | None) -> int:
     """Return the number of lanes: all chains, if they learn from each other."""
     name = type(sampler).__name__
@@ -192,6 +187,7 @@ def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int |
             f"chains must be at least {_FEWEST} with {name}, whose chains learn from each other, got {chains!r}. "
             "64 chains are usual; for a few chains, use infer.NUTS()."
         )
+    positive_count(f"chains of {name}", chains, maximum=MAX_LANES)
     if lanes is not None and lanes != chains:
         raise OptionError(
             f"lanes must equal the number of chains with {name}, which move in step; got lanes={lanes!r} for "
@@ -207,5 +203,5 @@ def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int |
 
 def _lane_width(lanes: int | None, num_chains: int) -> int:
     if lanes is not None:
-        return positive_count("lanes", lanes)
-    return 1 if jax.default_backend() == "cpu" else 1 << (num_chains - 1).bit_length()
+        return positive_count("lanes", lanes, maximum=MAX_LANES)
+    return 1 if jax.default_backend() == "cpu" else min(1 << (num_chains - 1).bit_length(), MAX_LANES)

@@ -160,7 +160,7 @@ def available_cores() -> int:
 
 def check_workers(owner: str, workers: int | None) -> None:
     """Raise `OptionError` unless `workers` is None or at least 1."""
-    if workers is not None and (isinstance(workers, bool) or workers < 1):
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise OptionError(f"{owner}: workers must be at least 1 or None, got {workers!r}.")
 
 
