@@ -30,6 +30,19 @@ def functions(jaxpr: Any) -> Iterator[Any]:
                     yield from functions(part)
 
 
+def distinct_functions(jaxpr: Any) -> Iterator[Any]:
+    """Yield the same functions, each once."""
+    seen, waiting = {id(jaxpr)}, [jaxpr]
+    while waiting:
+        function = waiting.pop()
+        yield function
+        for equation in function.eqns:
+            for part in (part for value in equation.params.values() for part in _parts(value)):
+                if _is_function(part) and id(part) not in seen:
+                    seen.add(id(part))
+                    waiting.append(part)
+
+
 def equations(jaxpr: Any) -> Iterator[Any]:
     """Yield the equations of a traced function, and of every function in it."""
     return (equation for function in functions(jaxpr) for equation in function.eqns)

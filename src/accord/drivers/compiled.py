@@ -32,6 +32,7 @@ from .compiler import (
     one_at_a_time,
     spans_devices,
 )
+from .constants import Constants
 from .ensemble_program import program_for
 from .needed import only
 from .placement import Placement
@@ -49,12 +50,14 @@ class Programs:
       of the log densities as `stat/log_prior` and `stat/log_likelihood`, if there are any. See `sites_program`.
     - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
     - `is_cached`: whether this process had already compiled them.
+    - `constants`: the numbers in them; None if they are not compared, as where rows are shared out.
     """
 
     advance: Callable[..., Any]
     sites: Callable[..., dict[str, Any]]
     seconds: dict[str, float]
     is_cached: bool
+    constants: Constants | None
 
 
 def compile_programs(
@@ -201,6 +204,9 @@ def compile_programs(
         lambda *rest: sites(on_device[1], on_device[2], *rest),
         {"trace": traced - began, "compile": done - traced},
         is_cached,
+        None
+        if plan.shard
+        else Constants.of(gradient),  # a program for several devices has numbers of its own
     )
 
 

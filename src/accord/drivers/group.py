@@ -15,6 +15,7 @@ from . import ensembles
 from .block import NUM_PLACES, STATS
 from .chain import Chain
 from .complete import check_replicas
+from .constants import Constants
 from .fingerprint import Fingerprint, fixed_points
 from .machine import Answer, Machine
 from .plan import Piece, Progress, Stuck
@@ -22,7 +23,7 @@ from .replay import bad_ends
 from .starting.search import find_starts
 from .tally import BadEnd
 
-Item = Fingerprint | Progress | Piece | BadEnd | Stuck
+Item = Fingerprint | Constants | Progress | Piece | BadEnd | Stuck
 """A result of a task."""
 
 _SECONDS_BESIDE = 0.5  # that the host may take for a block: beyond, blocks get longer
@@ -87,7 +88,9 @@ def work(
     group = replace(group, chains=tuple(chains))
     made: list[tuple[float, Item]] = []
     if not group.is_known:
-        made += [(now, item) for item in (*(chain.progress() for chain in group.kept), _fingerprint(machine))]
+        target: list[Item] = [] if machine.constants is None else [machine.constants]
+        target.append(_fingerprint(machine))
+        made += [(now, item) for item in (*(chain.progress() for chain in group.kept), *target)]
         group = replace(group, is_known=True)
     if not all(chain.is_started for chain in chains):
         find_starts(machine, chains)

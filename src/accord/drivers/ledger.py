@@ -10,6 +10,7 @@ from ..density import LogDensity
 from ..report import AbstractProgress
 from ..storage import AbstractRun, Segment
 from .complete import check_complete
+from .constants import RECORD, Constants, check_constants, check_repeats
 from .ending import LOST, STOPPING, lost_chains, stored_losses
 from .explain import sentence
 from .fingerprint import Fingerprint, check_fingerprint, has_fingerprint
@@ -49,6 +50,7 @@ class Ledger:
     enough: threading.Event = field(default_factory=threading.Event)
     _is_complete: bool = False
     _is_known: bool = False  # the target, since this run was taken up
+    _constants: Constants | None = None  # in the target's code, since this run was taken up
     _begins: dict[int, float] = field(default_factory=dict)
     _ends: dict[tuple[int, str], float] = field(default_factory=dict)
     _not_finite: list[BadEnd] = field(default_factory=list)  # of sampling, some perhaps of no account
@@ -68,6 +70,8 @@ class Ledger:
             match item:
                 case Fingerprint():
                     self._compare(item)
+                case Constants():
+                    self._compare_constants(item)
                 case BadEnd():
                     if self._raises and is_not_finite(item):
                         self._not_finite.append(item)
@@ -146,6 +150,17 @@ class Ledger:
         if self.plan.shard and not self._is_complete:
             check_complete(self.density, self.plan, found)
             self._is_complete = True
+
+    def _compare_constants(self, found: Constants) -> None:
+        if self._constants is not None:
+            check_repeats(self._constants, found)
+            return
+        stored = self.run.records.get(RECORD)
+        if stored is None:  # a new run, or one of before they were kept
+            self.note(RECORD, found.as_json())
+        else:
+            check_constants(Constants.from_json(stored), found, self.run.manifest, self.density)
+        self._constants = found
 
     def _give_up(self, stuck: Stuck) -> None:
         error = SamplingError(

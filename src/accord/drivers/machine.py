@@ -11,6 +11,7 @@ import numpy as np
 from ..core.tree import to_numpy
 from .block import NUM_PLACES, Block, ChainState, Limits, item_key, item_keys
 from .chain import Chain
+from .constants import Constants
 from .plan import Plan
 
 
@@ -30,13 +31,15 @@ class Machine:
 
     **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and
     `sites(positions, log_densities, num_sites, num_parts)`, compiled; `clock`, in seconds: one for all processes that
-    run these programs together, so that they call them equally often.
+    run these programs together, so that they call them equally often; `constants`, the numbers in the programs, if they
+    are compared with those of a stored run.
     """
 
     plan: Plan
     advance: Callable[..., Any]
     sites: Callable[..., dict[str, Any]]
     clock: Callable[[], float] = time.perf_counter
+    constants: Constants | None = None
 
     def run(
         self,

@@ -101,7 +101,7 @@ def build(
     """Compile the programs of a plan, for these devices or JAX's default one; return the machine and the seconds."""
     cache.persist()
     programs = compile_programs(density, plan, devices, meanwhile)
-    machine = Machine(plan, programs.advance, programs.sites)
+    machine = Machine(plan, programs.advance, programs.sites, constants=programs.constants)
     return machine, programs.seconds
 
 
