@@ -12,6 +12,7 @@ import numpy as np
 from ..core import precision as precision_scope
 from ..core.errors import DataError
 from ..core.precision import Precision
+from ..language.naming import check_text
 from ..language.places import note_function
 from .layout import Entry, Layout
 from .program import AbstractProgram, pieces_of
@@ -43,6 +44,7 @@ class FunctionProgram(AbstractProgram):
                 "/".join(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)
                 or "x"
             )
+            check_text("from_function: the name", name, DataError)
             shape = np.shape(leaf)
             if np.asarray(leaf).dtype.kind not in "fiu":
                 raise DataError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import OptionError
 from .columns import labels_of
+from .naming import check_text
 
 
 def read_labels(what: str, given: Any) -> tuple[Any, ...]:
@@ -52,6 +53,8 @@ def _check_each(what: str, values: list[Any] | np.ndarray, given: Any) -> None:
                 f"{what}: label {number} is missing ({label!r}). Nothing could be found by it: give each entry a name, "
                 "or leave out the data that have none."
             )
+        if isinstance(label, str):
+            check_text(f"{what}: label {number}", label, OptionError)
         if callable(label) or isinstance(label, complex) or type(label).__repr__ is object.__repr__:
             raise OptionError(
                 f"{what}: label {number} is a {type(label).__name__} ({_short(label)}). Give strings, numbers or dates."

@@ -12,6 +12,7 @@ from ..distributions import AbstractDistribution, ImproperUniform, constraints
 from ..distributions.constraint import Constraint
 from .handler import AbstractHandler
 from .interpreter import visit
+from .naming import check_text
 from .places import caller
 from .shapes import as_array, shape_of
 from .site import Site
@@ -47,6 +48,7 @@ def param(name: str, init: Any, *, constraint: Constraint = constraints.real) ->
         raise SiteError(
             f"ac.param (at {where}): the first argument is the site's name, a string that is not empty; got {name!r}."
         )
+    check_text(f"ac.param (at {where}): the site's name", name, SiteError)
     if not isinstance(constraint, Constraint):
         raise SiteError(
             f"param {name!r} (at {where}): the constraint must be one of `accord.distributions.constraints`, got "

@@ -16,6 +16,7 @@ from ..distributions.wrappers.entries import AbstractEntries
 from .handler import AbstractHandler
 from .interpreter import enter, handlers_around, leave, visit
 from .labels import read_labels
+from .naming import check_text
 from .places import caller, note_plates
 from .scope import Scope
 from .site import Frame, Site
@@ -67,6 +68,7 @@ def plate(
     """
     if not isinstance(name, str):
         raise OptionError(f"plate: the name must be a string, got {name!r}. Write `ac.plate(name, size)`.")
+    check_text("plate: the name", name, OptionError)
     if isinstance(size, bool):
         raise OptionError(f"plate {name!r}: the size must be an integer, got {size!r}.")
     try:

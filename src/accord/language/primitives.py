@@ -11,6 +11,7 @@ from .dims import Dims, read_dims
 from .interpreter import visit
 from .missing import visit_partly
 from .model import Model, ModelFunction
+from .naming import check_text
 from .places import caller
 from .shapes import as_array, check_real
 from .site import Site
@@ -149,6 +150,7 @@ def _check_name(statement: str, name: Any) -> None:
             f"ac.{statement} (at {caller()}): the first argument is the site's name, a string that is not empty; "
             f"got {_describe(name)}."
         )
+    check_text(f"ac.{statement} (at {caller()}): the site's name", name, SiteError)
 
 
 def _check_numbers(statement: str, name: str, value: Any) -> None:

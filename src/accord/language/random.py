@@ -9,6 +9,7 @@ import numpy as np
 from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options, positive_count
 from .interpreter import handlers_around, sites_so_far, visit
+from .naming import check_text
 from .places import caller
 from .plate import Plate
 from .site import Site
@@ -38,6 +39,7 @@ def prng_key(name: str | None = None) -> jax.Array:
         raise SiteError(
             f"ac.prng_key (at {caller()}): the name must be a string that is not empty, got {name!r}."
         )
+    check_text(f"ac.prng_key (at {caller()}): the name", name, SiteError)
     return visit(Site("key", name, where=caller())).value
 
 

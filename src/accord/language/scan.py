@@ -16,6 +16,7 @@ from .choice import key_for_steps
 from .interpreter import Outside, inside, is_running
 from .labels import read_labels
 from .loop import block_size, loop
+from .naming import check_text
 from .places import caller
 from .site import Frame, Site
 from .stacking import Found
@@ -176,6 +177,7 @@ def _checked_name(name: str | None) -> str:
         raise OptionError(
             f"ac.scan (at {caller()}): the name must be a string that is not empty, got {name!r}."
         )
+    check_text(f"ac.scan (at {caller()}): the name", name or "", OptionError)
     return name or ""
 
 

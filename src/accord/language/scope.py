@@ -7,6 +7,7 @@ import equinox as eqx
 
 from ..core.errors import OptionError
 from .handler import AbstractHandler
+from .naming import check_text
 from .site import Site
 
 
@@ -27,6 +28,7 @@ class Scope(AbstractHandler):
                 f'{word}: the prefix must be a string that is not empty, like "a", which makes "mu" to "a/mu"; '
                 f"got {prefix!r}."
             )
+        check_text(f"{word}: the prefix", prefix, OptionError)
         return cls(prefix)
 
     def process(self, site: Site) -> Site:
