@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from ..core.errors import DataError, SiteError
 from ..core.forks import check_threads
+from ..core.masked import unmasked
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
@@ -132,6 +133,7 @@ class LogDensity(eqx.Module):
             by, shape = given[name], self.layout[given[name]].shape
             if np.shape(values[by]) != shape:
                 raise DataError(f"unconstrain: site {by!r} has shape {shape}, got {np.shape(values[by])}.")
+            unmasked(values[by], f"unconstrain: site {by!r}")
             check_real(f"unconstrain: the value of site {by!r}", values[by])
         pieces = self.program.positions(values, self.data)
         for name, piece in pieces.items():

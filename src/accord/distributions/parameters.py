@@ -9,6 +9,7 @@ import numpy as np
 
 from ..bijectors import is_concrete, is_number
 from ..core.errors import DistributionError
+from ..core.masked import mask_of, masked_words
 from ..core.options import hint
 from .constraint import Constraint, Real
 
@@ -24,6 +25,9 @@ def check_parameter(distribution: str, name: str, constraint: Constraint, value:
         raise DistributionError(
             f"{distribution}: {name} is a {type(value).__name__}. Give a number, a NumPy array or a JAX array."
         )
+    mask = mask_of(value)
+    if mask is not None:
+        raise DistributionError(masked_words(f"{distribution}: {name}", mask))
     if np.ndim(value) < constraint.event_dim:
         raise DistributionError(
             f"{distribution}: {name} has shape {np.shape(value)}, but needs at least {constraint.event_dim} "

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.errors import SiteError
+from ..core.masked import unmasked
 from ..distributions import AbstractDistribution
 from ..distributions.wrappers.entries import Entries
 from .boundary import Boundary
@@ -94,7 +95,7 @@ def _elements(
 def _checked(site: Site, obs_mask: Any) -> np.ndarray:
     # Of a traced mask NumPy says that it has no numbers; a log density then makes a constant of the data it is from.
     try:
-        mask = np.asarray(obs_mask)
+        mask = np.asarray(unmasked(obs_mask, f"site {site.name!r} (at {site.where}): obs_mask"))
     except jax.errors.TracerArrayConversionError as error:
         if any(isinstance(each, Boundary) for each in handlers_around()):
             error.add_note(f"{OF_STEPS}{site.name!r} (at {site.where}). {_REMEDY}")

@@ -9,6 +9,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ...core.errors import DataError, ModelError, OptionError, SiteError, suggest
+from ...core.masked import unmasked
 from ...core.precision import Precision
 from ...core.series import AbstractSeries, InMemory
 from ...density.matching import Held
@@ -62,7 +63,10 @@ class Source:
                 f"infer.{function}: these draws have no model. Give one: {function}(draws, model(...))."
             )
         chains, precision, dims, labels = None, "float64", {}, {}
-        arrays = {str(name): np.asarray(value) for name, value in draws.items()}
+        arrays = {
+            str(name): np.asarray(unmasked(value, f"infer.{function}: draws of site {name!r}"))
+            for name, value in draws.items()
+        }
         if isinstance(draws, Predictions):  # what it predicted or computed are no unknowns
             chains, precision, dims = draws.chains, draws.precision, draws.dims
             labels = {dim: draws.coords[dim] for dim in draws.labelled}

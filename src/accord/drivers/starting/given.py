@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ...core.errors import DataError, suggest
+from ...core.masked import unmasked
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
@@ -85,6 +86,7 @@ def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
                 f"{where}: site {name!r} is to begin at complex numbers, and sites have real ones. Give the real part, "
                 "`value.real`, if the imaginary part is 0."
             )
+        value = unmasked(value, f"{where}: site {name!r}")
         try:
             array = np.array(value, float)
         except (TypeError, ValueError):

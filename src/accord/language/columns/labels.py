@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, OptionError
+from ...core.masked import unmasked
 from .base import rows_in_words
 from .reading import read_column
 
@@ -16,13 +17,14 @@ _UNITS = ("D", "s", "ms", "us", "ns")
 def labels_of(coords: Any, where: str) -> tuple[Any, ...]:
     """Make labels (words, numbers, truth values, NumPy's dates) of a list, an array, or a column of a data frame.
 
-    **Raises** `OptionError` for levels as a whole; `DataError` for a column with missing entries.
+    **Raises** `OptionError` for levels as a whole; `DataError` for missing or masked entries.
     """
     if hasattr(coords, "levels") and hasattr(coords, "codes") and not hasattr(coords, "to_numpy"):
         raise OptionError(
             f"{where}: got levels as a whole, which have a label for each level and a code for each row. Write "
             "`.levels` behind them for one label for each level."
         )
+    coords = unmasked(coords, where)
     column = None if isinstance(coords, np.ndarray) else read_column(coords)
     if column is None:
         return plain_labels(np.asarray(coords) if not isinstance(coords, (list, tuple)) else coords)

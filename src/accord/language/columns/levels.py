@@ -3,13 +3,14 @@
 import datetime
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
 from ...core.errors import DataError, OptionError, suggest
+from ...core.masked import mask_of
 from ...core.options import checks_options
 from .base import Column, objects, rows_in_words
 from .labels import labels_of, plain_labels
@@ -83,7 +84,7 @@ def levels(column: Any, *, levels: Sequence[Any] | None = None, missing: Missing
     ordered dictionary of Arrow keep the order of their categories, and those that no row has.
 
     **Arguments**
-    - `column`: of pandas, polars or Arrow, a NumPy array or a list; shape `(row,)`.
+    - `column`: of pandas, polars or Arrow, a NumPy array or a list; shape `(row,)`. Masked entries are missing.
     - `levels`: the labels in their order, such as those of the data that a model was fitted to.
     - `missing`: what to do with missing entries. `"error"` refuses them; `"level"` gives them a level of their own, the
       last one, called "missing"; `"keep"` gives them the code -1, which must not be used as an index: `.missing` says
@@ -139,6 +140,9 @@ def column_of(value: Any, where: str) -> Column:
         read = of_numpy(objects(value) if isinstance(value, (list, tuple)) else np.asarray(value))
     if read.values.ndim != 1:
         raise DataError(f"{where}: a column has one axis, got the shape {read.values.shape}.")
+    hidden = mask_of(value)
+    if hidden is not None:
+        return replace(read, missing=hidden if read.missing is None else read.missing | hidden)
     return read
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError
+from ...core.masked import unmasked
 from ..static import Static
 from .base import Column, rows_in_words
 from .levels import Levels
@@ -58,8 +59,10 @@ def as_numbers(value: Any, where: str) -> Any:
 
     Nothing is copied that has no need to be. Missing numbers and truth values are NaN, so that the array is of floats.
 
-    **Raises** `DataError` for whole numbers with missing entries, dates, durations, words, categories, and mixtures.
+    **Raises** `DataError` for whole numbers with missing entries, masked entries, dates, durations, words, categories,
+    and mixtures.
     """
+    value = unmasked(value, where)
     column = read_column(value)
     if column is None:
         return value
@@ -109,7 +112,10 @@ def _of_objects(column: Column, where: str) -> Column:
         kind = "f" if "f" in found else "i"
         plain = Column(column.values, missing, **common, kind=kind)
         if kind == "f":
-            return Column(_floats(plain), missing, **common, kind="f")
+            try:
+                return Column(_floats(plain), missing, **common, kind="f")
+            except OverflowError as error:
+                raise DataError(f"{where} holds numbers that do not fit float64. Scale them.") from error
         if missing.any():
             return plain
         try:
