@@ -84,7 +84,8 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
 
     A value that is being traced by JAX stays as it is: its trace has settled the dtype.
 
-    **Raises** `DataError` for strings, objects and dates, for complex numbers, and for ints that do not fit.
+    **Raises** `DataError` for strings, objects and dates, for complex numbers, for masked entries, and for numbers that
+    do not fit.
     """
     if isinstance(value, Tracer) and jnp.issubdtype(value.dtype, jnp.complexfloating):
         raise _is_complex(name, value.dtype)
@@ -111,13 +112,26 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
             )
         return np.array(array, f"int{width}")
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
-        return np.array(array, float_dtype(precision))
+        return _floats(name, array, precision)
     if array.dtype.kind == "c":
         raise _is_complex(name, array.dtype)
     raise DataError(
         f"argument {name!r}: found {type(value).__name__} of dtype {array.dtype}, which is not numbers. Convert it "
         "first, for instance by `np.asarray(x, float)`; labels for `coords=` can be a list of strings."
     )
+
+
+def _floats(name: str, array: np.ndarray, precision: Precision) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        found = np.array(array, float_dtype(precision))
+    if array.dtype.itemsize > found.dtype.itemsize:
+        lost = np.isinf(found) & np.isfinite(array)
+        if lost.any():
+            raise DataError(
+                f"argument {name!r}: {int(lost.sum())} of {lost.size} numbers are too large for {precision}, such as "
+                f"{array[lost][0]!s}. Scale them{', or run in float64' if precision == 'float32' else ''}."
+            )
+    return found
 
 
 def _is_complex(name: str, dtype: Any) -> DataError:
@@ -205,21 +219,25 @@ def _loss_of_precision(name: str, given: Any, array: Any, precision: Precision) 
                     "Pass the NumPy array that it was made from.",
                 )
             ]
-        return []
-    exact = np.asarray(given, np.float64)
+        if not (isinstance(given, np.ndarray | np.generic) and given.dtype.itemsize > array.dtype.itemsize):
+            return []
+    exact = np.asarray(given, np.longdouble if precision == "float64" else np.float64)
     finite = exact[np.isfinite(exact)]
     spread = finite.std() if finite.size else 0.0
     worst = np.abs(finite - finite.astype(array.dtype)).max(initial=0.0)
     # A constant has no spread to lose; its standard deviation is rounding of its own.
-    is_constant = spread <= 1e-12 * np.abs(finite).max(initial=0.0)
+    rounding = 1e-12 * np.finfo(exact.dtype).eps / np.finfo(np.float64).eps
+    is_constant = spread <= rounding * np.abs(finite).max(initial=0.0)
     if is_constant or worst <= ROUNDING_TOLERANCE * spread:
         return []
     return [
         Notice(
             "warning",
             "data_exceeds_precision",
-            f"Argument {name!r} does not fit float32: rounding moves entries by up to {worst:.2g}, and their standard "
-            f"deviation is {spread:.2g}.",
-            'Subtract its mean, or run with precision="float64".',
+            f"Argument {name!r} does not fit {precision}: rounding moves entries by up to {worst:.2g}, and their "
+            f"standard deviation is {spread:.2g}.",
+            'Subtract its mean, or run with precision="float64".'
+            if precision == "float32"
+            else "Subtract its mean.",
         )
     ]
