@@ -1,6 +1,8 @@
 """Convert a column of a file to an argument (numbers, booleans, or levels of words), or name the wrong cell."""
 
+import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +23,8 @@ _NUMBER = re.compile(
 )
 _WITH_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9.,]+(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.+Z-]*)?")
+_MOST_DIGITS = 4000  # Python converts no whole number of more than 4300
+_LARGEST = sys.float_info.max
 _TRUTH = {"true": True, "false": False}
 
 
@@ -29,9 +33,13 @@ def from_words(words: Sequence[str], name: str, place: Place) -> Any:
 
     Missing numbers and booleans become NaN, so that the column has floats.
 
-    **Raises** as `from_values`.
+    **Raises** as `from_values`, and for a number above 1.8e308.
     """
-    return from_values([_value(word) for word in words], name, place)
+    values = [_value(word) for word in words]
+    for row, value in enumerate(values):
+        if isinstance(value, float) and math.isinf(value) and "n" not in words[row].lower():  # as in inf
+            raise _too_large(place(row))
+    return from_values(values, name, place)
 
 
 def from_values(values: Sequence[Any], name: str, place: Place) -> Any:
@@ -65,13 +73,17 @@ def from_values(values: Sequence[Any], name: str, place: Place) -> Any:
 
 def _array(values: Sequence[Any], has_missing: bool, found: set[str], place: Place) -> np.ndarray:
     if has_missing or "f" in found:
-        return np.array([np.nan if value is None else value for value in values], float)
+        floats = [np.nan if value is None else value for value in values]
+        for row, value in enumerate(floats):
+            if isinstance(value, int) and abs(value) > _LARGEST:
+                raise _too_large(place(row))
+        return np.array(floats, float)
     if found == {"b"}:
         return np.array(values, bool)
     for row, value in enumerate(values):
         if not -(2**63) <= value < 2**63:
             raise DataError(
-                f"{place(row)}: {value} does not fit int64. Scale it, or write it with a decimal point."
+                f"{place(row)}: {_shown(value)} does not fit int64. Scale it, or write it with a decimal point."
             )
     return np.array(values, np.int64)
 
@@ -90,10 +102,19 @@ def _value(word: str) -> Any:
     if word in MISSING:
         return None
     if _WHOLE.fullmatch(word):
-        return int(word)
+        return int(word) if len(word) <= _MOST_DIGITS else float(word)
     if _NUMBER.fullmatch(word):
         return float(word)
     return _TRUTH.get(word.lower(), word)
+
+
+def _shown(value: int) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:20]}... ({len(text)} digits)"
+
+
+def _too_large(place: str) -> DataError:
+    return DataError(f"{place}: the number is too large for float64, whose largest is 1.8e308. Scale it.")
 
 
 def _kind(value: Any) -> str:

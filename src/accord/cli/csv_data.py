@@ -2,13 +2,16 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import DataError
 from .cells import MISSING, from_words
+from .files import whole
 
+_GROWTH = 8  # times its size that a table takes in memory, as text and as cells
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
@@ -41,7 +44,7 @@ def _reader(path: Path, numbers: list[int], cells: list[str], name: str) -> Call
 
 
 def _text(path: Path) -> str:
-    raw = path.read_bytes()
+    raw = whole(path, _GROWTH)
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path} is written in UTF-16, as by Excel. Save it as CSV UTF-8.")
     try:
@@ -89,13 +92,12 @@ def _names(path: Path, first: Line, separator: str) -> list[str]:
     where = f"{path}, line {first.number}"
     if all(_is_number(name) for name in names):
         raise DataError(f"{where}: names of the columns are wanted, got {', '.join(names)}.")
-    named = [name for name in names if name]
-    if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        raise DataError(
-            f"{where}: column names must be different, and {twice!r} comes {named.count(twice)} times (cells are "
-            f"separated by {_SEPARATORS[separator]})."
-        )
+    for name, count in Counter(name for name in names if name).items():
+        if count > 1:
+            raise DataError(
+                f"{where}: column names must be different, and {name!r} comes {count} times (cells are separated by "
+                f"{_SEPARATORS[separator]})."
+            )
     # R and pandas write no name above the names of rows; a name with a space is that of no argument.
     return [name or f"column {i}" for i, name in enumerate(names, start=1)]
 

@@ -1,6 +1,8 @@
 """Read arguments by name from JSON: an object of columns, or a list of records."""
 
 import json
+import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,12 @@ import numpy as np
 
 from ..core.errors import DataError
 from .cells import MISSING, from_values
+from .files import whole
+
+_GROWTH = 8  # times its size that JSON takes in memory, as text and as Python's objects
+_DEEPEST = 32  # objects inside of each other
+_TOO_DEEP = "lists or objects are nested too deeply. Give arrays by name."
+_TOO_LARGE = "is too large for float64, whose largest number is 1.8e308. Scale it."
 
 
 def open_json(path: Path) -> dict[str, Callable[[], Any]]:
@@ -20,17 +28,27 @@ def open_json(path: Path) -> dict[str, Callable[[], Any]]:
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"{path}: an object has the key {twice!r} {keys.count(twice)} times. Leave one.")
+            ((twice, count),) = Counter(key for key, _ in pairs).most_common(1)
+            raise DataError(f"{path}: an object has the key {twice!r} {count} times. Leave one.")
         return found
 
+    def finite(word: str) -> float:
+        value = float(word)
+        if math.isinf(value):
+            raise DataError(f"{path}: the number {word} {_TOO_LARGE}")
+        return value
+
+    text = whole(path, _GROWTH)
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=distinct)
+        content = json.loads(text.decode("utf-8-sig"), object_pairs_hook=distinct, parse_float=finite)
     except DataError:
         raise
-    except ValueError as error:
+    except RecursionError as error:
+        raise DataError(f"{path}: {_TOO_DEEP}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not JSON: {error}.") from error
+    except ValueError as error:  # of Python, for a whole number of thousands of digits
+        raise DataError(f"{path}: a whole number {_TOO_LARGE}") from error
     if isinstance(content, list) and content and all(isinstance(each, dict) for each in content):
         return _records(path, content)
     if not isinstance(content, dict):
@@ -73,13 +91,19 @@ def _value_reader(path: Path, name: str, value: Any) -> Callable[[], Any]:
     return lambda: _from_json(path, name, value)
 
 
-def _from_json(path: Path, name: str, value: Any) -> Any:
+def _from_json(path: Path, name: str, value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
+        if depth == _DEEPEST:
+            raise DataError(f"{path}: {name.split('/')[0]!r}: {_TOO_DEEP}")
         if value and list(value) == [str(row) for row in range(len(value))]:
             raise DataError(
                 f"{path}: {name!r} has a key for each row, as pandas writes it. Write `df.to_json(orient='records')`."
             )
-        return {key: _from_json(path, f"{name}/{key}", entry) for key, entry in value.items()}
+        return {key: _from_json(path, f"{name}/{key}", entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, int) and not _is_int64(value):
+        raise DataError(
+            f"{path}: {name!r} is a whole number that does not fit int64. Scale it, or write it as 1e20."
+        )
     if not isinstance(value, list) or (value and all(isinstance(entry, str) for entry in value)):
         return value  # words stay words: they may be labels of something else than rows
     if value and not any(isinstance(entry, dict | list) for entry in value):
@@ -88,8 +112,10 @@ def _from_json(path: Path, name: str, value: Any) -> Any:
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O":
+            if not all(_is_int64(entry) for entry in array.ravel().tolist() if isinstance(entry, int)):
+                raise ValueError("a whole number does not fit int64. Scale it, or write it as 1e20")
             array = np.asarray(value, float)  # null becomes NaN
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise DataError(f"{path}: {name!r} is no array of numbers: {error}.") from error
     if array.dtype.kind not in "biuf":
         raise DataError(f"{path}: {name!r} mixes numbers with words.")
@@ -99,3 +125,7 @@ def _from_json(path: Path, name: str, value: Any) -> Any:
 def _read(value: Any) -> Any:
     """Convert marks of missing entries to None: R's jsonlite writes "NA" among numbers."""
     return None if isinstance(value, str) and value in MISSING else value
+
+
+def _is_int64(value: int) -> bool:
+    return -(2**63) <= value < 2**63
