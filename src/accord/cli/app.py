@@ -1,25 +1,25 @@
 """Define the commands of the command line: their options, steps and output.
 
-Options are checked before anything is traced. An error of accord is printed as one message and ends with status 2; any
-other error comes from the user's code, and shows its lines.
+Options are checked before anything is traced. Every error ends with status 2: one of accord is printed as one message,
+and one of the user's code with its lines.
 """
 
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from .. import __version__, infer
-from ..core.errors import AccordError
 from ..core.precision import Precision
-from ..core.tracebacks import shorten
 from ..executors.gangs.keeper import keep
 from ..report.sketch import terminal_ramp
 from . import examples
 from .arrays import check_new, write_arrays
 from .executors import executor_named
+from .failing import INTERRUPTED, REFUSED, clipped, tell
 from .options import (
     ChainCount,
     Cluster,
@@ -41,6 +41,9 @@ from .shares import sharing
 from .source import import_model
 from .tables import summary_as_json
 
+# The base of what Typer raises for a wrong option: of Click in some of its versions, of its own in others.
+_UsageError: Any = typer.BadParameter.__base__
+
 
 def _example(*lines: str) -> str:
     """Format the example calls at the end of a command's help."""
@@ -58,14 +61,29 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; `arguments` default to those of the process. Ends in `SystemExit`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of sites may have letters that a terminal lacks
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_status(arguments))
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    """Run a command, print what it raises, and return the exit status."""
     try:
-        app(arguments)
-    except AccordError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except Exception as error:
-        shorten(error)
+        return app(arguments, standalone_mode=False) or 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except typer.Abort as error:  # which some versions of Typer make of Ctrl-C
+        return INTERRUPTED if isinstance(error.__cause__, KeyboardInterrupt) else REFUSED
+    except _UsageError as error:
+        error.message = clipped(error.message)
+        error.show()
+        return REFUSED
+    except SystemExit:  # of Typer, for a reader of the output that is gone
         raise
+    except BaseException as error:
+        tell(error)
+        return REFUSED
 
 
 @app.callback(invoke_without_command=True)

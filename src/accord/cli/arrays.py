@@ -15,7 +15,11 @@ def check_new(path: Path) -> None:
         raise OptionError(f"--out must be a file ending in .npz, got {str(path)!r}.")
     if not path.parent.is_dir():
         raise OptionError(f"--out: there is no folder {str(path.parent)!r}. Create it first.")
-    if path.exists():
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:
+        raise OptionError(f"--out: {path} cannot be the name of a file ({error}).") from error
+    if exists:
         raise OptionError(f"{path} exists already and is not overwritten. Choose another name.")
 
 

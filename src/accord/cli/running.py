@@ -14,11 +14,10 @@ from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from ..language.binding import check_given, check_misspelt, choose
 from .data import open_data
+from .failing import INTERRUPTED
 
 FAILED = 1
 """Exit status for draws that must not be used, as after a failed chain or an error."""
-
-_INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C
 
 
 def bind(function: ModelFunction, path: Path | None) -> Model:
@@ -84,7 +83,7 @@ def conclude(found: Draws, folder: Path) -> None:
         typer.echo(
             f"It is not complete. To continue it: accord resume {folder} FILE --data D, with the same model and data."
         )
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
     refuse_unusable(found)
     if not found.complete:
         raise typer.Exit(FAILED)

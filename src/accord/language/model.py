@@ -83,7 +83,7 @@ class ModelFunction:
     def __wrapped__(self) -> Callable[..., Any]:
         return self.function
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Model":
+    def __call__(self, /, *args: Any, **kwargs: Any) -> "Model":
         """Bind arguments to the function's signature; the one place that takes keywords of any name.
 
         Inside a running model it is `ac.submodel` that runs the model; one that is not run is an error.
