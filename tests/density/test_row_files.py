@@ -46,6 +46,16 @@ def as_parquet(folder, array):
     return infer.rows(folder / "array.parquet", "a" if array.ndim == 1 else list(columns))
 
 
+def from_table(folder, table):
+    pq.write_table(table, folder / "table.parquet")
+    return infer.rows(folder / "table.parquet", "a")
+
+
+def test_missing_floats_of_a_column_are_nan(tmp_path):
+    rows = from_table(tmp_path, pa.table({"a": pa.array([0.5, None])}))
+    np.testing.assert_array_equal(rows, [0.5, np.nan])
+
+
 @pytest.mark.parametrize("store", [as_npy, as_zarr, as_parquet])
 @pytest.mark.parametrize("array", [X, Y, np.arange(37)], ids=["matrix", "vector", "ints"])
 def test_every_stretch_of_rows_is_that_of_the_array(store, array, tmp_path):
@@ -229,6 +239,21 @@ REFUSED = {
         lambda at: infer.rows(as_parquet(at, X).path, "z"),
         OptionError,
         r"no column 'z'\. There are: a, b, c",
+    ),
+    "integers of which some are missing": (
+        lambda at: np.asarray(from_table(at, pa.table({"a": pa.array([1, None, 3])}))),
+        DataError,
+        "column 'a' misses 1 entries in rows 0 to 2",
+    ),
+    "truth of which some is missing": (
+        lambda at: np.asarray(from_table(at, pa.table({"a": pa.array([True, None])}))),
+        DataError,
+        "column 'a' misses 1 entries",
+    ),
+    "a name twice": (
+        lambda at: from_table(at, pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])),
+        DataError,
+        "2 columns are called 'a'",
     ),
     "another axis": (
         lambda at: sharded(

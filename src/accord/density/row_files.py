@@ -182,6 +182,9 @@ def _open_parquet(path: str, columns: Any) -> tuple[tuple[int, ...], np.dtype, R
         raise OptionError(
             f"{path} has no column {missing[0]!r}. There are: {', '.join(file.schema_arrow.names)}."
         )
+    for name in names:
+        if (count := file.schema_arrow.names.count(name)) > 1:
+            raise DataError(f"{path}: {count} columns are called {name!r}. Rename all but one.")
     dtypes = [np.dtype(file.schema_arrow.field(name).type.to_pandas_dtype()) for name in names]
     counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     ends = np.cumsum([0, *counts])
@@ -191,6 +194,13 @@ def _open_parquet(path: str, columns: Any) -> tuple[tuple[int, ...], np.dtype, R
         last = max(int(np.searchsorted(ends, stop, side="left")), first + 1)
         table: pa.Table = file.read_row_groups(list(range(first, last)), columns=names)
         cut = table.slice(start - int(ends[first]), stop - start)
+        for name, dtype in zip(names, dtypes, strict=True):
+            if dtype.kind != "f" and cut.column(name).null_count:
+                raise DataError(
+                    f"{path}: column {name!r} misses {cut.column(name).null_count} entries in rows {start} to "
+                    f"{stop - 1}, and values of type {dtype} cannot be missing. Store floats, whose missing ones are "
+                    "NaN, or leave these rows out."
+                )
         arrays = [cut.column(name).to_numpy() for name in names]
         return arrays[0] if isinstance(columns, str) else np.stack(arrays, axis=1)
 
