@@ -14,7 +14,7 @@ from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from ..language.binding import check_given, check_misspelt, choose
 from .data import open_data
-from .failing import INTERRUPTED
+from .failing import INTERRUPTED, clipped
 
 FAILED = 1
 """Exit status for draws that must not be used, as after a failed chain or an error."""
@@ -32,10 +32,9 @@ def bind(function: ModelFunction, path: Path | None) -> Model:
     check_given(function.name, function.function, taken, passed)
     check_misspelt(function.name, function.function, taken, passed)
     if passed:
-        typer.echo(
-            f"note: {path}: the model {function.name!r} takes no {', '.join(map(repr, passed))}: passed over.",
-            err=True,
-        )
+        others = ", ".join(map(repr, passed))
+        note = f"note: {path}: the model {function.name!r} takes no {others}: passed over."
+        typer.echo(clipped(note), err=True)
     return function(**{name: offered[name]() for name in taken})
 
 
