@@ -3,7 +3,10 @@
 from typing import Any
 
 from ..core.errors import OptionError, suggest
+from ..core.options import shown
 from .base import METRICS
+
+_MAX_STEPS = 2**31 - 1  # which programs count in 32 bits
 
 
 def check_tuning(owner: str, metric: Any, target_accept: float) -> None:
@@ -21,8 +24,10 @@ def check_trajectory(owner: str, trajectory_length: float, max_steps: Any) -> No
     """Raise `OptionError` for an invalid trajectory length or number of steps."""
     if not 0.0 < trajectory_length < float("inf"):
         raise OptionError(f"{owner}: trajectory_length must be positive, got {trajectory_length!r}.")
-    if not is_count(max_steps, 1):
-        raise OptionError(f"{owner}: max_steps must be an integer of at least 1, got {max_steps!r}.")
+    if not is_count(max_steps, 1) or max_steps > _MAX_STEPS:
+        raise OptionError(
+            f"{owner}: max_steps must be an integer from 1 to {_MAX_STEPS}, got {shown(max_steps)}."
+        )
 
 
 def is_count(value: Any, minimum: int) -> bool:
