@@ -132,7 +132,9 @@ def test_a_run_that_must_not_be_used_ends_with_a_status_and_the_reason(folder, a
         dict(severity="warning", code="prior-only", message="This was seen.", remedy="", sites=[]),
         dict(severity="error", code="r_hat", message="Chains disagree.", remedy="Draw more.", sites=["b"]),
     ]
-    infer.RunFolder("run").load().record("notices", notices)
+    run = infer.RunFolder("run").reopen()
+    run.record("notices", notices)
+    run.close()
     assert [notice.code for notice in infer.load("run").notices] == ["prior-only", "r_hat"]
     for command in (("summary", "run"), ("resume", "run", "one.py", "--data", "data.json", "--quiet")):
         status, out, err = accord(*command)
@@ -231,7 +233,9 @@ def test_resume_raises_where_the_run_was_to_raise(folder, accord):
             function(), draws=first, store=infer.RunFolder("run"), on_nonfinite="raise", **options
         )
     assert run.complete
-    infer.RunFolder("run").load().record("extended", 2000)  # as if an extension had died at once
+    run = infer.RunFolder("run").reopen()
+    run.record("extended", 2000)  # as if an extension had died at once
+    run.close()
     status, out, err = accord("resume", "run", "rare.py", "--quiet")
     assert (status, out) == (2, "")
     assert err.startswith(f"error: chain 0, draw {first} of sample: a log density that is not finite.")

@@ -37,7 +37,7 @@ class Disk:
         self.log: list[tuple] = []
         self.num_writes = 0
         self._refused, self._for_good = refused, is_full_for_good
-        self._system = {name: getattr(os, name) for name in ("open", "fsync", "replace")}
+        self._system = {name: getattr(os, name) for name in ("open", "fsync", "replace", "link")}
         self._names: dict[int, Path] = {}
         for name in self._system:
             patch.setattr(files_module.os, name, getattr(self, name))
@@ -72,6 +72,10 @@ class Disk:
     def replace(self, source, destination):
         self.log.append(("rename", Path(source), Path(destination)))
         self._system["replace"](source, destination)
+
+    def link(self, source, destination):
+        self._system["link"](source, destination)
+        self.log.append(("link", Path(source), Path(destination)))
 
     def write(self, file, path, data):
         self.num_writes += 1
@@ -141,6 +145,10 @@ def replay(log, folder, *, loses_unflushed: bool) -> None:
         elif op == "rename":
             renames.append((path, rest[0], contents.get(rest[0])))
             contents[rest[0]] = contents.pop(path)
+            flushed.add(rest[0]) if path in flushed else flushed.discard(rest[0])
+        elif op == "link":
+            renames.append((path, rest[0], contents.get(rest[0])))
+            contents[rest[0]] = contents[path]
             flushed.add(rest[0]) if path in flushed else flushed.discard(rest[0])
         elif op == "unlink":
             contents.pop(path, None)

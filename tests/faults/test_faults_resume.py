@@ -232,7 +232,9 @@ def stored(tmp_path_factory):
     """A run of `school` that has draws to make."""
     folder = tmp_path_factory.mktemp("school") / "run"
     draws = sample(school(SIGMA, y=Y), store=infer.RunFolder(folder), **(RUN | dict(draws=50)))
-    infer.RunFolder(folder).load().record("extended", 60)
+    run = infer.RunFolder(folder).reopen()
+    run.record("extended", 60)
+    run.close()
     return folder, draws
 
 
@@ -267,7 +269,9 @@ def test_a_target_with_another_constant_is_refused_by_its_log_density(tmp_path):
     folder = tmp_path / "run"
     run = RUN | dict(draws=50, warmup=50)
     sample(shifted(0.0), store=infer.RunFolder(folder), **run)
-    infer.RunFolder(folder).load().record("extended", 60)
+    run = infer.RunFolder(folder).reopen()
+    run.record("extended", 60)
+    run.close()
     before = {path.name for path in folder.rglob("*")}
     for executor in (infer.Threads(), infer.Serial()):
         with pytest.raises(StorageError, match=r"at a fixed point its log density was .* and is now"):

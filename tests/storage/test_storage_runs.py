@@ -1,6 +1,7 @@
 """Check the contract of runs in every store, and that a folder survives whatever happens to it."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -135,14 +136,14 @@ def test_a_closed_run_takes_nothing_and_can_be_read(store, manifest, make_segmen
 
 def test_records_are_json_and_the_last_one_counts(store, manifest):
     run = store.create(manifest)
-    run.record("timings", {"trace": 0.1})
-    run.record("timings", {"trace": np.float32(0.5), "steps": np.arange(2), 3: (1, None, np.nan), 10: 0})
+    run.record("measured", {"trace": 0.1})
+    run.record("measured", {"trace": np.float32(0.5), "steps": np.arange(2), 3: (1, None, np.nan), 10: 0})
     run.record("notices", [])
     found = run.records
     assert found["notices"] == []
-    assert found["timings"]["steps"] == [0, 1]
-    assert found["timings"]["3"][:2] == [1, None]
-    assert np.isnan(found["timings"]["3"][2])
+    assert found["measured"]["steps"] == [0, 1]
+    assert found["measured"]["3"][:2] == [1, None]
+    assert np.isnan(found["measured"]["3"][2])
 
 
 @pytest.mark.parametrize("name", ["../x", "A", "", "a-b", "a" * 65, "a\n"])
@@ -169,6 +170,7 @@ def test_a_run_forgets_what_lies_beyond_its_end(store, manifest, make_segment):
     assert [each.stop for each in run.segments(0)] == [4, 3, 5] and run.last(0).stop == 5
     assert run.stored(0) == {"warmup": 4, "sample": 5} and run.stored(5)["sample"] == 3
     run.append(make_segment(0, 5, 7))
+    run.close()
     again = run.reopened()
     assert again.stored(0)["sample"] == 7 and again.problems == []
     again.cut(0, 0)
@@ -199,8 +201,9 @@ def test_stores_are_values():
 
 
 def test_memory_has_nothing_to_load():
-    with pytest.raises(StorageError, match="RunFolder"):
-        Memory().load()
+    for opened in (Memory().load, Memory().reopen):
+        with pytest.raises(StorageError, match="RunFolder"):
+            opened()
 
 
 # The folder
@@ -208,7 +211,7 @@ def test_memory_has_nothing_to_load():
 
 def test_a_loaded_run_goes_on_where_it_was(folder, manifest, make_segment):
     fill(folder.create(manifest), make_segment)
-    run = folder.load()
+    run = folder.reopen()
     assert run.manifest == manifest
     run.append(make_segment(0, 9, 12))
     assert folder.load().stored(0)["sample"] == 12
@@ -292,11 +295,15 @@ DAMAGES = {
 }
 
 
+@pytest.mark.parametrize("is_mended_first", [False, True], ids=["by the next draws", "first"])
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_middle_ends_the_chain_and_is_reported_and_mended(folder, manifest, make_segment, kind):
+def test_a_damaged_middle_ends_the_chain_and_is_reported_and_mended(
+    folder, manifest, make_segment, kind, is_mended_first
+):
     run = folder.create(manifest)
     fill(run, make_segment, chain=0)
     fill(run, make_segment, chain=1)
+    run.close()
     DAMAGES[kind](folder)
     assert len(run.segments(0)) == 2  # also where the run was whole when it was opened
     run = folder.load()
@@ -306,8 +313,11 @@ def test_a_damaged_middle_ends_the_chain_and_is_reported_and_mended(folder, mani
     ] == [True]
     assert len(run.segments(1)) == 4
     assert any("chain 0" in problem and "3 sample draws" in problem for problem in run.problems)
+    problems, run = run.problems, folder.reopen()
+    assert is_mended_first is False or run.mend() == problems
     for start in (3, 6):
         run.append(make_segment(0, start, start + 3))
+    assert run.problems == []
     mended = folder.load()
     assert mended.problems == []
     assert len(mended.segments(0)) == 4
@@ -339,12 +349,17 @@ MANIFEST_FIELDS = (
 )
 
 
-def test_a_second_writer_is_noticed(folder, manifest, make_segment):
+def test_a_run_that_was_opened_to_be_read_is_not_written(folder, manifest, make_segment):
     fill(folder.create(manifest), make_segment)
-    first, second = folder.load(), folder.load()
-    first.append(make_segment(0, 9, 12))
-    with pytest.raises(StorageError, match="another process"):
-        second.append(make_segment(0, 9, 13))
+    run = folder.load()
+    for write in (
+        lambda: run.append(make_segment(0, 9, 12)),
+        lambda: run.record("timings", {}),
+        lambda: run.cut(0, 0),
+    ):
+        with pytest.raises(StorageError, match="cannot be written"):
+            write()
+    assert run.mend() == []  # there is nothing to do
 
 
 def test_a_changed_manifest_is_not_believed(folder, manifest):
@@ -377,12 +392,17 @@ def test_no_damaged_manifest_is_believed_or_crashes(folder, manifest):
 def test_a_damaged_record_is_left_out_and_reported(folder, manifest):
     run = folder.create(manifest)
     run.record("timings", {"trace": 0.5})
-    run.record("notices", ["none"])
+    run.record("notices", None)
     path = Path(folder.path) / "record-timings.json"
     path.write_text(path.read_text().replace("0.5", "0.6"))
-    run = folder.load()
-    assert run.records == {"notices": ["none"]}
-    assert "timings" in run.problems[0]
+    run.close()
+    run = folder.reopen()
+    assert run.records == {"notices": None}
+    assert "timings" in run.problems[0] and list(run.damaged_records) == ["timings"]
+    assert "timings" in run.mend()[0] and run.problems == []
+    run.record("timings", {"trace": 0.7})
+    assert folder.load().records["timings"] == {"trace": 0.7}
+    assert list(Path(folder.path).glob("rejected-record-timings-*.json"))
 
 
 def test_a_run_is_read_while_another_process_writes_it(folder, manifest, make_segment):
@@ -437,16 +457,18 @@ def test_every_prefix_of_a_commit_leaves_the_segment_whole_or_absent(
             except PowerCut:
                 finished = False
             monkeypatch.undo()
-        after = folder.load()
+        dead = RunFolder(shutil.copytree(folder.path, tmp_path / f"{number}, dead"))
+        after = dead.reopen()
         assert after.problems == []
         outcomes.append(after.stored(0)["sample"])
         if outcomes[-1] == 3:
             after.append(make_segment(0, 3, 6))
-        assert same_segment(folder.load().last(0), make_segment(0, 3, 6))
-        run.append(
-            make_segment(0, 3, 6)
-        ) if not finished else None  # an interrupt, not a death: the writer tries again
+        assert same_segment(dead.load().last(0), make_segment(0, 3, 6))
+        if not finished:  # an interrupt, not a death: the writer tries again
+            run.append(make_segment(0, 3, 6))
         assert run.stored(0)["sample"] == 6
+        assert same_segment(folder.load().last(0), make_segment(0, 3, 6))
+        run.close()
         if finished:
             break
     assert finished
@@ -459,11 +481,14 @@ def test_every_prefix_of_a_creation_can_be_begun_again(tmp_path, manifest, cut_p
         folder = RunFolder(tmp_path / str(number))
         cut_power_at(number)
         try:
-            folder.create(manifest)
+            run = folder.create(manifest)
             finished = True
         except PowerCut:
             finished = False
         monkeypatch.undo()
+        if finished:
+            run.record("timings", {})
+            run.close()
         if (Path(folder.path) / "manifest.json").exists():
             assert folder.load().manifest == manifest
         else:
@@ -494,7 +519,7 @@ WRITER = """
 import sys
 import numpy as np
 from accord.storage import RunFolder, Segment
-run = RunFolder(sys.argv[1]).load()
+run = RunFolder(sys.argv[1]).reopen()
 for start in range(10**6):
     draws = {"site/x": np.full((1, 1000), float(start))}
     run.append(Segment(0, "sample", start, start + 1, draws, {"at": np.array(start)}))
@@ -505,7 +530,9 @@ for start in range(10**6):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_a_killed_writer_leaves_every_finished_segment(folder, manifest):
-    folder.create(manifest)
+    run = folder.create(manifest)
+    run.record("timings", {})
+    run.close()
     process = subprocess.Popen([sys.executable, "-c", WRITER, str(folder.path)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout:

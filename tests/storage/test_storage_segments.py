@@ -11,9 +11,14 @@ import pytest
 
 from accord.core.errors import StorageError
 from accord.storage.base import Segment
-from accord.storage.segments import Link, decode, encode
+from accord.storage.segments import Link, encode, read_segment
 
 LINK = Link(run_id="r", index=3, previous="p")
+
+
+def decode(data: bytes):
+    return read_segment(io.BytesIO(data))
+
 
 ARRAYS = {
     "reals": np.array([1.5, -0.0, np.nan, np.inf, 5e-324]),

@@ -12,7 +12,8 @@ from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import HMC, NUTS, AbstractKernel, ChEES
 from ..language import Model
-from ..storage import STAMPED, AbstractRun, RunFolder
+from ..report import AbstractProgress
+from ..storage import AbstractRun, Manifest, RunFolder
 from .block import rows_for
 from .describe import describe
 from .draws import Draws
@@ -36,7 +37,7 @@ from .plan import Plan
 from .record import read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
-from .run import Order, carry_out
+from .run import Order, carry_out, closed_on_error
 from .starting.choose import KEPT, stored_start
 from .starting.shared import points_for
 from .stopping.described import rule_from
@@ -82,55 +83,70 @@ def resume(
         with interrupts.raising():
             store = RunFolder(path)
             check_kinds(target, NUTS(), executor, store)
-            executor = executor or default_executor()
-            run = store.load()
-            stored = run.manifest
-            density = density_of(target, stored["precision"])
-            until = stored["settings"].get("until")
-            start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
-            plan = Plan(
-                _kernel(stored["sampler"]),
-                stored["warmup"],
-                stored["draws"],
-                stored["thinning"],
-                stored["seed"],
-                stored["lanes"],
-                stored["precision"],
-                density.dim,
-                rows_for(density.dim, stored["lanes"], executor.pace),
-                # Blocks of data give the same bits on one device.
-                cut_arguments(
-                    density,
-                    executor.sharding or tuple(stored["settings"]["shard"].items()),
-                ),
-                max_warmup=stored["settings"].get("max_warmup", stored["warmup"]),
-                until=None if until is None else rule_from(until),
-                on_nonfinite=stored["settings"].get("on_nonfinite", "notice"),
-                first_look=stored_first_look(stored["settings"]),
-                pace=executor.pace,
-            )
-            here = describe(density, plan, stored.chains, start)
-            _check_same(path, differences(stored, here))
-            changed = {
-                name: here[name]
-                for name in STAMPED
-                if name in ("versions", "machine") and here[name] != stored[name]
-            }
-            plan = _as_it_stands(plan, run)
-            if plan.on_nonfinite == "raise":
-                refuse(density, plan, held_back(run), _num_sure(plan, run))
-            if new := [chain for chain in stored.chains if run.last(chain) is None]:
-                with scope(density.program.precision):
-                    points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
-                    plan = replace(plan, start=points)
-            order = _order(density, plan, executor, run, progress, quiet, began)
-            if not order.groups:
-                return replace(read(run, density.data), continuation=_continuation(order), density=density)
-            if changed:
-                seams: Any = run.records.get("seams", [])
-                at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
-                run.record("seams", [*seams, {"at": at, **changed}])
+            run = store.reopen()
+            with closed_on_error(run):
+                shown = display(progress, quiet)
+                order = _taken_up(run, target, executor or default_executor(), shown, quiet, began)
+                if not order.groups:
+                    run.close()
+                    found = read(run, order.density.data)
+                    return replace(found, continuation=_continuation(order), density=order.density)
         return attach(order, interrupts)
+
+
+def _taken_up(
+    run: AbstractRun,
+    target: Model | LogDensity,
+    executor: AbstractExecutor,
+    shown: AbstractProgress,
+    is_quiet: bool,
+    began: float,
+) -> Order:
+    """Return the rest of a run to execute, which has no groups if there are no more draws to make."""
+    stored = run.manifest
+    density = density_of(target, stored["precision"])
+    start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
+    plan = _planned(stored, density, executor)
+    here = describe(density, plan, stored.chains, start)
+    _check_same(run.location, differences(stored, here))
+    plan = _as_it_stands(plan, run)
+    if plan.on_nonfinite == "raise":
+        refuse(density, plan, held_back(run), _num_sure(plan, run))
+    if new := [chain for chain in stored.chains if run.last(chain) is None]:
+        with scope(density.program.precision):
+            points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
+            plan = replace(plan, start=points)
+    groups = _unfinished(run, plan)
+    changed = {name: here[name] for name in ("versions", "machine") if here[name] != stored[name]}
+    if groups and changed:
+        seams: Any = run.records.get("seams", [])
+        at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
+        run.record("seams", [*seams, {"at": at, **changed}])
+    return Order(density, plan, groups, executor, run, shown, is_quiet, began)
+
+
+def _planned(stored: Manifest, density: LogDensity, executor: AbstractExecutor) -> Plan:
+    """Return the plan of a run, from its manifest."""
+    settings = stored["settings"]
+    until = settings.get("until")
+    return Plan(
+        _kernel(stored["sampler"]),
+        stored["warmup"],
+        stored["draws"],
+        stored["thinning"],
+        stored["seed"],
+        stored["lanes"],
+        stored["precision"],
+        density.dim,
+        rows_for(density.dim, stored["lanes"], executor.pace),
+        # Blocks of data give the same bits on one device.
+        cut_arguments(density, executor.sharding or tuple(settings["shard"].items())),
+        max_warmup=settings.get("max_warmup", stored["warmup"]),
+        until=None if until is None else rule_from(until),
+        on_nonfinite=settings.get("on_nonfinite", "notice"),
+        first_look=stored_first_look(settings),
+        pace=executor.pace,
+    )
 
 
 def attach(order: Order, interrupts: Interrupts) -> Draws:
@@ -138,7 +154,7 @@ def attach(order: Order, interrupts: Interrupts) -> Draws:
     return replace(carry_out(order, interrupts), continuation=_continuation(order))
 
 
-def _check_same(path: str | Path, changed: list[str]) -> None:
+def _check_same(path: str | None, changed: list[str]) -> None:
     if changed:
         words = "; ".join(changed)
         of_nproc = " (nproc is set by the environment variable NPROC)" if "nproc" in words else ""
@@ -183,26 +199,15 @@ def _longer(order: Order, num_draws: int, began: float) -> Order:
     if order.run.location is None:
         check_memory(order.density.layout, len(order.run.manifest.chains), plan.num_warmup, num_draws)
     run = order.run.reopened()
-    if is_in_force(run):
-        run.record(CAP, num_draws)
-    else:
-        leave_rule(run)
-        run.record(EXTENDED, num_draws)
-        plan = replace(plan, until=None)
-    groups, again = _unfinished(run, plan), type(order.display)()
+    with closed_on_error(run):
+        if is_in_force(run):
+            run.record(CAP, num_draws)
+        else:
+            leave_rule(run)
+            run.record(EXTENDED, num_draws)
+            plan = replace(plan, until=None)
+        groups, again = _unfinished(run, plan), type(order.display)()
     return replace(order, plan=plan, groups=groups, run=run, display=again, began=began)
-
-
-def _order(
-    density: LogDensity,
-    plan: Plan,
-    executor: AbstractExecutor,
-    run: AbstractRun,
-    progress: bool,
-    quiet: bool,
-    began: float,
-) -> Order:
-    return Order(density, plan, _unfinished(run, plan), executor, run, display(progress, quiet), quiet, began)
 
 
 def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:

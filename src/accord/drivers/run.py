@@ -1,9 +1,10 @@
 """Execute a run: give its chains to workers, store their draws, and judge the result."""
 
+import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -62,10 +63,21 @@ def carry_out(order: Order, interrupts: Interrupts) -> Draws:
 
     **Raises** `InitializationError` if no chain found a starting point; the first error of a chain, if all have failed.
     """
-    draws = _carry_out(order, interrupts)
+    with closed_on_error(order.run):
+        draws = _carry_out(order, interrupts)
     if not order.is_quiet:
         tell(draws.notices)
     return draws
+
+
+@contextlib.contextmanager
+def closed_on_error(run: AbstractRun) -> Iterator[None]:
+    """Close a run that is left by an exception, so that another may write to its folder."""
+    try:
+        yield
+    except BaseException:
+        run.close()
+        raise
 
 
 def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
@@ -89,9 +101,6 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
             failures = _schedule(order, ledger, interrupts, foresight)
     except _InterruptedError:
         pass
-    except BaseException:
-        run.close()
-        raise
     finally:
         display.stop()
     return _patiently(lambda: _finish(order, ledger, failures, foresight), ledger.stop, interrupts)

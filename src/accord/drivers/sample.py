@@ -25,7 +25,7 @@ from .memory import check_memory
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .requests import check_kinds, check_until, default_executor, density_of, display
 from .resume import attach
-from .run import Order
+from .run import Order, closed_on_error
 from .starting.choose import KEPT, Init, start_of
 from .starting.shared import points_for
 from .stopping.base import AbstractRule
@@ -167,8 +167,9 @@ def sample(
             if store.location is None:
                 check_memory(density.layout, len(numbers), num_warmup, num_kept)
             run = store.create(describe(density, plan, numbers, start))
-            if kept := start.kept():
-                run.record(KEPT, kept)
+            with closed_on_error(run):
+                if kept := start.kept():
+                    run.record(KEPT, kept)
             groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
             order = Order(density, plan, groups, executor, run, display(progress, quiet), quiet, began)
         return attach(order, interrupts)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.errors import StorageError
 from .manifest import Manifest
+from .members import FileArrays
 
 Phase = Literal["warmup", "sample"]
 
@@ -57,11 +58,21 @@ class AbstractStore(abc.ABC):
 
     @abc.abstractmethod
     def create(self, manifest: Manifest) -> "AbstractRun":
-        """Create a new run with this manifest. Raises `StorageError` if the store holds a run already."""
+        """Create a new run with this manifest, and become its writer.
+
+        Raises `StorageError` if the store holds a run already.
+        """
 
     @abc.abstractmethod
     def load(self) -> "AbstractRun":
-        """Open the stored run, to read it or to append. Raises `StorageError` if there is none."""
+        """Open the stored run, to read it. Raises `StorageError` if there is none."""
+
+    @abc.abstractmethod
+    def reopen(self) -> "AbstractRun":
+        """Open the stored run to append to it, and become its writer until it is closed.
+
+        Raises `StorageError` if there is none, or another is its writer.
+        """
 
 
 class AbstractRun(abc.ABC):
@@ -81,6 +92,11 @@ class AbstractRun(abc.ABC):
     @abc.abstractmethod
     def problems(self) -> list[str]:
         """Sentences about damaged, missing or foreign files; none of these is ever returned as draws."""
+
+    @property
+    @abc.abstractmethod
+    def damaged_records(self) -> dict[str, str]:
+        """Sentences about records that are there and cannot be read, by name."""
 
     @property
     @abc.abstractmethod
@@ -126,15 +142,22 @@ class AbstractRun(abc.ABC):
         """
 
     @abc.abstractmethod
-    def close(self) -> None:
-        """Stop writing; reading stays possible. Closing twice is harmless.
+    def mend(self) -> list[str]:
+        """Set aside what is damaged, so that the run is a shorter one that is whole. Nothing is deleted.
 
-        A run into which nothing was written leaves no trace, so that the next one may take its place.
+        Returns the problems that are no more. What cannot be set aside remains in `problems`.
+        """
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Stop writing, and let the next writer in; reading stays possible. Closing twice is harmless.
+
+        A new run into which nothing was written leaves no trace, so that the next one may take its place.
         """
 
     @abc.abstractmethod
     def reopened(self) -> "AbstractRun":
-        """Reopen the run for more draws; invalid segments are left out."""
+        """Reopen the run for more draws, as its writer; invalid segments are left out."""
 
 
 def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase, int]) -> None:
@@ -151,17 +174,25 @@ def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase
             f"{where}: {stored[segment.phase]} draws are stored, so the next segment must start there and "
             "not stop before. Another process may be writing to the same run."
         )
-    for name, value in {**segment.arrays, **segment.end_state}.items():
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufc":
-            found = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+    for arrays in (segment.arrays, segment.end_state):
+        for name, value in () if isinstance(arrays, FileArrays) else arrays.items():
+            if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufc":
+                found = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+                raise StorageError(
+                    f"{where}: {name!r} must be a NumPy array of numbers or booleans, got {found}."
+                )
+    for name, shape in _shapes(segment.arrays).items():
+        if not shape or shape[0] != len(segment):
             raise StorageError(
-                f"{where}: {name!r} must be a NumPy array of numbers or booleans, got {found}."
+                f"{where}: {name!r} has shape {shape}, but its first axis must be {len(segment)} draws."
             )
-    for name, value in segment.arrays.items():
-        if value.ndim == 0 or value.shape[0] != len(segment):
-            raise StorageError(
-                f"{where}: {name!r} has shape {value.shape}, but its first axis must be {len(segment)} draws."
-            )
+
+
+def _shapes(arrays: Mapping[str, np.ndarray]) -> Mapping[str, tuple[int, ...]]:
+    """Return shapes by name; arrays on disk, which hold nothing but numbers, are not read for it."""
+    if isinstance(arrays, FileArrays):
+        return arrays.shapes
+    return {name: value.shape for name, value in arrays.items()}
 
 
 def check_record_name(name: str) -> None:

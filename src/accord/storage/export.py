@@ -1,5 +1,6 @@
 """Export the tree of a run as NetCDF or Zarr, for other tools."""
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -49,4 +50,5 @@ def _place(path: str | os.PathLike[str], write: Callable[[str], object]) -> None
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
         else:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # there is none, or the folder is read-only
+                temporary.unlink()

@@ -1,5 +1,7 @@
 """Write files atomically: a file is complete or absent, also after a crash."""
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -10,16 +12,20 @@ from typing import Any
 
 from ..core.errors import StorageError
 from .manifest import to_json
+from .reading import read_regular
 
 MAX_JSON = 256 * 2**20  # bytes; coords of a large model are some megabytes
+_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 _TEMPORARY = re.compile(r"\.tmp-\d+-[0-9a-f]{32}")
 
 
-def commit(path: Path, data: bytes) -> None:
+def commit(path: Path, data: bytes, *, is_new: bool = False) -> None:
     """Write `data` to `path` so that a reader, or a crash at any moment, sees the old file or the new one.
 
     The file is written beside its place, flushed to the disk and renamed; then the folder is flushed, since
-    a rename is only as lasting as the folder that holds it. Raises `StorageError` when the disk refuses.
+    a rename is only as lasting as the folder that holds it. With `is_new`, nothing is ever replaced.
+
+    **Raises** `StorageError` when the disk refuses; `FileExistsError` if the path is taken and `is_new`.
     """
     temporary = path.parent / f".tmp-{os.getpid()}-{uuid.uuid4().hex}"
     try:
@@ -28,15 +34,34 @@ def commit(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        if is_new:
+            _give_name(temporary, path)
+        else:
+            os.replace(temporary, path)
         flush_folder(path.parent)
+    except FileExistsError:
+        raise
     except OSError as error:
         raise StorageError(
             f"cannot write {path} ({error.strerror or error}). What was committed before is safe: free the "
             "disk or repair the folder, then sample again into another path."
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # there is none, or the folder is read-only
+            temporary.unlink()
+
+
+def _give_name(temporary: Path, path: Path) -> None:
+    """Move a file to a place that is free. Raises `FileExistsError` if it is not."""
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Some disks (FAT) have no links. Between the next two lines another may take the place.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, "exists already", str(path)) from None
+        os.replace(temporary, path)
 
 
 def make_folder(path: Path) -> None:
@@ -64,23 +89,30 @@ def is_temporary(path: Path) -> bool:
     return _TEMPORARY.fullmatch(path.name) is not None
 
 
-def write_json(path: Path, value: object) -> None:
-    """Commit a JSON value together with the sha256 of its canonical form."""
+def write_json(path: Path, value: object, *, is_new: bool = False) -> None:
+    """Commit a JSON value together with the sha256 of its canonical form. **Raises** as `commit`."""
     text = to_json(value)
     digest = hashlib.sha256(text.encode()).hexdigest()
     pretty = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
-    commit(path, f'{{"sha256": "{digest}",\n"content": {pretty}}}\n'.encode())
+    commit(path, f'{{"sha256": "{digest}",\n"content": {pretty}}}\n'.encode(), is_new=is_new)
 
 
 def read_json(path: Path) -> Any:
-    """Read a value that `write_json` wrote. Raises `StorageError` if it was changed or cut since."""
+    """Read a value that `write_json` wrote. **Raises** `StorageError` if it was changed or cut since."""
+    data = read_regular(path, MAX_JSON)
     try:
-        if path.stat().st_size > MAX_JSON:
-            raise StorageError(f"{path} is larger than the {MAX_JSON} bytes that accord reads as JSON.")
-        envelope = json.loads(path.read_bytes())
+        envelope = json.loads(data, object_pairs_hook=_each_once)
         content, digest = envelope["content"], envelope["sha256"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        text = to_json(content)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(f"{path} cannot be read ({error}).") from error
-    if hashlib.sha256(to_json(content).encode()).hexdigest() != digest:
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
         raise StorageError(f"{path} was changed after it was written: its content does not match its sha256.")
     return content
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found

@@ -38,6 +38,10 @@ class Memory(AbstractStore):
             "Memory() keeps no run to load. Sample with store=RunFolder(path), and load or resume that path."
         )
 
+    def reopen(self) -> "MemoryRun":
+        """Raise `StorageError`: a run in memory cannot be loaded."""
+        return self.load()
+
 
 class MemoryRun(AbstractRun):
     """A run in memory. See `AbstractRun` for the contract; arrays are copied in and handed out read-only."""
@@ -61,6 +65,10 @@ class MemoryRun(AbstractRun):
     @property
     def problems(self) -> list[str]:
         return []
+
+    @property
+    def damaged_records(self) -> dict[str, str]:
+        return {}
 
     @property
     def records(self) -> dict[str, object]:
@@ -102,6 +110,9 @@ class MemoryRun(AbstractRun):
         text = to_json(value)
         with self._lock:
             self._records[name] = text
+
+    def mend(self) -> list[str]:
+        return []
 
     def close(self) -> None:
         self._closed = True

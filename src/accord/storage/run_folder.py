@@ -3,28 +3,34 @@
     run/manifest.json                       what was run; written once
     run/chain-0003/segment-000012.npz       draws of [start, stop) and the state after them
     run/record-notices.json                 small JSON, replaced whole
+    run/writer.lock                         who is writing; only then
 
 Each segment holds the digest of the one before it (the first, that of the manifest), so a missing, damaged or
 foreign file ends the chain there: what is loaded is a shorter run, never another one. Nothing is pickled.
+Regular files of the folder itself are read, and nothing behind a link. One writer at a time is let in (`lock.py`).
 """
 
 import contextlib
 import os
 import re
-import threading
-import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import StorageError
 from ..core.options import checks_fields
 from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
+from .chain_folder import StoredChain, decoded, rename_aside, scan, segment_path, set_aside, verified
 from .files import commit, is_temporary, make_folder, read_json, write_json
+from .forms import check_manifest, check_record
+from .lock import NAME as LOCK
+from .lock import WriteLock
 from .manifest import Manifest
-from .segments import Link, decode, encode
+from .members import MAX_SEGMENT
+from .reading import is_folder_itself, read_regular
+from .segments import Link, encode
 
 _MANIFEST = "manifest.json"
-_SEGMENT = re.compile(r"segment-(\d{6,})\.npz")
+_TRIES = 10
 _RECORD = re.compile(r"record-([a-z][a-z0-9_]{0,63})\.json")
 
 
@@ -53,65 +59,113 @@ class RunFolder(AbstractStore):
     def create(self, manifest: Manifest) -> "RunFolderRun":
         """Create a run in the folder, which must be empty or absent."""
         folder = Path(self.path)
-        if (folder / _MANIFEST).exists():
-            raise StorageError(
-                f"{folder} already holds a run. Read it by infer.load({str(folder)!r}), or give this run "
-                "another path."
-            )
-        if folder.exists() and not folder.is_dir():
-            raise StorageError(f"{folder} is a file; a run needs a folder. Give another path.")
-        make_folder(folder)
-        foreign = sorted(entry.name for entry in folder.iterdir() if not is_temporary(entry))
-        if foreign:
-            raise StorageError(
-                f"{folder} is no run folder and is not empty: it holds {foreign[0]!r}. Give another path."
-            )
-        write_json(folder / _MANIFEST, dict(manifest))
-        return RunFolderRun(
-            folder, manifest, {chain: _Chain(manifest.digest) for chain in manifest.chains}, []
-        )
+        _refuse_taken(folder)
+        lock = _locked(folder)
+        try:
+            _refuse_taken(folder)  # again, now that no other can come in between
+            foreign = sorted(entry.name for entry in folder.iterdir() if not _is_passing(entry))
+            if foreign:
+                raise StorageError(
+                    f"{folder} is no run folder and is not empty: it holds {foreign[0]!r}. Give another path."
+                )
+            try:
+                write_json(folder / _MANIFEST, dict(manifest), is_new=True)
+            except FileExistsError:  # where there are no locks
+                raise _taken(folder) from None
+        except BaseException:
+            lock.release()
+            raise
+        chains = {chain: StoredChain(manifest.digest) for chain in manifest.chains}
+        return RunFolderRun(folder, manifest, chains, lock, is_new=True)
 
     def load(self) -> "RunFolderRun":
         """Open the run in the folder; every segment is checked now, and read again when asked for."""
         folder = Path(self.path)
-        if not folder.is_dir():
-            raise StorageError(
-                f"there is no folder {folder}. Check the path; infer.sample(store=...) writes one."
-            )
-        if not (folder / _MANIFEST).exists():
-            raise StorageError(f"{folder} is no run folder: it has no {_MANIFEST}. Check the path.")
-        manifest = Manifest(read_json(folder / _MANIFEST))
-        chains, problems = {}, []
-        for chain in manifest.chains:
-            chains[chain], found = _scan(folder, manifest, chain)
-            problems.extend(found)
-        return RunFolderRun(folder, manifest, chains, problems)
+        _check_holds_run(folder)
+        return _opened(folder)
+
+    def reopen(self) -> "RunFolderRun":
+        """Open the run in the folder as its writer. A folder that cannot be written can be read all the same."""
+        folder = Path(self.path)
+        _check_holds_run(folder)
+        lock = WriteLock.take(folder) if os.access(folder, os.W_OK) else None
+        try:
+            return _opened(folder, lock)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
 
 
-@dataclass
-class _Chain:
-    """Stored extent of one chain. Mutable, and only ever touched under its own lock."""
+def _opened(folder: Path, lock: WriteLock | None = None) -> "RunFolderRun":
+    where = folder / _MANIFEST
+    manifest = Manifest(check_manifest(read_json(where), str(where)))
+    chains = {chain: scan(folder, manifest, chain) for chain in manifest.chains}
+    return RunFolderRun(folder, manifest, chains, lock)
 
-    digest: str  # of the last segment, or of the manifest
-    count: int = 0
-    draws: dict[Phase, int] = field(default_factory=lambda: {"warmup": 0, "sample": 0})
-    rejected: list[Path] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+
+def _locked(folder: Path) -> WriteLock:
+    """Make a folder and lock it. A run into which nothing was written may remove it in between."""
+    for _ in range(_TRIES):
+        make_folder(folder)
+        with contextlib.suppress(FileNotFoundError):
+            return WriteLock.take(folder)
+    raise StorageError(f"{folder} is removed each time that it is made. Give another path.")
+
+
+def _check_holds_run(folder: Path) -> None:
+    try:
+        is_folder = folder.is_dir()
+    except OSError as error:  # as of a name that is too long
+        raise StorageError(f"{str(folder)[:200]} cannot be read ({error.strerror or error}).") from error
+    if not is_folder:
+        raise StorageError(
+            f"there is no folder {folder}. Check the path; infer.sample(store=...) writes one."
+        )
+    if not os.path.lexists(folder / _MANIFEST):
+        raise StorageError(f"{folder} is no run folder: it has no {_MANIFEST}. Check the path.")
+
+
+def _refuse_taken(folder: Path) -> None:
+    if os.path.lexists(folder / _MANIFEST):
+        raise _taken(folder)
+    if folder.exists() and not folder.is_dir():
+        raise StorageError(f"{folder} is a file; a run needs a folder. Give another path.")
+
+
+def _taken(folder: Path) -> StorageError:
+    return StorageError(
+        f"{folder} already holds a run. Read it by infer.load({str(folder)!r}), or give this run another path."
+    )
+
+
+def _is_passing(entry: Path) -> bool:
+    """Return whether a file is no obstacle to a new run."""
+    return is_temporary(entry) or entry.name == LOCK
 
 
 class RunFolderRun(AbstractRun):
     """A run in a folder. See `AbstractRun` for the contract."""
 
-    def __init__(self, folder: Path, manifest: Manifest, chains: dict[int, _Chain], problems: list[str]):
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        chains: dict[int, StoredChain],
+        lock: WriteLock | None,
+        *,
+        is_new: bool = False,
+    ):
         self._folder = folder
         self._manifest = manifest
         self._chains = chains
-        self._problems = problems
+        self._lock = lock
+        self._is_new = is_new
         self._closed = False
 
     @property
     def location(self) -> str:
-        return str(self._folder)
+        return os.fspath(self._folder)
 
     @property
     def manifest(self) -> Manifest:
@@ -119,40 +173,49 @@ class RunFolderRun(AbstractRun):
 
     @property
     def problems(self) -> list[str]:
-        return list(dict.fromkeys(self._problems))
+        of_chains = [problem for chain in self._chains.values() for problem in chain.problems]
+        return list(dict.fromkeys([*of_chains, *self.damaged_records.values()]))
 
     @property
     def records(self) -> dict[str, object]:
+        return self._read_records()[0]
+
+    @property
+    def damaged_records(self) -> dict[str, str]:
+        return self._read_records()[1]
+
+    def _read_records(self) -> tuple[dict[str, object], dict[str, str]]:
         found: dict[str, object] = {}
+        damaged: dict[str, str] = {}
         for path in sorted(self._folder.iterdir()):
-            match = _RECORD.fullmatch(path.name)
-            if match:
+            if match := _RECORD.fullmatch(path.name):
                 try:
-                    found[match[1]] = read_json(path)
+                    found[match[1]] = check_record(match[1], read_json(path), str(path))
                 except StorageError as error:
-                    self._problems.append(f"{error} It is left out.")
-        return found
+                    damaged[match[1]] = f"{error} It is left out."
+        return found, damaged
 
     def append(self, segment: Segment) -> None:
-        if self._closed:
-            raise StorageError(f"the run in {self._folder} is closed; nothing can be appended.")
+        self._check_writer()
         if segment.chain not in self._chains:
             check_segment(segment, list(self._chains), {"warmup": 0, "sample": 0})
         chain = self._chains[segment.chain]
         with chain.lock:
             check_segment(segment, list(self._chains), chain.draws)
-            path = _segment_path(self._folder, segment.chain, chain.count)
-            if chain.count == 0:
+            path = segment_path(self._folder, segment.chain, chain.count)
+            set_aside(chain)
+            if chain.count == 0 and not is_folder_itself(path.parent):
                 make_folder(path.parent)
-            _set_aside(chain)
             data, digest = encode(segment, Link(self._manifest.run_id, chain.count, chain.digest))
-            # The same bytes may be there already, where an interrupt fell between the rename and the count
-            # below.
-            if path.exists() and path.read_bytes() != data:
-                raise StorageError(
-                    f"{path} is there already: another process is writing to this run. Let one finish."
-                )
-            commit(path, data)
+            try:
+                commit(path, data, is_new=True)
+            except FileExistsError:
+                # The same bytes may be there already, where an interrupt fell between their coming there and the count
+                # below.
+                if read_regular(path, MAX_SEGMENT) != data:
+                    raise StorageError(
+                        f"{path} is there already: another process is writing to this run. Let one finish."
+                    ) from None
             chain.digest, chain.count = digest, chain.count + 1
             chain.draws = {**chain.draws, segment.phase: segment.stop}
 
@@ -162,10 +225,10 @@ class RunFolderRun(AbstractRun):
         for index in range(self._count(chain)):
             try:
                 place = (self._folder, self._manifest.run_id, chain, index, previous)
-                segment, previous = _verified(*place, is_left_there=True)
+                segment, previous = verified(*place, is_left_there=True)
             except StorageError as error:
                 # It was whole when the run was opened: say so, and return what still is.
-                self._problems.append(str(error))
+                self._chains[chain].problems.append(str(error))
                 break
             found.append(segment)
         return found
@@ -174,8 +237,8 @@ class RunFolderRun(AbstractRun):
         count = self._count(chain)
         if count == 0:
             return None
-        path = _segment_path(self._folder, chain, count - 1)
-        segment, _, digest = _decoded(path)
+        path = segment_path(self._folder, chain, count - 1)
+        segment, _, digest = decoded(path)
         if digest != self._chains[chain].digest:
             raise StorageError(
                 f"{path} was changed by another process since this run was opened. Load it again."
@@ -189,12 +252,13 @@ class RunFolderRun(AbstractRun):
             return dict(self._chains[chain].draws)
 
     def cut(self, chain: int, num_draws: int) -> None:
+        self._check_writer()
         there = self._chains[chain]
         with there.lock:
-            kept = _Chain(self._manifest.digest)
+            kept = StoredChain(self._manifest.digest)
             while kept.count < there.count:
                 place = (self._folder, self._manifest.run_id, chain, kept.count, kept.digest)
-                segment, digest = _verified(*place)
+                segment, digest = verified(*place)
                 if segment.phase == "sample" and segment.stop > num_draws:
                     break
                 kept.digest, kept.count = digest, kept.count + 1
@@ -202,105 +266,60 @@ class RunFolderRun(AbstractRun):
             for index in reversed(
                 range(kept.count, there.count)
             ):  # what is left is a shorter run at any moment
-                _segment_path(self._folder, chain, index).unlink()
+                segment_path(self._folder, chain, index).unlink()
             there.digest, there.count, there.draws = kept.digest, kept.count, kept.draws
 
     def record(self, name: str, value: object) -> None:
+        self._check_writer()
         check_record_name(name)
         write_json(self._folder / f"record-{name}.json", value)
 
+    def mend(self) -> list[str]:
+        before = self.problems
+        if not before:
+            return []
+        self._check_writer()
+        for number, chain in self._chains.items():
+            if chain.problems:
+                fresh = scan(
+                    self._folder, self._manifest, number
+                )  # there may be less than when it was opened
+                set_aside(fresh)
+                with chain.lock:
+                    chain.digest, chain.count, chain.draws = fresh.digest, fresh.count, fresh.draws
+                    chain.problems, chain.rejected = fresh.problems, []
+        for name in self.damaged_records:
+            rename_aside(self._folder / f"record-{name}.json")
+        return [problem for problem in before if problem not in self.problems]
+
     def close(self) -> None:
-        is_empty = (
-            not self._closed and not self.records and all(chain.count == 0 for chain in self._chains.values())
-        )
+        is_empty = self._is_new and not self._closed and not self.records and not self._has_chains()
         self._closed = True
-        if is_empty and not any(self._folder.glob("chain-*")):
+        if is_empty:
             (self._folder / _MANIFEST).unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.release()
+        if is_empty:
             with contextlib.suppress(OSError):  # something else is in the folder, which stays
                 self._folder.rmdir()
 
     def reopened(self) -> "RunFolderRun":
-        return RunFolder(self._folder).load()
+        return RunFolder(self._folder).reopen()
+
+    def _has_chains(self) -> bool:
+        return any(chain.count for chain in self._chains.values()) or any(self._folder.glob("chain-*"))
+
+    def _check_writer(self) -> None:
+        if self._closed:
+            raise StorageError(f"the run in {self._folder} is closed; nothing can be appended.")
+        if self._lock is None:
+            raise StorageError(
+                f"{self._folder} cannot be written: the run was opened to be read, or the folder is read-only. Make it "
+                "writable, or copy it to a place that is, and continue the run there."
+            )
 
     def _count(self, chain: int) -> int:
         if chain not in self._chains:
             return 0
         with self._chains[chain].lock:
             return self._chains[chain].count
-
-
-def _scan(folder: Path, manifest: Manifest, number: int) -> tuple[_Chain, list[str]]:
-    """Follow the links of one chain as far as they hold; report what is left over."""
-    chain = _Chain(manifest.digest)
-    there = _segment_files(folder, number)
-    problems: list[str] = []
-    while chain.count in there:
-        try:
-            segment, digest = _verified(folder, manifest.run_id, number, chain.count, chain.digest)
-            check_segment(segment, [number], chain.draws)
-        except StorageError as error:
-            problems.append(str(error))
-            break
-        chain.digest, chain.count = digest, chain.count + 1
-        chain.draws[segment.phase] = segment.stop
-    chain.rejected = [path for index, path in there.items() if index >= chain.count]
-    if chain.rejected:
-        kept = (
-            f"{chain.draws['warmup']} warm-up and {chain.draws['sample']} sample draws before that are kept"
-        )
-        if not problems:
-            problems.append(f"chain {number}: segment {chain.count} is missing, and later ones are there")
-        problems.append(f"chain {number}: {len(chain.rejected)} segment(s) not loaded; {kept}.")
-    return chain, problems
-
-
-def _verified(
-    folder: Path, run_id: str, chain: int, index: int, previous: str, is_left_there: bool = False
-) -> tuple[Segment, str]:
-    """Read one segment and check that it belongs here; its arrays may be left in the file until they are asked for.
-
-    Raises `StorageError` that says why it does not.
-    """
-    path = _segment_path(folder, chain, index)
-    segment, link, digest = _decoded(path, is_left_there)
-    if link.run_id != run_id:
-        raise StorageError(
-            f"{path} is damaged or foreign: it belongs to the run {link.run_id}, not to {run_id}."
-        )
-    if (segment.chain, link.index) != (chain, index):
-        raise StorageError(
-            f"{path} is damaged or foreign: it is segment {link.index} of chain {segment.chain}."
-        )
-    if link.previous != previous:
-        raise StorageError(f"{path} is damaged or foreign: it does not follow the segment before it.")
-    return segment, digest
-
-
-def _decoded(path: Path, is_left_there: bool = False) -> tuple[Segment, Link, str]:
-    try:
-        return decode(path.read_bytes(), path.absolute() if is_left_there else None)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be read ({error.strerror or error}).") from error
-    except StorageError as error:
-        raise StorageError(f"{path} is damaged or foreign: {error}.") from error
-
-
-def _set_aside(chain: _Chain) -> None:
-    """Rename what `_scan` rejected: the chain goes on in its place, and nothing is deleted."""
-    for path in chain.rejected:
-        with contextlib.suppress(FileNotFoundError):
-            os.replace(path, path.with_name(f"rejected-{path.stem}-{uuid.uuid4().hex[:8]}.npz"))
-    chain.rejected = []
-
-
-def _segment_files(folder: Path, chain: int) -> dict[int, Path]:
-    home = _segment_path(folder, chain, 0).parent
-    if not home.is_dir():
-        return {}
-    matches = ((_SEGMENT.fullmatch(path.name), path) for path in home.iterdir())
-    return dict(sorted((int(match[1]), path) for match, path in matches if match))
-
-
-def _segment_path(folder: Path, chain: int, index: int) -> Path:
-    """Return the path of a segment; made of numbers only."""
-    return folder / f"chain-{chain:04d}" / f"segment-{index:06d}.npz"

@@ -11,11 +11,13 @@ were made. Once a file has been found whole, its arrays may be read from it one 
 import hashlib
 import io
 import json
+import os
 import struct
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -28,6 +30,10 @@ _HEADER, _END_STATE = "header.json", "end-state.npy-s"
 _DIGEST_SIZE = 64
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can hold
 _LENGTHS, _LENGTHS_AT = struct.Struct("<HH"), 26  # of name and extra field, the end of a member's header
+_END_OF_ZIP = b"PK\x05\x06"  # begins the record behind the directory, which ends with the comment
+_TAIL_SIZE = 22 + _DIGEST_SIZE
+_PIECE = 2**20  # bytes that are read at once for the digest
+_MAX_HEADER = 2**24  # bytes; that of 2,000 sites takes about 100 kB
 
 
 @dataclass(frozen=True)
@@ -74,25 +80,60 @@ def _saved(*values: np.ndarray) -> memoryview:
     return member.getbuffer()
 
 
-def decode(data: bytes, path: Path | None = None) -> tuple[Segment, Link, str]:
-    """Read a segment, its link and its digest; its arrays too, or only where each is in the file `path` of these bytes.
+def read_segment(file: BinaryIO, path: Path | None = None) -> tuple[Segment, Link, str]:
+    """Read a segment, its link and its digest; its arrays too, or only where each is, if `path` is that of the file.
+
+    The file is read twice, little at a time: nothing is parsed before its digest is known to be right.
 
     Raises `StorageError`, and nothing else, for other bytes.
     """
-    body, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
-    if hashlib.sha256(body).hexdigest().encode() != digest:
-        raise StorageError("its content does not match its sha256")
+    size = file.seek(0, os.SEEK_END)
+    digest = _checked_digest(file, size)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            segment, link = _read(archive, data, path)
+        with zipfile.ZipFile(_Sparing(file)) as archive:
+            segment, link = _read(archive, file, path)
     # A digest proves that nothing broke on the way, not that accord wrote the file; and the parsers of zip
     # and npy answer bytes made to mislead them with any of a dozen exceptions.
     except Exception as error:
         raise StorageError(f"it is not a segment ({error})") from error
-    return segment, link, digest.decode()
+    return segment, link, digest
 
 
-def _read(archive: zipfile.ZipFile, data: bytes, path: Path | None) -> tuple[Segment, Link]:
+def _checked_digest(file: BinaryIO, size: int) -> str:
+    """The digest at the end of a file. Raises `StorageError` unless it is that of what comes before."""
+    file.seek(max(size - _TAIL_SIZE, 0))
+    tail = file.read(_TAIL_SIZE)
+    # First, since a sparse file of any size is made in no time, and would be read for hours.
+    if len(tail) < _TAIL_SIZE or not tail.startswith(_END_OF_ZIP):
+        raise StorageError("it does not end as a segment, and its sha256 is missing")
+    running, left = hashlib.sha256(), size - _DIGEST_SIZE
+    file.seek(0)
+    while left > 0 and (piece := file.read(min(left, _PIECE))):
+        running.update(piece)
+        left -= len(piece)
+    if running.hexdigest().encode() != tail[-_DIGEST_SIZE:]:
+        raise StorageError("its content does not match its sha256")
+    return running.hexdigest()
+
+
+class _Sparing:
+    """A file of which no more than a bounded piece is read at once: a directory is as long as it says itself."""
+
+    def __init__(self, file: BinaryIO):
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(min(size, _MAX_HEADER + 1) if size >= 0 else _MAX_HEADER + 1)
+        if len(data) > _MAX_HEADER:
+            raise ValueError(f"its headers take more than {_MAX_HEADER} bytes")
+        return data
+
+
+def _read(archive: zipfile.ZipFile, file: BinaryIO, path: Path | None) -> tuple[Segment, Link]:
     members = {info.filename: info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
         raise ValueError("a member is there twice")
@@ -103,29 +144,43 @@ def _read(archive: zipfile.ZipFile, data: bytes, path: Path | None) -> tuple[Seg
             or info.flag_bits & 1
         ):
             raise ValueError(f"{info.filename!r} is compressed or encrypted")
+    if members[_HEADER].file_size > _MAX_HEADER:
+        raise ValueError(f"{_HEADER!r} has {members[_HEADER].file_size} bytes")
     header = json.loads(archive.read(_HEADER))
     names, states = _names(header, "arrays"), _names(header, "end_state")
     if len(members) != 1 + len(names) + bool(states):
         raise ValueError("the header names other arrays than there are")
     # By array, the member that it is in and its place there.
-    places = {name: (_place(data, members[_member(number)], 1), 0) for number, name in enumerate(names)}
-    at_end = [_place(data, members[_END_STATE], len(states)) for _ in states[:1]]
+    places = {name: (_place(file, members[_member(number)], 1), 0) for number, name in enumerate(names)}
+    at_end = [_place(file, members[_END_STATE], len(states)) for _ in states[:1]]
     end_places = {name: (member, number) for member in at_end for number, name in enumerate(states)}
-    values = {name: arrays_in(member.of(data), member)[0] for name, (member, _) in places.items()}
-    last = [array for member in at_end for array in arrays_in(member.of(data), member)]
     segment = Segment(
         chain=_count(header, "chain"),
         phase=header["phase"],
         start=_count(header, "start"),
         stop=_count(header, "stop"),
-        arrays=values if path is None else FileArrays(path, places),
-        end_state=dict(zip(states, last, strict=True)) if path is None else FileArrays(path, end_places),
+        arrays=_arrays(file, path, places),
+        end_state=_arrays(file, path, end_places),
     )
     return segment, Link(str(header["run_id"]), _count(header, "index"), str(header["previous"]))
 
 
-def _place(whole: bytes, info: zipfile.ZipInfo, count: int) -> Member:
-    name_length, extra_length = _LENGTHS.unpack_from(whole, info.header_offset + _LENGTHS_AT)
+def _arrays(
+    file: BinaryIO, path: Path | None, places: Mapping[str, tuple[Member, int]]
+) -> Mapping[str, np.ndarray]:
+    members = dict.fromkeys(member for member, _ in places.values())
+    if path is None:
+        arrays = {member: arrays_in(member.read_from(file), member) for member in members}
+        return {name: arrays[member][number] for name, (member, number) in places.items()}
+    shapes = {member: member.shapes(file) for member in members}
+    return FileArrays(
+        path, places, {name: shapes[member][number] for name, (member, number) in places.items()}
+    )
+
+
+def _place(file: BinaryIO, info: zipfile.ZipInfo, count: int) -> Member:
+    file.seek(info.header_offset + _LENGTHS_AT)
+    name_length, extra_length = _LENGTHS.unpack(file.read(_LENGTHS.size))
     begin = info.header_offset + _LENGTHS_AT + _LENGTHS.size + name_length + extra_length
     return Member(info.filename, begin, info.file_size, info.CRC, count)
 
