@@ -220,6 +220,18 @@ def test_of_a_folder_only_torn_programs_are_removed_and_each_is_looked_at_once(t
     assert whole.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_or_a_link_in_place_of_a_program_is_neither_read_nor_removed(tmp_path):
+    os.mkfifo(tmp_path / "pipe-cache")
+    (tmp_path / "link-cache").symlink_to("/dev/zero")
+    remove_torn(tmp_path)
+    for path in tmp_path.glob("*-cache"):
+        os.utime(path, ns=(0, 0), follow_symlinks=False)
+    os.utime(tmp_path / "checked", ns=(0, 0))
+    remove_torn(tmp_path)
+    assert len(list(tmp_path.glob("*-cache"))) == 2
+
+
 def test_a_folder_that_is_not_there_is_no_error(tmp_path):
     remove_torn(tmp_path / "none")
     assert not (tmp_path / "none").exists()

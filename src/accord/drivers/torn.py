@@ -7,6 +7,7 @@ the files written since the last check.
 
 import contextlib
 import os
+import stat
 import time
 import zlib
 from pathlib import Path
@@ -31,7 +32,10 @@ def remove_torn(folder: Path) -> None:
         for entry in os.scandir(folder):
             if entry.name.endswith(_SUFFIX):
                 with contextlib.suppress(OSError):  # another process has removed it
-                    if since <= entry.stat().st_mtime_ns < until and not is_whole(Path(entry).read_bytes()):
+                    found = entry.stat(follow_symlinks=False)
+                    # A pipe would be read for ever; JAX writes regular files.
+                    is_new = stat.S_ISREG(found.st_mode) and since <= found.st_mtime_ns < until
+                    if is_new and not is_whole(Path(entry).read_bytes()):
                         os.unlink(entry)
         mark.touch(mode=0o600)
         os.utime(mark, ns=(until, until))
