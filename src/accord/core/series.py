@@ -66,4 +66,5 @@ def as_series(arrays: Mapping[str, np.ndarray]) -> AbstractSeries:
 
 def selection(scalars: np.ndarray, width: int) -> np.ndarray | slice:
     """Return an index of these parameters among `width`; a slice, which copies nothing, if it is all of them."""
-    return slice(None) if np.array_equal(scalars, np.arange(width)) else scalars
+    is_all = len(scalars) == width and np.array_equal(scalars, np.arange(width))
+    return slice(None) if is_all else scalars

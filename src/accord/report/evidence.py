@@ -74,9 +74,9 @@ class Evidence:
     @property
     def num_judged(self) -> int:
         """Number of scalars that are judged."""
-        return min(
-            self.num_scalars, max(len(self.sites), BUDGET // max(1, len(self.chains) * self.num_draws))
-        )
+        num_draws = len(self.chains) * self.num_draws
+        # Without draws there is nothing to judge, however many there are said to be.
+        return min(self.num_scalars, max(len(self.sites), BUDGET // num_draws if num_draws else 0))
 
     def counts_of(self, kind: str, phase: str) -> np.ndarray:
         """Return how many draws of a phase failed in this way, shape `(chain,)`; zeros without counts."""

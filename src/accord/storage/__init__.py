@@ -4,6 +4,7 @@ from .base import AbstractRun, AbstractStore, Phase, Segment
 from .export import to_netcdf, to_zarr
 from .joined import KEPT_BYTES, Joined
 from .manifest import STAMPED, Manifest
+from .members import kinds_of
 from .memory import Memory
 from .run_folder import RunFolder
 
@@ -18,6 +19,7 @@ __all__ = [
     "Phase",
     "RunFolder",
     "Segment",
+    "kinds_of",
     "to_netcdf",
     "to_zarr",
 ]

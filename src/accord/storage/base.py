@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.errors import StorageError
 from .manifest import Manifest
-from .members import FileArrays
+from .members import FileArrays, kinds_of
 
 Phase = Literal["warmup", "sample"]
 
@@ -181,18 +181,11 @@ def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase
                 raise StorageError(
                     f"{where}: {name!r} must be a NumPy array of numbers or booleans, got {found}."
                 )
-    for name, shape in _shapes(segment.arrays).items():
+    for name, (_, shape) in kinds_of(segment.arrays).items():
         if not shape or shape[0] != len(segment):
             raise StorageError(
                 f"{where}: {name!r} has shape {shape}, but its first axis must be {len(segment)} draws."
             )
-
-
-def _shapes(arrays: Mapping[str, np.ndarray]) -> Mapping[str, tuple[int, ...]]:
-    """Return shapes by name; arrays on disk, which hold nothing but numbers, are not read for it."""
-    if isinstance(arrays, FileArrays):
-        return arrays.shapes
-    return {name: value.shape for name, value in arrays.items()}
 
 
 def check_record_name(name: str) -> None:

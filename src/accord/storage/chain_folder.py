@@ -12,7 +12,7 @@ from ..core.errors import StorageError
 from .base import Phase, Segment, check_segment
 from .manifest import Manifest
 from .members import MAX_SEGMENT
-from .reading import is_folder_itself, open_regular
+from .reading import entries, is_folder_itself, open_regular
 from .segments import Link, read_segment
 
 _SEGMENT = re.compile(r"segment-(\d{6,})\.npz")
@@ -120,7 +120,7 @@ def _segment_files(folder: Path, chain: int) -> dict[int, Path]:
     home = segment_path(folder, chain, 0).parent
     if not is_folder_itself(home):
         return {}
-    matches = ((_SEGMENT.fullmatch(path.name), path) for path in home.iterdir())
+    matches = ((_SEGMENT.fullmatch(path.name), path) for path in entries(home))
     return dict(sorted((int(match[1]), path) for match, path in matches if match))
 
 

@@ -55,6 +55,10 @@ def _give_name(temporary: Path, path: Path) -> None:
     """Move a file to a place that is free. Raises `FileExistsError` if it is not."""
     try:
         os.link(temporary, path)
+    except FileExistsError:
+        # A server of files may have made the link, lost its answer, and been asked again.
+        if not os.path.samestat(os.lstat(temporary), os.lstat(path)):
+            raise
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -69,8 +73,17 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         flush_folder(path.parent)
+    except (OSError, ValueError) as error:  # a path may not even be one
+        words = getattr(error, "strerror", None) or error
+        raise StorageError(f"cannot make the folder {path} ({words}).") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file. Raises `StorageError`."""
+    try:
+        path.unlink()
     except OSError as error:
-        raise StorageError(f"cannot make the folder {path} ({error.strerror or error}).") from error
+        raise StorageError(f"cannot remove {path} ({error.strerror or error}).") from error
 
 
 def flush_folder(path: Path) -> None:

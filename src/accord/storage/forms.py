@@ -155,6 +155,24 @@ _finding = fields(
         "times": or_none(number),
     },
 )
+_written_stopping = fields(
+    {
+        "rule": _rule,
+        "held": or_none(flag),
+        "draws": or_none(count()),
+        "chains": list_of(count()),
+        "looks": list_of(fields({"draws": count(), "findings": list_of(_finding)})),
+        "is_by_clock": flag,
+    }
+)
+
+
+def _stopping(value: Any, where: str) -> None:
+    _written_stopping(value, where)
+    if value["held"]:
+        count()(value["draws"], f"{where}.draws")
+
+
 _RECORDS: dict[str, Form] = {
     "target": list_of(list_of(number, 2, 2), 3, 3),
     "notices": or_none(
@@ -176,16 +194,7 @@ _RECORDS: dict[str, Form] = {
     "cap": count(1),
     "seams": list_of(fields({}, others=anything)),
     "init": fields({}, others=anything),
-    "stopping": fields(
-        {
-            "rule": _rule,
-            "held": or_none(flag),
-            "draws": or_none(count()),
-            "chains": list_of(count()),
-            "looks": list_of(fields({"draws": count(), "findings": list_of(_finding)})),
-            "is_by_clock": flag,
-        }
-    ),
+    "stopping": _stopping,
 }
 
 

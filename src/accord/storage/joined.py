@@ -10,6 +10,7 @@ import numpy as np
 from ..core.errors import StorageError
 from ..core.series import AbstractSeries, selection
 from .base import Phase, Segment
+from .members import kinds_of
 
 KEPT_BYTES = 2**28  # of draws on disk, in memory too
 
@@ -22,7 +23,7 @@ class Joined(AbstractSeries):
     - `phase`: whose draws.
     - `names`: by name, what it is called in a segment, with the shape of one draw, and its dtype should there be none.
 
-    **Raises** `StorageError` if a segment does not hold one of them.
+    **Raises** `StorageError` if a segment does not hold one of them, or holds it in another shape.
     """
 
     def __init__(
@@ -32,13 +33,9 @@ class Joined(AbstractSeries):
         names: Mapping[str, tuple[str, tuple[int, ...], str]],
     ):
         self._chains = [[each for each in chain if each.phase == phase and each.arrays] for chain in chains]
+        dtypes: dict[str, np.dtype] = {}
         for segment in (each for chain in self._chains for each in chain):
-            missing = [stored for stored, *_ in names.values() if stored not in segment.arrays]
-            if missing:
-                raise StorageError(
-                    f"chain {segment.chain}: the {phase} draws {segment.start} to {segment.stop} hold no "
-                    f"{missing[0]!r}. They come from another model; use a new store."
-                )
+            _check(segment, names, dtypes)
         self._phase: Phase = phase
         self._names = dict(names)
         self._num_draws = min((sum(map(len, chain)) for chain in self._chains), default=0)
@@ -54,10 +51,9 @@ class Joined(AbstractSeries):
         return Joined, (self._chains, self._phase, self._names)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        shape = self.shape(name)
         with self._lock:
             if name not in self._kept:
-                self._kept[name] = self.columns(name, np.arange(self.width(name))).reshape(shape)
+                self._kept[name] = self.whole(name)
                 self._kept[name].flags.writeable = False
             self._kept.move_to_end(name)
             found = self._kept[name]
@@ -76,6 +72,13 @@ class Joined(AbstractSeries):
 
     def shape(self, name: str) -> tuple[int, ...]:
         return (len(self._chains), self._num_draws, *self._names[name][1])
+
+    def whole(self, name: str) -> np.ndarray:
+        """Return an array, which is not kept."""
+        shape = self.shape(name)
+        # Without draws nothing vouches for the width that a manifest claims.
+        width = self.width(name) if self._num_draws else 0
+        return self.columns(name, np.arange(width)).reshape(shape)
 
     def columns(self, name: str, scalars: np.ndarray) -> np.ndarray:
         dtype = next((piece.dtype for piece in self.pieces(name)), np.dtype(self._names[name][2]))
@@ -100,3 +103,21 @@ class Joined(AbstractSeries):
                 return
             yield segment.arrays[stored][:left]
             left -= len(segment)
+
+
+def _check(
+    segment: Segment, names: Mapping[str, tuple[str, tuple[int, ...], str]], dtypes: dict[str, np.dtype]
+) -> None:
+    """Raise `StorageError` unless a segment has the arrays of these names, like segments before it in `dtypes`."""
+    found = kinds_of(segment.arrays)
+    where = f"chain {segment.chain}: the {segment.phase} draws {segment.start} to {segment.stop} hold"
+    for stored, shape, _ in names.values():
+        if stored not in found:
+            raise StorageError(f"{where} no {stored!r}. They come from another model; use a new store.")
+        dtype, whole = found[stored]
+        known = dtypes.setdefault(stored, dtype)
+        if whole[1:] != shape or dtype != known:
+            raise StorageError(
+                f"{where} {stored!r} of shape {whole[1:]} and dtype {dtype}, and the run has it of shape {shape} and "
+                f"dtype {known}. They come from another model; use a new store."
+            )

@@ -26,6 +26,10 @@ _NPY = re.compile(
 """The header of an array of numbers, as `np.save` writes it."""
 
 
+Kinds = Mapping[str, tuple[np.dtype, tuple[int, ...]]]
+"""Dtypes and shapes of arrays, by name."""
+
+
 @dataclass(frozen=True)
 class Member:
     """Place of some arrays in a segment.
@@ -47,8 +51,8 @@ class Member:
             raise ValueError(f"the checksum of {self.name!r} is wrong")
         return memoryview(data)
 
-    def shapes(self, file: BinaryIO) -> list[tuple[int, ...]]:
-        """The shapes of its arrays, of which only headers are read.
+    def kinds(self, file: BinaryIO) -> list[tuple[np.dtype, tuple[int, ...]]]:
+        """Dtypes and shapes of its arrays, of which only headers are read.
 
         **Raises** `ValueError` unless they promise exactly its bytes.
         """
@@ -57,21 +61,20 @@ class Member:
             file.seek(self.offset + start)
             return file.read(min(size, self.size - start))
 
-        return [each.shape for each in _headers(read_at, self)]
+        return [(each.dtype, each.shape) for each in _headers(read_at, self)]
 
 
 class FileArrays(Mapping[str, np.ndarray]):
     """Arrays of a segment that was found whole, read from its file each time one is asked for.
 
-    Reading one raises `StorageError` where the file was changed or taken away since. `shapes` are known without that.
+    Reading one raises `StorageError` where the file was changed or taken away since. `kinds`, their dtypes and shapes,
+    are known without that.
     """
 
-    def __init__(
-        self, path: Path, places: Mapping[str, tuple[Member, int]], shapes: Mapping[str, tuple[int, ...]]
-    ):
+    def __init__(self, path: Path, places: Mapping[str, tuple[Member, int]], kinds: Kinds):
         self._path = path
         self._places = dict(places)
-        self.shapes = dict(shapes)
+        self.kinds = dict(kinds)
 
     def __getitem__(self, name: str) -> np.ndarray:
         member, number = self._places[name]
@@ -93,6 +96,13 @@ class FileArrays(Mapping[str, np.ndarray]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
+
+
+def kinds_of(arrays: Mapping[str, np.ndarray]) -> Kinds:
+    """Return dtypes and shapes by name; arrays on disk are not read for it."""
+    if isinstance(arrays, FileArrays):
+        return arrays.kinds
+    return {name: (value.dtype, value.shape) for name, value in arrays.items()}
 
 
 def arrays_in(data: memoryview, member: Member) -> list[np.ndarray]:

@@ -71,6 +71,14 @@ def is_folder_itself(path: Path) -> bool:
     return True
 
 
+def entries(folder: Path) -> list[Path]:
+    """Return what is in a folder, in order. **Raises** `StorageError` if it cannot be listed."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be read ({error.strerror or error}).") from error
+
+
 def _check_kind(path: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise StorageError(f"{path} is {_kind(found.st_mode)}, and must be a regular file.")

@@ -20,13 +20,13 @@ from ..core.errors import StorageError
 from ..core.options import checks_fields
 from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
 from .chain_folder import StoredChain, decoded, rename_aside, scan, segment_path, set_aside, verified
-from .files import commit, is_temporary, make_folder, read_json, write_json
+from .files import commit, is_temporary, make_folder, read_json, remove, write_json
 from .forms import check_manifest, check_record
 from .lock import NAME as LOCK
 from .lock import WriteLock
 from .manifest import Manifest
 from .members import MAX_SEGMENT
-from .reading import is_folder_itself, read_regular
+from .reading import entries, is_folder_itself, read_regular
 from .segments import Link, encode
 
 _MANIFEST = "manifest.json"
@@ -63,7 +63,7 @@ class RunFolder(AbstractStore):
         lock = _locked(folder)
         try:
             _refuse_taken(folder)  # again, now that no other can come in between
-            foreign = sorted(entry.name for entry in folder.iterdir() if not _is_passing(entry))
+            foreign = [entry.name for entry in entries(folder) if not _is_passing(entry)]
             if foreign:
                 raise StorageError(
                     f"{folder} is no run folder and is not empty: it holds {foreign[0]!r}. Give another path."
@@ -187,7 +187,7 @@ class RunFolderRun(AbstractRun):
     def _read_records(self) -> tuple[dict[str, object], dict[str, str]]:
         found: dict[str, object] = {}
         damaged: dict[str, str] = {}
-        for path in sorted(self._folder.iterdir()):
+        for path in entries(self._folder):
             if match := _RECORD.fullmatch(path.name):
                 try:
                     found[match[1]] = check_record(match[1], read_json(path), str(path))
@@ -263,10 +263,9 @@ class RunFolderRun(AbstractRun):
                     break
                 kept.digest, kept.count = digest, kept.count + 1
                 kept.draws[segment.phase] = segment.stop
-            for index in reversed(
-                range(kept.count, there.count)
-            ):  # what is left is a shorter run at any moment
-                segment_path(self._folder, chain, index).unlink()
+            # From the last one on: what is left is a shorter run at any moment.
+            for index in reversed(range(kept.count, there.count)):
+                remove(segment_path(self._folder, chain, index))
             there.digest, there.count, there.draws = kept.digest, kept.count, kept.draws
 
     def record(self, name: str, value: object) -> None:

@@ -172,9 +172,9 @@ def _arrays(
     if path is None:
         arrays = {member: arrays_in(member.read_from(file), member) for member in members}
         return {name: arrays[member][number] for name, (member, number) in places.items()}
-    shapes = {member: member.shapes(file) for member in members}
+    kinds = {member: member.kinds(file) for member in members}
     return FileArrays(
-        path, places, {name: shapes[member][number] for name, (member, number) in places.items()}
+        path, places, {name: kinds[member][number] for name, (member, number) in places.items()}
     )
 
 
