@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError, StorageError
-from ..core.precision import Precision
 from ..density import LogDensity
-from ..storage import AbstractRun
+from ..storage import AbstractRun, Manifest
 from .particulars import of_code
 
-_RECORD = "target"
+RECORD = "target"
+STORED = "target.at_fixed_points"
+"""Names of a fingerprint among records, and in the state at the end of a segment."""
+
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Relative; another machine, JAX or number of blocks may add in another order."""
 
@@ -28,41 +30,67 @@ def fixed_points(dim: int) -> np.ndarray:
     return np.random.default_rng(20).uniform(-1, 1, (3, dim))
 
 
-def has_fingerprint(run: AbstractRun) -> bool:
-    """Return whether a fingerprint of this run is stored."""
-    return run.records.get(_RECORD) is not None
+def stored_fingerprint(run: AbstractRun) -> np.ndarray | None:
+    """Return the fingerprint of the target of a stored run, shape `(3, 2)`; None before its first draw.
+
+    Every segment has it too, so that a record that is lost, damaged or replaced does not let another target in.
+
+    **Raises** `StorageError` if there are draws and no fingerprint, as in a run of an early version without its record.
+    """
+    lasts = (run.last(chain) for chain in run.manifest.chains)
+    last = next((each for each in lasts if each is not None), None)
+    if last is not None and STORED in last.end_state:
+        return np.asarray(last.end_state[STORED], float)
+    record: Any = run.records.get(RECORD)
+    if record is not None:
+        return np.asarray(record, float)
+    if last is None:
+        return None
+    what = run.damaged_records.get(RECORD, f"record-{RECORD}.json is not there.").removesuffix(
+        " It is left out."
+    )
+    raise StorageError(
+        f"{what} Without it nothing tells whether the model is that of the run, which therefore cannot be resumed. "
+        f"infer.load reads its draws. Put back record-{RECORD}.json from a copy, or start a new run in another folder."
+    )
+
+
+def keep_fingerprint(run: AbstractRun, fingerprint: np.ndarray) -> None:
+    """Store a fingerprint as a record, unless it is there."""
+    record: Any = run.records.get(RECORD)
+    if record is None or not np.array_equal(np.asarray(record, float), fingerprint, equal_nan=True):
+        run.record(RECORD, fingerprint.tolist())
 
 
 def check_fingerprint(
-    run: AbstractRun, found: Fingerprint, density: LogDensity, precision: Precision, *, is_of_now: bool
+    stored: np.ndarray,
+    found: Fingerprint,
+    density: LogDensity,
+    manifest: Manifest,
+    *,
+    is_of_now: bool,
 ) -> None:
-    """Store the first fingerprint of a run, and compare later ones with it.
+    """Compare a fingerprint with the one of the run.
 
     `is_of_now`: the first one was taken since the run was last resumed, from this target.
 
     **Raises**, if they differ by more than rounding, `ModelError` for a target that is not a function of its
     position, and `StorageError` for another target.
     """
-    stored: Any = run.records.get(_RECORD)
-    if stored is None:
-        run.record(_RECORD, found.values.tolist())
+    tolerance = TOLERANCE[manifest["precision"]]
+    scale = tolerance * (1 + np.abs(np.where(np.isfinite(stored), stored, 0)))
+    if np.all(np.isclose(found.values, stored, rtol=0, atol=scale, equal_nan=True)):
         return
-    before, tolerance = np.asarray(stored, float), TOLERANCE[precision]
-    scale = tolerance * (1 + np.abs(np.where(np.isfinite(before), before, 0)))
-    is_same = before.shape == found.values.shape and np.all(
-        np.isclose(found.values, before, rtol=0, atol=scale, equal_nan=True)
-    )
-    if not is_same:
-        point = int(np.argmax(np.abs(np.nan_to_num(found.values - before)).sum(axis=1)))
-        was = f"{before[point, 0]:.12g} and is now {found.values[point, 0]:.12g}"
-        if is_of_now:
-            raise ModelError(
-                f"the log density changes from one call to the next: at a fixed point it was {was}. Look for a "
-                "Python callback that counts, remembers or draws random numbers: a log density must depend on "
-                "position and data alone."
-            )
-        raise StorageError(
-            f"the model differs from the model of this run: at a fixed point its log density was {was}. "
-            f"Nothing was drawn.{of_code(run.manifest, density)} Give the model and the data of the stored run, or "
-            "start a new run in another folder."
+    point = int(np.argmax(np.abs(np.nan_to_num(found.values - stored)).sum(axis=1)))
+    was = f"{stored[point, 0]:.12g} and is now {found.values[point, 0]:.12g}"
+    if is_of_now:
+        raise ModelError(
+            f"the log density changes from one call to the next: at a fixed point it was {was}. Look for a "
+            "Python callback that counts, remembers or draws random numbers: a log density must depend on "
+            "position and data alone."
         )
+    raise StorageError(
+        f"the model differs from the model of this run: at a fixed point its log density was {was}. "
+        f"Nothing was drawn.{of_code(manifest, density)} Give the model and the data of the stored run, or "
+        "start a new run in another folder."
+    )

@@ -5,6 +5,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..core.errors import SamplingError, StorageError
 from ..density import LogDensity
 from ..report import AbstractProgress
@@ -13,7 +15,7 @@ from .complete import check_complete
 from .constants import RECORD, Constants, check_constants, check_repeats
 from .ending import LOST, STOPPING, lost_chains, stored_losses
 from .explain import sentence
-from .fingerprint import Fingerprint, check_fingerprint, has_fingerprint
+from .fingerprint import Fingerprint, check_fingerprint, keep_fingerprint, stored_fingerprint
 from .group import Item
 from .nonfinite import held_back, is_not_finite, refuse
 from .plan import Piece, Plan, Progress, Stuck
@@ -34,6 +36,7 @@ class Ledger:
     - `spilled`: segments that the store could not write; `refused`: the reason.
     - `given_up`: chains that stopped moving.
     - `watch`: checks the stopping rule, if there is one.
+    - `repaired`: sentences about damaged files that were set aside.
     """
 
     density: LogDensity
@@ -48,8 +51,10 @@ class Ledger:
     given_up: list[Failure] = field(default_factory=list)
     watch: Watch | None = None
     enough: threading.Event = field(default_factory=threading.Event)
+    repaired: list[str] = field(default_factory=list)
     _is_complete: bool = False
-    _is_known: bool = False  # the target, since this run was taken up
+    _target: np.ndarray | None = None  # fingerprint of the run's target, once it was compared
+    _is_of_now: bool = False  # it was taken since this run was taken up
     _constants: Constants | None = None  # in the target's code, since this run was taken up
     _begins: dict[int, float] = field(default_factory=dict)
     _ends: dict[tuple[int, str], float] = field(default_factory=dict)
@@ -79,7 +84,7 @@ class Ledger:
                 case Stuck():
                     self._give_up(item)
                 case Piece():
-                    self._store(to_segment(item, self.plan.thinning))
+                    self._store(to_segment(item, self.plan.thinning, self._target))
                 case Progress():
                     self._note_time(item)
                     self._show(item)
@@ -145,8 +150,20 @@ class Ledger:
         refuse(self.density, self.plan, self._not_finite, num_sure)
 
     def _compare(self, found: Fingerprint) -> None:
-        self._is_known = self._is_known or not has_fingerprint(self.run)
-        check_fingerprint(self.run, found, self.density, self.plan.precision, is_of_now=self._is_known)
+        """Compare the target with the one of the run, and mend the run once they are known to be the same."""
+        if self._target is None:
+            stored = stored_fingerprint(self.run)
+            self._is_of_now = stored is None
+            target = found.values if stored is None else stored
+            self._check(target, found)
+            self.repaired += self.run.mend()
+            keep_fingerprint(self.run, target)
+            self._target = target
+        else:
+            self._check(self._target, found)
+
+    def _check(self, target: np.ndarray, found: Fingerprint) -> None:
+        check_fingerprint(target, found, self.density, self.run.manifest, is_of_now=self._is_of_now)
         if self.plan.shard and not self._is_complete:
             check_complete(self.density, self.plan, found)
             self._is_complete = True

@@ -107,7 +107,10 @@ def _of_arguments(stored: Manifest, here: Manifest) -> list[str]:
         elif one["shape"] != other["shape"] or one["dtype"] != other["dtype"]:
             found.append(f"argument {name!r} was {_kind(one)} and is {_kind(other)}")
         elif one.get("sums") != other.get("sums"):
-            found.append(f"argument {name!r} has other values: {_where(one, other)}")
+            are_alike = one.get("step") == other.get("step") and len(one.get("sums", "")) == len(
+                other.get("sums", "")
+            )
+            found.append(f"argument {name!r} has other values{_where(one, other) if are_alike else ''}")
         elif hashes[0].get(name) != hashes[1].get(name):
             found.append(f"argument {name!r} has other values")
     return found
@@ -154,10 +157,10 @@ def _where(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     size = int(np.prod(shape))
     if step == 1:
         first = f", the first at index {_index(changed[0], shape)}" if shape else ""
-        return f"{len(changed)} of {size} differ{first}"
+        return f": {len(changed)} of {size} differ{first}"
     last = min((changed[0] + 1) * step, size) - 1
     return (
-        f"the first that differs is between index {_index(changed[0] * step, shape)} and {_index(last, shape)}, and "
+        f": the first that differs is between index {_index(changed[0] * step, shape)} and {_index(last, shape)}, and "
         f"{len(changed)} of {len(sums[0])} blocks of {step} values differ"
     )
 

@@ -14,13 +14,16 @@ from ..report.evidence import Blamed, Forms
 from ..report.labels import read_written
 from ..storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from .block import PART_DTYPES, STAT_DTYPES
+from .damage import OF_PARTS, damaged
 from .draws import Draws
 from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
+from .fingerprint import STORED
 from .plan import Piece
 from .restore import IS_SETTLED, WARMUP, end_state
 from .scheduler import Failure
 from .stopping.sights import drawn_sites, first_draws
 from .stopping.stopping import at_cap
+from .stored import check_end, check_layout, check_work
 from .tally import KINDS, PHASES, Tally
 
 STEP_SIZE, SCALE, FACTOR, STRETCH = (
@@ -35,11 +38,16 @@ LOG_LENGTH = "state.step_size.log_length"  # of ensembles alone
 WORK = "piece_gradients"
 
 
-def to_segment(piece: Piece, thinning: int) -> Segment:
-    """Convert a piece to a segment: every `thinning`-th draw after warm-up, the first included; all of warm-up."""
+def to_segment(piece: Piece, thinning: int, target: np.ndarray | None = None) -> Segment:
+    """Convert a piece to a segment: every `thinning`-th draw after warm-up, the first included; all of warm-up.
+
+    `target`: fingerprint of the target, shape `(3, 2)`, which is stored too.
+    """
     step = thinning if piece.phase == "sample" else 1
     state = end_state(piece)
     state[WORK] = np.asarray(piece.num_gradients)
+    if target is not None:
+        state[STORED] = target
     start, stop = -(-piece.start // step), -(-piece.stop // step)
     return Segment(piece.chain, piece.phase, start, stop, piece.arrays, state)
 
@@ -57,6 +65,7 @@ def assemble(
     there are no others.
     """
     manifest = run.manifest
+    check_layout(manifest)
     records: dict[str, Any] = dict(run.records)
     lost = tuple(stored_losses(run) if lost is None else lost)
     failed = lost_chains(lost)
@@ -70,6 +79,11 @@ def assemble(
     layout: dict[str, Any] = manifest["layout"]
     position = ("position", (layout["dim"],), manifest["precision"])
     parts = list(segments.values())
+    for chain in parts:
+        for each in chain:
+            check_work(each)
+        for each in chain[-1:]:
+            check_end(each, layout["dim"])
     counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
     complete = all(count >= num_draws for count in counts) and not run.problems and not failed
     return Draws(
@@ -98,9 +112,12 @@ def assemble(
 
 
 def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
-    """Read the draws of a run that has ended, and judge it if that was not done at its end."""
+    """Read the draws of a run that has ended, and judge it unless its stored notices are of what is there now."""
     draws = assemble(run, data)
-    return draws if run.records.get("notices") is not None else replace(draws, notices=tuple(judge(draws)))
+    is_whole_again = draws.complete and any(each.code in OF_PARTS for each in draws.notices)
+    if run.records.get("notices") is None or draws.problems or is_whole_again:
+        return replace(draws, notices=tuple(judge(draws)))
+    return draws
 
 
 def judge(
@@ -120,7 +137,7 @@ def judge(
         coords=draws.coords,
         max_tree_depth=sampler.get("max_tree_depth"),
         target_accept=sampler.get("target_accept"),
-        complete=draws.complete,
+        complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
         requested=draws.requested,
         counts=draws.counts,
         num_made=num_made,
@@ -134,7 +151,7 @@ def judge(
         superchains=draws.superchains,
         scaled_by=scaled_by,
     )
-    return by_severity([*found, *(at_cap(draws.stopping) if draws.complete else ())])
+    return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 
 
 def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
@@ -180,8 +197,7 @@ def _joined(
     joined = Joined(chains, phase, names)
     if run.location is not None and joined.nbytes > KEPT_BYTES:
         return joined
-    arrays = {name: joined.columns(name, np.arange(joined.width(name))) for name in joined}
-    return InMemory({name: array.reshape(joined.shape(name)) for name, array in arrays.items()})
+    return InMemory({name: joined.whole(name) for name in joined})
 
 
 def _work(chains: Sequence[Sequence[Segment]], phase: Phase) -> int:
@@ -211,7 +227,9 @@ def _tuning(
 
     NaN, and the empty string, for a chain without a segment. `asked` is the sampler's option for the metric.
     """
-    step_size, inverse_mass = np.full(len(segments), np.nan), np.full((len(segments), dim), np.nan)
+    step_size, inverse_mass = np.full(len(segments), np.nan), np.broadcast_to(np.nan, (len(segments), dim))
+    if any(segments):  # else nothing vouches for as many dimensions as a manifest claims
+        inverse_mass = inverse_mass.copy()
     forms, reasons = [""] * len(segments), [""] * len(segments)
     warmups, is_settled = np.full(len(segments), num_warmup), np.ones(len(segments), bool)
     length = np.full(len(segments), np.nan)

@@ -118,6 +118,12 @@ def _draw(segment: Segment | None) -> int:
 
 
 def _rows(segment: Segment) -> dict[str, np.ndarray]:
+    lacking = {"position", "gradient", *(f"stat/{name}" for name in STATS)} - set(segment.arrays)
+    if lacking:
+        raise StorageError(
+            f"chain {segment.chain}: the warm-up draws {segment.start} to {segment.stop} hold no {min(lacking)!r}, so "
+            "that the warm-up cannot go on. They were not written by a run of accord."
+        )
     stats = [np.asarray(segment.arrays[f"stat/{name}"], np.float64) for name in STATS]
     return {name: segment.arrays[name] for name in ("position", "gradient")} | {
         "stats": np.stack(stats, axis=1)

@@ -1,11 +1,13 @@
 """Continue a stored run where it ended, or make it longer."""
 
+import contextlib
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import StorageError
+from ..core.notice import by_severity
 from ..core.options import checks_options
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
@@ -15,6 +17,7 @@ from ..language import Model
 from ..report import AbstractProgress
 from ..storage import AbstractRun, Manifest, RunFolder
 from .block import rows_for
+from .damage import repaired
 from .describe import describe
 from .draws import Draws
 from .ending import (
@@ -29,12 +32,13 @@ from .ending import (
     stopping_of,
     stored_losses,
 )
+from .fingerprint import keep_fingerprint, stored_fingerprint
 from .interrupts import Interrupts
 from .memory import check_memory
 from .nonfinite import held_back, refuse
 from .particulars import differences
 from .plan import Plan
-from .record import read
+from .record import notice_records, read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
 from .run import Order, carry_out, closed_on_error
@@ -43,7 +47,16 @@ from .starting.shared import points_for
 from .stopping.described import rule_from
 from .stopping.looks import stored_first_look
 from .stopping.watch import Watch
+from .stored import built_from, check_end, check_settings, refuse_damaged
 
+# What to do if a record is damaged that says what nothing else does.
+_NOT_MADE_AGAIN = {
+    EXTENDED: "It held how many draws were asked for. Remove the file: the run then ends where it was first to end, "
+    "and its `extend` makes it longer.",
+    CAP: "It held how many draws were allowed. Remove the file: the run may then have as many as at first, and its "
+    "`extend` allows more.",
+    KEPT: "It held where the chains start. infer.load reads the draws; start a new run in another folder.",
+}
 _KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC, "ChEES": ChEES}
 
 
@@ -88,9 +101,7 @@ def resume(
                 shown = display(progress, quiet)
                 order = _taken_up(run, target, executor or default_executor(), shown, quiet, began)
                 if not order.groups:
-                    run.close()
-                    found = read(run, order.density.data)
-                    return replace(found, continuation=_continuation(order), density=order.density)
+                    return _as_it_is(order)
         return attach(order, interrupts)
 
 
@@ -104,6 +115,13 @@ def _taken_up(
 ) -> Order:
     """Return the rest of a run to execute, which has no groups if there are no more draws to make."""
     stored = run.manifest
+    check_settings(stored)
+    refuse_damaged(run, _NOT_MADE_AGAIN)
+    lasts = {chain: run.last(chain) for chain in stored.chains}
+    for last in lasts.values():
+        if last is not None:
+            check_end(last, stored["layout"]["dim"])
+    stored_fingerprint(run)  # raises without one
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     plan = _planned(stored, density, executor)
@@ -112,7 +130,7 @@ def _taken_up(
     plan = _as_it_stands(plan, run)
     if plan.on_nonfinite == "raise":
         refuse(density, plan, held_back(run), _num_sure(plan, run))
-    if new := [chain for chain in stored.chains if run.last(chain) is None]:
+    if new := [chain for chain in stored.chains if lasts[chain] is None]:
         with scope(density.program.precision):
             points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
             plan = replace(plan, start=points)
@@ -123,6 +141,24 @@ def _taken_up(
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
         run.record("seams", [*seams, {"at": at, **changed}])
     return Order(density, plan, groups, executor, run, shown, is_quiet, began)
+
+
+def _as_it_is(order: Order) -> Draws:
+    """Read a run that has no more draws to make, mend it if it is damaged, and attach the model."""
+    run = order.run
+    mended: list[str] = []
+    if run.problems:
+        fingerprint = stored_fingerprint(run)
+        with contextlib.suppress(StorageError):  # a folder that cannot be written stays damaged, and says so
+            mended = run.mend()
+            if fingerprint is not None:
+                keep_fingerprint(run, fingerprint)
+    draws = read(run, order.density.data)
+    if mended:
+        draws = replace(draws, notices=tuple(by_severity([*draws.notices, *repaired(mended)])))
+        run.record("notices", notice_records(draws.notices))
+    run.close()
+    return replace(draws, continuation=_continuation(order), density=order.density)
 
 
 def _planned(stored: Manifest, density: LogDensity, executor: AbstractExecutor) -> Plan:
@@ -226,4 +262,5 @@ def _kernel(stored: dict[str, Any]) -> AbstractKernel:
     name = options.pop("name")
     if name not in _KERNELS:
         raise StorageError(f"the run used the sampler {name!r}, which this version of accord does not have.")
-    return _KERNELS[name](**options)
+    with built_from(f"the sampler {name} of the run, in manifest.json,"):
+        return _KERNELS[name](**options)

@@ -19,6 +19,7 @@ from ..storage import AbstractRun
 from . import worker
 from .centring.forms import forms_by_scale
 from .complete import not_compared
+from .damage import repaired
 from .draws import Draws
 from .ending import LOST, lost_chains, stopping_of, without
 from .explain import blamed
@@ -220,6 +221,7 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
             *judge(draws, blamed(density, draws, order.plan.pace.explain_seconds), forms),
             *unknown,
             *density.notices,
+            *repaired(ledger.repaired),
             *foresight.notices(is_interrupted=not draws.complete),
             *not_compared(density, order.plan),
         )

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ..core.errors import StorageError
 from ..storage import Phase
 from .block import STATS
 
@@ -134,6 +135,11 @@ class Tally:
         columns = (
             arrays[f"tally.kept.{name}"] for name in ("phase", "draw", "kind", "position", "log_density")
         )
+        codes = ((arrays["tally.kept.kind"], KINDS), (arrays["tally.kept.phase"], PHASES))
+        if not all(((values >= 0) & (values < len(words))).all() for values, words in codes):
+            raise StorageError(
+                f"chain {chain}: its tally names an end of a trajectory that accord does not know."
+            )
         kept = tuple(
             BadEnd(chain, PHASES[phase], int(draw), KINDS[kind], position, float(log_density))
             for phase, draw, kind, position, log_density in zip(*columns, strict=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...core.errors import StorageError
 from ...kernels.base import METRICS
 
 FORMS = METRICS[1:]
@@ -52,6 +53,8 @@ class Choice:
         if _NAMES["form"] not in arrays:
             return Choice("")
         index = int(arrays[_NAMES["form"]])
+        if index >= len(FORMS):
+            raise StorageError(f"the stored form of a metric, {index}, is none that accord knows.")
         form, gain = FORMS[index] if index >= 0 else "initial", arrays.get(_NAMES["gain"], np.nan)
         return Choice(form, np.asarray(arrays[_NAMES["divergences"]]), float(gain))
 

@@ -7,6 +7,7 @@ from typing import Any
 from ...core.errors import OptionError, StorageError
 from ..draws import Draws
 from ..modes.mode import Mode
+from ..stored import built_from
 from .base import AbstractStart
 from .earlier import FromDraws, from_draws
 from .given import as_values, stored_labels
@@ -50,6 +51,11 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
             "the run does not record its starting points: an earlier version of accord made it (see 'versions' in "
             "manifest.json), and can resume it. infer.load reads its draws."
         )
+    with built_from("the start of the run, in its manifest or in record-init.json,"):
+        return _stored_start(described, kept)
+
+
+def _stored_start(described: Mapping[str, Any], kept: Any) -> AbstractStart:
     match described["kind"]:
         case "from_uniform":
             return from_uniform(described["radius"])
