@@ -101,15 +101,16 @@ class Block:
 
 
 def rows_for(dim: int, lanes: int, pace: Pace) -> int:
-    """Return how many draws a block has room for: a power of two, and a constant of the program.
+    """Return how many draws a block has room for, at least `NUM_PLACES`: a constant of the program.
 
     Every block costs a few milliseconds on the host. So blocks of few lanes and dimensions are long, 2 MB of
-    positions. Many lanes compensate for short ones.
+    positions. Many lanes compensate for short ones. The candidates of a chain without a starting point are rows of a
+    block too, and the fixed points that identify a target, so no size of a model and no pace goes below their number.
     """
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
     most = 2 ** int(np.log2(max(pace.most_numbers // (dim * lanes), 1)))
-    return min(pace.most_rows, max(8, min(most, max(room, min(256, least)))))
+    return max(NUM_PLACES, min(pace.most_rows, most, max(room, min(256, least))))
 
 
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
