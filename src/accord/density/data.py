@@ -13,6 +13,7 @@ from jax.core import Tracer
 from ..core.errors import DataError, suggest
 from ..core.notice import Notice
 from ..core.precision import Precision, float_dtype
+from ..core.tree import aligned
 from ..language import Model
 from ..language.columns import as_numbers, is_table, refuse_levels
 from ..language.static import Static, unmarked
@@ -103,14 +104,14 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
         ) from error
     width = 64 if precision == "float64" else 32
     if array.dtype.kind == "b":
-        return np.array(array)
+        return aligned(array, bool)
     if array.dtype.kind in "iu":
         limits = np.iinfo(f"int{width}")
         if array.size and (array.min() < limits.min or array.max() > limits.max):
             raise DataError(
                 f"argument {name!r}: some integers do not fit int{width}. Scale them, or pass them as floats."
             )
-        return np.array(array, f"int{width}")
+        return aligned(array, f"int{width}")
     if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
         return _floats(name, array, precision)
     if array.dtype.kind == "c":
@@ -123,7 +124,7 @@ def convert(name: str, value: Any, precision: Precision) -> Any:
 
 def _floats(name: str, array: np.ndarray, precision: Precision) -> np.ndarray:
     with np.errstate(over="ignore"):
-        found = np.array(array, float_dtype(precision))
+        found = aligned(array, float_dtype(precision))
     if array.dtype.itemsize > found.dtype.itemsize:
         lost = np.isinf(found) & np.isfinite(array)
         if lost.any():
