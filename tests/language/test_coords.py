@@ -62,6 +62,9 @@ LABELS = {
     "days": np.array(DAYS, "datetime64[D]"),
     "nanoseconds": np.array(["2020-01-01T00:00:00.000000001"], "datetime64[ns]"),
     "dates before all calendars of nanoseconds": np.array(["0800-12-25"], "datetime64[D]"),
+    "many default ones": np.arange(5000),
+    "many others": np.arange(5000)[::-1],
+    "many decimals": np.arange(5000.0),
 }
 
 

@@ -122,12 +122,18 @@ class Layout:
     def coords(self) -> "dict[str, NDArray[Any]]":
         """Labels of every dim of the draws and of the observed sites; 0, 1, ... where the model gave none."""
         given = dict(self.labels)
-        sizes = {
+        return {
+            dim: np.array(given[dim]) if dim in given else np.arange(size) for dim, size in self.sizes.items()
+        }
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of entries along each dim of the draws and of the observed sites."""
+        return {
             dim: size
             for entry in (*self.drawn, *self.observed)
             for dim, size in zip(entry.dims, entry.shape, strict=True)
         }
-        return {dim: np.array(given[dim]) if dim in given else np.arange(size) for dim, size in sizes.items()}
 
     @property
     def settable(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from ..density.cutting import NUM_BLOCKS
 from ..density.row_files import pieces_in_memory
 from ..executors import available_cores
 from ..kernels import AbstractKernel
-from ..report.labels import written
+from ..report.labels import are_default, default_labels, written
 from ..storage import Manifest
 from .particulars import FIELD, particulars
 from .plan import Plan
@@ -32,7 +32,12 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
         until |= {"first_look": plan.first_look}
     raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
     # Labels other than the default must have been given; for default ones this is recorded.
-    counted = [dim for dim in layout.labelled if _is_default(layout.coords[dim].tolist())]
+    given = dict(layout.labels)
+    coords = {
+        dim: written(np.array(given[dim])) if dim in given else default_labels(size)
+        for dim, size in layout.sizes.items()
+    }
+    counted = [dim for dim in layout.labelled if are_default(coords[dim])]
     sites = [
         {
             "name": entry.name,
@@ -68,7 +73,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
             "layout": {
                 "dim": density.dim,
                 "sites": sites,
-                "coords": {name: written(values) for name, values in layout.coords.items()},
+                "coords": coords,
                 **({"labelled": counted} if counted else {}),
             },
             "data_hashes": {name: _digest(array) for name, array in density.data.items()},
@@ -82,7 +87,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
 def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the dims of a manifest's layout whose labels the model gave, rather than the default 0, 1, ..."""
     given = layout.get("labelled", ())
-    return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not _is_default(labels))
+    return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not are_default(labels))
 
 
 def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
@@ -90,12 +95,8 @@ def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
     return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
 
 
-def _is_default(labels: Sequence[Any]) -> bool:
-    return [*labels] == [*range(len(labels))]
-
-
 def _digest(array: Any) -> str:
     digest = hashlib.sha256(f"{np.dtype(array.dtype).str}{np.shape(array)}".encode())
     for piece in pieces_in_memory(array):
-        digest.update(np.ascontiguousarray(piece).tobytes())
+        digest.update(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

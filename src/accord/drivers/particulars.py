@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..density import LogDensity
+from ..report.labels import shortened
 from ..storage import Manifest
 
 FIELD = "particulars"
@@ -42,6 +43,8 @@ def differences(stored: Manifest, here: Manifest) -> list[str]:
         ignored.append("data_hashes")
     if of_sites:
         ignored += ["layout", "target"]
+    elif "layout" in stored and "layout" in here and _as_now(stored["layout"]) == _as_now(here["layout"]):
+        ignored.append("layout")
     return [*of_data, *of_sites, *stored.differences(here, tuple(ignored))]
 
 
@@ -69,7 +72,10 @@ def _of_array(array: Any, most: int) -> dict[str, Any]:
         return found  # rows in a file, keys
     flat = np.ascontiguousarray(array).reshape(-1)
     step = max(-(-flat.size // most), 1)
-    sums = [f"{zlib.crc32(flat[start : start + step].tobytes()):08x}" for start in range(0, flat.size, step)]
+    sums = [
+        f"{zlib.crc32(flat[start : start + step].view(np.uint8).data):08x}"
+        for start in range(0, flat.size, step)
+    ]
     return {**found, "step": step, "sums": "".join(sums)}
 
 
@@ -136,9 +142,18 @@ def _of_sites(stored: Manifest, here: Manifest) -> list[str]:
             found.append(
                 f"site {name!r} had the distribution {laws[0].get(name)} and has {laws[1].get(name)}"
             )
-    coords = before.get("coords") or {}, now.get("coords") or {}
+    coords = _coords(before), _coords(now)
     changed = [dim for dim in coords[0] if dim in coords[1] and coords[0][dim] != coords[1][dim]]
     return [*found, *(f"the labels of {dim!r} are others" for dim in changed if not found)]
+
+
+def _as_now(layout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a layout with its labels as they are written now."""
+    return {**layout, "coords": _coords(layout)}
+
+
+def _coords(layout: Mapping[str, Any]) -> dict[str, Any]:
+    return {dim: shortened(labels) for dim, labels in (layout.get("coords") or {}).items()}
 
 
 def _kind(one: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -10,21 +11,51 @@ Dims = Mapping[str, Sequence[str]]
 Coords = Mapping[str, Sequence[object] | np.ndarray]
 
 
-def written(labels: np.ndarray) -> list[object] | dict[str, object]:
-    """Convert labels of a dim for JSON; dates keep their unit."""
-    if labels.dtype.kind != "M":
-        return labels.tolist()
-    return {"unit": np.datetime_data(labels.dtype)[0], "dates": np.datetime_as_string(labels).tolist()}
+Written = list[Any] | dict[str, Any]
+"""Labels of a dim in JSON."""
+
+_MOST_LISTED = 1000
+"""Default labels of longer dims are written as their number; ten million of them would be 90 MB of text."""
 
 
-def read_written(labels: Sequence[object] | Mapping[str, Sequence[object]]) -> np.ndarray:
+def written(labels: np.ndarray) -> Written:
+    """Convert labels of a dim for JSON: dates keep their unit, and many default labels become their number."""
+    if labels.dtype.kind == "M":
+        return {"unit": np.datetime_data(labels.dtype)[0], "dates": np.datetime_as_string(labels).tolist()}
+    return default_labels(len(labels)) if _are_default_and_many(labels) else labels.tolist()
+
+
+def default_labels(size: int) -> Written:
+    """Return what `written` makes of the labels 0, 1, ..., without these."""
+    return {"count": size} if size > _MOST_LISTED else list(range(size))
+
+
+def shortened(labels: Written) -> Written:
+    """Return labels as `written` has them, of a run that may have been stored when it listed all labels."""
+    is_listed = isinstance(labels, list) and len(labels) > _MOST_LISTED
+    return default_labels(len(labels)) if is_listed and are_default(labels) else labels
+
+
+def are_default(labels: Written) -> bool:
+    """Return whether these labels of JSON are 0, 1, ..."""
+    return "count" in labels if isinstance(labels, dict) else labels == list(range(len(labels)))
+
+
+def read_written(labels: Written) -> np.ndarray:
     """Read the labels that `written` has written."""
-    if isinstance(labels, Mapping):
-        return np.array(labels["dates"], f"datetime64[{labels['unit']}]")
-    return np.asarray(labels)
+    if not isinstance(labels, dict):
+        return np.asarray(labels)
+    if "count" in labels:
+        return np.arange(labels["count"])
+    return np.array(labels["dates"], f"datetime64[{labels['unit']}]")
 
 
-def as_labels(labels: Sequence[object] | Mapping[str, Sequence[object]] | np.ndarray) -> tuple[object, ...]:
+def _are_default_and_many(labels: np.ndarray) -> bool:
+    size = len(labels)
+    return size > _MOST_LISTED and labels.dtype.kind in "iu" and bool(np.all(labels == np.arange(size)))
+
+
+def as_labels(labels: Written | np.ndarray) -> tuple[object, ...]:
     """Convert labels of a dim, from an array or from JSON, to Python values and NumPy dates, for comparison."""
     array = labels if isinstance(labels, np.ndarray) else read_written(labels)
     return tuple(array) if array.dtype.kind == "M" else tuple(array.tolist())
