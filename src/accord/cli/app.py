@@ -14,6 +14,7 @@ import typer
 
 from .. import __version__, infer
 from ..core.precision import Precision
+from ..drivers.interrupts import Interrupts
 from ..executors.gangs.keeper import keep
 from ..report.sketch import terminal_ramp
 from . import examples
@@ -260,17 +261,18 @@ def predict_command(
     draws = infer.load(run)
     with import_model(model) as function:
         target = bind(function, data)
-        found = infer.predict(
-            draws,
-            target,
-            sites=sites or None,
-            redraw={
-                name: which or "new" for name, _, which in (each.partition("=") for each in redraw or [])
-            },
-            seed=seed,
-            executor=where,
-            quiet=quiet,
-        )
+        with Interrupts() as interrupts, interrupts.raising():  # so that workers are ended
+            found = infer.predict(
+                draws,
+                target,
+                sites=sites or None,
+                redraw={
+                    name: which or "new" for name, _, which in (each.partition("=") for each in redraw or [])
+                },
+                seed=seed,
+                executor=where,
+                quiet=quiet,
+            )
     typer.echo(f"{found!r}".splitlines()[0])
     typer.echo(str(found.summary()))
     if out is not None:
@@ -322,4 +324,5 @@ def member_command(
     Set the secret in ACCORD_GANG_KEY, here and on the machine of the run. Under srun and mpirun members keep their
     ranks.
     """
-    keep(address, wait)
+    with Interrupts() as interrupts, interrupts.raising():  # so that the member is ended
+        keep(address, wait)
