@@ -109,7 +109,9 @@ def test_a_hostile_file_is_refused_before_anything_large_is_allocated(tmp_path, 
 @pytest.mark.parametrize("file", ["d.json", "d.csv"])
 def test_a_file_that_memory_has_no_room_for_is_refused_by_its_size(tmp_path, file):
     write_sparse(tmp_path / file, TERABYTE)
-    with pytest.raises(DataError, match=r"reading it takes about 8.19e\+03 GiB of memory"):
+    with pytest.raises(
+        DataError, match=r"reading it takes about .*e\+0\d GiB of memory, and there is room for"
+    ):
         open_data(tmp_path / file)
 
 

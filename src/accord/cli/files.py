@@ -8,7 +8,7 @@ from typing import BinaryIO
 from ..core.errors import DataError
 from ..drivers.memory import free_bytes
 
-_SHARE = 0.5  # of the free memory that the data of a model may take: the run takes a copy
+_SHARE = 0.9  # of the free memory that reading may take
 _UNKNOWN = 2**36  # bytes taken for free where the system does not say how many are
 
 

@@ -18,6 +18,7 @@ from .files import check_room, opened
 
 _LARGE = 2**30  # bytes from which an array may be packed too well
 _MOST_PACKED = 500  # times smaller than it is: numbers that were measured are packed to a tenth at best
+_COPIES = 2  # of an array: the run takes one of its own
 _WORD = 80  # bytes that a word takes in a Python list, beside its characters
 
 _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
@@ -111,4 +112,4 @@ def _check_size(what: str, header: _Header, member: zipfile.ZipInfo) -> None:
             "If it is data, store it by `numpy.savez`, which packs nothing."
         )
     per_entry = _WORD if header.dtype.kind in "US" else 0
-    check_room(what, member.file_size + per_entry * math.prod(header.shape))
+    check_room(what, _COPIES * member.file_size + per_entry * math.prod(header.shape))
