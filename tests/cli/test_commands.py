@@ -292,6 +292,7 @@ ERRORS = {
         ("sample", "one.py", "--data", "wrong.json"),
         ["missing argument 'x'. Did you mean 'X'", "passed over: 'X'"],
     ),
+    "complex numbers": (("sample", "one.py", "--data", "complex.npz"), ["argument 'x'", "are complex"]),
     "no data file": (("sample", "one.py", "--data", "no.json"), ["no file 'no.json'"]),
     "unknown kind": (("sample", "one.py", "--data", "data.xlsx"), [".json, .csv, .tsv, .npz, .parquet"]),
     "sampler": (("sample", "one.py", "--sampler", "nut"), ["nuts or hmc", "Did you mean 'nuts'"]),
@@ -351,6 +352,7 @@ ERRORS = {
 def test_an_error_is_one_message_without_a_traceback(folder, accord, name):
     arguments, words = ERRORS[name]
     (folder / "wrong.json").write_text('{"X": [1.0], "y": [1.0]}')
+    np.savez(folder / "complex.npz", x=np.array([1j]), y=np.ones(1))
     status, out, err = accord(*arguments)
     assert status == 2
     assert out == "" and "Traceback" not in err and err.startswith("error: ")

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 import accord as ac
@@ -43,6 +44,8 @@ REFUSED = {
     "a list": (density_of(lambda: taking([1j, 2.0])), ["argument 'z'"]),
     "a number": (density_of(lambda: taking(1j)), ["argument 'z'"]),
     "an argument that is static": (density_of(lambda: taking(ac.static(1j))), ["argument 'z'"]),
+    "a column of pandas": (density_of(lambda: taking(pd.Series(Z))), ["argument 'z'", "are complex"]),
+    "objects": (lambda: taking(np.array([1j, 2.0], object)), ["argument 'z'", "row 0", "complex"]),
     "part of a tree": (density_of(lambda: taking({"a": Z})), ["argument 'z/a'"]),
     "a distribution": (density_of(lambda: taking(dist.Normal(Z, 1.0))), ["argument 'z/loc'"]),
     "data": (density_of(lambda: taking(None, Z)), ["argument 'y'"]),
