@@ -6,8 +6,9 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from unittest import mock
 
 import jax
 import numpy as np
@@ -29,6 +30,8 @@ from paced import IMPATIENT, Paced
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import Surroundings, surroundings_here
+from accord.storage.memory import MemoryRun
+from accord.storage.run_folder import RunFolderRun
 
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")  # comes with it
@@ -94,15 +97,67 @@ def test_a_run_whose_scheduler_is_killed_says_so_and_is_resumed_elsewhere(tmp_pa
             cluster.processes[0].kill()
 
         killed = beside.submit(kill)
-        with pytest.raises(WorkerError, match=r"connection to the Dask scheduler was lost.*infer\.resume"):
-            sample(target(), executor=infer.Dask(cluster.address), store=infer.RunFolder(folder), **longer)
+        with (
+            distributed.Client(cluster.address, set_as_default=False) as client,
+            pytest.raises(WorkerError, match=r"connection to the Dask scheduler .* was lost.*infer\.resume"),
+        ):
+            sample(target(), executor=infer.Dask(client), store=infer.RunFolder(folder), **longer)
         killed.result()
+        for where in (client, client, cluster.address):  # as often as it is asked
+            with pytest.raises(
+                WorkerError, match=r"Dask cluster at tcp.* does not answer|no Dask scheduler|is closed"
+            ):
+                sample(target(), executor=infer.Dask(where), **RUN)
     loaded = infer.load(folder)
     assert not loaded.problems and 0 < loaded.num_draws < longer["draws"]
     resumed = resume(folder, target(), executor=infer.Serial(), **QUIET)
     assert resumed.complete and resumed.num_draws == longer["draws"]
     np.testing.assert_array_equal(resumed["x"][:, : loaded.num_draws], loaded["x"])
     np.testing.assert_array_equal(resumed["x"][:, : LONG["draws"]], long_expected["x"])
+
+
+@contextmanager
+def lost_client(client, number):
+    """Close a client once that many segments have been stored, by whatever store."""
+    stored, appends = [], {kind: kind.append for kind in (MemoryRun, RunFolderRun)}
+
+    def counting(run, segment):
+        appends[type(run)](run, segment)
+        stored.append(segment)
+        if len(stored) == number:
+            client.close()
+
+    with ExitStack() as patches:
+        for kind in appends:
+            patches.enter_context(mock.patch.object(kind, "append", counting))
+        yield
+
+
+@pytest.fixture
+def client():
+    options = dict(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+LEFT = {
+    "a folder": (lambda path: infer.RunFolder(path), r"What was stored in .*run is intact: infer\.resume"),
+    "memory": (lambda path: None, r"Its draws were in memory alone and are lost with it.*RunFolder"),
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_a_lost_client_tells_what_is_left_of_the_run_and_stays_an_error_in_words(left, client, tmp_path):
+    store, words = LEFT[left]
+    with lost_client(client, 3), pytest.raises(WorkerError, match=rf"Dask.*{words}") as caught:
+        sample(target(), executor=infer.Dask(client), store=store(tmp_path / "run"), **LONG)
+    assert ("RunFolder" in str(caught.value)) == (left == "memory")
+    for _ in range(2):
+        with pytest.raises(WorkerError, match=r"the Dask client that was given is closed\. Make a new one"):
+            sample(target(), executor=infer.Dask(client), **RUN)
 
 
 # The stuck

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ..core import precision as precisions
+from ..core.errors import WorkerError
 from ..core.notice import Notice, by_severity
 from ..density import LogDensity
 from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool
@@ -102,9 +103,24 @@ def _carry_out(order: Order, interrupts: Interrupts) -> Draws:
             failures = _schedule(order, ledger, interrupts, foresight)
     except _InterruptedError:
         pass
+    except WorkerError as error:
+        error.args = (f"{error}{_what_is_left(run)}",)
+        raise
     finally:
         display.stop()
     return _patiently(lambda: _finish(order, ledger, failures, foresight), ledger.stop, interrupts)
+
+
+def _what_is_left(run: AbstractRun) -> str:
+    """Say what is left of a run whose workers are lost, with a leading space; empty if it had no draws."""
+    if all(run.last(chain) is None for chain in run.manifest.chains):
+        return ""
+    if run.location is None:
+        return (
+            " Its draws were in memory alone and are lost with it. With store=infer.RunFolder(path) they are kept, and "
+            "infer.resume goes on with them."
+        )
+    return f" What was stored in {run.location} is intact: infer.resume goes on with it, under any executor."
 
 
 def _watch(order: Order) -> Watch | None:

@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from distributed import Client, KilledWorker, LocalCluster
 
-from ...core.errors import WorkerError
+from ...core.errors import AccordError, WorkerError
 from ..base import AbstractPool, Surroundings, WorkerLostError
 from ..calls import Call, opened
 from ..local import ThreadPool, available_cores
@@ -39,9 +39,12 @@ class DaskPool(AbstractPool):
     def __init__(self, cluster: Any, limit: int, surroundings: Surroundings):
         self._surroundings = surroundings
         self._own: list[Any] = []  # to be closed
-        self._client = self._connected(cluster, limit)
+        self._address = str(cluster)
+        with self._in_words():
+            self._client = self._connected(cluster, limit)
         try:
-            self._threads = ThreadPool(min(limit, self._num_threads()))
+            with self._in_words():
+                self._threads = ThreadPool(min(limit, self._num_threads()))
         except BaseException:
             self._let_go()
             raise
@@ -63,10 +66,18 @@ class DaskPool(AbstractPool):
 
         def ask() -> T:
             call = Call.of(function, arguments)
-            courier = self._courier(call.constants)
-            task = self._client.submit(
-                answer_here, courier, key, call.rest, key=key, pure=False, retries=0, workers=self._heedful()
-            )
+            with self._in_words():
+                courier = self._courier(call.constants)
+                task = self._client.submit(
+                    answer_here,
+                    courier,
+                    key,
+                    call.rest,
+                    key=key,
+                    pure=False,
+                    retries=0,
+                    workers=self._heedful(),
+                )
             try:
                 return opened(self._answer(task, key))
             finally:
@@ -80,7 +91,7 @@ class DaskPool(AbstractPool):
         key = self._keys.who(future)
         if key is None:
             return future.cancel()
-        ThreadPool(1).submit(self._end, key)
+        _aside(lambda: self._end(key))
         return True
 
     def close(self) -> None:
@@ -88,7 +99,7 @@ class DaskPool(AbstractPool):
             return
         self._is_closed = True
         self._threads.close()
-        for courier in self._couriers.values():
+        for courier in self._couriers.values() if self._client.status == "running" else ():
             _within(_GRACE, lambda name=courier: self._client.unregister_worker_plugin(name))
         self._let_go()
 
@@ -99,6 +110,12 @@ class DaskPool(AbstractPool):
     def _connected(self, cluster: Any, limit: int) -> Any:
         """Return the client; untyped, since its methods may also return coroutines."""
         if isinstance(cluster, Client):
+            if cluster.status in ("closing", "closed"):
+                raise WorkerError(
+                    "the Dask client that was given is closed. Make a new one by distributed.Client(...), or give the "
+                    "address of its scheduler."
+                )
+            self._address = getattr(cluster.scheduler, "address", self._address)
             return cluster
         if cluster is None:
             cluster = _cluster_here(min(limit, available_cores()))
@@ -107,6 +124,7 @@ class DaskPool(AbstractPool):
             client = Client(cluster, set_as_default=False)
         except OSError as error:
             raise WorkerError(f"no Dask scheduler answers at {cluster}: {error}") from error
+        self._address = getattr(client.scheduler, "address", self._address)
         self._own.insert(0, client)
         return client
 
@@ -115,9 +133,7 @@ class DaskPool(AbstractPool):
         with suppress(TimeoutError):
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         if not (threads := self._client.nthreads()):
-            raise WorkerError(
-                f"the Dask cluster at {self._client.scheduler.address} has had no worker for {_PATIENCE:.0f} s."
-            )
+            raise WorkerError(f"the Dask cluster at {self._address} has had no worker for {_PATIENCE:.0f} s.")
         return sum(threads.values())
 
     def _courier(self, constants: tuple[bytes, ...]) -> str:
@@ -130,7 +146,7 @@ class DaskPool(AbstractPool):
                 if not hired.done() or hired.exception():
                     found = hired.exception() if hired.done() else f"no answer for {_PATIENCE:.0f} s"
                     raise WorkerError(
-                        f"a worker of the Dask cluster at {self._client.scheduler.address} cannot take part: {found}. "
+                        f"a worker of the Dask cluster at {self._address} cannot take part: {found}. "
                         "Each must have accord and the packages of the run, in the same versions."
                     )
                 self._couriers[constants] = name
@@ -139,9 +155,10 @@ class DaskPool(AbstractPool):
     def _answer(self, task: Any, key: str) -> bytes:
         # One request with no deadline: `task.result(timeout=...)` would break off what is on its way here, its own
         # answer for ever where that takes longer, and those of others that Dask has put into the same message.
-        answer = asyncio.run_coroutine_threadsafe(
-            self._client.gather(task, asynchronous=True), self._client.loop.asyncio_loop
-        )
+        with self._in_words():
+            answer = asyncio.run_coroutine_threadsafe(
+                self._client.gather(task, asynchronous=True), self._client.loop.asyncio_loop
+            )
         seen = time.monotonic()
         while not wait([answer], timeout=_POLL).done:
             if key in self._ended:
@@ -156,25 +173,38 @@ class DaskPool(AbstractPool):
             if self._client.status == "running":
                 raise WorkerLostError(f"Dask dropped a task: {error}") from error
             raise self._lost_scheduler() from error
+        except Exception as error:
+            if self._client.status == "running" or isinstance(error, WorkerLostError):
+                raise
+            raise self._lost_scheduler() from error
 
     def _last_seen(self, before: float) -> float:
         """Return when there was last a worker. Raises `WorkerError` if that is long ago."""
         if self._client.status != "running":
             raise self._lost_scheduler()
-        if self._client.nthreads():
-            return time.monotonic()
+        with self._in_words():
+            if self._client.nthreads():
+                return time.monotonic()
         if time.monotonic() - before > _PATIENCE:
-            raise WorkerError(
-                f"the Dask cluster has had no worker for {_PATIENCE:.0f} s. What was stored is intact: infer.resume "
-                "goes on with it, under any executor."
-            )
+            raise WorkerError(f"the Dask cluster at {self._address} has had no worker for {_PATIENCE:.0f} s.")
         return before
 
     def _lost_scheduler(self) -> WorkerError:
-        return WorkerError(
-            "the connection to the Dask scheduler was lost. What was stored is intact: infer.resume goes on with it, "
-            "under any executor."
-        )
+        return WorkerError(f"the connection to the Dask scheduler at {self._address} was lost.")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn what a damaged cluster or client raises, which may be anything, into `WorkerError`."""
+        try:
+            yield
+        except (AccordError, WorkerLostError):
+            raise
+        except Exception as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise WorkerError(
+                f"the Dask cluster at {self._address} does not answer ({what}). Start it again, and give its address "
+                "or a new distributed.Client."
+            ) from error
 
     def _end(self, key: str) -> None:
         """End the child of a call; if its worker does not answer, restart the worker."""
@@ -216,10 +246,22 @@ def _cluster_here(num_threads: int) -> Any:
     return cluster
 
 
+def _aside(function: Callable[[], T]) -> "Future[T]":
+    """Call a function that may never return; Python does not wait for it when it leaves."""
+    future: Future[T] = Future()
+
+    def call() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # whatever it is belongs to the caller
+            future.set_exception(error)
+
+    threading.Thread(target=call, name="accord-aside", daemon=True).start()
+    return future
+
+
 def _within(seconds: float, function: Callable[[], T]) -> "Future[T]":
     """Call a function that may hang if a cluster is damaged, with a limit of time."""
-    pool = ThreadPool(1)
-    future = pool.submit(function)
+    future = _aside(function)
     wait([future], timeout=seconds)
-    pool.close()
     return future

@@ -40,7 +40,7 @@ class RayPool(AbstractPool):
                 "it."
             )
         self._head = _join(address, min(limit, available_cores())) if self._has_joined else None
-        self._threads = ThreadPool(min(limit, max(int(ray.cluster_resources().get("CPU", 1)), 1)))
+        self._threads = ThreadPool(min(limit, _num_cpus()))
         self._lock = threading.Lock()
         self._free: list[_Seat] = []
         self._taken = Underway[_Seat]()
@@ -100,7 +100,10 @@ class RayPool(AbstractPool):
         """Store a constant once where every actor finds it."""
         with self._lock:
             if constant not in self._constants:
-                self._constants[constant] = ray.put(constant)
+                try:
+                    self._constants[constant] = ray.put(constant)
+                except Exception as error:  # a cluster that is gone may raise anything
+                    raise _failed(error) from error
             return self._constants[constant]
 
 
@@ -142,10 +145,7 @@ class _Seat:
             self.is_lost = True
             raise WorkerLostError(f"an actor of Ray died: {error}") from error
         except ray.exceptions.RayError as error:
-            raise WorkerError(
-                f"the Ray cluster failed: {error} What was stored is intact: infer.resume goes on with it, under any "
-                "executor."
-            ) from error
+            raise _failed(error) from error
 
     def leave(self) -> None:
         """End the actor; a stuck one may ignore messages, and is killed if it runs on this machine."""
@@ -167,6 +167,22 @@ class _Seat:
         if self.is_ended:
             self.is_lost = True
             raise WorkerLostError("an actor of Ray was stuck, and was ended")
+
+
+def _num_cpus() -> int:
+    """Return the CPUs of the cluster, at least one."""
+    try:
+        return max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    except Exception as error:  # as above
+        raise _failed(error) from error
+
+
+def _failed(error: Exception) -> WorkerError:
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return WorkerError(
+        f"the Ray cluster failed ({what}). `ray status` says whether it is there; ray.shutdown() and ray.init(...) "
+        "join it anew."
+    )
 
 
 def _actor_in(surroundings: Surroundings) -> Any:
