@@ -91,11 +91,12 @@ def test_failures_of_two_resumptions_are_both_known(tmp_path, expected):
     """The record of failures grows: a chain that failed before is not forgotten."""
     folder = tmp_path / "run"
     sample(without_start(1), chains=[0, 1], store=infer.RunFolder(folder), **RUN)
-    run = infer.RunFolder(folder).load()
+    run = infer.RunFolder(folder).reopen()
     run.record(
         "lost_chains", [*run.records["lost_chains"], {"chains": [7], "draw": 0, "error": "of another time"}]
     )
     run.record("extended", 400)
+    run.close()
     draws = resume(folder, without_start(1), **QUIET)
     assert [failure["chains"] for failure in draws.lost_chains] == [[1], [7]]
 

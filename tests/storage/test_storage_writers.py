@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -110,14 +111,17 @@ def compete(pair, act, path, at):
 
 def check_pairs(pair, tmp_path, count):
     """Let two processes make a folder at once, and then take it up at once, again and again."""
+    told = Counter()
     for number in range(count):
         path = tmp_path / str(number)
         for act in ("create", "reopen"):
             said = compete(pair, act, path, time.time() + 0.02)
             (refusal,) = [each for each in said if each != "writer"]
+            told[act, "there is a run" if "already holds" in refusal else "being written"] += 1
             assert "already holds a run" in refusal or "is being written by process" in refusal, refusal
             assert not (path / NAME).exists()
         assert RunFolder(path).load().problems == []
+    print(f"{count} pairs: {dict(told)}")
 
 
 def test_of_two_processes_one_is_the_writer(pair, tmp_path):

@@ -13,9 +13,9 @@ def load(path: str | Path) -> Draws:
     """Return the draws of the run in folder `path`, as `infer.sample` returned them.
 
     A run that was killed before its end gets its notices now. A damaged run is read up to the damage, which
-    `draws.problems` names.
+    `draws.problems` names, with a notice of severity error. Nothing is written, so that the run may go on meanwhile.
 
-    **Raises** `StorageError` if the folder holds no run.
+    **Raises** `StorageError` if the folder holds no run, or if no accord has written what it holds.
 
     **Example**
 

@@ -72,16 +72,17 @@ def resume(
     """Continue the run in a folder: the draws are the same as without the interruption.
 
     Draws are equal bit for bit on the same machine with the same JAX. Elsewhere the run continues from the same states,
-    and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer.
+    and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer. Damaged
+    files are set aside, and what they held is drawn again.
 
     **Arguments**
     - `path`: the folder, which holds every other argument of `infer.sample`.
     - `target`: the same model with the same data; no code is read from the folder.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
-    **Raises** `StorageError` if the folder holds no run, or if target, data or settings differ from the stored ones: it
-    names each difference. `SamplingError` as in `infer.sample`, also at a value that is not finite if the run was
-    started with `on_nonfinite="raise"`.
+    **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
+    settings differ from the stored ones: it names each difference. `SamplingError` as in `infer.sample`, also at a
+    value that is not finite if the run was started with `on_nonfinite="raise"`.
 
     **Example**
 

@@ -3,9 +3,10 @@
 The lock is on the file `writer.lock`, which says who holds it and is removed when the writer is done. What is left of a
 writer that was killed is taken over. Readers need no lock, since nothing in a folder is changed in place.
 
-It is a lock of the whole file (`flock`), which threads and processes hold alike. NFS passes it on to its server, so
-that it holds between machines too. Where a file system has no such locks, or on Windows, a folder is still created by
-one run alone and a segment never overwritten (`files.commit`), but a second writer is told so only at its next segment.
+It is a lock of the whole file (`flock`), which threads and processes hold alike; record locks (`lockf`) do not part
+threads, and end when anything in the process closes the file. NFS passes it on to its server, so that it holds between
+machines too. Where a file system has no such locks, or on Windows, a folder is still created by one run alone and a
+segment never overwritten (`files.commit`), but a second writer is told so only at its next segment.
 """
 
 import contextlib
