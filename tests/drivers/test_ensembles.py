@@ -238,7 +238,7 @@ def test_what_an_ensemble_cannot_be_asked_for_says_why(options: dict[str, Any], 
     [
         (dict(target_accept=1.5), ["target_accept", "(0, 1)", "1.5"]),
         (dict(trajectory_length=0.0), ["trajectory_length", "positive", "0.0"]),
-        (dict(max_steps=0), ["max_steps", "at least 1", "0"]),
+        (dict(max_steps=0), ["max_steps", "from 1 to", "0"]),
         (dict(superchains=1), ["superchains", "at least 2", "1"]),
         (dict(superchain=4), ["superchain", "superchains"]),
         (dict(metric="denes"), ["ChEES", "metric", "denes", "Did you mean", "dense"]),

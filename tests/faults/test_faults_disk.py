@@ -267,7 +267,12 @@ def test_a_disk_that_is_full_at_any_write_loses_nothing(tmp_path, monkeypatch, e
 def test_what_could_not_be_stored_is_in_the_draws(tmp_path, monkeypatch, expected):
     """The last segment of the last chain is refused: every draw is returned all the same."""
     with monkeypatch.context() as patch:
-        Disk(patch, 10, is_full_for_good=True)
+        disk = Disk(patch)
+        sample(target(), store=RunFolder(tmp_path / "whole"), executor=infer.Serial(), **OPTIONS)
+    written = [path for word, path, *_ in disk.log if word == "write"]
+    last = max(number for number, path in enumerate(written, 1) if "chain" in str(path.relative_to(tmp_path)))
+    with monkeypatch.context() as patch:
+        Disk(patch, last, is_full_for_good=True)
         draws = sample(target(), store=RunFolder(tmp_path / "run"), executor=infer.Serial(), **OPTIONS)
     assert draws.num_draws == 600
     np.testing.assert_array_equal(draws["x"], expected["x"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import StorageError
+from ..core.forks import check_threads
 from ..core.notice import by_severity
 from ..core.options import checks_options
 from ..core.precision import scope
@@ -97,6 +98,7 @@ def resume(
         with interrupts.raising():
             store = RunFolder(path)
             check_kinds(target, NUTS(), executor, store)
+            check_threads()  # before the folder is locked, which a fork of its writer holds too
             run = store.reopen()
             with closed_on_error(run):
                 shown = display(progress, quiet)
@@ -224,6 +226,7 @@ def _continuation(order: Order) -> Any:
         began = time.perf_counter()
         with Interrupts() as interrupts:
             with interrupts.raising():
+                check_threads()
                 longer = _longer(order, num_draws, began)
             return attach(longer, interrupts)
 

@@ -30,9 +30,11 @@ from .schema import (
 
 _MOST_CHAINS = 2**20
 _MOST_UNKNOWNS = 2**31
+_MOST_LABELS = 2**30  # of one dim; 8 GiB when they are read
 
 _dtype = matching(r"bool|(u?int|float|complex)\d{1,3}", "the name of a dtype of numbers")
 _labels = list_of(scalar)
+_counted = fields({"count": count(most=_MOST_LABELS)})
 
 
 def _dates(value: Any, where: str) -> None:
@@ -41,6 +43,11 @@ def _dates(value: Any, where: str) -> None:
         np.array(value["dates"], f"datetime64[{value['unit']}]")
     except (ValueError, TypeError, OverflowError) as error:
         raise StorageError(f"{where} holds no dates ({error}).") from error
+
+
+def _as_map(value: Any, where: str) -> None:
+    """Take labels that are not listed: dates, or the number of default labels."""
+    (_counted if "count" in value else _dates)(value, where)
 
 
 _dates_as_text = fields(
@@ -73,7 +80,7 @@ _layout = fields(
     {
         "dim": count(most=_MOST_UNKNOWNS),
         "sites": list_of(_site),
-        "coords": map_of(either(_dates, _labels, lambda value: isinstance(value, dict))),
+        "coords": map_of(either(_as_map, _labels, lambda value: isinstance(value, dict))),
     },
     {"labelled": list_of(text)},
     others=anything,
