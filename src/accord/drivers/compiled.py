@@ -22,7 +22,9 @@ from ..density.leaks import check_leaks
 from ..density.parts import recorded
 from ..executors import gather
 from ..kernels.base import AbstractKernel
+from .alike import merged
 from .block import NUM_PLACES, Limits, start_state
+from .bundles import Bundles, bundled, unbundled
 from .callbacks import check_callbacks, without_raising
 from .compiler import (
     PROGRAMS,
@@ -87,11 +89,15 @@ def compile_programs(
     position, log_density = jax.ShapeDtypeStruct((dim,), dtype), jax.ShapeDtypeStruct((), dtype)
     data = shapes(target.data)
 
+    bundles: Bundles = {}
+
     def evaluate(data: Any, position: Any) -> Any:
         return target.with_data(data).value_and_grad(position)
 
     def record(data: Any, position: Any, log_density: Any) -> Any:
+        nonlocal bundles
         values, parts = recorded(target.with_data(data), position, log_density)
+        values, bundles = bundled(values)
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
 
@@ -99,6 +105,8 @@ def compile_programs(
         gradient = without_raising(jax.make_jaxpr(evaluate)(data, position))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
     kept = without_raising(kept)
+    if not plan.shard:  # Blocks of data give the same bits on any number of devices.
+        gradient, kept = merged(gradient), merged(kept)
     check_leaks(target, position, (*gradient.consts, *kept.consts))
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
     for closed in (gradient, kept):
@@ -201,7 +209,7 @@ def compile_programs(
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
-        lambda *rest: sites(on_device[1], on_device[2], *rest),
+        lambda *rest: unbundled(sites(on_device[1], on_device[2], *rest), bundles, "site/"),
         {"trace": traced - began, "compile": done - traced},
         is_cached,
         None
