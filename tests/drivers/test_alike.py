@@ -16,8 +16,9 @@ import accord.distributions as dist
 from accord import LogDensity, infer
 from accord.core.precision import scope
 from accord.density.parts import recorded
-from accord.drivers.alike import merged
+from accord.drivers.alike import gradient_of_merged, merged
 from accord.drivers.bundles import bundled, unbundled
+from accord.drivers.compiler import compile_lowered
 
 Y = np.random.default_rng(0).standard_normal(200)
 
@@ -68,7 +69,7 @@ def entries(num: int, y: Any) -> None:
 MODELS: dict[str, Callable[[int], ac.Model]] = {
     "independent": lambda num: independent(num),
     "hierarchy": lambda num: hierarchy(num, Y[:num], np.exp(Y[:num])),
-    "chain": lambda num: chain(num, Y[:num]),
+    "chain": lambda num: chain(num // 2, Y[: num // 2]),
     "carried": lambda num: carried(num, Y[:num]),
     "entries": lambda num: entries(num, Y[:num]),
 }
@@ -93,15 +94,38 @@ def traced(model: ac.Model, *, of_sites: bool = False) -> tuple[Any, list[Any]]:
     return closed, jax.tree.leaves((density.data, position))
 
 
-@pytest.mark.parametrize("of_sites", [False, True])
+def results(closed: Any, arguments: list[Any]) -> list[Any]:
+    return compile_lowered(jax.jit(jaxpr_as_fun(closed)).lower(*arguments))(*arguments)
+
+
+def assert_same(closed: Any, others: list[Any], arguments: list[Any]) -> None:
+    expected = results(closed, arguments)
+    for other in others:
+        for one, found in zip(expected, results(other, arguments), strict=True):
+            np.testing.assert_allclose(found, one, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_a_merged_program_gives_what_the_program_gives(name: str, of_sites: bool) -> None:
-    closed, arguments = traced(MODELS[name](FEW), of_sites=of_sites)
+def test_a_merged_gradient_is_the_gradient(name: str) -> None:
+    """Merged as a whole, or before it is taken."""
+    closed, arguments = traced(MODELS[name](FEW))
+    density = LogDensity.from_model(MODELS[name](FEW))
+
+    def value(data: Any, position: Any) -> Any:
+        return density.with_data(data)(position)
+
     with scope("float64"):
-        found = merged(closed, 1)
-        assert len(found.jaxpr.eqns) < len(closed.jaxpr.eqns)
-        for one, other in zip(jaxpr_as_fun(closed)(*arguments), jaxpr_as_fun(found)(*arguments), strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+        before, whole = gradient_of_merged(value, density.data, arguments[-1]), merged(closed, 1)
+        assert before is not None
+        assert max(len(each.jaxpr.eqns) for each in (before, whole)) < len(closed.jaxpr.eqns)
+        assert_same(closed, [before, whole], arguments)
+
+
+@pytest.mark.parametrize("name", ["independent", "chain"])
+def test_merged_sites_are_the_sites(name: str) -> None:
+    closed, arguments = traced(MODELS[name](FEW), of_sites=True)
+    with scope("float64"):
+        assert_same(closed, [merged(closed, 1)], arguments)
 
 
 @pytest.mark.parametrize("name", ["independent", "hierarchy"])
@@ -113,6 +137,18 @@ def test_sites_that_are_alike_cost_no_operation_each(name: str) -> None:
         with scope("float64"):
             counts.append(len(merged(closed, 1).jaxpr.eqns))
     assert counts[0] == counts[1] < 400
+
+
+def test_derivative_rules_of_a_log_density_are_kept() -> None:
+    """One in it would be lost, so JAX takes the gradient as usual."""
+
+    @jax.custom_jvp
+    def tripled(x: Any) -> Any:
+        return x
+
+    tripled.defjvp(lambda primals, tangents: (primals[0], 3 * tangents[0]))
+    assert gradient_of_merged(lambda data, x: tripled(x[0]) + data, 1.0, np.zeros(2)) is None
+    assert gradient_of_merged(lambda data, x: x[0] + data, 1.0, np.zeros(2)) is not None
 
 
 def test_short_programs_stay_as_they_are() -> None:

@@ -22,7 +22,7 @@ from ..density.leaks import check_leaks
 from ..density.parts import recorded
 from ..executors import gather
 from ..kernels.base import AbstractKernel
-from .alike import merged
+from .alike import MANY_SITES, gradient_of_merged, merged
 from .block import NUM_PLACES, Limits, start_state
 from .bundles import Bundles, bundled, unbundled
 from .callbacks import check_callbacks, without_raising
@@ -91,6 +91,9 @@ def compile_programs(
 
     bundles: Bundles = {}
 
+    def value(data: Any, position: Any) -> Any:
+        return target.with_data(data)(position)
+
     def evaluate(data: Any, position: Any) -> Any:
         return target.with_data(data).value_and_grad(position)
 
@@ -101,8 +104,10 @@ def compile_programs(
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
 
+    has_many = len(target.layout.sites) >= MANY_SITES and not plan.shard
     with using(here), collection_put_off():
-        gradient = without_raising(jax.make_jaxpr(evaluate)(data, position))
+        found = gradient_of_merged(value, data, position) if has_many else None
+        gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
     kept = without_raising(kept)
     if not plan.shard:  # Blocks of data give the same bits on any number of devices.
