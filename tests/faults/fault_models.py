@@ -231,11 +231,15 @@ def sample_here(folder, options, executor=None):
     return draws.complete, draws.num_draws, [notice.code for notice in draws.notices]
 
 
-def worker_pids() -> list[int]:
-    """The worker processes of this process."""
+def worker_pids(parent: int | str = "self") -> list[int]:
+    """The worker processes of this process, or of another one."""
     found = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        for pid in path.read_text().split():
+    for path in Path(f"/proc/{parent}/task").glob("*/children"):
+        try:
+            pids = path.read_text().split()
+        except OSError:
+            continue  # a thread that has just ended
+        for pid in pids:
             try:
                 if b"ACCORD_WORKER=1" in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                     found.append(int(pid))

@@ -10,11 +10,13 @@ from fault_models import (
     assert_same,
     finish,
     is_begun,
+    needs_proc,
     needs_signals,
     sample,
     sample_here,
     target,
 )
+from kill_cases import CASES, WHO, Toll, check_end, kill, run_by_signs, run_there
 
 from accord import infer
 
@@ -85,3 +87,59 @@ def test_a_run_killed_again_and_again_is_resumed_to_the_same_draws(tmp_path, cac
 
 def finish_here(folder):
     finish(folder, target(), OPTIONS)
+
+
+# The parent, workers alone, and both, under every kind of executor
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """By executor: the draws of a run that was left alone."""
+    found = {}
+
+    def of(name):
+        if name not in found:
+            found[name] = CASES[name].run(tmp_path_factory.mktemp(name) / "run")
+        return found[name]
+
+    return of
+
+
+@needs_proc
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("name", CASES)
+def test_a_kill_after_a_segment_is_stored_changes_no_draw_and_leaves_no_worker(
+    name, who, tmp_path, cache, whole
+):
+    """At a random segment, which its process stores and then waits, so that the moment is no matter of time."""
+    rng, toll, folder = np.random.default_rng([13, *name.encode(), *who.encode()]), Toll(), tmp_path / "run"
+    child = Child.start(cache, run_by_signs, name, folder)
+    for _ in range(rng.integers(0, 5)):
+        assert child.hear()[0] == "stored"
+        child.pipe.send("go on")
+    assert child.hear()[0] == "stored"
+    killed = kill(child, who, rng, toll)
+    if killed == "workers":
+        child.pipe.send("go on")
+    check_end(name, folder, child, killed, whole(name), toll, "by a sign")
+    assert toll.counts.total() == 1
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_50_of_50_kills_at_random_moments_change_no_draw_and_leave_no_worker(name, tmp_path, cache, whole):
+    """From the first moment of the run to its last; the counts are printed."""
+    toll = Toll()
+    child = Child.start(cache, run_there, name, tmp_path / "whole")
+    began = time.monotonic()
+    word, ended, result = child.hear()
+    assert (word, child.end()) == ("done", 0), result
+    for number in range(50):
+        rng, folder = np.random.default_rng([17, number, *name.encode()]), tmp_path / str(number)
+        child = Child.start(cache, run_there, name, folder)
+        time.sleep(rng.uniform(0, ended - began))
+        killed = kill(child, WHO[number % 3], rng, toll)
+        check_end(name, folder, child, killed, whole(name), toll, str(number))
+    print(f"\n{toll}")
+    assert toll.counts.total() == 50
