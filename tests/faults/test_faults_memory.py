@@ -128,8 +128,7 @@ def measure(folder):
 
     def weighed(run, segment):
         append(run, segment)
-        with open("/proc/self/statm") as file:
-            sizes.append(int(file.read().split()[1]) * 4096)
+        sizes.append(resident())
         if len(sizes) == NUM_SEGMENTS:
             voice[0].send(("measured", time.monotonic(), sizes))
             time.sleep(60)  # to read it all again is another matter
@@ -138,3 +137,47 @@ def measure(folder):
     wide = LogDensity.from_function(gaussian, np.zeros(DIM))
     options = dict(warmup=64, chains=1, executor=infer.Serial(), **QUIET)
     sample(wide, draws=10**6, store=infer.RunFolder(folder), **options)
+
+
+NUM_DRAWS = 500_000
+
+
+@needs_signals
+@needs_proc
+@pytest.mark.slow
+def test_half_a_million_draws_on_disk_need_no_more_memory_than_a_tenth_of_them(tmp_path):
+    """At the usual pace, to the end of the run: the draws and their positions take 76 MiB."""
+    child = Child.start(tmp_path / "programs", stream, tmp_path / "run")
+    word, _, result = child.hear(900)
+    assert (word, child.end()) == ("done", 0), result
+    sizes, after, num_draws = result
+    mib = np.asarray(sizes) / 2**20
+    tenth = len(mib) // 10
+    begin, end = mib[tenth : 2 * tenth], mib[-tenth:]
+    print(
+        f"\n{num_draws} draws in {len(mib)} segments: {np.median(begin):.0f} MiB resident after a tenth, "
+        f"{np.median(end):.0f} at the end, {mib[tenth:].max():.0f} at most, {after / 2**20:.0f} once judged"
+    )
+    assert num_draws == NUM_DRAWS
+    assert np.median(end) - np.median(begin) < 8
+    assert mib[tenth:].max() - mib[tenth:].min() < 16
+
+
+def stream(folder):
+    sizes: list[int] = []
+    append = RunFolderRun.append
+
+    def weighed(run, segment):
+        append(run, segment)
+        sizes.append(resident())
+
+    RunFolderRun.append = weighed
+    narrow = LogDensity.from_function(gaussian, np.zeros(10))
+    options = dict(warmup=200, chains=1, executor=infer.Serial(), **QUIET)
+    draws = infer.sample(narrow, draws=NUM_DRAWS, store=infer.RunFolder(folder), **options)
+    return sizes, resident(), draws.num_draws
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
