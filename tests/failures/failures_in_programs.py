@@ -254,7 +254,9 @@ PROGRAMS = {
     "a misspelt argument": Case(plain, "DataError", ("'yy'", "'y'"), dict(yy=Y)),
     "a missing argument": Case(plain, "DataError", ("'y'", "missing")),
     "no draws": Case(plain, "OptionError", ("draws", "0"), dict(y=Y), dict(draws=0)),
-    "more draws than memory": Case(plain, "OptionError", ("GiB", "RunFolder"), dict(y=Y), dict(draws=10**12)),
+    "more draws than can be counted": Case(
+        plain, "OptionError", ("draws", "at most 2147483647"), dict(y=Y), dict(draws=10**12)
+    ),
     "a misspelt option": Case(plain, "OptionError", ("'warmpu'", "'warmup'"), dict(y=Y), dict(warmpu=10)),
     "an initial value outside the support": Case(
         counts_of_a_rate,
