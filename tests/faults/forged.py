@@ -16,26 +16,6 @@ from accord.storage import RunFolder, Segment
 from accord.storage.manifest import to_json
 from accord.storage.segments import Link, encode
 
-VALUES = [
-    None,
-    True,
-    0,
-    -1,
-    2**63,
-    10**400,
-    0.5,
-    float("nan"),
-    "",
-    "x",
-    "\ud800",
-    [],
-    [None],
-    [[]],
-    {},
-    {"x": None},
-]
-"""A value of each type, and some at the edges of one; `...` beside them stands for no key at all."""
-
 
 def content_of(path: Path) -> Any:
     """What a manifest or a record holds."""
@@ -48,28 +28,6 @@ def sign(path: Path, content: Any) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
     path.write_text(f'{{"sha256": "{digest}", "content": {text}}}')
     return digest
-
-
-def places_in(value: Any, at: tuple[Any, ...] = ()) -> Any:
-    """Every key of a JSON value, as a path."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in pairs:
-        yield (*at, key)
-        yield from places_in(each, (*at, key))
-
-
-def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A copy with another value at one place; without the place for `...`."""
-    copy = json.loads(json.dumps(value))
-    *above, last = path
-    here = copy
-    for key in above:
-        here = here[key]
-    if new is ...:
-        del here[last]
-    else:
-        here[last] = new
-    return copy
 
 
 def forge(

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fault_models import QUIET, assert_same, resume, sample
-from forged import VALUES, changed, content_of, flip_bits, forge, places_in, sign
+from forged import content_of, flip_bits, forge, sign
+from json_edits import VALUES, changed, places_in
 
 import accord as ac
 import accord.distributions as dist

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from json_edits import VALUES, changed, places_in
 
 from accord.core.errors import StorageError
 from accord.storage import RunFolder
@@ -143,49 +144,6 @@ def test_a_file_that_becomes_a_pipe_after_it_was_opened_is_refused(folder):
         with pytest.raises(StorageError, match="is a pipe"):
             read()
     assert len(run.segments(0)) == 1
-
-
-VALUES = [
-    None,
-    True,
-    0,
-    -1,
-    2**63,
-    10**400,
-    0.5,
-    float("nan"),
-    "",
-    "x",
-    "\ud800",
-    [],
-    [None],
-    [[]],
-    {},
-    {"x": None},
-]
-"""A value of each type, and some at the edges of one."""
-
-
-def places_in(value, at=()):
-    """Every key of a JSON value, as a path."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in pairs:
-        yield (*at, key)
-        yield from places_in(each, (*at, key))
-
-
-def changed(value, path, new):
-    """A copy with another value at one place; without the place for `...`."""
-    copy = json.loads(json.dumps(value))
-    *above, last = path
-    here = copy
-    for key in above:
-        here = here[key]
-    if new is ...:
-        del here[last]
-    else:
-        here[last] = new
-    return copy
 
 
 def sign(path, content):
