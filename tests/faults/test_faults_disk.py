@@ -234,13 +234,16 @@ def test_no_file_of_a_run_cut_anywhere_is_loaded_wrong(log, tmp_path, expected):
     [pytest.param(True, id="full for good"), pytest.param(False, id="full once", marks=pytest.mark.slow)],
 )
 def test_a_disk_that_is_full_at_any_write_loses_nothing(tmp_path, monkeypatch, expected, is_full_for_good):
-    """Writes: the manifest, the fingerprint, the segments, what was found. The first two come before any draw."""
+    """Writes: the manifest, the numbers in the code, the fingerprint, the segments, what was found.
+
+    The first three come before any draw.
+    """
     num_writes, refused_late = 1, 0
     for number in range(1, 51):
         folder = tmp_path / str(number)
         with monkeypatch.context() as patch:
             disk = Disk(patch, number, is_full_for_good=is_full_for_good)
-            if number <= 2:
+            if number <= 3:
                 with pytest.raises(StorageError, match="No space left"):
                     sample(target(), store=RunFolder(folder), executor=infer.Serial(), **OPTIONS)
                 draws = None

@@ -31,6 +31,7 @@ from accord.executors.gangs.lobby import Lobby
 from accord.executors.gangs.messages import KEY, Card
 from accord.executors.gangs.seats import AbstractSeat, RemoteSeat
 from accord.executors.gangs.session import ForgedError, Session
+from accord.executors.parent import command
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="uses addresses and limits of Linux")
 
@@ -461,9 +462,10 @@ def test_a_lobby_recovers_when_all_descriptors_were_taken_and_are_freed():
 @pytest.mark.slow
 def test_a_member_whose_messages_are_altered_ends_with_the_reason():
     with opened() as lobby, socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)  # for a member that ends before it comes
         host, port = server.getsockname()
         process = subprocess.Popen(
-            [sys.executable, "-m", "accord.executors.gangs.member", f"{host}:{port}", "ticket", "0"],
+            command("accord.executors.gangs.member", f"{host}:{port}", "ticket", "0"),
             env=os.environ | {KEY: SECRET.decode()},
             stderr=subprocess.PIPE,
             text=True,

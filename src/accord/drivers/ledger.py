@@ -174,7 +174,7 @@ class Ledger:
             return
         stored = self.run.records.get(RECORD)
         if stored is None:  # a new run, or one of before they were kept
-            self.note(RECORD, found.as_json())
+            self.run.record(RECORD, found.as_json())  # raises where nothing can be stored, before any draw
         else:
             check_constants(Constants.from_json(stored), found, self.run.manifest, self.density)
         self._constants = found
