@@ -159,6 +159,7 @@ class Ledger:
             self.repaired += self.run.mend()
             keep_fingerprint(self.run, target)
             self._target = target
+            self._keep_constants()
         else:
             self._check(self._target, found)
 
@@ -173,11 +174,18 @@ class Ledger:
             check_repeats(self._constants, found)
             return
         stored = self.run.records.get(RECORD)
-        if stored is None:  # a new run, or one of before they were kept
-            self.run.record(RECORD, found.as_json())  # raises where nothing can be stored, before any draw
-        else:
+        if stored is not None:
             check_constants(Constants.from_json(stored), found, self.run.manifest, self.density)
         self._constants = found
+        self._keep_constants()
+
+    def _keep_constants(self) -> None:
+        """Store the numbers in the code of a new run, or of one from before they were kept.
+
+        Only once its log density has shown that it is the target of the run. Raises where nothing can be stored.
+        """
+        if self._target is not None and self._constants is not None and self.run.records.get(RECORD) is None:
+            self.run.record(RECORD, self._constants.as_json())
 
     def _give_up(self, stuck: Stuck) -> None:
         error = SamplingError(
