@@ -228,7 +228,8 @@ def control(name: str) -> str:
     if name not in CONTROLLED or available_cores() < 2:
         return ""
     expected = whole(digests(sample(CASES[name], executor=infer.Serial())))
-    environment = dict(os.environ) | ({"NPROC": "1"} if name == CONTROLLED[0] else {})
+    found = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = dict(os.environ) | found | ({"NPROC": "1"} if name == CONTROLLED[0] else {})
     command = [sys.executable, __file__, name]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return EQUAL if ran.stdout.strip() == expected else "differs"
