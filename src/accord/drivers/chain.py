@@ -69,6 +69,11 @@ class Chain:
         return self.num_warmup + self.plan.num_draws
 
     @property
+    def target_accept(self) -> float:
+        """Target of step size adaptation."""
+        return metrics.target_accept(self.choice, self.plan.kernel.target_accept)
+
+    @property
     def is_done(self) -> bool:
         """Return whether every draw of the plan is made, or the chain is given up."""
         return self.is_started and (self.draw >= self.last or self.is_given_up)

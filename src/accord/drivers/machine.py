@@ -104,7 +104,7 @@ class Machine:
             places = np.zeros((len(chains), NUM_PLACES, plan.dim), plan.dtype)
         if not self._has_lanes(chains):
             (chain,), (state,) = chains, states
-            limits = Limits.at(stops[0], budgets[0], chain.num_warmup, plan.kernel.target_accept, places[0])
+            limits = Limits.at(stops[0], budgets[0], chain.num_warmup, chain.target_accept, places[0])
             return state, chain.metric, chain.key, item_key(chain.key, state), limits
         packed, keys = _pack(states), np.stack([chain.key for chain in chains])
         # Chains that move in step have one metric.
@@ -118,7 +118,7 @@ def _limits(
     """Assemble limits of several lanes as arrays, since objects for each of a thousand lanes are slow."""
     plan = chains[0].plan
     warmups = [chain.num_warmup for chain in chains]
-    targets: Any = np.full(len(chains), plan.kernel.target_accept, plan.dtype)
+    targets: Any = np.asarray([chain.target_accept for chain in chains], plan.dtype)
     stop, budget, num_warmup = (np.asarray(each, np.int32) for each in (stops, budgets, warmups))
     fields: tuple[Any, Any, Any, Any, Any] = stop, budget, num_warmup, targets, places
     return Limits(*fields)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptation.metric import Choice, reason
 from ..core.notice import Notice, by_severity
 from ..core.series import AbstractSeries, InMemory
 from ..report import examine
@@ -19,21 +18,13 @@ from .draws import Draws
 from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
 from .fingerprint import STORED
 from .plan import Piece
-from .restore import IS_SETTLED, WARMUP, end_state
+from .restore import end_state
 from .scheduler import Failure
 from .stopping.sights import drawn_sites, first_draws
 from .stopping.stopping import at_cap
 from .stored import check_end, check_layout, check_work
 from .tally import KINDS, PHASES, Tally
-
-STEP_SIZE, SCALE, FACTOR, STRETCH = (
-    "state.step_size.step_size",
-    "metric.scale",
-    "metric.factor",
-    "metric.stretch",
-)
-
-LOG_LENGTH = "state.step_size.log_length"  # of ensembles alone
+from .tuning import tuning_of
 
 WORK = "piece_gradients"
 
@@ -92,7 +83,7 @@ def assemble(
         notices=tuple(_notice(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
-        tuning=_tuning(parts, layout["dim"], manifest["sampler"].get("metric", "auto"), manifest["warmup"]),
+        tuning=tuning_of(parts, layout["dim"], manifest["sampler"], manifest["warmup"]),
         warmup=_joined(run, parts, "warmup", {"position": position, **_stats(parts, "warmup")}),
         complete=complete and not is_ruled(run),
         chains=chains,
@@ -136,7 +127,7 @@ def judge(
         dims=draws.dims,
         coords=draws.coords,
         max_tree_depth=sampler.get("max_tree_depth"),
-        target_accept=sampler.get("target_accept"),
+        target_accept=float(np.nanmax(draws.tuning["target_accept"], initial=0)) or None,
         complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
         requested=draws.requested,
         counts=draws.counts,
@@ -218,41 +209,3 @@ def _counts(chains: Sequence[Sequence[Segment]]) -> dict[str, dict[str, np.ndarr
         kind: {phase: counts[:, row, column] for row, phase in enumerate(PHASES)}
         for column, kind in enumerate(KINDS)
     }
-
-
-def _tuning(
-    segments: Sequence[Sequence[Segment]], dim: int, asked: str, num_warmup: int
-) -> dict[str, np.ndarray]:
-    """Return the results and the length of warm-up, by chain.
-
-    NaN, and the empty string, for a chain without a segment. `asked` is the sampler's option for the metric.
-    """
-    step_size, inverse_mass = np.full(len(segments), np.nan), np.broadcast_to(np.nan, (len(segments), dim))
-    if any(segments):  # else nothing vouches for as many dimensions as a manifest claims
-        inverse_mass = inverse_mass.copy()
-    forms, reasons = [""] * len(segments), [""] * len(segments)
-    warmups, is_settled = np.full(len(segments), num_warmup), np.ones(len(segments), bool)
-    length = np.full(len(segments), np.nan)
-    for row, each in enumerate(segments):
-        if not each:
-            continue
-        state = each[-1].end_state
-        step_size[row] = state[STEP_SIZE]
-        if LOG_LENGTH in state:
-            length[row] = np.exp(state[LOG_LENGTH])
-        factor, stretch, scale = state[FACTOR], state[STRETCH], state[SCALE]
-        inverse_mass[row] = scale**2 * (1 + (factor**2) @ ((1 + stretch) ** 2 - 1))
-        choice = Choice.stored(state)
-        forms[row], reasons[row] = choice.form, reason(choice, asked)
-        # Runs of before had warm-ups of fixed length.
-        warmups[row] = state.get(WARMUP, num_warmup)
-        is_settled[row] = state.get(IS_SETTLED, True)
-    tuning = {
-        "step_size": step_size,
-        "inverse_mass": inverse_mass,
-        "metric": np.asarray(forms),
-        "metric_reason": np.asarray(reasons),
-        "num_warmup": warmups,
-        "is_settled": is_settled,
-    }
-    return tuning if np.isnan(length).all() else tuning | {"trajectory_length": length}

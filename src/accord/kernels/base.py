@@ -134,7 +134,7 @@ class AbstractKernel(Module):
     is_ensemble: ClassVar[bool] = False
     """Whether its chains share adaptation and move in step, as one group."""
 
-    target_accept: eqx.AbstractVar[float]
+    target_accept: eqx.AbstractVar[Any]  # a number, or None where adaptation decides
     metric: eqx.AbstractVar[MetricForm]
 
     @property

@@ -92,11 +92,13 @@ class NUTS(AbstractKernel):
 
     **Fields**
     - `target_accept`: target of step size adaptation: the mean acceptance statistic; in (0, 1). Raise it towards 0.99
-      if draws diverge: steps become smaller and draws more expensive.
+      if draws diverge: steps become smaller and draws more expensive. None: 0.8, or under `metric="auto"` 0.95 for a
+      chain that finds its posterior curved. `draws.tuning` has what was used.
     - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
       with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
       marginals, for curved posteriors; or `"auto"`. That takes the form of the first three (dense in up to 64
-      dimensions) that fits held-out draws best, or the fourth if it is expected to save a third of the gradients.
+      dimensions) that fits held-out draws best, or the fourth if the posterior is curved, or if that is expected to
+      save a third of the gradients.
       `draws.tuning` has the choice and its reason.
     - `max_tree_depth`: maximal number of doublings of a trajectory: at most 2**depth - 1 gradients per draw; in 1 to
       20.
@@ -112,7 +114,7 @@ class NUTS(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
-    target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)
+    target_accept: float | None = eqx.field(static=True, default=None, kw_only=True)
     metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
     max_tree_depth: int = eqx.field(static=True, default=10, kw_only=True)
 

@@ -9,14 +9,14 @@ from .base import METRICS
 _MAX_STEPS = 2**31 - 1  # which programs count in 32 bits
 
 
-def check_tuning(owner: str, metric: Any, target_accept: float) -> None:
+def check_tuning(owner: str, metric: Any, target_accept: float | None) -> None:
     """Raise `OptionError` for an invalid target or metric of the sampler `owner`."""
     if metric not in METRICS:
         raise OptionError(
             f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
             f"{suggest(str(metric), METRICS)}"
         )
-    if not 0.0 < target_accept < 1.0:
+    if target_accept is not None and not 0.0 < target_accept < 1.0:
         raise OptionError(f"{owner}: target_accept must lie in (0, 1), got {target_accept!r}.")
 
 

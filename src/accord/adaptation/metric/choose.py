@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.errors import OptionError
 from ...kernels import Metric
+from .curvature import is_bent, remainder
 from .dense import dense
 from .diagonal import diagonal
 from .fit import Fit
@@ -62,9 +63,9 @@ def learn_metric(
     `previous` fills what they leave, and is kept where they say nothing: the choice is None then. Draws that repeat
     their predecessor (the chain did not move) carry no news of their own and are left out. `form` is the sampler's
     option; under "auto", a richer form is taken only where it whitens draws it has not seen better than simpler ones,
-    and scales by marginals only where they are expected to save gradients, more of them where `former`, the form so
-    far, is another. `turns`: trajectories end where most coordinates have turned, and not where the widest one has,
-    which alone makes scales by marginals pay.
+    and scales by marginals only where the posterior is bent (see `curvature`), or where they are expected to save
+    gradients, more of them where `former`, the form so far, is another. `turns`: trajectories end where most
+    coordinates have turned, and not where the widest one has, which alone makes scales by marginals pay.
     """
     dtype = positions.dtype
     x, g = np.asarray(positions, np.float64), np.asarray(gradients, np.float64)
@@ -81,10 +82,13 @@ def learn_metric(
     choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
     fit = _fit(choice.form, x, g, plain)
     if form == "auto" and turns:
-        wide = marginal(x, g, plain.scale)
+        wide, remaining = marginal(x, g, plain.scale), remainder(fit, x, g, plain.scale)
+        choice = replace(choice, remainder=remaining)
         ratio = gain(wide, fit, x, g)
         if pays(ratio, former):
             fit, choice = wide, replace(choice, form="marginal", gain=ratio)
+        elif is_bent(remaining, former):
+            fit, choice = wide, replace(choice, form="marginal")
     return fit.metric(room, dtype), choice
 
 

@@ -18,6 +18,7 @@ _NAMES = {
     "form": "metric_choice.form",
     "divergences": "metric_choice.divergences",
     "gain": "metric_choice.gain",
+    "remainder": "metric_choice.remainder",
 }
 
 
@@ -31,12 +32,19 @@ class Choice:
 
     **Fields**: `form`, one of `FORMS`, or "initial" while nothing is learnt; `divergences`, by form, shape
     `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
-    with scales by marginals over that with the form of the smallest divergence, NaN where they were not taken.
+    with scales by marginals over that with the form of the smallest divergence, NaN where that was not the reason for
+    them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured.
     """
 
     form: str = "initial"
     divergences: np.ndarray = field(default_factory=_unknown)
     gain: float = np.nan
+    remainder: float = np.nan
+
+    @property
+    def least(self) -> float:
+        """Smallest divergence of the forms that were tried; NaN if none was."""
+        return float(np.fmin.reduce(self.divergences))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that a store keeps."""
@@ -45,6 +53,7 @@ class Choice:
             _NAMES["form"]: np.asarray(index, np.int8),
             _NAMES["divergences"]: self.divergences,
             _NAMES["gain"]: np.asarray(self.gain),
+            _NAMES["remainder"]: np.asarray(self.remainder),
         }
 
     @staticmethod
@@ -55,8 +64,9 @@ class Choice:
         index = int(arrays[_NAMES["form"]])
         if index >= len(FORMS):
             raise StorageError(f"the stored form of a metric, {index}, is none that accord knows.")
-        form, gain = FORMS[index] if index >= 0 else "initial", arrays.get(_NAMES["gain"], np.nan)
-        return Choice(form, np.asarray(arrays[_NAMES["divergences"]]), float(gain))
+        form = FORMS[index] if index >= 0 else "initial"
+        gain, remainder = (float(arrays.get(_NAMES[name], np.nan)) for name in ("gain", "remainder"))
+        return Choice(form, np.asarray(arrays[_NAMES["divergences"]]), gain, remainder)
 
 
 def reason(choice: Choice, asked: str) -> str:
@@ -76,4 +86,8 @@ def reason(choice: Choice, asked: str) -> str:
     fitted = f"Fisher divergence of draws held out, for each draw and dimension: {values}"
     if choice.form != "marginal":
         return fitted
+    if np.isnan(choice.gain):
+        return (
+            f"the form that fits best leaves {choice.remainder:.2g} along a direction (0: normal). {fitted}"
+        )
     return f"expected to take {choice.gain:.2g} of the gradients of the form that fits best. {fitted}"

@@ -1,0 +1,66 @@
+"""Measure what no metric whitens, and decide what that asks of a chain.
+
+Where a posterior is normal, whitened draw plus whitened gradient is constant. What remains of it along a direction is
+force that bends as the chain moves: how steep the posterior is then depends on where the chain is. A metric and a step
+that suit the usual place are too long for steeper ones, which a chain may reach only after warm-up, and there it stays
+for hundreds of draws. Scales as wide as the marginals vary least in how well they suit one place and another, and
+shorter steps leave room for the rest.
+
+**Source**: our own; `docs/choices.md` has the figures.
+"""
+
+import numpy as np
+
+from .fit import Fit
+from .marginal import widths
+from .record import Choice
+
+_NUM_DIRECTIONS = 3
+_LEAST_DRAWS = 80  # while a chain is on its way in, its first windows look bent
+_LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
+_BENT = 2.0  # squared width along a direction, from which on scales are those of the marginals
+_STRAIGHT = 1.6  # below which they are left again
+_UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
+
+_TARGET, _TARGET_CURVED = 0.8, 0.95  # of the mean acceptance statistic; the first is Stan's
+
+
+def remainder(fit: Fit, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> float:
+    """Compute the squared width of draw plus gradient along its largest direction; NaN for too few draws.
+
+    Draws and gradients are each `(draw, dim)`; `scale`, shape `(dim,)`, is that of the diagonal form. A direction found
+    in one half of the window is judged in the other: in many dimensions, chance alone makes some direction look large
+    where it was found. Only coordinates count that marginals would widen: those with far tails, which bend too, have no
+    better scale. A normal posterior that `fit` whitens has 0.
+    """
+    if len(x) < _LEAST_DRAWS:
+        return np.nan
+    rows = fit.residual(x, g)[:, widths(x) > _LEAST_WIDENED * scale]
+    first, second = (half - half.mean(0) for half in np.array_split(rows, 2))
+    return (_largest(first, second) + _largest(second, first)) / 2
+
+
+def _largest(seen: np.ndarray, unseen: np.ndarray) -> float:
+    """Return the largest squared width of `unseen` along the main directions of `seen`, each `(draw, dim)`."""
+    values, vectors = np.linalg.eigh(seen @ seen.T)
+    values, vectors = values[-_NUM_DIRECTIONS:], vectors[:, -_NUM_DIRECTIONS:]
+    is_of_use = values > values[-1] * 1e-12
+    if not np.any(is_of_use):
+        return 0.0
+    along = (unseen @ seen.T) @ (vectors[:, is_of_use] / np.sqrt(values[is_of_use]))
+    return float(widths(along).max() ** 2)
+
+
+def is_bent(remaining: float, former: str) -> bool:
+    """Return whether a `remainder` asks for scales by marginals, given the form so far; False for an unknown one."""
+    return remaining > (_STRAIGHT if former == "marginal" else _BENT)
+
+
+def target_accept(choice: Choice, asked: float | None) -> float:
+    """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
+    if asked is not None:
+        return asked
+    is_curved = choice.form == "marginal" and choice.remainder > _STRAIGHT
+    # Coordinates that are skewed and independent need no shorter steps: no matrix fits them better than scales do.
+    is_uneven = choice.form in ("low_rank", "dense") and choice.least > _UNEVEN
+    return _TARGET_CURVED if is_curved or is_uneven else _TARGET

@@ -1,0 +1,106 @@
+"""Check how curved posteriors are recognised, and what follows for a chain."""
+
+import numpy as np
+import pytest
+
+from accord.adaptation import metric as metrics
+from accord.adaptation.metric import Choice, rank_for, reason, target_accept
+from accord.adaptation.metric.curvature import is_bent, remainder
+from accord.adaptation.metric.diagonal import diagonal
+from accord.adaptation.metric.fit import Fit
+from accord.kernels import Metric
+
+Window = tuple[np.ndarray, np.ndarray]
+
+
+@pytest.mark.parametrize("dim", [3, 60, 2000])
+def test_a_normal_that_is_whitened_leaves_nothing(dim: int) -> None:
+    x = np.random.default_rng(dim).standard_normal((150, dim)) * np.geomspace(1e-3, 1e3, dim)
+    g = -x / np.geomspace(1e-3, 1e3, dim) ** 2
+    assert remainder(diagonal(x, g, np.ones(dim)), x, g, np.geomspace(1e-3, 1e3, dim)) < 1e-12
+
+
+def test_a_direction_that_is_not_whitened_is_found_in_any_dimension() -> None:
+    """Across four coordinates, a direction is three times as wide: draw plus gradient along it has width 3 - 1/3."""
+    for dim in (4, 400):
+        along = np.where(np.arange(dim) < 4, 0.5, 0.0)
+        white = np.random.default_rng(dim).standard_normal((2000, dim))
+        x, g = (
+            white + 2 * (white @ along)[:, None] * along,
+            -white + (2 / 3) * (white @ along)[:, None] * along,
+        )
+        unit = _unit(dim)
+        assert remainder(unit, x, g, np.ones(dim)) == pytest.approx((3 - 1 / 3) ** 2, rel=0.1)
+
+
+def test_independent_skewed_coordinates_are_not_bent() -> None:
+    """The logarithms of 300 gamma variables, each with a remainder of its own, and no direction that stands out."""
+    for seed in range(5):
+        x, g = _log_gamma(np.random.default_rng(seed), 150, 300)
+        _, choice = _learn(x, g)
+        assert choice.form == "diagonal"
+        assert not is_bent(choice.remainder, "diagonal")
+        assert target_accept(choice, None) == 0.8
+
+
+def test_scales_that_one_coordinate_sets_for_many_are_bent() -> None:
+    """A funnel without its neck, in 60 and in 200 dimensions: no matrix fits, and steps become shorter."""
+    for dim in (60, 200):
+        x, g = _funnel(np.random.default_rng(dim), 150, dim)
+        learnt, choice = _learn(x, g)
+        assert choice.form == "marginal" and is_bent(choice.remainder, "low_rank")
+        assert learnt.is_diagonal
+        assert target_accept(choice, None) == 0.95
+        assert "along a direction" in reason(choice, "auto") or "of the gradients" in reason(choice, "auto")
+        stored = Choice.stored(choice.arrays())
+        assert (stored.form, stored.remainder) == (choice.form, choice.remainder)
+        assert target_accept(stored, None) == 0.95
+
+
+def test_what_is_asked_for_is_what_is_aimed_at() -> None:
+    bent = Choice("marginal", remainder=9.0)
+    assert target_accept(bent, 0.7) == 0.7
+    assert target_accept(bent, None) == 0.95
+    assert target_accept(Choice(), None) == target_accept(Choice("dense"), None) == 0.8
+
+
+def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
+    badly, well = (Choice("dense", np.array([2.0, np.nan, value])) for value in (0.9, 0.3))
+    assert target_accept(badly, None) == 0.95 and target_accept(well, None) == 0.8
+
+
+def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
+    assert is_bent(1.8, "marginal") and not is_bent(1.8, "low_rank")
+    assert not is_bent(1.0, "marginal") and not is_bent(np.nan, "marginal")
+
+
+@pytest.mark.parametrize("count", [3, 20, 79])
+def test_few_draws_say_nothing(count: int) -> None:
+    x, g = _funnel(np.random.default_rng(1), count, 20)
+    assert np.isnan(remainder(diagonal(x, g, np.ones(20)), x, g, np.ones(20)))
+
+
+def _unit(dim: int) -> Fit:
+    """The metric that changes nothing."""
+    x = np.random.default_rng(0).standard_normal((10, dim))
+    return diagonal(x, -x, np.ones(dim))
+
+
+def _learn(x: np.ndarray, g: np.ndarray) -> tuple[Metric, Choice]:
+    dim = x.shape[1]
+    learnt, choice = metrics.learn_metric(x, g, Metric.diagonal(np.ones(dim), rank_for(dim, "auto")), "auto")
+    assert choice is not None
+    return learnt, choice
+
+
+def _log_gamma(generator: np.random.Generator, count: int, dim: int) -> Window:
+    x = np.log(generator.gamma(2.0, size=(count, dim)))
+    return x, 2.0 - np.exp(x)
+
+
+def _funnel(generator: np.random.Generator, count: int, dim: int) -> Window:
+    """Coordinates of the scale exp(v), v normal with standard deviation 1."""
+    v = generator.standard_normal(count)
+    y = np.exp(v)[:, None] * generator.standard_normal((count, dim - 1))
+    slopes = -v + np.sum(y**2 * np.exp(-2 * v)[:, None] - 1, axis=1)
+    return np.column_stack([v, y]), np.column_stack([slopes, -y * np.exp(-2 * v)[:, None]])
