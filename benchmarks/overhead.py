@@ -41,8 +41,7 @@ from leftovers import ModelTable, Step
 from problems import MODELS, model_of
 
 HERE = Path(__file__).resolve().parent
-# Beside the examples: a matrix product in the gradient, one that takes a millisecond, and thousands of dimensions, for
-# which the loop that draws is another one.
+# Beside the examples: a matrix product in the gradient, one that takes a millisecond, and thousands of dimensions.
 SIMULATED = ("logistic", "hierarchical_logistic", "stochastic_volatility")
 NUM_ROUNDS = 7
 FEWEST = 10  # iterations of a round

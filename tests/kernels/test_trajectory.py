@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from accord.kernels.rarely import rarely
 from accord.kernels.trajectory import Checkpoints, is_turning
 
 DEPTH = 6
@@ -59,15 +60,16 @@ def _walk(generator: np.random.Generator, count: int, spread: float) -> np.ndarr
 def _by_checkpoints(momenta: jax.Array) -> jax.Array:
     """At each leaf, whether a balanced part that ends there turns back."""
 
-    def add(carry: tuple[Checkpoints, jax.Array, jax.Array], step: tuple[jax.Array, jax.Array]) -> tuple:
-        edges, total, before = carry
+    def add(carry: tuple[Checkpoints, jax.Array], step: tuple[jax.Array, jax.Array]) -> tuple:
+        edges, total = carry
         leaf, momentum = step
         total = total + momentum
-        edges = edges.record(leaf, momentum, total, before)
-        return (edges, total, momentum), edges.is_turning(leaf, momentum, total)
+        edges = edges.record(leaf, momentum, total, rarely)
+        turns = edges.is_turning(leaf, momentum, total)
+        return (edges.precede(leaf, momentum, leaf % 2 == 1, rarely), total), turns
 
     count, dim = momenta.shape
-    start = (Checkpoints.empty(DEPTH + 1, dim, momenta.dtype), jnp.zeros(dim), jnp.zeros(dim))
+    start = (Checkpoints.empty(DEPTH + 1, dim, momenta.dtype), jnp.zeros(dim))
     return jax.lax.scan(add, start, (jnp.arange(count), momenta))[1]
 
 

@@ -146,7 +146,9 @@ def test_the_wrong_sign_of_a_jacobian_is_rejected() -> None:
 
 def _from_the_leaf_before(edges: Checkpoints, leaf: Any, momentum: Any, total: Any) -> Any:
     """Compare with the momentum one leaf outside of each balanced part, instead of that at its edge."""
-    shifted = Checkpoints(edges.before, edges.total - edges.first + edges.before, edges.before)
+    # Row 0 is the edge of the whole subtree, and has no leaf before it.
+    outside = edges.before.at[0].set(edges.first[0])
+    shifted = Checkpoints(outside, edges.total - edges.first + outside, edges.before)
     return _is_turning(shifted, leaf, momentum, total)
 
 

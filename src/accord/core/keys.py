@@ -180,6 +180,15 @@ def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.A
 
 def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
     """Draw standard normal numbers, shape `(size,)`, at stream `stream` of a key, by the inverse cdf."""
+    return normal_from(uniforms_for_normal(key, size, stream, dtype))
+
+
+def uniforms_for_normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
+    """Draw the uniform numbers from which `normal` makes its own; see there."""
     counters = jnp.arange(size, dtype=jnp.uint32)
-    u = uniform(key, counters, jnp.full_like(counters, stream), dtype)
-    return np.sqrt(2.0).astype(dtype) * jax.lax.erf_inv(2 * u - 1)
+    return uniform(key, counters, jnp.full_like(counters, stream), dtype)
+
+
+def normal_from(u: jax.Array) -> jax.Array:
+    """Map uniform numbers in (0, 1) to standard normal ones."""
+    return np.sqrt(2.0).astype(u.dtype) * jax.lax.erf_inv(2 * u - 1)

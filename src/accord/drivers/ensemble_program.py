@@ -19,9 +19,10 @@ from ..adaptation.ensemble import EnsembleState, Moves
 from ..core import keys
 from ..core.tree import node, where
 from ..kernels import AbstractKernel, ChEES
-from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning, rarely_in_lanes
+from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
+from ..kernels.rarely import rarely_in_lanes
 from .block import STATS, Block, ChainState, Limits
 from .program import advance_program, place_number
 

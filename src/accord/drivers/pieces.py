@@ -1,7 +1,8 @@
 """Compile the sampling loop to few pieces of machine code.
 
 XLA for CPUs runs a loop as a list of small functions, at 50 to 100 nanoseconds each. A step of NUTS has some eighty of
-them beside the gradient, which would cost more than the gradients of most models. So the loop is compiled
+them beside the gradient, which would cost more than the gradients of most models; and in many dimensions, such a list
+copies more vectors than it needs. So the loop is compiled
 
 - as one piece, if the gradient is made of plain arithmetic on small arrays;
 - else in three pieces to a step: what comes before the gradient, the gradient, and what comes after. The gradient stays
@@ -22,9 +23,6 @@ from .plain import is_plain
 
 T = TypeVar("T")
 
-MAX_DIM = 256
-"""Dimensions up to which it pays: beyond, arithmetic dominates, and compiling would take longer."""
-
 _NAME = "accord_gradient"
 
 
@@ -41,7 +39,7 @@ def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], st
     """Run `jax.lax.while_loop` in pieces; its body calls one `marked` function outside of inner loops and branches.
 
     Neither `goes_on` nor `body` may hold a scatter, which is what a batched update of rows becomes, or a product of
-    matrices; see `plain`.
+    two matrices, nor a sum of more than `plain.MAX_SIZE` numbers; see `plain`.
     """
     # Traced once: to trace a kernel takes as long as to compile it.
     leaves, structure = jax.tree.flatten(start)

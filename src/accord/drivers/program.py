@@ -7,7 +7,7 @@ size, seed, how many draws) is an argument, so that changing it compiles nothing
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -26,19 +26,18 @@ from ..kernels.base import (
     AbstractKernel,
     Info,
     Point,
-    Rarely,
     Tuning,
-    rarely,
-    rarely_in_lanes,
 )
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
+from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
+from ..kernels.vectors import put_row, put_rows
 from .block import NUM_PLACES, STATS, Block, ChainState, Limits
-from .pieces import MAX_DIM, marked, while_loop_in_pieces
-from .plain import MAX_SIZE
+from .pieces import marked, while_loop_in_pieces
+
+T = TypeVar("T")
 
 _LANES = "lanes"
-_MAX_UNROLLED = 16
 
 
 @node
@@ -74,13 +73,11 @@ def advance_program(
     ) -> tuple[ChainState, Block]:
         first_draw, evaluate = chain.draw, marked(evaluate)
 
-        def step(
-            lane: _Lane, rarely: Rarely, metric: Metric, key: Array, limits: Limits
-        ) -> tuple[_Lane, _Row]:
-            return _step(kernel, evaluate, lane, metric, key, limits, rarely)
-
         def step_active(lane: _Lane, metric: Metric, key: Array, limits: Limits, first: Array) -> Any:
-            new, row = step(lane, rarely_in_lanes(_LANES), metric, key, limits)
+            # Rows are written for all lanes together, outside of the `vmap`.
+            new, row, _ = _step(
+                kernel, evaluate, lane, metric, key, limits, rarely_in_lanes(_LANES), (), lambda kept, _: kept
+            )
             active = _is_active(lane, limits)
             # A lane that waits for others writes to the spare row.
             return where(active, new, lane), row, jnp.where(active, _row_of(lane, first), rows)
@@ -88,18 +85,22 @@ def advance_program(
         def body(carry: tuple[_Lane, _Row]) -> tuple[_Lane, _Row]:
             lane, buffers = carry
             if lanes == 1:
-                new, row = step(lane, rarely, metric, key, limits)
-                return new, _put(buffers, row, _row_of(lane, first_draw))
+                at = _row_of(lane, first_draw)
+
+                def keep(buffers: _Row, row: _Row) -> _Row:
+                    return jax.tree.map(lambda rows, value: put_row(rows, at, value), buffers, row)
+
+                new, _, buffers = _step(kernel, evaluate, lane, metric, key, limits, rarely, buffers, keep)
+                return new, buffers
             mapped = jax.vmap(step_active, axis_name=_LANES)
-            new, row, index = mapped(lane, metric, key, limits, first_draw)
-            return new, _put_lanes(buffers, row, index, lanes)
+            new, row, at = mapped(lane, metric, key, limits, first_draw)
+            return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
         widths = (dim, dim, len(STATS))
         buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
         lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
-        is_small = lanes == 1 and dim <= MAX_DIM and metric.factor.size <= MAX_SIZE
-        loop = while_loop_in_pieces if in_pieces and is_small else jax.lax.while_loop
+        loop = while_loop_in_pieces if in_pieces and lanes == 1 else jax.lax.while_loop
         lane, buffers = loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
         return lane.chain, Block(buffers.position, buffers.gradient, buffers.stats, lane.num_gradients)
 
@@ -123,26 +124,29 @@ def _step(
     key: UInt32[Array, " 2"],
     limits: Limits,
     rarely: Rarely,
-) -> tuple[_Lane, _Row]:
-    """Advance once, and finish a draw, evaluation or probe if this completes it."""
+    kept: T,
+    keep: Callable[[T, _Row], T],
+) -> tuple[_Lane, _Row, T]:
+    """Advance once, and finish a draw, evaluation or probe if this completes it: its row is then kept."""
     chain = lane.chain
     is_early = chain.draw < limits.num_warmup // EARLY_PART
     tuning = Tuning(chain.step_size.step_size, metric, is_early)
     state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
     stats = _stats(state.point.log_density, info, tuning.step_size)
-    row = _Row(state.point.position, state.point.gradient, stats)
-
     num_gradients = lane.num_gradients + 1
     goes_on = (chain.mode == EVALUATE) & (num_gradients < limits.max_gradients)
 
-    def finish() -> tuple[StepSizeState, Array, Array, Array, Array, Point]:
-        next_point = where(goes_on, place_number(limits.places, num_gradients), state.point)
-        return *_finish(chain, info, goes_on, key, limits), next_point
+    def finish(old: Any) -> Any:
+        *_, point, kept = old
+        kept = keep(kept, _Row(point.position, point.gradient, stats))
+        next_point = where(goes_on, place_number(limits.places, num_gradients), point)
+        return *_finish(chain, info, goes_on, key, limits), next_point, kept
 
-    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point)
-    adapted, mode, draw, num_tuning, item_key, point = rarely(info.is_complete, finish, unchanged)
-    state = replace(state, point=point)
-    return _Lane(ChainState(state, adapted, mode, draw, num_tuning), item_key, num_gradients), row
+    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point, kept)
+    adapted, mode, draw, num_tuning, item_key, point, kept = rarely(info.is_complete, finish, unchanged)
+    row = _Row(state.point.position, state.point.gradient, stats)
+    chain = ChainState(replace(state, point=point), adapted, mode, draw, num_tuning)
+    return _Lane(chain, item_key, num_gradients), row, kept
 
 
 def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> Point:
@@ -183,31 +187,3 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
         step_size,
     )
     return jnp.stack([column.astype(step_size.dtype) for column in columns])
-
-
-def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
-    """Write the row of the draw in progress; it is final once the draw is complete.
-
-    Writing it only then, under a condition, would copy the whole buffer.
-    """
-
-    def put(buffer: Array, value: Array) -> Array:
-        return jax.lax.dynamic_update_index_in_dim(buffer, value, index, 0)
-
-    return jax.tree.map(put, buffers, row)
-
-
-def _put_lanes(buffers: _Row, row: _Row, index: Array, lanes: int) -> _Row:
-    """Write the row of every lane at its own index; a few lanes in turn, since a scatter is slow on CPU."""
-    if lanes > _MAX_UNROLLED:
-        return jax.tree.map(
-            lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row
-        )
-
-    def put(buffer: Array, value: Array) -> Array:
-        for lane in range(lanes):
-            start = (jnp.int32(lane), index[lane], jnp.int32(0))
-            buffer = jax.lax.dynamic_update_slice(buffer, value[lane][None, None], start)
-        return buffer
-
-    return jax.tree.map(put, buffers, row)

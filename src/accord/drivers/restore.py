@@ -18,6 +18,7 @@ from .tally import Tally
 
 GRADIENTS = "num_gradients"
 WARMUP, IS_SETTLED = "num_warmup", "is_settled"
+_KERNEL = "state.kernel."
 
 
 def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
@@ -91,14 +92,23 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
     template = {"state": chain.state, "metric": chain.metric}
     leaves, structure = jax.tree.flatten(template)
     names = list(flatten(template))
+    # A fresh trajectory begins at the point, whatever else the kernel of another version kept of the last one.
+    is_fresh = bool(np.all(last.end_state.get(f"{_KERNEL}is_fresh", False)))
+    values = []
     for name, leaf in zip(names, leaves, strict=True):
         stored = last.end_state.get(name)
-        if stored is None or stored.shape != np.shape(leaf) or stored.dtype != np.asarray(leaf).dtype:
+        is_right = stored is not None and (stored.shape, stored.dtype) == (
+            np.shape(leaf),
+            np.asarray(leaf).dtype,
+        )
+        is_forgotten = is_fresh and name.startswith(_KERNEL) and not name.startswith(f"{_KERNEL}point.")
+        if not is_right and not is_forgotten:
             raise StorageError(
                 f"chain {number}: the stored state has no {name!r} of shape {np.shape(leaf)}. Another version of "
                 "accord wrote it (see 'versions' in manifest.json), and can resume it; infer.load reads its draws here."
             )
-    tree = jax.tree.unflatten(structure, [last.end_state[name] for name in names])
+        values.append(stored if is_right else leaf)
+    tree = jax.tree.unflatten(structure, values)
     chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
     chain.num_gradients = int(last.end_state[GRADIENTS])
     chain.tally, chain.choice = Tally.stored(number, last.end_state), Choice.stored(last.end_state)

@@ -1,12 +1,10 @@
 """Define kernels: state machines that evaluate one gradient per advance and report complete draws."""
 
 import abc
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
@@ -14,8 +12,8 @@ from ..core.modules import Module
 from ..core.tree import node
 from .integrator import Target
 from .metric import Metric
-
-T = TypeVar("T")
+from .rarely import Rarely, rarely
+from .vectors import inner
 
 MetricForm = Literal["auto", "diagonal", "low_rank", "dense", "marginal"]
 
@@ -91,34 +89,6 @@ class AbstractState(abc.ABC):
         """Return the position of the newest gradient, also if it ended a trajectory; shape `(dim,)`, unconstrained."""
 
 
-class Rarely(Protocol):
-    """A condition that is rarely true: `branch()` is evaluated only if some lane needs it."""
-
-    def __call__(self, predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
-        """Return `branch()` if the predicate holds, else `otherwise`."""
-        ...
-
-
-def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
-    """Evaluate `branch` only if the predicate holds, for one lane."""
-    return jax.lax.cond(predicate, branch, lambda: otherwise)
-
-
-def rarely_in_lanes(axis: str) -> Rarely:
-    """Return `rarely` for several lanes, under a `vmap` that names its axis.
-
-    A sum over the axis gives one predicate for all lanes, so that the condition stays a branch; a batched predicate
-    would turn it into a select that always evaluates both sides.
-    """
-
-    def rarely(predicate: Any, branch: Callable[[], T], otherwise: T) -> T:
-        is_needed = jax.lax.psum(predicate.astype(jnp.int32), axis) > 0
-        result = jax.lax.cond(is_needed, branch, lambda: otherwise)
-        return jax.tree.map(lambda new, old: jnp.where(predicate, new, old), result, otherwise)
-
-    return rarely
-
-
 class AbstractKernel(Module):
     """A Markov kernel as a resumable state machine.
 
@@ -165,7 +135,7 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
     A gradient that is not finite has already made the momentum so, hence one sum sees them all. A log density of -inf
     is a finite statement (the point is impossible): it counts as a divergence.
     """
-    kinetic = 0.5 * jnp.sum(momentum * momentum)
+    kinetic = 0.5 * inner(momentum, momentum)
     is_non_finite = ~jnp.isfinite(kinetic) & (log_density != -jnp.inf) | ~(log_density < jnp.inf)
     log_weight = energy_start - (kinetic - log_density)
     log_weight = jnp.where(is_non_finite | jnp.isnan(log_weight), -jnp.inf, log_weight)

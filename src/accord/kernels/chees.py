@@ -19,14 +19,14 @@ from .base import (
     Info,
     MetricForm,
     Point,
-    Rarely,
     Tuning,
     acceptance_of,
-    rarely,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
 from .options import check_trajectory, check_tuning, is_count
+from .rarely import Rarely, rarely
+from .vectors import inner
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _ACCEPT = 0, 1
@@ -124,14 +124,14 @@ class ChEES(AbstractKernel):
         point, fresh = state.point, state.is_fresh
         dim, dtype = point.position.shape[0], point.position.dtype
 
-        def refresh() -> tuple[Array, Array]:
+        def refresh(_: Any) -> tuple[Array, Array]:
             return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
 
         nothing = jnp.zeros(dim, dtype)
         momentum, force = rarely(fresh, refresh, (nothing, nothing))
         start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
         end = where(fresh, start, state.end)
-        energy = jnp.where(fresh, 0.5 * jnp.sum(momentum * momentum) - point.log_density, state.energy)
+        energy = jnp.where(fresh, 0.5 * inner(momentum, momentum) - point.log_density, state.energy)
         num_steps = jnp.where(fresh, 0, state.num_steps) + 1
 
         step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
@@ -142,7 +142,7 @@ class ChEES(AbstractKernel):
         ratio = jnp.where(has_ended, 0, acceptance_of(weight))
         is_complete = (mode != DRAW) | (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps))
 
-        def accept() -> Array:
+        def accept(_: Any) -> Array:
             return keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype) < ratio
 
         is_accepted = rarely(is_complete, accept, jnp.zeros((), bool)) & (mode == DRAW)

@@ -1,5 +1,6 @@
 """Draw with Hamiltonian Monte Carlo: trajectories of a random length, accepted by the Metropolis rule."""
 
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
 from ..core.options import checks_fields
-from ..core.tree import node, where
+from ..core.tree import node
 from .base import (
     DRAW,
     EVALUATE,
@@ -18,14 +19,14 @@ from .base import (
     Info,
     MetricForm,
     Point,
-    Rarely,
     Tuning,
     acceptance_of,
-    rarely,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
 from .options import check_trajectory, check_tuning
+from .rarely import Rarely, rarely, refreshed
+from .vectors import inner
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
@@ -103,24 +104,26 @@ class HMC(AbstractKernel):
         rarely: Rarely = rarely,
     ) -> tuple[HMCState, Info]:
         """See `AbstractKernel.advance`."""
-        point = state.point
-        dim, dtype = point.position.shape[0], point.position.dtype
+        point, is_fresh, dtype = state.point, state.is_fresh, state.energy.dtype
         zero = jnp.uint32(0)
+        momentum = refreshed(is_fresh, key, _MOMENTUM, state.end.momentum, rarely)
 
-        def refresh() -> tuple[Array, Array, Array]:
+        def begin(old: tuple[PhasePoint, Array, Array]) -> tuple[PhasePoint, Array, Array]:
+            momentum = old[0].momentum
             u = keys.uniform(key, zero, jnp.uint32(_LENGTH), dtype)
             length = jnp.ceil(2 * self.trajectory_length * u / tuning.step_size)
             length = jnp.clip(length, 1, self.max_steps).astype(jnp.int32)
-            return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient), length
+            energy = 0.5 * inner(momentum, momentum) - point.log_density
+            force = tuning.metric.pull(point.gradient)
+            return (
+                PhasePoint(point.position, momentum, force, point.gradient, point.log_density),
+                energy,
+                length,
+            )
 
-        nothing = jnp.zeros(dim, dtype)
-        momentum, force, length = rarely(state.is_fresh, refresh, (nothing, nothing, state.length))
-        start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
-        end = where(state.is_fresh, start, state.end)
-        energy = jnp.where(
-            state.is_fresh, 0.5 * jnp.sum(momentum * momentum) - point.log_density, state.energy
-        )
-        num_steps = jnp.where(state.is_fresh, 0, state.num_steps) + 1
+        old = (replace(state.end, momentum=momentum), state.energy, state.length)
+        end, energy, length = rarely(is_fresh, begin, old)
+        num_steps = jnp.where(is_fresh, 0, state.num_steps) + 1
 
         step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
         end = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
@@ -130,7 +133,7 @@ class HMC(AbstractKernel):
         u_accept = keys.uniform(key, zero, jnp.uint32(_ACCEPT), dtype)
         is_accepted = is_complete & (mode == DRAW) & ~is_divergent & ~is_non_finite & (u_accept < ratio)
         new = Point(end.position, end.log_density, end.gradient)
-        point = where(is_accepted | (mode == EVALUATE), new, point)
+        point = rarely(is_accepted | (mode == EVALUATE), lambda _: new, point)
         # Only the end is a candidate, so only its energy error says how well the step size fits.
         info = Info(
             is_complete=is_complete,

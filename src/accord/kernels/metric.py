@@ -14,6 +14,8 @@ from jaxtyping import Array, Float
 
 from ..core.tree import node
 
+_MAX_SUMMED_DIM = 63  # beyond, a full factor has more numbers than XLA adds up within a piece of machine code
+
 
 @node
 class Metric:
@@ -53,6 +55,9 @@ class Metric:
             return y
 
         def along(y: Array) -> Array:
+            # Sums of products take twice the time, but products of small matrices would be library calls.
+            if y.shape[0] > _MAX_SUMMED_DIM:
+                return y + jnp.dot(self.factor, self.stretch * jnp.dot(y, self.factor))
             return y + jnp.sum(self.factor * (self.stretch * jnp.sum(self.factor * y[:, None], 0)), 1)
 
         return jax.lax.cond(self.is_diagonal, lambda y: y, along, y)

@@ -1,5 +1,10 @@
-"""Draw with the No-U-Turn sampler, one leapfrog step at a time."""
+"""Draw with the No-U-Turn sampler, one leapfrog step at a time.
 
+A step reads and writes as few vectors as it can. What it always replaces has one reader, the leapfrog step; all else is
+written in place when it changes (see `rarely`).
+"""
+
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -19,15 +24,15 @@ from .base import (
     Info,
     MetricForm,
     Point,
-    Rarely,
     Tuning,
     acceptance_of,
-    rarely,
     weight_of_step,
 )
 from .integrator import Target, leapfrog
 from .options import check_tuning
+from .rarely import Rarely, rarely, refreshed
 from .trajectory import Checkpoints, is_turning
+from .vectors import inner
 
 # Streams of random numbers within one draw. The directions of its doublings are a word of its key.
 _MOMENTUM, _CHOICE = 0, 1
@@ -36,15 +41,24 @@ _EARLY_DEPTH = 7  # while the metric is a guess, longer trajectories cost more t
 
 
 @node
+class End:
+    """One end of a trajectory; vectors of shape `(dim,)`."""
+
+    position: Float[Array, " dim"]
+    momentum: Float[Array, " dim"]
+    force: Float[Array, " dim"]
+
+
+@node
 class Tree:
-    """Trajectory that is being doubled. Vectors have shape `(dim,)`, pairs `(2, dim)` with the left end first.
+    """Trajectory that is being doubled; vectors have shape `(dim,)`.
 
     Momenta are whitened and in forward time, whichever way the tree grows.
     """
 
-    position: Float[Array, "2 dim"]
-    momentum: Float[Array, "2 dim"]
-    force: Float[Array, "2 dim"]
+    near: End  # newest leaf; it becomes the end to grow from when a subtree begins
+    far: End
+    joint: Float[Array, " dim"]  # momentum of the leaf that the subtree grows from
     total: Float[Array, " dim"]  # sum of momenta, without the subtree that is growing
     log_weight: Float[Array, ""]  # log of the summed weights, likewise
     energy: Float[Array, ""]  # at the start
@@ -62,9 +76,6 @@ class Subtree:
     proposal: Point
     log_weight: Float[Array, ""]
     total: Float[Array, " dim"]
-    first: Float[Array, " dim"]  # momentum of its first leaf
-    last: Float[Array, " dim"]  # momentum of its newest leaf
-    joint: Float[Array, " dim"]  # momentum of the leaf of the old tree that it grows from
     checkpoints: Checkpoints
 
 
@@ -80,7 +91,7 @@ class NUTSState(AbstractState):
     @property
     def last_evaluated(self) -> Float[Array, " dim"]:
         """See `AbstractState.last_evaluated`."""
-        return self.tree.position[_growing_end(self.tree)]
+        return self.tree.near.position
 
 
 @checks_fields
@@ -132,13 +143,13 @@ class NUTS(AbstractKernel):
         zero: Any = np.zeros((), dtype)
         count: Any = np.zeros((), np.int32)
         row: Any = np.zeros(dim, dtype)
-        pair: Any = np.zeros((2, dim), dtype)
         bits: Any = np.zeros((), np.uint32)
         is_fresh: Any = np.ones((), bool)
         point = Point(position, zero, row)
-        tree = Tree(pair, pair, pair, row, zero, zero, count, bits, count, zero)
+        end = End(row, row, row)
+        tree = Tree(end, end, row, row, zero, zero, count, bits, count, zero)
         edges = Checkpoints.empty(self.max_tree_depth, dim, dtype)
-        subtree = Subtree(count, point, zero, row, row, row, row, edges)
+        subtree = Subtree(count, point, zero, row, edges)
         return NUTSState(point, is_fresh, tree, subtree)
 
     def advance(
@@ -151,62 +162,61 @@ class NUTS(AbstractKernel):
         rarely: Rarely = rarely,
     ) -> tuple[NUTSState, Info]:
         """See `AbstractKernel.advance`."""
-        tree = _begin(key, state, tuning, rarely)
         old = state.subtree
+        is_first = old.leaf == 0
+        tree = _facing(_begin(key, state, tuning, rarely), is_first, rarely)
         dtype = tree.energy.dtype
 
         # Step outwards from the end that the subtree grows at.
-        end = _growing_end(tree)
-        position, momentum, force = (_row(pair, end) for pair in (tree.position, tree.momentum, tree.force))
-        sign = jnp.where(end == 1, tuning.step_size, -tuning.step_size)
-        new = leapfrog(target, tuning.metric, jnp.where(mode == EVALUATE, 0, sign), position, momentum, force)
+        near = tree.near
+        sign = jnp.where(_direction(tree, tree.depth) == 1, tuning.step_size, -tuning.step_size)
+        step = jnp.where(mode == EVALUATE, 0, sign)
+        new = leapfrog(target, tuning.metric, step, near.position, near.momentum, near.force)
         weight, is_divergent, is_non_finite = weight_of_step(tree.energy, new.momentum, new.log_density)
         is_invalid = is_divergent | is_non_finite
         num_steps = tree.num_steps + 1
         acceptance = tree.acceptance + acceptance_of(weight)
 
         # Add the leaf to the subtree; within it, every leaf is chosen in proportion to its weight.
-        is_first = old.leaf == 0
         u_leaf, u_subtree = keys.uniforms(key, num_steps.astype(jnp.uint32), jnp.uint32(_CHOICE), dtype)
         total = jnp.where(is_first, new.momentum, old.total + new.momentum)
         log_weight = jnp.where(is_first, weight, jnp.logaddexp(old.log_weight, weight))
         is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)
         leaf_point = Point(new.position, new.log_density, new.gradient)
-        proposal = where(is_chosen, leaf_point, old.proposal)
-        first = jnp.where(is_first, new.momentum, old.first)
-        joint = jnp.where(is_first, momentum, old.joint)
-        edges = old.checkpoints.record(old.leaf, new.momentum, total, old.last)
+        proposal = rarely.replace(is_chosen, leaf_point, old.proposal)
+        edges = old.checkpoints.record(old.leaf, new.momentum, total, rarely)
+        is_odd = old.leaf % 2 == 1
         turns_inside = rarely(
-            old.leaf % 2 == 1, lambda: edges.is_turning(old.leaf, new.momentum, total), jnp.zeros((), bool)
+            is_odd, lambda _: edges.is_turning(old.leaf, new.momentum, total), jnp.zeros((), bool)
         )
+        edges = edges.precede(old.leaf, new.momentum, is_odd & ~turns_inside, rarely)
         leaf = old.leaf + 1
         is_full = (leaf == 1 << tree.depth) & ~turns_inside & ~is_invalid & (mode == DRAW)
 
         # Join a full subtree to the tree; between the two, the new one is favoured.
         is_swapped = is_full & (jnp.log(u_subtree) < log_weight - tree.log_weight)
-        point = where(
-            is_swapped | (mode == EVALUATE), where(mode == EVALUATE, leaf_point, proposal), state.point
-        )
-        far = _row(tree.momentum, 1 - end)
+        # An evaluation is a first leaf, so it is the proposal.
+        point = rarely(is_swapped | (mode == EVALUATE), lambda _: proposal, state.point)
 
-        def turns_as_a_whole() -> Array:
-            return (
-                is_turning(far, new.momentum, tree.total + total)
-                | is_turning(far, first, tree.total + first)
-                | is_turning(joint, new.momentum, total + joint)
+        def join(joined: tuple[Array, Array]) -> tuple[Array, Array]:
+            before, first, far = joined[0], edges.first[0], tree.far.momentum
+            turns = (
+                is_turning(far, new.momentum, before + total)
+                | is_turning(far, first, before + first)
+                | is_turning(tree.joint, new.momentum, total + tree.joint)
             )
+            return before + total, turns
 
-        turns = rarely(is_full, turns_as_a_whole, jnp.zeros((), bool))
+        tree_total, turns = rarely(is_full, join, (tree.total, jnp.zeros((), bool)))
         depth = tree.depth + is_full
         deepest = jnp.where(tuning.is_early, min(_EARLY_DEPTH, self.max_tree_depth), self.max_tree_depth)
         is_complete = is_invalid | turns_inside | turns | (depth >= deepest) | (mode != DRAW)
 
-        at_end = (jnp.arange(2) == end)[:, None]
         tree = Tree(
-            position=jnp.where(at_end, new.position, tree.position),
-            momentum=jnp.where(at_end, new.momentum, tree.momentum),
-            force=jnp.where(at_end, new.force, tree.force),
-            total=jnp.where(is_full, tree.total + total, tree.total),
+            near=End(new.position, new.momentum, new.force),
+            far=tree.far,
+            joint=tree.joint,
+            total=tree_total,
             log_weight=jnp.where(is_full, jnp.logaddexp(tree.log_weight, log_weight), tree.log_weight),
             energy=tree.energy,
             depth=depth,
@@ -219,9 +229,6 @@ class NUTS(AbstractKernel):
             proposal,
             log_weight,
             total,
-            first,
-            new.momentum,
-            joint,
             edges,
         )
         info = Info(
@@ -240,24 +247,32 @@ class NUTS(AbstractKernel):
 def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     """Return the tree to grow: the one of the state, or a new one of one leaf if the last draw is complete."""
     point, is_fresh, tree = state.point, state.is_fresh, state.tree
-    dim, dtype = point.position.shape[0], point.position.dtype
+    momentum = refreshed(is_fresh, key, _MOMENTUM, tree.near.momentum, rarely)
 
-    def refresh() -> tuple[Array, Array]:
-        return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
+    def begin(old: Tree) -> Tree:
+        momentum = old.near.momentum
+        zero, count = jnp.zeros((), momentum.dtype), jnp.zeros((), jnp.int32)
+        energy = 0.5 * inner(momentum, momentum) - point.log_density
+        end = End(point.position, momentum, tuning.metric.pull(point.gradient))
+        return Tree(end, end, old.joint, momentum, zero, energy, count, key[0], count, zero)
 
-    nothing = jnp.zeros(dim, dtype)
-    momentum, force = rarely(is_fresh, refresh, (nothing, nothing))
-    zero, count = jnp.zeros((), dtype), jnp.zeros((), jnp.int32)
-    energy = 0.5 * jnp.sum(momentum * momentum) - point.log_density
-    positions, momenta, forces = (jnp.stack([v, v]) for v in (point.position, momentum, force))
-    new = Tree(positions, momenta, forces, momentum, zero, energy, count, key[0], count, zero)
-    return where(is_fresh, new, tree)
+    return rarely(is_fresh, begin, replace(tree, near=replace(tree.near, momentum=momentum)))
 
 
-def _growing_end(tree: Tree) -> Int[Array, ""]:
-    """Return the end at which the tree is being doubled: 0 is the left one."""
-    return ((tree.directions >> tree.depth.astype(jnp.uint32)) & 1).astype(jnp.int32)
+def _facing(tree: Tree, is_first: Bool[Array, ""], rarely: Rarely) -> Tree:
+    """Return the tree with the end where the next subtree grows as the near one; `is_first`: that subtree begins."""
+    # The first doubling has no earlier one: both ends are the same.
+    is_other = _direction(tree, tree.depth) != _direction(tree, jnp.maximum(tree.depth - 1, 0))
+
+    def turn(ends: tuple[End, End, Array]) -> tuple[End, End, Array]:
+        near, far, _ = ends
+        near, far = where(is_other, (far, near), (near, far))
+        return near, far, near.momentum
+
+    near, far, joint = rarely(is_first, turn, (tree.near, tree.far, tree.joint))
+    return replace(tree, near=near, far=far, joint=joint)
 
 
-def _row(pair: Array, index: Array) -> Array:
-    return jnp.where(index == 1, pair[1], pair[0])
+def _direction(tree: Tree, depth: Int[Array, ""]) -> UInt32[Array, ""]:
+    """Return 1 if the doubling from `depth` on adds leaves in forward time, else 0."""
+    return (tree.directions >> depth.astype(jnp.uint32)) & 1

@@ -13,6 +13,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..core.tree import node
+from .rarely import Rarely
+from .vectors import inner
 
 # Up to this dimension all levels are tested at once and those that do not end are masked: a loop over the few that do
 # would cost more than the arithmetic it saves.
@@ -21,11 +23,7 @@ _MAX_BATCHED_DIM = 64
 
 def is_turning(first: Array, last: Array, total: Array) -> Array:
     """Return whether the summed momentum `total` (..., dim) no longer points along both ends, each (..., dim)."""
-    if total.ndim == 1 and total.shape[0] > _MAX_BATCHED_DIM:
-        along = jnp.minimum(jnp.dot(first, total), jnp.dot(last, total))
-    else:
-        along = jnp.minimum(jnp.sum(first * total, -1), jnp.sum(last * total, -1))
-    return ~(along > 0)
+    return ~(jnp.minimum(inner(first, total), inner(last, total)) > 0)
 
 
 @node
@@ -35,7 +33,7 @@ class Checkpoints:
     **Fields**
     - `first`: momentum of the leaf at the edge.
     - `total`: sum of momenta up to and including it.
-    - `before`: momentum of the leaf before it.
+    - `before`: momentum of the leaf before it; not used in row 0.
     """
 
     first: Float[Array, "depth dim"]
@@ -44,19 +42,26 @@ class Checkpoints:
 
     @staticmethod
     def empty(depth: int, dim: int, dtype: jnp.dtype) -> "Checkpoints":
-        """Make empty checkpoints, with one more row than levels: leaves that are no edge write there."""
+        """Make empty checkpoints, with one more row than levels, the spare row of `Rarely.put`."""
         rows: Any = np.zeros((depth + 1, dim), dtype)
         return Checkpoints(rows, rows, rows)
 
-    def record(self, leaf: Int[Array, ""], momentum: Array, total: Array, before: Array) -> "Checkpoints":
+    def record(self, leaf: Int[Array, ""], momentum: Array, total: Array, rarely: Rarely) -> "Checkpoints":
         """Store leaf `leaf` if it is an edge, as every even leaf is."""
-        spare = self.first.shape[0] - 1
-        row = jnp.where(leaf % 2 == 0, jax.lax.population_count(leaf >> 1), spare)
+        row = jax.lax.population_count(leaf >> 1)
+        first, sums = rarely.put(leaf % 2 == 0, (self.first, self.total), row, (momentum, total))
+        return Checkpoints(first, sums, self.before)
 
-        def put(rows: Array, value: Array) -> Array:
-            return jax.lax.dynamic_update_slice_in_dim(rows, value[None], row, 0)
+    def precede(
+        self, leaf: Int[Array, ""], momentum: Array, is_needed: Bool[Array, ""], rarely: Rarely
+    ) -> "Checkpoints":
+        """Store the momentum of odd leaf `leaf` for the next edge, which is the leaf after it, if needed.
 
-        return Checkpoints(put(self.first, momentum), put(self.total, total), put(self.before, before))
+        The test of this leaf comes first, since it may need what is replaced.
+        """
+        row = jax.lax.population_count((leaf + 1) >> 1)
+        (before,) = rarely.put(is_needed, (self.before,), row, (momentum,))
+        return Checkpoints(self.first, self.total, before)
 
     def is_turning(self, leaf: Int[Array, ""], momentum: Array, total: Array) -> Bool[Array, ""]:
         """Return whether a balanced subtree that ends at odd leaf `leaf` turns back, in itself or across its halves."""
@@ -68,7 +73,8 @@ class Checkpoints:
         # The right half of the subtree at a level begins at the edge one level up.
         lower = Checkpoints(self.first[:-1], self.total[:-1], self.before[:-1])
         upper = Checkpoints(self.first[1:], self.total[1:], self.before[1:])
-        turns = _turns(lower, upper, level < last_level, momentum, total)
+        turns = _turns_whole(lower, momentum, total)
+        turns |= (level < last_level) & _turns_across(lower, upper, momentum, total)
         return jnp.any((level >= first_level) & (level <= last_level) & turns)
 
     def _is_turning_at_some(
@@ -81,7 +87,15 @@ class Checkpoints:
 
         def test(carry: tuple[Array, Array]) -> tuple[Array, Array]:
             level, _ = carry
-            return level - 1, _turns(edge(level), edge(level + 1), level < last_level, momentum, total)
+            lower = edge(level)
+            turns = _turns_whole(lower, momentum, total)
+
+            def across() -> Array:
+                return _turns_across(lower, edge(level + 1), momentum, total)
+
+            # Every other test is one of the smallest subtree, which has no halves.
+            halves_turn = jax.lax.cond(level < last_level, across, lambda: jnp.zeros((), bool))
+            return level - 1, turns | halves_turn
 
         def goes_on(carry: tuple[Array, Array]) -> Array:
             return (carry[0] >= first_level) & ~carry[1]
@@ -89,11 +103,15 @@ class Checkpoints:
         return jax.lax.while_loop(goes_on, test, (last_level, jnp.zeros((), bool)))[1]
 
 
-def _turns(lower: Checkpoints, upper: Checkpoints, has_halves: Array, momentum: Array, total: Array) -> Array:
-    """Return whether the subtree from the edge `lower` to now turns; `upper` begins its right half, if it has one."""
+def _turns_whole(lower: Checkpoints, momentum: Array, total: Array) -> Array:
+    """Return whether the subtree from the edge `lower` to now turns."""
+    return is_turning(lower.first, momentum, total - lower.total + lower.first)
+
+
+def _turns_across(lower: Checkpoints, upper: Checkpoints, momentum: Array, total: Array) -> Array:
+    """Return whether one of its halves turns, with the nearest leaf of the other; `upper` begins the right half."""
     whole = total - lower.total + lower.first
     right = total - upper.total + upper.first
-    turns = is_turning(lower.first, momentum, whole)
     turns_left = is_turning(lower.first, upper.first, whole - right + upper.first)
     turns_right = is_turning(upper.before, momentum, right + upper.before)
-    return turns | has_halves & (turns_left | turns_right)
+    return turns_left | turns_right
