@@ -37,8 +37,10 @@ from .block import NUM_PLACES, STATS, Block, ChainState, Limits
 from .pieces import MAX_DIM, marked, while_loop_in_pieces
 from .plain import MAX_SIZE
 
+IN_TURN = 16
+"""Lanes whose rows are written one after the other on CPU, where a scatter is slow."""
+
 _LANES = "lanes"
-_MAX_UNROLLED = 16
 
 
 @node
@@ -60,13 +62,19 @@ class _Lane:
 
 
 def advance_program(
-    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
+    kernel: AbstractKernel,
+    dim: int,
+    dtype: np.dtype,
+    lanes: int,
+    rows: int,
+    in_pieces: bool = True,
+    in_turn: int = IN_TURN,
 ) -> Callable[..., Any]:
     """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
     `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
     With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
-    draws.
+    draws. With more than `in_turn` lanes, their rows are written by one scatter.
     """
 
     def run(
@@ -92,7 +100,8 @@ def advance_program(
                 return new, _put(buffers, row, _row_of(lane, first_draw))
             mapped = jax.vmap(step_active, axis_name=_LANES)
             new, row, index = mapped(lane, metric, key, limits, first_draw)
-            return new, _put_lanes(buffers, row, index, lanes)
+            put = _put_in_turn if lanes <= in_turn else _put_at_once
+            return new, put(buffers, row, index)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
         widths = (dim, dim, len(STATS))
@@ -197,15 +206,21 @@ def _put(buffers: _Row, row: _Row, index: Array) -> _Row:
     return jax.tree.map(put, buffers, row)
 
 
-def _put_lanes(buffers: _Row, row: _Row, index: Array, lanes: int) -> _Row:
-    """Write the row of every lane at its own index; a few lanes in turn, since a scatter is slow on CPU."""
-    if lanes > _MAX_UNROLLED:
-        return jax.tree.map(
-            lambda buffer, value: buffer.at[jnp.arange(lanes), index].set(value), buffers, row
-        )
+def _put_at_once(buffers: _Row, row: _Row, index: Array) -> _Row:
+    """Write the row of every lane at its own index, by one scatter for each buffer."""
+    lanes = jnp.arange(len(index))
 
     def put(buffer: Array, value: Array) -> Array:
-        for lane in range(lanes):
+        return buffer.at[lanes, index].set(value, indices_are_sorted=True, unique_indices=True)
+
+    return jax.tree.map(put, buffers, row)
+
+
+def _put_in_turn(buffers: _Row, row: _Row, index: Array) -> _Row:
+    """Write the row of every lane at its own index, one after the other."""
+
+    def put(buffer: Array, value: Array) -> Array:
+        for lane in range(len(index)):
             start = (jnp.int32(lane), index[lane], jnp.int32(0))
             buffer = jax.lax.dynamic_update_slice(buffer, value[lane][None, None], start)
         return buffer
