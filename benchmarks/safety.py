@@ -119,7 +119,9 @@ def _outside(target: Any, draws: int) -> float:
 
     def compile_timed(*arguments: Any) -> compiled.Programs:
         found = compiled.compile_programs(*arguments)
-        return replace(found, advance=timed(found.advance), sites=timed(found.sites))
+        return replace(
+            found, advance=timed(found.advance), sites=replace(found.sites, run=timed(found.sites.run))
+        )
 
     with mock.patch("accord.drivers.worker.compile_programs", compile_timed):
         found = _run(target, draws)[1]

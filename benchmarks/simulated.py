@@ -49,12 +49,12 @@ def item_response() -> Data:
     return {"y": (generator.random(chance.shape) < chance).astype(int)}
 
 
-def logistic() -> Data:
-    """1000 answers of yes or no, with 25 predictors."""
+def logistic(num_rows: int = 1000, num_predictors: int = 25) -> Data:
+    """Answers of yes or no, with predictors."""
     generator = np.random.default_rng(5)
-    X = generator.normal(size=(1000, 25))
-    logits = -0.5 + X @ generator.normal(0, 0.5, size=25)
-    return {"X": X, "y": (generator.random(1000) < _expit(logits)).astype(int)}
+    X = generator.normal(size=(num_rows, num_predictors))
+    logits = -0.5 + X @ generator.normal(0, 0.5, size=num_predictors)
+    return {"X": X, "y": (generator.random(num_rows) < _expit(logits)).astype(int)}
 
 
 def _expit(x: np.ndarray) -> np.ndarray:

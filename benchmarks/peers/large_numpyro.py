@@ -52,6 +52,14 @@ def stochastic_volatility(y):
     numpyro.sample("y", dist.Normal(0, jnp.exp(log_variance / 2)), obs=y)
 
 
+def logistic(X, y):
+    """Logistic regression."""
+    intercept = numpyro.sample("intercept", dist.Normal(0, 2))
+    with numpyro.plate("predictor", X.shape[1]):
+        beta = numpyro.sample("beta", dist.Normal(0, 1))
+    numpyro.sample("y", dist.Bernoulli(logits=intercept + X @ beta), obs=y)
+
+
 def item_response(y):
     """The two-parameter logistic model."""
     with numpyro.plate("person", y.shape[0]):

@@ -8,7 +8,13 @@ import numpyro.distributions as dist
 from numpyro.distributions import constraints
 
 # By name, like those below.
-from large_numpyro import hierarchical_logistic, horseshoe, item_response, stochastic_volatility  # noqa: F401
+from large_numpyro import (  # noqa: F401
+    hierarchical_logistic,
+    horseshoe,
+    item_response,
+    logistic,
+    stochastic_volatility,
+)
 
 
 def eight_schools(sigma, y=None):

@@ -83,11 +83,11 @@ class CompileClock:
         return total
 
 
-def start_jax() -> CompileClock:
-    """Switch to float64 and start the backend, neither of which is timed."""
+def start_jax(*, is_wide: bool = True) -> CompileClock:
+    """Switch to float64, unless told not to, and start the backend, neither of which is timed."""
     import jax
 
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_enable_x64", is_wide)
     jax.devices()
     return CompileClock().listen()
 

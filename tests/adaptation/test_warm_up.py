@@ -11,6 +11,7 @@ from accord.adaptation import metric as metrics
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.drivers.block import rows_for
+from accord.drivers.columns import Sites
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
@@ -86,7 +87,7 @@ def _run(
         machine = Machine(
             plan,
             advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
-            sites=lambda positions, *others: {},
+            sites=Sites(lambda positions, *others: {}, 256),
         )
         items = [item for chain in range(num_chains) for item in run_chains(machine, [chain], lambda: False)]
     return [item for item in items if isinstance(item, Piece) and item.phase == "sample"]

@@ -14,6 +14,7 @@ from accord.core.pace import Pace
 from accord.core.precision import scope
 from accord.drivers import chain as chains
 from accord.drivers.block import NUM_PLACES
+from accord.drivers.columns import Sites
 from accord.drivers.group import Item, run_chains
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
@@ -267,7 +268,7 @@ def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], An
     return Machine(
         plan,
         advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
-        sites=lambda positions, *others: {"site/twice": 2 * positions},
+        sites=Sites(lambda positions, *others: {"site/twice": 2 * positions}, 256),
     )
 
 

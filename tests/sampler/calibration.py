@@ -20,6 +20,7 @@ from accord import LogDensity
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.drivers.block import rows_for
+from accord.drivers.columns import Sites
 from accord.drivers.ensemble_program import program_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
@@ -84,7 +85,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
             machine = Machine(
                 plan,
                 advance=partial(advance, data),
-                sites=lambda positions, *others: {},
+                sites=Sites(lambda positions, *others: {}, 256),
             )
             items = run_chains(machine, range(lanes), lambda: False)
             pieces = [item for item in items if isinstance(item, Piece) and item.phase == "sample"]

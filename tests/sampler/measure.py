@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from accord.core.precision import scope
+from accord.drivers.columns import Sites
 from accord.drivers.ensemble_program import program_for
 from accord.drivers.group import run_chains
 from accord.drivers.machine import Machine
@@ -67,7 +68,7 @@ def plan_for(
     return Machine(
         plan,
         advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
-        sites=lambda positions, *others: {},
+        sites=Sites(lambda positions, *others: {}, 256),
     )
 
 

@@ -45,7 +45,7 @@ class ChainState:
     """State of one chain between blocks; with lanes, every array has a leading axis of lanes.
 
     **Fields**
-    - `kernel`: the kernel's own state.
+    - `kernel`: the kernel's own state; on the host it may be a `held.Lane`, which stands for it.
     - `step_size`: state of step size adaptation.
     - `mode`: what the next advance is for (`EVALUATE`, `PROBE` or `DRAW`).
     - `draw`: how many draws are complete, warm-up included.
@@ -91,11 +91,12 @@ class Block:
 
     **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
     The first `state.draw - start` rows are the block's draws, the others are undefined. For a chain without a starting
-    point, the first rows are the candidates it evaluated. `num_gradients`, shape `()`.
+    point, the first rows are the candidates it evaluated. `num_gradients`, shape `()`. On the host, `gradients` are a
+    `held.Lane`, since few of them are read.
     """
 
     positions: Float[Array, "rows dim"]
-    gradients: Float[Array, "rows dim"]
+    gradients: Any
     stats: Float[Array, "rows stat"]
     num_gradients: Int[Array, ""]
 

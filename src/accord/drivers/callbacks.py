@@ -23,7 +23,7 @@ def check_callbacks(jaxpr: Any, precision: Precision) -> None:
 
     JAX may call it in its own thread, where scopes have no effect and the setting of the process holds.
     """
-    if precision != "float64" or not any(_is_callback(each) for each in equations(jaxpr)):
+    if precision != "float64" or not any(is_callback(each) for each in equations(jaxpr)):
         return
     (is_wide,) = gather([lambda: jax.dtypes.canonicalize_dtype(np.float64) == np.float64])
     if not is_wide:
@@ -69,7 +69,8 @@ def _nothing(shape: Any) -> jax.Array:
     return jnp.full(shape.shape, jnp.nan if is_float else 0, shape.dtype)
 
 
-def _is_callback(equation: Any) -> bool:
+def is_callback(equation: Any) -> bool:
+    """Return whether an equation calls Python while the program runs."""
     return "callback" in equation.primitive.name
 
 

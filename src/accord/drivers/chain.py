@@ -1,6 +1,6 @@
 """Drive one chain: collect its draws and adapt its step size and metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..kernels.base import PROBE
 from ..kernels.metric import Metric
 from ..storage import Phase
 from .block import STATS, Block, ChainState, start_state
-from .columns import Sites, columns
+from .columns import Drawn
+from .held import on_host, state_on_host
 from .plan import Piece, Plan, Progress, Stuck
 from .tally import BadEnd, Tally
 
@@ -133,9 +134,10 @@ class Chain:
             return
         rows = {
             "position": np.asarray(block.positions[:count]),
-            "gradient": np.asarray(block.gradients[:count]),
             "stats": np.asarray(block.stats[:count]),
         }
+        if first < self.num_warmup:  # later, they stay where they are
+            rows["gradient"] = np.asarray(on_host(block.gradients)[:count])
         known = max(self.num_stored - first, 0)
         if known < count:
             self.blocks = [*self.blocks, {name: array[known:] for name, array in rows.items()}]
@@ -146,18 +148,25 @@ class Chain:
         if not self.plan.is_ensemble:
             self._adapt()
 
-    def end_of_block(self, sites: Sites) -> Iterator[Progress | Piece | BadEnd | Stuck]:
-        """Return what the block has completed: a piece at fixed draws, or about every two seconds."""
-        yield self.progress()
-        yield from self.news
-        self.news = ()
+    @property
+    def is_piece_due(self) -> bool:
+        """Return whether the block has completed a piece: at fixed draws, or about every two seconds."""
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
         is_due = is_boundary or self.draw in (self.num_warmup, self.last) or self.is_given_up
         is_due = is_due or self.is_at_look
         pace = self.plan.pace
         longest = pace.unsaved_seconds * max(1.0, self.plan.lanes / pace.few_lanes)
-        if (is_due or self.unsaved_seconds > longest) and self.blocks:
-            yield self.piece(sites)
+        return bool(self.blocks) and (is_due or self.unsaved_seconds > longest)
+
+    def end_of_block(
+        self, arrays: Mapping[str, np.ndarray] | None
+    ) -> Iterator[Progress | Piece | BadEnd | Stuck]:
+        """Return what the block has brought; `arrays` are the columns of a piece that is due, or None."""
+        yield self.progress()
+        yield from self.news
+        self.news = ()
+        if arrays is not None:
+            yield self.piece(arrays)
             if self.is_given_up:
                 yield Stuck(self.number, self.draw, self.tally)
 
@@ -170,17 +179,20 @@ class Chain:
             self.number, self.phase, done, divergent, self.num_gradients, step_size, self.num_warmup
         )
 
-    def piece(self, sites: Sites) -> Piece:
-        """Join the blocks since the last piece, with the results of the sites program."""
-        phase, offset = self.phase, self.phase_start
-        start = self.piece_start - offset
+    def drawn(self) -> Drawn:
+        """Join the blocks since the last piece."""
+        return Drawn.of(self.blocks, self.phase, self.piece_start - self.phase_start, self.plan.thinning)
+
+    def piece(self, arrays: Mapping[str, np.ndarray]) -> Piece:
+        """Make the piece of the draws since the last one, from their columns."""
+        offset = self.phase_start
         piece = Piece(
             self.number,
-            phase,
-            start,
+            self.phase,
+            self.piece_start - offset,
             self.draw - offset,
-            columns(self.blocks, sites, self.plan, phase, start),
-            self.state,
+            dict(arrays),
+            state_on_host(self.state),
             self.metric,
             self.choice,
             self.num_gradients - self.gradients_at_piece,

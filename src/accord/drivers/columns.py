@@ -1,47 +1,142 @@
-"""Arrange the draws of a chain for a segment: positions, statistics, and results of the sites program.
+"""Arrange the draws of chains for segments: positions, statistics, and results of the sites program.
 
 Draws that thinning leaves out cost nothing here. Sites of warm-up draws are not computed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core.tree import to_numpy
 from ..storage import Phase
 from .block import PART_DTYPES, STAT_DTYPES, STATS
-from .plan import Plan
-
-Sites = Callable[..., dict[str, Any]]
-"""The compiled program `(positions, log_densities, num_sites, num_parts) -> {name: rows}` of `program`."""
 
 
-def columns(
-    blocks: Sequence[Mapping[str, np.ndarray]], sites: Sites, plan: Plan, phase: Phase, first: int
-) -> dict[str, np.ndarray]:
-    """Return the kept columns of the draws in `blocks`, which start at draw `first` of their phase."""
-    step = plan.thinning if phase == "sample" else 1
-    kept = slice(-first % step, None, step)
-    positions, stats = (
-        np.concatenate([block[name] for block in blocks])[kept] for name in ("position", "stats")
-    )
-    arrays = {"position": np.ascontiguousarray(positions)}
+@dataclass(frozen=True)
+class Sites:
+    """The compiled program of `sites_program`.
+
+    **Fields**: `run(positions, log_densities, num_sites, num_parts) -> {name: rows}`; `rows` that it has room for, and
+    `batch`, how many of them it computes at once.
+    """
+
+    run: Callable[..., dict[str, Any]]
+    rows: int
+    batch: int = 1
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Draws of one chain, all of one phase, for a segment.
+
+    **Fields**: `phase`; `first`, the number of the first draw in its phase, after thinning; `positions`, shape
+    `(draw, dim)`; `stats`, shape `(draw, len(STATS))`; `gradients`, shape `(draw, dim)`, of warm-up only.
+    """
+
+    phase: Phase
+    first: int
+    positions: np.ndarray
+    stats: np.ndarray
+    gradients: np.ndarray | None = None
+
+    @staticmethod
+    def of(blocks: Sequence[Mapping[str, np.ndarray]], phase: Phase, first: int, thinning: int) -> "Drawn":
+        """Return the kept draws among those in `blocks`, which start at draw `first` of their phase."""
+        step = thinning if phase == "sample" else 1
+        kept = slice(-first % step, None, step)
+        positions, stats = (
+            np.concatenate([block[name] for block in blocks])[kept] for name in ("position", "stats")
+        )
+        gradients = np.concatenate([block["gradient"] for block in blocks]) if phase == "warmup" else None
+        return Drawn(phase, -(-first // step), np.ascontiguousarray(positions), stats, gradients)
+
+
+def columns(drawn: Sequence[Drawn], sites: Sites) -> list[dict[str, np.ndarray]]:
+    """Return the columns of segments with these draws; the sites of many short ones are computed by one call."""
+    if not drawn:
+        return []
+    found: list[list[dict[str, np.ndarray]]] = [[] for _ in drawn]
+    for places in _calls(drawn, sites):
+        answer = _call(drawn, places, sites)
+        for place in places:
+            rows = slice(place.slot, place.slot + place.count)
+            found[place.number].append({name: array[rows] for name, array in answer.items()})
+    return [_arranged(each, _joined(parts)) for each, parts in zip(drawn, found, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """`count` draws of `drawn[number]`, from its draw `start` on, in a call at row `slot`."""
+
+    number: int
+    start: int
+    count: int
+    slot: int
+
+
+def _calls(drawn: Sequence[Drawn], sites: Sites) -> Iterator[list[_Place]]:
+    """Yield the places of the draws in each call, those that need sites first.
+
+    A draw's index in its batch is its number in its phase, modulo the batch. So its bits do not depend on where blocks
+    end, nor on other chains.
+    """
+    batch, places, end = sites.batch, [], 0
+    for number in sorted(range(len(drawn)), key=lambda number: drawn[number].phase == "warmup"):
+        start, total = 0, len(drawn[number].positions)
+        while True:
+            slot = -(-end // batch) * batch + (drawn[number].first + start) % batch
+            count = min(total - start, sites.rows - slot)
+            if count < min(total - start, 1):
+                yield places
+                places, end = [], 0
+                continue
+            places.append(_Place(number, start, count, slot))
+            start, end = start + count, slot + count
+            if start == total:
+                break
+    yield places
+
+
+def _call(drawn: Sequence[Drawn], places: Sequence[_Place], sites: Sites) -> dict[str, np.ndarray]:
+    """Call the program for these draws."""
+    like = drawn[0].positions
+    positions = np.zeros((sites.rows, like.shape[1]), like.dtype)
+    heights = np.zeros(sites.rows, like.dtype)
+    num_sites = num_parts = 0
+    for place in places:
+        each = drawn[place.number]
+        rows, draws = (
+            slice(place.slot, place.slot + place.count),
+            slice(place.start, place.start + place.count),
+        )
+        positions[rows], heights[rows] = each.positions[draws], each.stats[draws, STATS.index("lp")]
+        num_parts = rows.stop
+        num_sites = rows.stop if each.phase == "sample" else num_sites
+    found = sites.run(positions, heights, np.int32(num_sites), np.int32(num_parts))
+    return to_numpy(found)
+
+
+def _joined(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Join the rows of several calls."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _arranged(drawn: Drawn, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the columns of a segment, with the results of the sites program."""
+    arrays = {"position": drawn.positions}
     arrays |= {
-        f"stat/{name}": stats[:, column].astype(dtype)
+        f"stat/{name}": drawn.stats[:, column].astype(dtype)
         for column, (name, dtype) in enumerate(STAT_DTYPES.items())
     }
-    count = len(positions)
-    padded, heights = np.zeros((plan.segment, plan.dim), plan.dtype), np.zeros(plan.segment, plan.dtype)
-    padded[:count], heights[:count] = positions, stats[:, STATS.index("lp")]
-    num_sites = count if phase == "sample" else 0
-    found = sites(padded, heights, np.int32(num_sites), np.int32(count))
     arrays |= {
-        f"stat/{name}": np.asarray(found[f"stat/{name}"])[:count].astype(dtype)
+        f"stat/{name}": found[f"stat/{name}"].astype(dtype)
         for name, dtype in PART_DTYPES.items()
         if f"stat/{name}" in found
     }
-    if phase == "warmup":
-        return arrays | {"gradient": np.concatenate([block["gradient"] for block in blocks])}
-    return arrays | {
-        name: np.asarray(rows)[:count] for name, rows in found.items() if name.startswith("site/")
-    }
+    if drawn.gradients is not None:
+        return arrays | {"gradient": drawn.gradients}
+    return arrays | {name: rows for name, rows in found.items() if name.startswith("site/")}

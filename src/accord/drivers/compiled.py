@@ -26,6 +26,7 @@ from .alike import MANY_SITES, gradient_of_merged, merged
 from .block import NUM_PLACES, Limits, start_state
 from .bundles import Bundles, bundled, unbundled
 from .callbacks import check_callbacks, without_raising
+from .columns import Sites
 from .compiler import (
     PROGRAMS,
     adds_many_up,
@@ -39,7 +40,8 @@ from .ensemble_program import program_for
 from .needed import only
 from .placement import Placement
 from .plan import Plan
-from .sites_program import sites_program
+from .program import IN_TURN
+from .sites_program import sites_program, sizes
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,20 @@ class Programs:
 
     **Fields**
     - `advance(chain, metric, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
-    - `sites(positions, log_densities, num_sites, num_parts) -> {name: rows}`: sites as `site/x`, and the parts
-      of the log densities as `stat/log_prior` and `stat/log_likelihood`, if there are any. See `sites_program`.
+    - `sites`: results are sites as `site/x`, and the parts of the log densities as `stat/log_prior` and
+      `stat/log_likelihood`, if there are any. See `sites_program`.
     - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
     - `is_cached`: whether this process had already compiled them.
     - `constants`: the numbers in them; None if they are not compared, as where rows are shared out.
+    - `put`: puts a tree of arrays where they take their arguments from.
     """
 
     advance: Callable[..., Any]
-    sites: Callable[..., dict[str, Any]]
+    sites: Sites
     seconds: dict[str, float]
     is_cached: bool
     constants: Constants | None
+    put: Callable[[Any], Any]
 
 
 def compile_programs(
@@ -119,6 +123,7 @@ def compile_programs(
     every = [each for closed in (gradient, kept) for each in equations(closed.jaxpr)]
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(kept.consts)
+    room, batch = sizes(kept.jaxpr, plan)
     # How far a program goes is an argument of it, and so is the acceptance to aim at.
     # The form of the metric is data, but for how many directions there is room.
     program_kernel, rank = plan.kernel.compiled, plan.metric_rank
@@ -132,6 +137,7 @@ def compile_programs(
         precision,
         lanes,
         rows,
+        batch,
         jax.default_backend(),
         tuple(device.id for device in place.devices),
     )
@@ -142,7 +148,8 @@ def compile_programs(
 
     def build() -> tuple[Any, Any]:
         def advance(in_pieces: bool) -> Any:
-            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces)
+            in_turn = IN_TURN if is_cpu else 0
+            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
 
             def advance(consts: Any, data: Any, *rest: Any) -> Any:
                 return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
@@ -156,12 +163,12 @@ def compile_programs(
                 found = _call(wanted, consts, data, *at)
                 return dict(zip([name for name in names if name.startswith(kind)], found, strict=True))
 
-            run = sites_program(partial(named, "site/"), partial(named, "stat/"), rows)
+            run = sites_program(partial(named, "site/"), partial(named, "stat/"), room, batch)
             return run(*rest)
 
         drawn = (
-            jax.ShapeDtypeStruct((rows, dim), dtype),
-            jax.ShapeDtypeStruct((rows,), dtype),
+            jax.ShapeDtypeStruct((room, dim), dtype),
+            jax.ShapeDtypeStruct((room,), dtype),
             np.int32(0),
             np.int32(0),
         )
@@ -214,12 +221,15 @@ def compile_programs(
     on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
-        lambda *rest: unbundled(sites(on_device[1], on_device[2], *rest), bundles, "site/"),
+        Sites(
+            lambda *rest: unbundled(sites(on_device[1], on_device[2], *rest), bundles, "site/"), room, batch
+        ),
         {"trace": traced - began, "compile": done - traced},
         is_cached,
         None
         if plan.shard
         else Constants.of(gradient),  # a program for several devices has numbers of its own
+        place.put,
     )
 
 

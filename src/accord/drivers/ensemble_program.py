@@ -24,7 +24,7 @@ from ..kernels.integrator import Target
 from ..kernels.metric import Metric
 from ..kernels.rarely import rarely_in_lanes
 from .block import STATS, Block, ChainState, Limits
-from .program import advance_program, place_number
+from .program import IN_TURN, advance_program, place_number
 
 _LANES = "lanes"
 
@@ -53,12 +53,18 @@ class _Carry:
 
 
 def program_for(
-    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
+    kernel: AbstractKernel,
+    dim: int,
+    dtype: np.dtype,
+    lanes: int,
+    rows: int,
+    in_pieces: bool = True,
+    in_turn: int = IN_TURN,
 ) -> Callable[..., Any]:
     """Return the program for `kernel`: this one for an ensemble, or the one for independent chains."""
     if isinstance(kernel, ChEES):
         return ensemble_program(kernel, dim, dtype, lanes, rows)
-    return advance_program(kernel, dim, dtype, lanes, rows, in_pieces)
+    return advance_program(kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
 
 
 def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows: int) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from ..kernels import ChEES, Metric
 from ..kernels.base import PROBE
 from .block import ChainState
 from .chain import Chain
+from .held import on_host
 
 
 def stops(chains: Sequence[Chain]) -> list[int]:
@@ -27,7 +28,7 @@ def stops(chains: Sequence[Chain]) -> list[int]:
 
 def begin(chains: Sequence[Chain]) -> None:
     """Give chains with starting points a common metric."""
-    points = [chain.state.kernel.point for chain in chains]
+    points = [on_host(chain.state.kernel).point for chain in chains]
     positions, gradients = (
         np.stack([getattr(point, name) for point in points]) for name in ("position", "gradient")
     )
@@ -59,7 +60,7 @@ def _update(chains: Sequence[Chain], start: int, *, is_first: bool) -> None:
         np.stack([np.concatenate([block[name] for block in chain.window])[start:] for chain in chains])
         for name in ("position", "gradient")
     )
-    log_densities = np.asarray([chain.state.kernel.point.log_density for chain in chains])
+    log_densities = np.asarray([on_host(chain.state.kernel).point.log_density for chain in chains])
     previous = chains[0].metric
     form = chains[0].plan.kernel.metric
     metric, choice, least = pooled.learn(positions, gradients, log_densities, previous, form)

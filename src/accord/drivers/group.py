@@ -14,9 +14,11 @@ from ..core.pace import Pace
 from . import ensembles
 from .block import NUM_PLACES, STATS
 from .chain import Chain
+from .columns import columns
 from .complete import check_replicas
 from .constants import Constants
 from .fingerprint import Fingerprint, fixed_points
+from .held import on_host
 from .machine import Answer, Machine
 from .plan import Piece, Progress, Stuck
 from .replay import bad_ends
@@ -108,9 +110,10 @@ def work(
         budget = next_budget(machine.plan.pace, group.budget, done, in_program, elapsed - in_program)
         group = replace(group, budget=budget)
         has_look = False
-        for lane, chain in enumerate(chains):
+        for chain in chains:
             chain.unsaved_seconds += elapsed
-            found = list(chain.end_of_block(machine.sites))
+        for lane, (chain, arrays) in enumerate(zip(chains, _columns(machine, chains, group), strict=True)):
+            found = list(chain.end_of_block(arrays))
             has_look = has_look or (chain.is_at_look and any(isinstance(each, Piece) for each in found))
             made += [(now, item) for item in found if lane < group.num_kept]
         # Handed over at once, since a rule may hold there, and since what a chain met beyond may then be of no account.
@@ -137,7 +140,9 @@ def next_budget(pace: Pace, budget: int, done: int, seconds: float, beside: floa
 def flush(machine: Machine, group: Group) -> tuple[Group, list[Item]]:
     """Return the draws since the last piece, before a run ends early."""
     chains = [copy.copy(chain) for chain in group.chains]
-    items: list[Item] = [chain.piece(machine.sites) for chain in chains[: group.num_kept] if chain.blocks]
+    left = [chain for chain in chains[: group.num_kept] if chain.blocks]
+    arrays = columns([chain.drawn() for chain in left], machine.sites)
+    items: list[Item] = [chain.piece(each) for chain, each in zip(left, arrays, strict=True)]
     return replace(group, chains=tuple(chains)), items
 
 
@@ -161,8 +166,16 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     answer = machine.run(chains, states, [1] * lanes, [count] * lanes, places)
     check_replicas(answer.returned)
     block = answer.blocks[0]
-    heights, gradients = block.stats[:count, STATS.index("lp")], block.gradients[:count]
+    heights, gradients = block.stats[:count, STATS.index("lp")], on_host(block.gradients)[:count]
     return Fingerprint(np.stack([heights, np.linalg.norm(gradients, axis=1)], axis=1).astype(float))
+
+
+def _columns(machine: Machine, chains: Sequence[Chain], group: Group) -> list[dict[str, np.ndarray] | None]:
+    """Return the columns of the pieces that are due, by lane: none for idle ones, and None where nothing is due."""
+    due = {lane for lane, chain in enumerate(chains) if chain.is_piece_due}
+    kept = sorted(lane for lane in due if lane < group.num_kept)
+    found = dict(zip(kept, columns([chains[lane].drawn() for lane in kept], machine.sites), strict=True))
+    return [found.get(lane, {}) if lane in due else None for lane in range(len(chains))]
 
 
 def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> Answer:

@@ -20,6 +20,9 @@ MAX_CHAINS = 2**20
 MAX_LANES = 2**16
 """Most lanes of a program. The host needs 4 ms and 44 KiB for each at the start."""
 
+USUAL_LANES = 2**10
+"""Most lanes of a program on an accelerator, unless the user asks for more: see "Lanes" in docs/choices.md."""
+
 _MAX_NUMBER = 2**32 - 1  # of a chain: it is one word of the counter of its random numbers
 
 
@@ -47,6 +50,11 @@ def check_length(num_kept: int, thinning: int, num_warmup: int) -> None:
             f"{shown(total)} draws of each chain, and a chain can make at most {MAX_DRAWS}. Ask for fewer, or for more "
             "chains."
         )
+
+
+def lanes_on_accelerators(num_chains: int) -> int:
+    """Return the usual number of lanes on accelerators; it does not depend on how many there are."""
+    return min(1 << (num_chains - 1).bit_length(), USUAL_LANES)
 
 
 def check_lanes(lanes: int, dim: int, num_rows: int) -> None:

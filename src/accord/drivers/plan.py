@@ -36,7 +36,7 @@ class Plan:
     blocks, with the axis of the rows; `start`, the candidates for starting points; `until`, the rule that may end the
     run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice at the end,
     or an error at once; `first_look`, kept draws per chain at which the rule is first checked; `pace`, how much is done
-    at a time.
+    at a time; `rows_at_once`, the most draws whose sites are computed in one batch.
     """
 
     kernel: AbstractKernel
@@ -55,6 +55,7 @@ class Plan:
     on_nonfinite: OnNonFinite = "notice"
     first_look: int = FIRST
     pace: Pace = USUAL
+    rows_at_once: int = 1
 
     def __post_init__(self) -> None:
         check_length(self.num_kept, self.thinning, max(self.num_warmup, self.max_warmup))

@@ -37,6 +37,9 @@ from .pieces import marked, while_loop_in_pieces
 
 T = TypeVar("T")
 
+IN_TURN = 16
+"""Lanes whose rows are written one after the other on CPU, where a scatter is slow."""
+
 _LANES = "lanes"
 
 
@@ -59,13 +62,19 @@ class _Lane:
 
 
 def advance_program(
-    kernel: AbstractKernel, dim: int, dtype: np.dtype, lanes: int, rows: int, in_pieces: bool = True
+    kernel: AbstractKernel,
+    dim: int,
+    dtype: np.dtype,
+    lanes: int,
+    rows: int,
+    in_pieces: bool = True,
+    in_turn: int = IN_TURN,
 ) -> Callable[..., Any]:
     """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
 
     `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
     With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
-    draws.
+    draws. With more than `in_turn` lanes, their rows are written by one scatter.
     """
 
     def run(
@@ -94,7 +103,8 @@ def advance_program(
                 return new, buffers
             mapped = jax.vmap(step_active, axis_name=_LANES)
             new, row, at = mapped(lane, metric, key, limits, first_draw)
-            return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values), buffers, row)
+            put = put_rows if lanes <= in_turn else _put_at_once
+            return new, jax.tree.map(lambda rows, values: put(rows, at, values), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
         widths = (dim, dim, len(STATS))
@@ -187,3 +197,9 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
         step_size,
     )
     return jnp.stack([column.astype(step_size.dtype) for column in columns])
+
+
+def _put_at_once(rows: Array, at: Array, values: Array) -> Array:
+    """Write the row of every lane at its own index, by one scatter; arguments as for `put_rows`."""
+    lanes = jnp.arange(len(at))
+    return rows.at[lanes, at].set(values, indices_are_sorted=True, unique_indices=True)

@@ -14,6 +14,7 @@ from ..adaptation.ensemble import EnsembleState, step_factor
 from ..kernels.base import DRAW, Point
 from .block import STATS, Block, ChainState, start_state
 from .chain import Chain
+from .held import on_host
 from .machine import Machine
 from .plan import Plan
 from .tally import BadEnd
@@ -33,7 +34,7 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
         states, stops = [each.state for each in chains], [0] * len(chains)  # the others stand still
         states[lane], stops[lane] = state, stop
         after = machine.run(chains, states, stops, [budget] * len(chains)).states
-        return after[lane].kernel
+        return on_host(after[lane].kernel)
 
     found = []
     for row, kind in chain.tally.wanted(chain.phase_of(chain.draw), np.asarray(block.stats[:count])):
@@ -51,7 +52,7 @@ def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState
     if row == 0:
         return state
     stats, as_int = block.stats[row - 1], np.int32
-    point = Point(block.positions[row - 1], stats[STATS.index("lp")], block.gradients[row - 1])
+    point = Point(block.positions[row - 1], stats[STATS.index("lp")], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = replace(plan.kernel.init(point.position), point=point)
     step_size, dtype = block.stats[row, STATS.index("step_size")], block.stats.dtype

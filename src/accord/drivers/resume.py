@@ -43,6 +43,7 @@ from .record import notice_records, read
 from .requests import check_kinds, default_executor, density_of, display
 from .restore import restore
 from .run import Order, carry_out, closed_on_error
+from .sites_program import rows_at_once
 from .starting.choose import KEPT, stored_start
 from .starting.shared import points_for
 from .stopping.described import rule_from
@@ -185,6 +186,7 @@ def _planned(stored: Manifest, density: LogDensity, executor: AbstractExecutor) 
         on_nonfinite=settings.get("on_nonfinite", "notice"),
         first_look=stored_first_look(settings),
         pace=executor.pace,
+        rows_at_once=rows_at_once(),
     )
 
 

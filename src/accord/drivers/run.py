@@ -26,6 +26,7 @@ from .ending import LOST, lost_chains, stopping_of, without
 from .explain import blamed
 from .foresight import Foresight
 from .group import Group
+from .idle import idle_devices
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .plan import Plan
@@ -240,6 +241,7 @@ def _finish(order: Order, ledger: Ledger, failures: Sequence[Failure], foresight
             *repaired(ledger.repaired),
             *foresight.notices(is_interrupted=not draws.complete),
             *not_compared(density, order.plan),
+            *idle_devices(order.executor, order.plan, len(run.manifest.chains)),
         )
     )
     timings = {**ledger.timings, **ledger.seconds, "total": time.perf_counter() - order.began}

@@ -20,12 +20,13 @@ from .block import rows_for
 from .describe import describe
 from .draws import Draws
 from .interrupts import Interrupts
-from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws
+from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes_on_accelerators
 from .memory import check_memory
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .requests import check_kinds, check_until, default_executor, density_of, display
 from .resume import attach
 from .run import Order, closed_on_error
+from .sites_program import rows_at_once
 from .starting.choose import KEPT, Init, start_of
 from .starting.shared import points_for
 from .stopping.base import AbstractRule
@@ -90,8 +91,8 @@ def sample(
       points are fixed, so that results are reproducible; only `Seconds` depends on the clock. `draws.stopping` has what
       each check found.
     - `lanes`: how many chains one compiled program carries, at most 2**16. It changes the last bits of the draws, so it
-      is recorded. None is 1 on CPU, the number of chains rounded up to a power of two on accelerators, and all chains
-      with `ChEES`.
+      is recorded. None is 1 on CPU; on accelerators, however many, the number of chains rounded up to a power of two,
+      at most 1024; and all chains with `ChEES`. Devices share out groups of this many chains.
     - `executor`: where chains run; None is `Threads()`, or `Devices()` with several accelerators. `Processes()`
       starts a process for each core; `Devices(shard={"X": 0})` distributes rows of data over devices.
     - `precision`: `"float64"` or `"float32"`. Your JAX settings have no effect on it and stay as they are.
@@ -162,6 +163,7 @@ def sample(
                 on_nonfinite,
                 first_look(len(numbers)),
                 executor.pace,
+                rows_at_once(),
             )
             store = store or Memory()
             if store.location is None:
@@ -205,4 +207,4 @@ def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int |
 def _lane_width(lanes: int | None, num_chains: int) -> int:
     if lanes is not None:
         return positive_count("lanes", lanes, maximum=MAX_LANES)
-    return 1 if jax.default_backend() == "cpu" else min(1 << (num_chains - 1).bit_length(), MAX_LANES)
+    return 1 if jax.default_backend() == "cpu" else lanes_on_accelerators(num_chains)

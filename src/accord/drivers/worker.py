@@ -2,7 +2,7 @@
 
 import contextlib
 import pickle
-import queue
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,6 +38,10 @@ class Task:
         """Numbers of its chains."""
         return self.group.numbers if isinstance(self.group, Group) else list(self.group)
 
+    def is_on(self, machine: Machine) -> bool:
+        """Return whether the chains are on the device of a machine."""
+        return isinstance(self.group, Group) and machine.holds(self.group.chains[0])
+
     def without(self, number: int) -> "Task":
         """Return the task without some chains."""
         if isinstance(self.group, Group):
@@ -50,25 +54,28 @@ Outcome = tuple[Group, list[Item]]
 
 
 class Machines:
-    """Machines of a process: a task takes a free one.
+    """Machines of a process: a task takes a free one, if possible the one on whose device its chains are.
 
     The machine of JAX's default device serves any number of tasks at once. A machine over several devices serves one:
     two programs on the same devices would wait for each other in a collective.
     """
 
     def __init__(self, machines: Sequence[Machine]):
-        self._free: queue.SimpleQueue[Machine] = queue.SimpleQueue()
-        for machine in machines:
-            self._free.put(machine)
+        self._free, self._is_any_free = list(machines), threading.Condition()
 
     @contextlib.contextmanager
-    def taken(self) -> Iterator[Machine]:
+    def taken(self, task: Task) -> Iterator[Machine]:
         """Take a machine for the length of the `with` block."""
-        machine = self._free.get()
+        with self._is_any_free:
+            self._is_any_free.wait_for(lambda: self._free)
+            machine = next((each for each in self._free if task.is_on(each)), self._free[0])
+            self._free.remove(machine)
         try:
             yield machine
         finally:
-            self._free.put(machine)
+            with self._is_any_free:
+                self._free.append(machine)
+                self._is_any_free.notify()
 
 
 def build_all(
@@ -80,8 +87,9 @@ def build_all(
 ) -> tuple[Machines, dict[str, float]]:
     """Build a machine per group of devices, or one for the default device; return them and the seconds.
 
-    `meanwhile()` is called while XLA compiles.
+    Groups of devices beyond the number of tasks get none. `meanwhile()` is called while XLA compiles.
     """
+    groups = groups[:num_tasks]
     found = [build(density, plan, devices, meanwhile) for devices in groups]
     seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
     machines = [
@@ -101,13 +109,13 @@ def build(
     """Compile the programs of a plan, for these devices or JAX's default one; return the machine and the seconds."""
     cache.persist()
     programs = compile_programs(density, plan, devices, meanwhile)
-    machine = Machine(plan, programs.advance, programs.sites, constants=programs.constants)
+    machine = Machine(plan, programs.advance, programs.sites, constants=programs.constants, put=programs.put)
     return machine, programs.seconds
 
 
 def do_on_any(machines: Machines, task: Task, is_stopped: Callable[[], bool]) -> Outcome:
     """Run a task in this thread, on a free machine."""
-    with machines.taken() as machine:
+    with machines.taken(task) as machine:
         return do(machine, task, is_stopped)
 
 

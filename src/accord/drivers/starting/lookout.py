@@ -7,6 +7,7 @@ import numpy as np
 
 from ..block import NUM_PLACES, STATS, ChainState, starting_states
 from ..chain import Chain
+from ..held import on_host
 from ..machine import Machine
 from .ascent import Place
 
@@ -57,12 +58,12 @@ class Lookout:
             stops[lane], budgets[lane] = 1, count
             tables[lane, :count] = np.stack([*positions, *[positions[-1]] * (count - len(positions))])
         states = self._states({lane: positions[0] for lane, positions in wanted.items()})
-        blocks = self.machine.look(self.chains, states, stops, budgets, tables)
+        blocks = self.machine.run(self.chains, states, stops, budgets, tables).blocks
         found = {}
         for lane, positions in wanted.items():
             self.chains[lane].num_gradients += int(blocks[lane].num_gradients)
             heights = blocks[lane].stats[: len(positions), STATS.index("lp")].tolist()
-            gradients = np.array(blocks[lane].gradients[: len(positions)])
+            gradients = np.array(on_host(blocks[lane].gradients)[: len(positions)])
             found[lane] = [Place(*each) for each in zip(positions, heights, gradients, strict=True)]
         return found
 

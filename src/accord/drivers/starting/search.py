@@ -16,6 +16,7 @@ from ...adaptation import metric as metrics
 from .. import ensembles
 from ..block import NUM_PLACES
 from ..chain import Chain
+from ..held import on_host
 from ..machine import Machine
 from .ascent import Climb, Place, around, ascend, log_mass
 from .lookout import Lookout
@@ -87,7 +88,9 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     for lane in starts:
         chain = chains[lane]
         chain.is_started = True
-        chain.metric = metrics.initial_metric(np.asarray(chain.state.kernel.point.gradient), plan.metric_rank)
+        chain.metric = metrics.initial_metric(
+            np.asarray(on_host(chain.state.kernel).point.gradient), plan.metric_rank
+        )
     if plan.is_ensemble:
         ensembles.begin(chains)
 
