@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accord.language.model import ModelFunction
-
 Data = Mapping[str, Any]
 """A posterior's data by Stan's names: numbers, and NumPy arrays with Stan's shapes (`iris[row, column]`)."""
 
@@ -20,7 +18,7 @@ class Entry:
       states are left out.
     """
 
-    model: ModelFunction
+    model: Callable[..., Any]
     arguments: Callable[[Data], dict[str, Any]]
 
 
