@@ -1,0 +1,125 @@
+"""Make one run in a process of its own, with limits, and make a record of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from environment import fresh_environment
+from judging import judge
+from registry import Problem
+from results import Record
+from runs import message_of
+
+HERE = Path(__file__).resolve().parent
+STAND_IN = HERE.parent / "peers" / "standin"
+GRACE = 20.0  # seconds after the limit in which a run that was interrupted may hand over what it has
+
+# By name: the script, and the variant of it.
+ENGINES = {
+    "accord": ("with_accord.py", ""),
+    "numpyro": ("with_numpyro.py", ""),
+    "numpyro_vectorized": ("with_numpyro.py", "vectorized"),
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take.
+
+    **Fields**
+    - `seconds`: of wall clock, from the start of the process.
+    - `cpu_seconds`: of the process, or None.
+    - `again_below`: a run of fewer seconds is made a second time in its process, for the warm time.
+    """
+
+    seconds: float
+    cpu_seconds: float | None
+    again_below: float
+
+
+def launch(
+    engine: str,
+    problem: Problem,
+    seed: int,
+    *,
+    python: Path,
+    limits: Limits,
+    reference: Mapping[str, np.ndarray],
+) -> Record:
+    """Run to the end or the limit. `error` says what went wrong, if anything did."""
+    script, variant = ENGINES[engine]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        output, caches = Path(name) / "out", Path(name) / "caches"
+        caches.mkdir()
+        command = [sys.executable if engine == "accord" else str(python), str(HERE / script)]
+        command += [problem.module, problem.model, str(output), "--seed", str(seed), "--variant", variant]
+        command += [] if problem.data is None else ["--data", str(problem.data.resolve())]
+        command += ["--again-below", str(limits.again_below)]
+        if limits.cpu_seconds is not None:
+            command += ["--cpu-limit", str(limits.cpu_seconds)]
+        variables = fresh_environment(caches)
+        if engine != "accord":
+            variables["PYTHONPATH"] = str(STAND_IN)
+        record: Record = {"load": os.getloadavg()[0]}
+        return record | _outcome(command, variables, output, limits, reference)
+
+
+def _outcome(
+    command: list[str],
+    variables: dict[str, str],
+    output: Path,
+    limits: Limits,
+    reference: Mapping[str, np.ndarray],
+) -> dict[str, Any]:
+    """Wait for a process, and read what it wrote."""
+    code, errors = _wait(command, variables, output, limits.seconds)
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and errors is not None):
+        return {"error": f"over {limits.cpu_seconds or 0:.0f} s of CPU, or killed by signal {-code}"}
+    written = output.with_suffix(".json")
+    if not written.exists():
+        return {"error": message_of(errors) if errors is not None else f"over {limits.seconds:.0f} s"}
+    import json
+
+    record = json.loads(written.read_text())
+    if record.get("interrupted"):
+        record["error"] = "over the limit"
+    if output.with_suffix(".npz").exists():
+        record |= judge(output.with_suffix(".npz"), reference)
+    return record
+
+
+def _wait(
+    command: list[str], variables: dict[str, str], output: Path, seconds: float
+) -> tuple[int, str | None]:
+    """The exit code, and what was said on standard error; None in place of that after the limit."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=variables,
+        cwd=output.parent,
+        start_new_session=True,
+    )
+    try:
+        _, errors = process.communicate(timeout=seconds)
+        return process.returncode, errors
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # accord returns the draws that it has
+        try:
+            process.communicate(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        return 0, None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
