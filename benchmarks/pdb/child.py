@@ -86,6 +86,8 @@ def _again(run: Run) -> dict[str, float]:
     clock = _Clock()
     outcome = run()
     found = clock.read()
+    if outcome.facts.get("interrupted"):
+        return {}
     return {
         "warm_seconds": found["seconds"] - outcome.compile_seconds,
         "second_seconds": found["seconds"],

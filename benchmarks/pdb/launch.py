@@ -1,5 +1,6 @@
 """Make one run in a process of its own, with limits, and make a record of it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -81,19 +82,24 @@ def _outcome(
 ) -> dict[str, Any]:
     """Wait for a process, and read what it wrote."""
     code, errors = _wait(command, variables, output, limits.seconds)
-    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and errors is not None):
-        return {"error": f"over {limits.cpu_seconds or 0:.0f} s of CPU, or killed by signal {-code}"}
     written = output.with_suffix(".json")
     if not written.exists():
-        return {"error": message_of(errors) if errors is not None else f"over {limits.seconds:.0f} s"}
-    import json
-
+        return {"error": _reason(code, errors, limits)}
     record = json.loads(written.read_text())
     if record.get("interrupted"):
-        record["error"] = "over the limit"
+        record["error"] = _reason(0, None, limits)
     if output.with_suffix(".npz").exists():
         record |= judge(output.with_suffix(".npz"), reference)
     return record
+
+
+def _reason(code: int, errors: str | None, limits: Limits) -> str:
+    """Say why a process handed nothing over; `errors` is None after the limit."""
+    if errors is None:
+        return f"over {limits.seconds:.0f} s"
+    if code in (-signal.SIGXCPU, -signal.SIGKILL) and limits.cpu_seconds is not None:
+        return f"over {limits.cpu_seconds:.0f} s of CPU"
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else message_of(errors)
 
 
 def _wait(
