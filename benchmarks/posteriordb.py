@@ -24,13 +24,15 @@ import accord
 from environment import default_folder, python_of, versions
 from results import Record, Results
 
-HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE / "pdb"))
+sys.path.append(str(Path(__file__).resolve().parent / "pdb"))
 
 from database import Database
 from launch import ENGINES, Limits, launch
 from left_out import LEFT_OUT
 from registry import Problem, missing, problems
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "posteriordb.jsonl"
+NUMPYRO = (("numpyro", "diffrax"),)  # what its environment has
 
 Run = tuple[str, Problem, int]  # engine, posterior, seed
 
@@ -46,7 +48,7 @@ def main() -> None:
     if options.list:
         _list(chosen, database)
     elif options.verify:
-        _verify(chosen, database)
+        _verify(chosen, database, python_of(options.env, NUMPYRO))
     elif options.page:
         from posterior_page import write
 
@@ -58,7 +60,7 @@ def main() -> None:
 def measure(options: argparse.Namespace, chosen: Sequence[Problem], database: Database) -> None:
     """Make the runs that are not there yet, those of the first seed before any other."""
     results = Results(options.output)
-    python = python_of(options.env, (("numpyro", "diffrax"),))
+    python = python_of(options.env, NUMPYRO)
     surroundings: Record = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
@@ -105,7 +107,9 @@ def plan(options: argparse.Namespace, chosen: Sequence[Problem]) -> Iterator[Run
 def _has_failed(runs: Sequence[Record], run: Run) -> bool:
     engine, problem, _ = run
     return any(
-        bool(other["error"]) for other in runs if (other["engine"], other["posterior"]) == (engine, problem.posterior)
+        bool(other["error"])
+        for other in runs
+        if (other["engine"], other["posterior"]) == (engine, problem.posterior)
     )
 
 
@@ -120,20 +124,25 @@ def _list(chosen: Sequence[Problem], database: Database) -> None:
         print(f"{name}  left out: {LEFT_OUT.get(model, 'no model here yet')}")
 
 
-def _verify(chosen: Sequence[Problem], database: Database) -> None:
+def _verify(chosen: Sequence[Problem], database: Database, python: Path) -> None:
     import jax
 
     jax.config.update("jax_enable_x64", True)
+    from agree import agree
     from verify import verify
 
-    failed = []
+    others, failed = agree(chosen, database, python), []
     for problem in chosen:
-        verdict = verify(problem, database)
-        failed += [] if verdict.is_good else [problem.posterior]
-        worst = f"worst {verdict.worst:5.2f} of {verdict.num_compared:4d}" if verdict.num_compared else "no reference"
+        verdict, other = verify(problem, database), others[problem.posterior]
+        failed += [] if verdict.is_good and other.startswith("agrees") else [problem.posterior]
+        worst = (
+            f"worst {verdict.worst:5.2f} of {verdict.num_compared:4d}"
+            if verdict.num_compared
+            else "no reference"
+        )
         print(
             f"{problem.posterior:60s} {verdict.dim:6d} unknowns, {worst:20s}, "
-            f"finite at {verdict.num_finite} of {verdict.num_points}",
+            f"finite at {verdict.num_finite} of {verdict.num_points}; NumPyro's {other}",
             flush=True,
         )
     if failed:
@@ -143,7 +152,7 @@ def _verify(chosen: Sequence[Problem], database: Database) -> None:
 def _line(record: Record) -> str:
     start = f"{record['posterior']:50s} {record['engine']:10s} {record['seed']}"
     if "max_r_hat" not in record:
-        return f"{start} {record['error'][:200]}"
+        return f"{start} {' '.join(record['error'].split())[:200]}"
     return (
         f"{start} {record['seconds']:7.2f} s, warm {record['warm_seconds']:7.2f} s, R-hat {record['max_r_hat']:.3f}, "
         f"ESS {record['min_ess_bulk']:6.0f} {record['min_ess_tail']:6.0f}, "
@@ -155,10 +164,16 @@ def _options() -> argparse.Namespace:
     def names(text: str) -> list[str]:
         return text.split(",")
 
-    parser = argparse.ArgumentParser(description="Run the posteriors of posteriordb on accord and on NumPyro.")
-    parser.add_argument("--database", type=Path, required=True, help="a clone of github.com/stan-dev/posteriordb")
+    parser = argparse.ArgumentParser(
+        description="Run the posteriors of posteriordb on accord and on NumPyro."
+    )
+    parser.add_argument(
+        "--database", type=Path, required=True, help="a clone of github.com/stan-dev/posteriordb"
+    )
     parser.add_argument("--engines", type=names, default="accord,numpyro", help=f"of {', '.join(ENGINES)}")
-    parser.add_argument("--posteriors", type=names, default="*", help="names or patterns, separated by commas")
+    parser.add_argument(
+        "--posteriors", type=names, default="*", help="names or patterns, separated by commas"
+    )
     parser.add_argument("--seeds", type=int, default=3, help="how many; they count from 0")
     parser.add_argument("--limit", type=float, default=300.0, help="of a run; seconds")
     parser.add_argument("--cpu-limit", type=float, help="of a run as well; seconds of CPU")
@@ -169,7 +184,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--until", type=float, default=float("inf"), help="begin no run after so many hours")
     parser.add_argument("--env", type=Path, default=default_folder().with_name("numpyro"), help="of NumPyro")
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "posteriordb.jsonl")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--list", action="store_true", help="run nothing: name what there is")
     parser.add_argument("--verify", action="store_true", help="run nothing: check the models' densities")
     parser.add_argument("--page", type=Path, help="run nothing: write a page about the runs of the output")

@@ -1,8 +1,8 @@
 """Time one run of one engine in this process, and write its draws and its record to files.
 
 `with_accord.py` and `with_numpyro.py` hand `main` a function that prepares a run of a bound model. A run is timed from
-the call to draws in NumPy arrays; imports, data and the start of the backend are not. A short run is made a second time,
-when nothing is left to compile: that is the warm time.
+the call to draws in NumPy arrays; imports, data and the start of the backend are not. A short run is made a second
+time, when nothing is left to compile: that is the warm time.
 """
 
 import argparse
@@ -76,6 +76,7 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
         traceback.print_exc(file=sys.stderr)
         if "warm_seconds" not in record:
             record |= clock.read() | {"error": f"{type(error).__name__}: {error}"[:1000]}
+            record["raised"] = not isinstance(error, KeyboardInterrupt)
     record["max_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _write(record, options.output)
     os._exit(0)  # threads of a run that was given up would go on

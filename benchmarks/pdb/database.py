@@ -19,7 +19,7 @@ class Database:
         self.folder = inner if inner.is_dir() else folder
         if not (self.folder / "posteriors").is_dir():
             raise SystemExit(
-                f"{folder} holds no posteriors. Clone github.com/stan-dev/posteriordb, and name the clone by --database."
+                f"{folder} holds no posteriors. Clone github.com/stan-dev/posteriordb, and name it by --database."
             )
 
     def posteriors(self) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ def judge(file: Path, reference: Mapping[str, np.ndarray]) -> dict[str, Any]:
     correlations, is no unknown, unless all elements are: then nothing moved.
     """
     with np.load(file) as draws:
-        names = list(draws.files)
+        names = sorted(draws.files)  # the order of another engine, too
         parts = [_judge(draws[name]) for name in names]
         shapes = [draws[name].shape[2:] for name in names]
         scores = [

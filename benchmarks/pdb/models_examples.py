@@ -37,7 +37,5 @@ ENTRIES = {
     "hmm_example": Entry(example("hmm_example"), take("y")),
     "low_dim_gauss_mix": Entry(example("low_dim_gauss_mix"), take("y")),
     "lotka_volterra": Entry(example("lotka_volterra"), take("ts", "y_init", "y")),
-    "one_comp_mm_elim_abs": Entry(
-        example("one_comp_mm_elim_abs"), take("t0", "D", "V", "times", "C_hat")
-    ),
+    "one_comp_mm_elim_abs": Entry(example("one_comp_mm_elim_abs"), take("t0", "D", "V", "times", "C_hat")),
 }

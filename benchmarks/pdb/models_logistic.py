@@ -63,9 +63,7 @@ _DIST, _ARSENIC, _EDUC = _centred(_dist100), _centred(_arsenic), _centred(_educ4
 _DIST_ARSENIC = _product(_DIST, _ARSENIC)
 
 ENTRIES = {
-    "wells_dist": Entry(
-        wells_dist, lambda data: {"switched": data["switched"], "distance": data["dist"]}
-    ),
+    "wells_dist": Entry(wells_dist, lambda data: {"switched": data["switched"], "distance": data["dist"]}),
     "wells_dist100_model": Entry(logistic, wells(_dist100)),
     "wells_dist100ars_model": Entry(logistic, wells(_dist100, _arsenic)),
     "wells_interaction_model": Entry(logistic, wells(_dist100, _arsenic, _product(_dist100, _arsenic))),

@@ -28,7 +28,9 @@ def linear_cauchy(X, y):
     ac.sample("y", dist.Normal(X @ beta, sigma), obs=y)
 
 
-def design(response: Callable[[Data], Any], *predictors: Callable[[Data], Any]) -> Callable[[Data], dict[str, Any]]:
+def design(
+    response: Callable[[Data], Any], *predictors: Callable[[Data], Any]
+) -> Callable[[Data], dict[str, Any]]:
     """Make the function from data to a response and a matrix whose first column is ones."""
 
     def arguments(data: Data) -> dict[str, Any]:
@@ -135,8 +137,6 @@ ENTRIES = {
     ),
     "sesame_one_pred_a": Entry(linear, design(of("watched"), of("encouraged"))),
     "blr": Entry(example("blr"), take("X", "y")),
-    "kilpisjarvi": Entry(
-        example("kilpisjarvi"), take("x", "y", "pmualpha", "psalpha", "pmubeta", "psbeta")
-    ),
+    "kilpisjarvi": Entry(example("kilpisjarvi"), take("x", "y", "pmualpha", "psalpha", "pmubeta", "psbeta")),
     "diamonds": Entry(example("diamonds"), take("X", "Y")),
 }

@@ -59,9 +59,7 @@ def problems(database: Database) -> dict[str, Problem]:
 def missing(database: Database) -> dict[str, str]:
     """Posteriors of the database without a model here, each with the name of its model."""
     there = problems(database)
-    return {
-        name: about["model_name"] for name, about in database.posteriors().items() if name not in there
-    }
+    return {name: about["model_name"] for name, about in database.posteriors().items() if name not in there}
 
 
 def modules_of(modules: Sequence[str]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Run NumPyro's NUTS at its defaults in float64.
 
-Chains are parallel, which is NumPyro's default, on a device each, as it proposes for a CPU; the variant `vectorized` has
-all in one program. Models are those of this folder: the package `accord` that they import here is the stand-in of
-`peers/standin`.
+Chains are parallel, which is NumPyro's default, on a device each, as it proposes for a CPU; the variant `vectorized`
+has all in one program. Models are those of this folder: the package `accord` that they import here is the stand-in
+of `peers/standin`.
 """
 
 import sys
@@ -31,7 +31,7 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
         num_warmup=COUNT,
         num_samples=COUNT,
         num_chains=CHAINS,
-        chain_method=variant or "parallel",
+        chain_method=variant,
         progress_bar=False,
     )
     # JAX's arrays, since one of NumPy's cannot be indexed by a traced one.

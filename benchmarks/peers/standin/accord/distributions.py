@@ -15,7 +15,9 @@ class ImproperUniform(_numpyro.ImproperUniform):
     the support within another one even where that adds no axis.
     """
 
-    def __init__(self, support: Any, batch_shape: tuple[int, ...], event_shape: tuple[int, ...], **options: Any):
+    def __init__(
+        self, support: Any, batch_shape: tuple[int, ...], event_shape: tuple[int, ...], **options: Any
+    ):
         super().__init__(support, batch_shape, event_shape, **options)
         if len(event_shape) == support.event_dim:
             self.support = support
