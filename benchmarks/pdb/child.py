@@ -55,8 +55,9 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
     parser.add_argument("--cpu-limit", type=float)
     parser.add_argument("--again-below", type=float, default=0.0, help="seconds of a run that is made twice")
     options = parser.parse_args()
+    limit = _CpuLimit()
     if options.cpu_limit is not None:
-        _limit_cpu(round(options.cpu_limit))
+        limit.begin(round(options.cpu_limit))
     from registry import bind
 
     record: dict[str, Any] = {"error": ""}
@@ -76,7 +77,8 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
         traceback.print_exc(file=sys.stderr)
         if "warm_seconds" not in record:
             record |= clock.read() | {"error": f"{type(error).__name__}: {error}"[:1000]}
-            record["raised"] = not isinstance(error, KeyboardInterrupt)
+            record["interrupted" if isinstance(error, KeyboardInterrupt) else "raised"] = True
+    record["is_over_cpu_limit"] = limit.is_over
     record["max_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _write(record, options.output)
     os._exit(0)  # threads of a run that was given up would go on
@@ -117,12 +119,17 @@ def _write(record: dict[str, Any], output: Path) -> None:
     part.replace(output.with_suffix(".json"))
 
 
-def _limit_cpu(seconds: int) -> None:
-    """Interrupt this process, as Ctrl-C does, after so much CPU time; end it a little later."""
+class _CpuLimit:
+    """Interrupts this process, as Ctrl-C does, after so much CPU time, and ends it a little later."""
 
-    def interrupt(*_: Any) -> None:
+    is_over = False
+
+    def begin(self, seconds: int) -> None:
+        """Set the limit, for the time since the process began."""
+        signal.signal(signal.SIGXCPU, self._interrupt)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + GRACE))
+
+    def _interrupt(self, *_: Any) -> None:
         signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it would come again each second
+        self.is_over = True
         signal.raise_signal(signal.SIGINT)
-
-    signal.signal(signal.SIGXCPU, interrupt)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + GRACE))

@@ -10,6 +10,7 @@ from accord.report import ess_bulk, ess_tail, mcse_mean, r_hat
 
 STUCK = 999.0  # in place of an R-hat that is none, of chains that do not move
 NUM_MEANS = 20  # that a record keeps
+MIN_DRAWS = 4  # of each chain; fewer, of a run that was interrupted, are not judged
 
 
 def judge(file: Path, reference: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -20,6 +21,8 @@ def judge(file: Path, reference: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """
     with np.load(file) as draws:
         names = sorted(draws.files)  # the order of another engine, too
+        if draws[names[0]].shape[1] < MIN_DRAWS:
+            return {}
         parts = [_judge(draws[name]) for name in names]
         shapes = [draws[name].shape[2:] for name in names]
         scores = [

@@ -93,7 +93,8 @@ def _outcome(
         return {"error": _reason(code, errors, limits)}
     record = json.loads(written.read_text())
     if record.get("interrupted"):
-        record["error"] = _reason(0, None, limits)
+        code, errors = (-signal.SIGXCPU, "") if record["is_over_cpu_limit"] else (0, None)
+        record["error"] = _reason(code, errors, limits)
     if output.with_suffix(".npz").exists():
         record |= judge(output.with_suffix(".npz"), reference)
     return record
