@@ -63,6 +63,15 @@ def versions(python: Path, packages: Sequence[str]) -> dict[str, str]:
     return json.loads(ran.stdout.splitlines()[-1])
 
 
+def commit() -> str:
+    """Of this checkout, or nothing where there is no git."""
+    command = ["git", "-C", str(PROJECT), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def fresh_environment(folder: Path | None) -> dict[str, str]:
     """Variables for a process that must find nothing compiled: every cache is off, or in the empty `folder`."""
     variables = _cleaned() | {"ACCORD_COMPILATION_CACHE": "off", "JAX_ENABLE_COMPILATION_CACHE": "false"}

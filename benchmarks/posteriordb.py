@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import accord
-from environment import default_folder, python_of, versions
+from environment import commit, default_folder, python_of, versions
 from results import Record, Results
 
 sys.path.append(str(Path(__file__).resolve().parent / "pdb"))
@@ -64,7 +64,11 @@ def measure(options: argparse.Namespace, chosen: Sequence[Problem], database: Da
     surroundings: Record = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "versions": {"accord": accord.__version__, "jax": version("jax"), **versions(python, ("numpyro",))},
+        "versions": {
+            "accord": f"{accord.__version__} {commit()}".strip(),
+            "jax": version("jax"),
+            **versions(python, ("numpyro",)),
+        },
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "limit": options.limit,
         "cpu_limit": options.cpu_limit,

@@ -66,18 +66,23 @@ def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
     dates = sorted({run["date"] for run in runs})
     versions = sorted({f"{name} {number}" for run in runs for name, number in run["versions"].items()})
     simulated = sum(name.startswith("simulated-") for name in posteriors)
-    limits = " or ".join(sorted({f"{run['limit']:.0f}" for run in runs}))
+    limits = " or ".join(sorted({_limit(run) for run in runs}))
     load = sum(run["load"] for run in runs) / len(runs)
     own = f" and {simulated} models with simulated data" if simulated else ""
     return (
         f"{len(runs)} runs of {len(posteriors) - simulated} posteriors of [posteriordb](https://github.com/stan-dev/posteriordb)"
         f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {', '.join(versions)}, on "
         f"{', '.join(sorted({run['machine'] for run in runs}))}, {max(run['cores'] for run in runs)} cores; mean load "
-        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {limits} "
-        "seconds. Both engines run at their defaults, from one source of each model. The models are translations of "
+        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {limits}. "
+        "Both engines run at their defaults, from one source of each model. The models are translations of "
         "the Stan programs with the same parameters, and centred where those are. "
         "[How it is measured](../benchmarks/README.md)."
     )
+
+
+def _limit(run: Record) -> str:
+    cpu = run.get("cpu_limit")
+    return f"{run['limit']:.0f} seconds" + (f" and {cpu:.0f} seconds of CPU" if cpu is not None else "")
 
 
 def _totals(found: Standings, engines: Sequence[str]) -> list[list[str]]:
