@@ -21,6 +21,7 @@ from reference import unknowns
 from registry import Problem, bind
 
 HERE = Path(__file__).resolve().parent
+OURS = "FAILED: accord: "  # how a verdict begins where accord has no density
 NUM_POINTS = 6
 SPREAD = 0.5  # of points around 0, in unconstrained numbers
 
@@ -34,7 +35,7 @@ def agree(chosen: Sequence[Problem], database: Database, python: Path) -> dict[s
             try:
                 points, ours[problem.posterior] = _points(problem, database)
             except Exception as error:
-                verdicts[problem.posterior] = f"FAILED: accord: {type(error).__name__}: {error}"[:200]
+                verdicts[problem.posterior] = f"{OURS}{type(error).__name__}: {error}"[:300]
                 continue
             np.savez(folder / f"{problem.posterior}.npz", allow_pickle=False, **points)
             data = None if problem.data is None else str(problem.data.resolve())
