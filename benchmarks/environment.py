@@ -20,8 +20,11 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "accord" / "peers"
 
 
-def python_of(folder: Path) -> Path:
-    """The interpreter of the environment in `folder`; it is made, with what installs, if it is absent."""
+def python_of(folder: Path, packages: Sequence[tuple[str, ...]] = PACKAGES) -> Path:
+    """The interpreter of the environment in `folder`; it is made, with what installs, if it is absent.
+
+    - `packages`: groups of them, each installed by itself.
+    """
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     if python.exists():
         return python
@@ -30,10 +33,10 @@ def python_of(folder: Path) -> Path:
     print(f"Making the peers' environment in {folder}; it takes minutes, once.", file=sys.stderr)
     venv.create(folder, with_pip=True)
     jax = [f"jax=={version('jax')}"]  # the compiler is accord's
-    for packages in PACKAGES:
-        command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *jax, *packages]
+    for group in packages:
+        command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *jax, *group]
         if subprocess.run(command, check=False).returncode:
-            print(f"Could not install {', '.join(packages)}: left out.", file=sys.stderr)
+            print(f"Could not install {', '.join(group)}: left out.", file=sys.stderr)
     return python
 
 
@@ -58,6 +61,15 @@ def versions(python: Path, packages: Sequence[str]) -> dict[str, str]:
         env=fresh_environment(None),
     )
     return json.loads(ran.stdout.splitlines()[-1])
+
+
+def commit() -> str:
+    """Of this checkout, or nothing where there is no git."""
+    command = ["git", "-C", str(PROJECT), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def fresh_environment(folder: Path | None) -> dict[str, str]:

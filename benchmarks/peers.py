@@ -12,7 +12,6 @@ import compileall
 import datetime
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ from typing import Any
 
 import accord
 from engines import ENGINES, OURS, PEERS
-from environment import default_folder, python_of, versions
+from environment import commit, default_folder, python_of, versions
 from problems import LARGE_MODELS, MODELS
 from results import ONCE_ABOVE, Record, Results, is_tired
 from runs import Place, cold, compare, warm
@@ -47,7 +46,7 @@ def main() -> None:
     surroundings = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "versions": {"accord": f"{accord.__version__} {_commit()}".strip(), "jax": version("jax"), **found},
+        "versions": {"accord": f"{accord.__version__} {commit()}".strip(), "jax": version("jax"), **found},
         "cores": _num_cores(),
         "limit": options.limit,
         "draws": options.draws,
@@ -163,15 +162,6 @@ def _line(record: Record) -> str:
 
 def _num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _commit() -> str:
-    """Of this checkout, or nothing where there is no git."""
-    command = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 if __name__ == "__main__":

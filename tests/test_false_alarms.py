@@ -12,6 +12,7 @@ BUDGET = 1 / 500
 # By file, the chance that any of its tests fails although nothing is wrong, at the rates that it states.
 RATES = {
     "benchmarks/test_option_kernels.py": 5e-6,
+    "benchmarks/test_posteriordb.py": 2.5e-6,
     "core/test_traced.py": 4 * 2e-8,
     "density/test_collapsed.py": 4e-6,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE

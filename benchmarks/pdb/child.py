@@ -1,0 +1,135 @@
+"""Time one run of one engine in this process, and write its draws and its record to files.
+
+`with_accord.py` and `with_numpyro.py` hand `main` a function that prepares a run of a bound model. A run is timed from
+the call to draws in NumPy arrays; imports, data and the start of the backend are not. A short run is made a second
+time, when nothing is left to compile: that is the warm time.
+"""
+
+import argparse
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CHAINS = 4
+GRACE = 20  # seconds of CPU after its limit, in which a run may hand over what it has
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave.
+
+    **Fields**
+    - `draws`: constrained draws of the unknowns, shape `(chain, draw, *site)`.
+    - `facts`: entries of the record: gradients, divergences, notices, seconds by phase.
+    - `compile_seconds`: wall time before the first gradient of the run could be evaluated, spent on tracing and
+      compiling.
+    """
+
+    draws: dict[str, np.ndarray]
+    facts: dict[str, Any]
+    compile_seconds: float
+
+
+Run = Callable[[], Outcome]
+
+
+def main(prepare: Callable[[Any, int, str], Run]) -> None:
+    """Read the command line, run, and write `OUTPUT.json`, and `OUTPUT.npz` where there are draws."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("module")
+    parser.add_argument("model")
+    parser.add_argument("output", type=Path, help="where to write, without suffix")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--variant", default="")
+    parser.add_argument("--cpu-limit", type=float)
+    parser.add_argument("--again-below", type=float, default=0.0, help="seconds of a run that is made twice")
+    options = parser.parse_args()
+    limit = _CpuLimit()
+    if options.cpu_limit is not None:
+        limit.begin(round(options.cpu_limit))
+    from registry import bind
+
+    record: dict[str, Any] = {"error": ""}
+    clock = _Clock()
+    try:
+        model = bind(options.module, options.model, options.data)
+        clock = _Clock()
+        run = prepare(model, options.seed, options.variant)
+        outcome = run()
+        record |= clock.read() | outcome.facts
+        record["warm_seconds"] = record["seconds"] - outcome.compile_seconds
+        np.savez(options.output.with_suffix(".npz"), allow_pickle=False, **outcome.draws)
+        _write(record, options.output)
+        if record["seconds"] < options.again_below and not record.get("interrupted"):
+            record |= _again(run)
+    except (Exception, KeyboardInterrupt) as error:
+        traceback.print_exc(file=sys.stderr)
+        if "warm_seconds" not in record:
+            record |= clock.read() | {"error": f"{type(error).__name__}: {error}"[:1000]}
+            record["interrupted" if isinstance(error, KeyboardInterrupt) else "raised"] = True
+    record["is_over_cpu_limit"] = limit.is_over
+    record["max_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    _write(record, options.output)
+    os._exit(0)  # threads of a run that was given up would go on
+
+
+def _again(run: Run) -> dict[str, float]:
+    """Time a second run of the same seed; what it still compiles is taken off, too."""
+    clock = _Clock()
+    outcome = run()
+    found = clock.read()
+    if outcome.facts.get("interrupted"):
+        return {}
+    return {
+        "warm_seconds": found["seconds"] - outcome.compile_seconds,
+        "second_seconds": found["seconds"],
+        "second_cpu_seconds": found["cpu_seconds"],
+    }
+
+
+class _Clock:
+    """Wall and CPU time of this process since it was made."""
+
+    def __init__(self) -> None:
+        self.began, self.cpu_began = time.perf_counter(), time.process_time()
+
+    def read(self) -> dict[str, float]:
+        """Entries of the record."""
+        return {
+            "seconds": time.perf_counter() - self.began,
+            "cpu_seconds": time.process_time() - self.cpu_began,
+        }
+
+
+def _write(record: dict[str, Any], output: Path) -> None:
+    """Write all of it or nothing."""
+    part = output.with_suffix(".part")
+    part.write_text(json.dumps(record))
+    part.replace(output.with_suffix(".json"))
+
+
+class _CpuLimit:
+    """Interrupts this process, as Ctrl-C does, after so much CPU time, and ends it a little later."""
+
+    is_over = False
+
+    def begin(self, seconds: int) -> None:
+        """Set the limit, for the time since the process began."""
+        signal.signal(signal.SIGXCPU, self._interrupt)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + GRACE))
+
+    def _interrupt(self, *_: Any) -> None:
+        signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it would come again each second
+        self.is_over = True
+        signal.raise_signal(signal.SIGINT)

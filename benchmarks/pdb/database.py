@@ -1,0 +1,61 @@
+"""Read posteriors, data and reference draws from a clone of github.com/stan-dev/posteriordb."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_ELEMENT = re.compile(r"(\w+)\[([\d,]+)\]")
+
+
+class Database:
+    """The folder `posterior_database` of a clone; `folder` is that folder, or the clone."""
+
+    def __init__(self, folder: Path):
+        inner = folder / "posterior_database"
+        self.folder = inner if inner.is_dir() else folder
+        if not (self.folder / "posteriors").is_dir():
+            raise SystemExit(
+                f"{folder} holds no posteriors. Clone github.com/stan-dev/posteriordb, and name it by --database."
+            )
+
+    def posteriors(self) -> dict[str, dict[str, Any]]:
+        """Read what the database says of every posterior, by its name in alphabetical order."""
+        files = sorted((self.folder / "posteriors").glob("*.json"), key=lambda file: file.stem.lower())
+        return {file.stem: json.loads(file.read_text()) for file in files}
+
+    def data_file(self, name: str) -> Path:
+        """Name the file of a data set."""
+        return self.folder / "data" / "data" / f"{name}.json.zip"
+
+    def reference(self, name: str) -> dict[str, np.ndarray]:
+        """Read reference draws by Stan's names, shape `(chain, draw, *parameter)`."""
+        chains = _read(self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip")
+        columns = {key: np.asarray([chain[key] for chain in chains], float) for key in chains[0]}
+        shapes: dict[str, list[tuple[int, ...]]] = {}
+        for key in columns:
+            found = _ELEMENT.fullmatch(key)
+            place = tuple(int(i) - 1 for i in found[2].split(",")) if found else ()
+            shapes.setdefault(found[1] if found else key, []).append(place)
+        draws = {}
+        for name, places in shapes.items():
+            shape = tuple(np.max(places, axis=0) + 1) if places[0] else ()
+            draws[name] = np.full((*next(iter(columns.values())).shape, *shape), np.nan)
+            for place in places:
+                key = f"{name}[{','.join(str(i + 1) for i in place)}]" if place else name
+                draws[name][(..., *place)] = columns[key]
+        return draws
+
+
+def read_data(file: Path) -> dict[str, Any]:
+    """Read a data set: numbers, and NumPy arrays in place of lists."""
+    values = _read(file)
+    return {name: np.asarray(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _read(file: Path) -> Any:
+    with zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read(archive.namelist()[0]))

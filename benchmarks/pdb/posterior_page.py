@@ -1,0 +1,190 @@
+"""Write the page on posteriordb from the runs that were kept."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from database import Database
+from left_out import LEFT_OUT
+from registry import missing
+from results import Record
+from standing import Standing, apart, disagreements, has_converged, mean, ratios, short, standings
+from tables import table
+
+COMMAND = "python benchmarks/posteriordb.py"
+PEER = "numpyro"
+AIM = 1.2  # accord's warm seconds per effective draw over NumPyro's, at most
+MAX_APART = 6.0  # standard errors
+
+Standings = dict[tuple[str, str], Standing]
+
+
+def write(path: Path, runs: Sequence[Record], database: Database) -> None:
+    """Write the page."""
+    if not runs:
+        raise SystemExit("There are no runs to write about: run without --page first.")
+    path.write_text(page(runs, database))
+
+
+def page(runs: Sequence[Record], database: Database) -> str:
+    """The Markdown of the page."""
+    found = standings(runs)
+    posteriors = sorted(
+        {run["posterior"] for run in runs}, key=lambda name: (name.startswith("simulated-"), name.lower())
+    )
+    engines = sorted({run["engine"] for run in runs})
+    parts = [
+        "# posteriordb",
+        f"<!-- Written by {COMMAND} --page: run it again instead of changing this page. -->",
+        _head(runs, posteriors),
+        "## Which runs converged",
+        "A run has converged if it ended within the limit, R-hat of every unknown is at most 1.01, and accord gave no "
+        "notice of severity error. Beside each count stands the largest R-hat of the runs, or what stopped them.",
+        table(
+            ["engine", "posteriors", "converged with every seed", "with some", "with none"],
+            _totals(found, engines),
+        ),
+        table(
+            ["posterior", "unknowns", *(f"{engine}{what}" for engine in engines for what in ("", ", R-hat"))],
+            [_convergence(found, posterior, engines) for posterior in posteriors],
+        ),
+        "## Seconds per 1000 effective draws",
+        "Effective draws are the smallest bulk ESS over all unknowns. Cold: wall time from the call to draws, with "
+        "nothing compiled before. Warm: without tracing and compiling; a short run is made a second time for it. "
+        "Medians over the runs that converged; ratios where every run of both did.",
+        *_times(found, posteriors, engines),
+        "## What accord said where it did not converge",
+        _said(found, posteriors),
+        "## Agreement",
+        _agreement(found, posteriors, engines),
+        "## Posteriors that were left out",
+        _left_out(database),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
+    dates = sorted({run["date"] for run in runs})
+    versions = sorted({f"{name} {number}" for run in runs for name, number in run["versions"].items()})
+    simulated = sum(name.startswith("simulated-") for name in posteriors)
+    limits = " or ".join(sorted({_limit(run) for run in runs}))
+    load = sum(run["load"] for run in runs) / len(runs)
+    own = f" and {simulated} models with simulated data" if simulated else ""
+    return (
+        f"{len(runs)} runs of {len(posteriors) - simulated} posteriors of [posteriordb](https://github.com/stan-dev/posteriordb)"
+        f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {', '.join(versions)}, on "
+        f"{', '.join(sorted({run['machine'] for run in runs}))}, {max(run['cores'] for run in runs)} cores; mean load "
+        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {limits}. "
+        "Both engines run at their defaults, from one source of each model. The models are translations of "
+        "the Stan programs with the same parameters, and centred where those are. "
+        "[How it is measured](../benchmarks/README.md)."
+    )
+
+
+def _limit(run: Record) -> str:
+    cpu = run.get("cpu_limit")
+    return f"{run['limit']:.0f} seconds" + (f" and {cpu:.0f} seconds of CPU" if cpu is not None else "")
+
+
+def _totals(found: Standings, engines: Sequence[str]) -> list[list[str]]:
+    rows = []
+    for engine in engines:
+        mine = [standing for (_, name), standing in found.items() if name == engine]
+        sound = sum(standing.is_sound for standing in mine)
+        none = sum(not standing.converged for standing in mine)
+        rows.append([engine, *map(str, (len(mine), sound, len(mine) - sound - none, none))])
+    return rows
+
+
+def _convergence(found: Standings, posterior: str, engines: Sequence[str]) -> list[str]:
+    mine = [found.get((posterior, engine), Standing(())) for engine in engines]
+    sizes = {str(run["num_unknowns"]) for standing in mine for run in standing.runs if "num_unknowns" in run}
+    return [
+        posterior,
+        ", ".join(sorted(sizes)),
+        *(text for each in mine for text in (each.count, each.worst)),
+    ]
+
+
+def _times(found: Standings, posteriors: Sequence[str], engines: Sequence[str]) -> list[str]:
+    kinds = {"cold": "seconds", "warm": "warm_seconds"}
+    by_kind = {kind: ratios(found, posteriors, PEER, "accord", figure) for kind, figure in kinds.items()}
+    header = ["posterior"]
+    for kind in kinds:
+        header += [*(f"{engine}, {kind}" for engine in engines), f"{PEER} / accord, {kind}"]
+    rows = []
+    for posterior in posteriors:
+        row = [posterior]
+        for kind, figure in kinds.items():
+            values = [
+                found[posterior, e].per_thousand(figure) if (posterior, e) in found else None for e in engines
+            ]
+            row += ["" if value is None else f"{value:.3g}" for value in values]
+            row.append(f"{by_kind[kind][posterior]:.3g}" if posterior in by_kind[kind] else "")
+        if any(row[1:]):
+            rows.append(row)
+    slower = {name: 1 / ratio for name, ratio in by_kind["warm"].items() if ratio < 1 / AIM}
+    worst = sorted(slower, key=lambda name: -slower[name])
+    listed = ", ".join(f"{name} ({slower[name]:.2f})" for name in worst) or "nowhere"
+    summary = (
+        f"Geometric means of {PEER}'s seconds over accord's: {mean(by_kind['cold'].values())} cold, "
+        f"{mean(by_kind['warm'].values())} warm, on {len(by_kind['warm'])} posteriors. More than {AIM} times "
+        f"{PEER}'s warm seconds: {listed}."
+    )
+    return [summary, table(header, rows)]
+
+
+def _said(found: Standings, posteriors: Sequence[str]) -> str:
+    rows, silent = [], []
+    for posterior in posteriors:
+        for run in found.get((posterior, "accord"), Standing(())).runs:
+            if has_converged(run):
+                continue
+            notices = run.get("notices", [])
+            if not notices and not run["error"]:
+                silent.append(f"{posterior} (seed {run['seed']})")
+            rhat = f"{run['max_r_hat']:.3f} ({run['worst']})" if "max_r_hat" in run else ""
+            said = ", ".join(f"{notice['severity']} `{notice['code']}`" for notice in notices)
+            first = short(notices[0]["message"]) if notices else ""
+            metrics = ", ".join(dict.fromkeys(run.get("metric", ())))
+            rows.append(
+                [
+                    posterior,
+                    str(run["seed"]),
+                    rhat,
+                    str(run.get("divergences", "")),
+                    metrics,
+                    said,
+                    first,
+                    short(run["error"]),
+                ]
+            )
+    if not rows:
+        return "Every run converged."
+    header = ["posterior", "seed", "R-hat", "divergences", "metric", "notices", "the first one", "error"]
+    told = (
+        f"Without any notice: {', '.join(silent)}."
+        if silent
+        else "None of these runs was without a notice or an error."
+    )
+    return f"{told}\n\n{table(header, rows)}"
+
+
+def _agreement(found: Standings, posteriors: Sequence[str], engines: Sequence[str]) -> str:
+    judged = sum(run.get("reference_z") is not None for each in found.values() for run in each.converged)
+    wrong = [f"{name} ({engine}, {z:.1f})" for name, engine, z in disagreements(found, posteriors)]
+    differ = []
+    for posterior in posteriors:
+        pair = [found.get((posterior, engine), Standing(())) for engine in ("accord", PEER)]
+        gap = apart(*pair)
+        if gap > MAX_APART:
+            differ.append(f"{posterior} ({gap:.1f})")
+    compared = f"; between accord and {PEER}: {', '.join(differ) or 'none'}" if PEER in engines else ""
+    return (
+        f"Of {judged} converged runs with reference draws, means differ by more than {MAX_APART:.0f} standard errors "
+        f"from the reference in: {', '.join(wrong) or 'none'}{compared}."
+    )
+
+
+def _left_out(database: Database) -> str:
+    rows = [[name, LEFT_OUT.get(model, "No model here yet.")] for name, model in missing(database).items()]
+    return table(["posterior", "reason"], rows) if rows else "None."

@@ -1,0 +1,40 @@
+"""Run accord at its defaults."""
+
+from typing import Any
+
+import jax
+
+from accord import infer
+from child import CHAINS, Outcome, Run, main
+
+
+def prepare(model: Any, seed: int, variant: str) -> Run:
+    """See `child.main`; there is one variant."""
+    del variant
+
+    def run() -> Outcome:
+        draws = infer.sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True)
+        unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
+        facts = {
+            "phases": draws.timings,
+            "gradients": {"warmup": draws.work["warmup"], "sampling": draws.work["sample"]},
+            "divergences": int(draws.stats["diverging"].sum()),
+            "notices": [
+                {"severity": notice.severity, "code": notice.code, "message": notice.message}
+                for notice in draws.notices
+            ],
+            "interrupted": not draws.complete,
+            "lost_chains": len(draws.lost_chains),
+        }
+        facts |= {
+            name: draws.tuning[name].tolist() for name in ("metric", "num_warmup") if name in draws.tuning
+        }
+        compiling = draws.timings.get("trace", 0.0) + draws.timings.get("compile", 0.0)
+        return Outcome({name: draws[name] for name in unknowns}, facts, compiling)
+
+    return run
+
+
+if __name__ == "__main__":
+    jax.devices()
+    main(prepare)

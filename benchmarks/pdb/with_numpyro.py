@@ -1,0 +1,64 @@
+"""Run NumPyro's NUTS at its defaults in float64.
+
+Chains are parallel, which is NumPyro's default, on a device each, as it proposes for a CPU; the variant `vectorized`
+has all in one program. Models are those of this folder: the package `accord` that they import here is the stand-in
+of `peers/standin`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from numpyro.infer import MCMC, NUTS
+
+from child import CHAINS, Outcome, Run, main
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
+from worker import CompileClock
+
+COUNT = 1000  # draws of warm-up, and again of sampling
+
+
+def prepare(model: Any, seed: int, variant: str) -> Run:
+    """See `child.main`."""
+    clock = CompileClock().listen()
+    mcmc = MCMC(
+        NUTS(model.function),
+        num_warmup=COUNT,
+        num_samples=COUNT,
+        num_chains=CHAINS,
+        chain_method=variant,
+        progress_bar=False,
+    )
+    # JAX's arrays, since one of NumPy's cannot be indexed by a traced one.
+    arguments = {
+        name: jnp.asarray(value) if isinstance(value, np.ndarray) else value
+        for name, value in model.arguments.items()
+    }
+
+    def run() -> Outcome:
+        before = clock.seconds
+        mcmc.run(jax.random.PRNGKey(seed), **arguments, extra_fields=("num_steps", "diverging"))
+        sites = mcmc.get_samples(group_by_chain=True)
+        draws = {name: np.asarray(sites[name]) for name in mcmc.last_state.z}
+        fields = {name: np.asarray(value) for name, value in mcmc.get_extra_fields().items()}
+        compiling = clock.seconds - before
+        facts = {
+            "phases": {"compile": compiling},
+            "gradients": {"warmup": None, "sampling": int(fields["num_steps"].sum())},
+            "divergences": int(fields["diverging"].sum()),
+        }
+        return Outcome(draws, facts, compiling)
+
+    return run
+
+
+if __name__ == "__main__":
+    numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
+    jax.config.update("jax_enable_x64", True)
+    jax.devices()
+    main(prepare)

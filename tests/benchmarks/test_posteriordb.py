@@ -1,0 +1,186 @@
+"""Hold the bench on posteriordb together: its data, its judge, its page, and the stand-in that NumPyro runs."""
+
+import ast
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+MODELS = BENCHMARKS / "pdb"
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch):
+    """The folders of the command and of its models, where they import one another."""
+    before = set(sys.modules)
+    for folder in (BENCHMARKS, MODELS):
+        monkeypatch.syspath_prepend(str(folder))
+    yield
+    for name in set(sys.modules) - before:
+        if (BENCHMARKS / f"{name}.py").exists() or (MODELS / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+@pytest.fixture
+def database(tmp_path):
+    """A clone with two posteriors, one of which has a model here and reference draws."""
+    from database import Database
+
+    inner = tmp_path / "posterior_database"
+    draws = [{"beta[1]": [1.0, 2.0], "beta[2]": [3.0, 4.0], "sigma": [0.1, 0.2]}] * 2
+    files = {
+        "data/data/kidiq.json.zip": {
+            "N": 2,
+            "kid_score": [65, 98],
+            "mom_hs": [1, 0],
+            "mom_iq": [121.0, 89.0],
+        },
+        "reference_posteriors/draws/draws/kidiq-kidscore_momhs.json.zip": draws,
+    }
+    for name, content in files.items():
+        path = inner / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(path.stem, json.dumps(content))
+    (inner / "posteriors").mkdir()
+    for model in ("kidscore_momhs", "unheard_of"):
+        about = {"model_name": model, "data_name": "kidiq", "reference_posterior_name": f"kidiq-{model}"}
+        (inner / "posteriors" / f"kidiq-{model}.json").write_text(json.dumps(about))
+    return Database(tmp_path)
+
+
+def run(engine, posterior="kidiq-kidscore_momhs", seed=0, **changes):
+    """A run as it is kept, with round figures."""
+    record = {
+        "engine": engine,
+        "posterior": posterior,
+        "seed": seed,
+        "date": "2026-01-01",
+        "machine": "a machine",
+        "cores": 2,
+        "versions": {"accord": "0.1", "jax": "1"},
+        "limit": 300.0,
+        "load": 0.0,
+        "error": "",
+        "seconds": 10.0,
+        "warm_seconds": 5.0,
+        "num_unknowns": 3,
+        "max_r_hat": 1.0,
+        "worst": "beta[0]",
+        "min_ess_bulk": 1000.0,
+        "min_ess_tail": 900.0,
+        "means": [0.0, 1.0],
+        "errors": [0.1, 0.1],
+        "reference_z": 1.0,
+        "divergences": 0,
+        "notices": [],
+    }
+    return record | changes
+
+
+def test_a_posterior_is_bound_to_its_data_and_one_without_a_model_is_missing(database):
+    from registry import bind, missing, problems
+
+    there = problems(database)
+    problem = there["kidiq-kidscore_momhs"]
+    model = bind(problem.module, problem.model, problem.data)
+    assert np.array_equal(model.arguments["X"], [[1, 1], [1, 0]])
+    assert missing(database) == {"kidiq-unheard_of": "unheard_of"}
+
+
+def test_reference_draws_have_the_shapes_of_the_parameters(database):
+    draws = database.reference("kidiq-kidscore_momhs")
+    assert draws["beta"].shape == (2, 2, 2) and draws["sigma"].shape == (2, 2)
+    assert np.array_equal(draws["beta"][0], [[1, 3], [2, 4]])
+
+
+def test_a_density_passes_at_its_own_draws_and_fails_at_others():
+    """False alarms: a number beyond 5 standard errors among 4, once in 400,000 keys; the key is fixed."""
+    from verify import LIMIT, stein
+
+    import accord as ac
+
+    density = ac.LogDensity.from_function(lambda x: -0.5 * (x**2).sum(), np.zeros(2))
+    draws = np.random.default_rng(0).standard_normal((4, 250, 2))
+    name = density.layout.entries[0].name
+    assert np.abs(stein(density, "", {name: draws}, {})).max() < LIMIT
+    assert np.abs(stein(density, "", {name: 1.3 * draws}, {})).max() > LIMIT
+
+
+def test_what_never_varies_is_no_unknown_unless_nothing_varies(tmp_path):
+    from judging import judge
+
+    moving = np.random.default_rng(0).standard_normal((4, 200))
+    corner = np.ones((4, 200))
+    np.savez(tmp_path / "some.npz", L=np.stack([corner, moving], axis=-1))
+    np.savez(tmp_path / "none.npz", L=corner)
+    some, none = (judge(tmp_path / f"{name}.npz", {}) for name in ("some", "none"))
+    assert some["num_unknowns"] == 1 and some["max_r_hat"] < 1.1 and some["worst"] == "L[1]"
+    assert none["max_r_hat"] > 900 and none["min_ess_bulk"] == 0
+
+
+def test_draws_of_another_posterior_are_far_from_the_reference(tmp_path):
+    from judging import judge
+
+    draws = np.random.default_rng(0).standard_normal((4, 200))
+    np.savez(tmp_path / "draws.npz", mu=draws)
+    assert judge(tmp_path / "draws.npz", {"mu": draws})["reference_z"] == 0
+    assert judge(tmp_path / "draws.npz", {"mu": draws + 1})["reference_z"] > 6
+
+
+CHANGES: dict[str, tuple[dict[str, Any], bool]] = {
+    "ended": ({}, True),
+    "over the limit": ({"error": "over 300 s"}, False),
+    "R-hat": ({"max_r_hat": 1.02}, False),
+    "error": ({"notices": [{"severity": "error", "code": "stuck", "message": "A chain."}]}, False),
+    "warning": ({"notices": [{"severity": "warning", "code": "divergences", "message": "Some."}]}, True),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_run_converged_if_it_ended_with_a_small_r_hat_and_no_error(name):
+    from standing import has_converged
+
+    changes, expected = CHANGES[name]
+    assert has_converged(run("accord", **changes)) is expected
+
+
+def test_the_page_says_who_converged_how_fast_and_what_was_said(database):
+    from posterior_page import page
+
+    notice = {"severity": "warning", "code": "r_hat", "message": "R-hat of 'mu' is 1.3."}
+    runs = [
+        run("accord", seconds=2.0, warm_seconds=9.0),
+        run("numpyro"),
+        run("accord", "hard-one", max_r_hat=1.3, notices=[notice]),
+        {key: run("numpyro", "hard-one")[key] for key in ("engine", "posterior", "seed", "date", "machine")}
+        | {"cores": 2, "versions": {}, "limit": 300.0, "load": 0.0, "error": "over 300 s"},
+    ]
+    text = page(runs, database)
+    assert "| kidiq-kidscore_momhs | 3 | 1 of 1 | 1.000 | 1 of 1 | 1.000 |" in text
+    assert "| hard-one | 3 | 0 of 1 | 1.300 | 0 of 1 | over 300 s |" in text
+    assert (
+        "5 cold, 0.556 warm, on 1 posteriors. More than 1.2 times numpyro's warm seconds: kidiq-kidscore_momhs (1.80)"
+        in text
+    )
+    assert "warning `r_hat` | R-hat of 'mu' is 1.3." in text
+    assert "kidiq-unheard_of" in text
+
+
+def test_the_stand_in_has_every_statement_that_a_model_uses():
+    text = (BENCHMARKS / "peers" / "standin" / "accord" / "__init__.py").read_text()
+    tree = ast.parse(text).body
+    offered = {node.name for node in tree if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    offered |= {alias.asname for node in tree if isinstance(node, ast.ImportFrom) for alias in node.names}
+    for file in MODELS.glob("models_*.py"):
+        used = {
+            node.attr
+            for node in ast.walk(ast.parse(file.read_text()))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ac"
+        }
+        assert used <= offered, file.name
