@@ -1,5 +1,6 @@
 """Write the examples of the BUGS manual, and the pilots of Gelman & Hill (2007), as in posteriordb."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -9,27 +10,27 @@ from entry import Data, Entry, take
 
 
 @ac.model
-def bones(grade, gamma, delta):
+def bones(grade, is_graded, gamma, delta, ncat):
     """Estimate the age of a child's skeleton from grades of its bones.
 
-    - `grade`: from 0, negative where it is missing, shape (children, bones).
-    - `gamma`: thresholds of each bone, infinite beyond its last grade, shape (bones, 4).
-    - `delta`: discrimination of each bone, shape (bones,).
+    - `grade`, `is_graded`: grade from 0, and whether it is known, shape (children, bones).
+    - `gamma`: thresholds between grades, shape (bones, 4); only the first `ncat - 1` exist.
+    - `delta`, `ncat`: discrimination and number of grades, shape (bones,).
     """
     with ac.plate("child", grade.shape[0]):
         theta = ac.sample("theta", dist.Normal(0, 36))
-    grades = dist.OrderedLogistic(delta * theta[:, None], delta[:, None] * gamma)
-    ac.sample("grade", grades.mask(grade >= 0), obs=grade)
+    above = jax.nn.sigmoid(delta[:, None] * (theta[:, None, None] - gamma))  # (child, bone, threshold)
+    above = jnp.where(jnp.arange(1, 5) < ncat[:, None], above, 0.0)
+    above = jnp.pad(above, ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
+    grades = dist.Categorical(probs=above - jnp.pad(above[..., 1:], ((0, 0), (0, 0), (0, 1))))
+    ac.sample("grade", grades.mask(is_graded), obs=grade)
 
 
 def bones_arguments(data: Data) -> dict[str, np.ndarray]:
-    """Make thresholds that do not exist infinite, where Stan's data have any number."""
-    exists = np.arange(1, 5) < data["ncat"][:, None]
-    return {
-        "grade": np.where(data["grade"] > 0, data["grade"] - 1, -1),
-        "gamma": np.where(exists, data["gamma"], np.inf),
-        "delta": data["delta"],
-    }
+    """Tell missing grades apart from others, where Stan's data have -1."""
+    is_graded = data["grade"] > 0
+    grade = np.where(is_graded, data["grade"] - 1, 0)
+    return {"grade": grade, "is_graded": is_graded} | take("gamma", "delta", "ncat")(data)
 
 
 @ac.model

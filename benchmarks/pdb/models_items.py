@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -67,7 +68,7 @@ def rating_scale(y, question, person, W, num_questions, num_steps):
     beta = summing_to_zero("beta", num_questions)
     kappa = summing_to_zero("kappa", num_steps)
     strength = alpha[question] * theta[person] - beta[question]
-    ac.sample("y", grades(strength[:, None] - kappa), obs=y)
+    ac.sample("y", dist.Categorical(logits=log_odds(strength[:, None] - kappa)), obs=y)
 
 
 @ac.model
@@ -82,7 +83,10 @@ def partial_credit(y, question, person, W, num_questions, step_of, step_number, 
     # Grades that a question does not have are infinitely hard.
     hardness = jnp.full((num_questions, num_steps), jnp.inf).at[step_of, step_number].set(beta)
     strength = alpha[question] * theta[person]
-    ac.sample("y", grades(strength[:, None] - hardness[question]), obs=y)
+    logits = log_odds(strength[:, None] - hardness[question])
+    # Stated as a factor, since NumPyro's distribution refuses infinite logits.
+    chosen = jnp.take_along_axis(logits, y[:, None], axis=1)[:, 0]
+    ac.factor("y", chosen - jax.nn.logsumexp(logits, axis=1))
 
 
 def regression(W, num_questions):
@@ -105,9 +109,9 @@ def summing_to_zero(name, size):
     return whole
 
 
-def grades(steps):
-    """Grades by the log odds of each step up, shape (answers, steps)."""
-    return dist.Categorical(logits=jnp.pad(jnp.cumsum(steps, axis=1), ((0, 0), (1, 0))))
+def log_odds(steps):
+    """Sum the log odds of steps up, shape (answers, steps), to those of each grade over the lowest, with one more."""
+    return jnp.pad(jnp.cumsum(steps, axis=1), ((0, 0), (1, 0)))
 
 
 def table(data: Data) -> dict[str, Any]:

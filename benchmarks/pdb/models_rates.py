@@ -1,11 +1,11 @@
 """Infer rates of success from counts (posteriordb; Lee & Wagenmakers, 2013, Bayesian Cognitive Modeling, ch. 3, 6)."""
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 import accord as ac
 import accord.distributions as dist
-from entry import Entry, take
+from entry import Data, Entry, take
 
 
 @ac.model
@@ -42,12 +42,19 @@ def rate_4(k, n):
 
 
 @ac.model
-def survey(k, nmax):
-    """Rate of return of surveys; `k`: returns of each survey, shape (m,); at most `nmax` were sent out, summed out."""
+def survey(k, n):
+    """Rate of return of surveys; `k`: returns of each survey, shape (m,).
+
+    `n`: how many may have been sent out each time, all equally probable beforehand; the number is summed out.
+    """
     theta = ac.sample("theta", dist.Uniform(0, 1))
-    n = jnp.arange(1, nmax + 1)
-    log_parts = dist.Binomial(total_count=n[:, None], probs=theta).log_prob(k).sum(axis=1) - jnp.log(nmax)
-    ac.factor("k", jax.nn.logsumexp(jnp.where(n >= k.max(), log_parts, -jnp.inf)))
+    log_parts = dist.Binomial(total_count=n[:, None], probs=theta).log_prob(k).sum(axis=1)
+    ac.factor("k", jax.nn.logsumexp(log_parts))
+
+
+def survey_arguments(data: Data) -> dict[str, np.ndarray]:
+    """List the numbers up to the limit that are no smaller than any number of returns."""
+    return {"k": data["k"], "n": np.arange(data["k"].max(), data["nmax"] + 1)}
 
 
 ENTRIES = {
@@ -56,5 +63,5 @@ ENTRIES = {
     "Rate_3_model": Entry(common_rate, take("k1", "n1", "k2", "n2")),
     "Rate_4_model": Entry(rate_4, take("k", "n")),
     "Rate_5_model": Entry(common_rate, take("k1", "n1", "k2", "n2")),
-    "Survey_model": Entry(survey, take("k", "nmax")),
+    "Survey_model": Entry(survey, survey_arguments),
 }
