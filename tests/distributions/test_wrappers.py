@@ -98,6 +98,14 @@ def test_a_decreasing_map_turns_the_cdf_round() -> None:
     assert_close(d.icdf(d.cdf(x[:2])), x[:2])
 
 
+def test_a_moved_interval_is_known_while_a_program_is_traced() -> None:
+    interval = dist.TransformedDistribution(dist.Beta(2.0, 2.0), bijectors.Affine(-1.0, 2.0))
+    above = dist.TransformedDistribution(dist.Exponential(2.0), bijectors.Affine(-1.0, 2.0))
+    x = np.array([-2.0, -0.5, 0.5, 2.0])
+    found = compiled(lambda x: (interval.support(x), above.support(x)))(x)
+    assert_close(found, (np.array([False, True, True, False]), np.array([False, True, True, True])))
+
+
 def test_quantiles_of_mixtures_undo_their_cdf() -> None:
     d = dist.MixtureSameFamily(dist.Categorical(WEIGHTS), dist.Normal(np.array([-2.0, 0.0, 3.0]), 0.7))
     q = np.array([1e-12, 0.2, 0.9])

@@ -108,9 +108,7 @@ def _between(support: c.Constraint, move: Callable[[Any], Any], first: Any, last
     """Return an interval with moved ends, open where the support is open."""
     lower, upper = move(first), move(last)
     is_open = isinstance(support, (c.GreaterThan, c.LessThan, c.OpenInterval, c.Real))
-    has_lower, has_upper = (
-        not (is_concrete(end) and bool(jnp.isinf(jnp.asarray(end)).all())) for end in (lower, upper)
-    )
+    has_lower, has_upper = not _is_infinite(lower), not _is_infinite(upper)
     if has_lower and has_upper:
         return c.OpenInterval(lower, upper) if is_open else c.Interval(lower, upper)
     if has_lower:
@@ -121,7 +119,7 @@ def _between(support: c.Constraint, move: Callable[[Any], Any], first: Any, last
 
 
 def _is_infinite(end: Any) -> bool:
-    """Return whether an end is known now to be infinite everywhere."""
+    """Return whether an end is known now to be infinite everywhere; in NumPy, since a program may be being traced."""
     return is_concrete(end) and bool(np.isinf(np.asarray(end)).all())
 
 
