@@ -1,10 +1,10 @@
 """Write the models of the database that fit curves."""
 
 import jax.numpy as jnp
-from entry import Entry, take
 
 import accord as ac
 import accord.distributions as dist
+from entry import Entry, take
 
 constraints = dist.constraints
 
@@ -39,8 +39,10 @@ def accel_gp(Y, Xgp_1, slambda_1, Xgp_sigma_1, slambda_sigma_1):
 
 def root_spectrum(slambda, sdgp, lscale):
     """Square roots of the spectral density of the squared exponential covariance, shape (b,)."""
-    spectrum = sdgp**2 * jnp.sqrt(2 * jnp.pi) * lscale * jnp.exp(-0.5 * lscale**2 * (slambda**2).sum(axis=1))
-    return jnp.sqrt(spectrum)
+    # Half of the exponent, and not the root of the density: where that underflows to 0, the root has no finite slope.
+    return (
+        sdgp * jnp.sqrt(jnp.sqrt(2 * jnp.pi) * lscale) * jnp.exp(-0.25 * lscale**2 * (slambda**2).sum(axis=1))
+    )
 
 
 @ac.model

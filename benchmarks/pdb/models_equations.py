@@ -1,11 +1,11 @@
 """Write the models of the database that solve differential equations, with the tolerances of `integrate_ode_rk45`."""
 
 import jax.numpy as jnp
-from entry import Entry, take
 
 import accord as ac
 import accord.distributions as dist
 from accord import ode
+from entry import Entry, take
 
 HALF_SATURATION = 1e6  # bacteria in the water at which half of the contacts infect
 

@@ -2,10 +2,10 @@
 
 import jax
 import jax.numpy as jnp
-from entry import Entry, take
 
 import accord as ac
 import accord.distributions as dist
+from entry import Entry, take
 
 constraints = dist.constraints
 

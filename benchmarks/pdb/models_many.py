@@ -5,10 +5,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from entry import Data, Entry, take
 
 import accord as ac
 import accord.distributions as dist
+from entry import Data, Entry, take
 
 constraints = dist.constraints
 

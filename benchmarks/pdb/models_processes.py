@@ -1,10 +1,10 @@
 """Write the Gaussian processes of the database that several groups share."""
 
 import jax.numpy as jnp
-from entry import Entry, take
 
 import accord as ac
 import accord.distributions as dist
+from entry import Entry, take
 
 constraints = dist.constraints
 

@@ -3,10 +3,10 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from entry import Data, Entry, take
 
 import accord as ac
 import accord.distributions as dist
+from entry import Data, Entry, take
 
 constraints = dist.constraints
 
