@@ -20,6 +20,7 @@ from ..density import LogDensity, sharded
 from ..density.blocks import mesh_of, using
 from ..density.leaks import check_leaks
 from ..density.parts import recorded
+from ..density.tall import ByColumns
 from ..executors import gather
 from ..kernels.base import AbstractKernel
 from .alike import MANY_SITES, gradient_of_merged, merged
@@ -120,6 +121,11 @@ def compile_programs(
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
     for closed in (gradient, kept):
         check_callbacks(closed.jaxpr, precision)
+    # Several lanes multiply matrices by matrices, which is as fast by rows.
+    is_one_lane = lanes == 1 and not plan.kernel.is_ensemble
+    has_columns = jax.default_backend() == "cpu" and is_one_lane and not plan.shard
+    whole, columns = gradient, ByColumns.of(gradient, data, kept) if has_columns else ByColumns()
+    gradient, kept = columns.in_gradient(gradient), columns.in_program(kept)
     every = [each for closed in (gradient, kept) for each in equations(closed.jaxpr)]
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(kept.consts)
@@ -174,7 +180,7 @@ def compile_programs(
         )
         arguments = _advance_arguments(program_kernel, dim, rank, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
-        unnamed = place.shapes_of_data(data, cut)
+        unnamed = place.shapes_of_data(columns.shapes(data), cut)
         arguments, drawn = place.shapes((arguments, drawn))
         arguments = (place.shapes(consts), unnamed, *arguments)
         # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
@@ -218,7 +224,7 @@ def compile_programs(
         meanwhile()
     if (is_wide and not devices) or (is_cpu and any(is_batched_lapack(each, lanes) for each in every)):
         advance, sites = one_at_a_time(advance), one_at_a_time(sites)
-    on_device = (*place.put((consts, site_consts)), place.put_data(target.data, cut))
+    on_device = (*place.put((consts, site_consts)), place.put_data(columns.stored(target.data), cut))
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
         Sites(
@@ -226,9 +232,8 @@ def compile_programs(
         ),
         {"trace": traced - began, "compile": done - traced},
         is_cached,
-        None
-        if plan.shard
-        else Constants.of(gradient),  # a program for several devices has numbers of its own
+        # A program for several devices has numbers of its own.
+        None if plan.shard else Constants.of(whole),
         place.put,
     )
 

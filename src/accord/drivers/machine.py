@@ -139,7 +139,6 @@ class Machine:
         sent: Sent,
     ) -> tuple[Any, ...]:
         """Assemble the arguments of the program."""
-        plan = self.plan
         given: Any = sent.places if places is None else places
         if self._axes(chains)[1] is None:
             (chain,), (state,) = chains, states
