@@ -20,7 +20,7 @@ import numpy as np
 
 from environment import default_folder, fresh_environment, python_of
 
-DEPTH, DRAWS, GROUPS, ROUNDS = 4, 15, 200, 3
+DEPTH, DRAWS, GROUPS, ROUNDS = 4, 60, 200, 3
 CASES = ["logistic,200000,20", "logistic,1000000,20", "hierarchy,200000,5", "hierarchy,200000,20"]
 
 
