@@ -28,11 +28,10 @@ import jax.numpy as jnp
 
 from accord.core.pace import USUAL
 from accord.core.precision import scope
-from accord.core.traced import equations
 from accord.density import LogDensity
 from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.drivers.compiled import compile_programs
-from accord.drivers.compiler import adds_many_up, options_for
+from accord.drivers.compiler import is_large_gradient, options_for
 from accord.drivers.group import Machine, run_chains
 from accord.drivers.plan import Piece, Plan
 from accord.drivers.sample import DEFAULT_WARMUP, MAX_WARMUP
@@ -134,7 +133,7 @@ def measure(density: LogDensity) -> Cost:
         places = np.zeros((NUM_PLACES, density.dim))
         loops: dict[str, Callable[[int], None]] = {}
         traced = jax.make_jaxpr(density.value_and_grad)(position)
-        options = options_for(any(map(adds_many_up, equations(traced.jaxpr)))), {}
+        options = options_for(is_large_gradient(traced, density.dim, 1)), {}
         for way, each in zip(WAYS, options, strict=True):
             loops[way] = _bare_loop(density, position, each)
 

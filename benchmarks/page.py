@@ -90,7 +90,7 @@ def _introduction(runs: Sequence[Record], models: Sequence[str], large: Sequence
         f"{load:.1f}. Every run is a separate process with 4 chains in float64, and engines take turns. Effective "
         "draws are the smallest bulk ESS over all parameters of a model, computed by `accord.report` for every engine. "
         "A cell has failed if R-hat is 1.05 or more, if it took too long, or if it ended in an error; it is then in no "
-        "mean. [How it is measured](../benchmarks/README.md)."
+        "mean. [How it is measured](../benchmarks/README.md). [Cost of likelihoods](likelihoods.md)."
     )
 
 

@@ -10,7 +10,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.traced import equations
 from accord.drivers import compiled
-from accord.drivers.compiler import adds_many_up
+from accord.drivers.compiler import adds_many_up, is_large_gradient, num_numbers
 
 MANY = 2**14
 
@@ -35,6 +35,36 @@ def test_gradients_that_add_up_many_rows_by_group_are_told_from_others(name):
     assert any(map(adds_many_up, equations(traced.jaxpr))) == expected
 
 
+def of_rows(rows, function=jnp.exp):
+    """The gradient of a sum over rows, which computes the more numbers the more rows there are."""
+    x = np.linspace(0, 1, rows)
+    return jax.make_jaxpr(jax.value_and_grad(lambda p: jnp.sum(function(p[0] + p[1] * x))))(np.zeros(2))
+
+
+def test_numbers_are_counted_once_for_each_operation():
+    @jax.jit
+    def doubled(x):
+        return x + x
+
+    closed = jax.make_jaxpr(lambda x: doubled(x) * 3.0)(np.zeros(5))
+    assert num_numbers(equations(closed.jaxpr)) == 10
+
+
+OF_ROWS = {
+    "many rows": (of_rows(2**15), 2, 1, True),
+    "few rows, which are one piece of code": (of_rows(2**10), 2, 1, False),
+    "many dimensions": (of_rows(2**15), 1000, 1, False),
+    "several lanes": (of_rows(2**15), 2, 4, False),
+    "many rows by group": (jax.make_jaxpr(jax.grad(by_group(MANY)))(np.zeros(7)), 1000, 4, True),
+}
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_gradients_of_many_numbers_in_few_dimensions_are_compiled_for_speed(name):
+    gradient, dim, lanes, expected = OF_ROWS[name]
+    assert is_large_gradient(gradient, dim, lanes) == expected
+
+
 @pytest.mark.parametrize(("rows", "expected"), [(MANY, True), (1000, False)])
 def test_a_run_compiles_the_program_that_draws_accordingly(rows, expected, monkeypatch):
     @ac.model
@@ -46,9 +76,9 @@ def test_a_run_compiles_the_program_that_draws_accordingly(rows, expected, monke
 
     asked, real = [], compiled.compile_lowered
 
-    def compile_lowered(lowered, *, adds_much=False):
-        asked.append(adds_much)
-        return real(lowered, adds_much=adds_much)
+    def compile_lowered(lowered, *, is_large=False):
+        asked.append(is_large)
+        return real(lowered, is_large=is_large)
 
     monkeypatch.setattr(compiled, "compile_lowered", compile_lowered)
     group = np.arange(rows) % 7

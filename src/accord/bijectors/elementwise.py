@@ -244,13 +244,35 @@ class LeakyRelu(AbstractBijector):
 @jax.custom_jvp
 def softplus(x: jax.Array) -> jax.Array:
     """Compute log(1 + exp(x)), accurate in both tails; all derivatives are right at 0, where the formula changes."""
-    return jnp.maximum(x, 0.0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
+    return jnp.maximum(x, 0.0) + log1p_of_positive(jnp.exp(-jnp.abs(x)))
 
 
 @softplus.defjvp
 def _softplus_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     (x,), (x_dot,) = primals, tangents
-    return softplus(x), jax.lax.logistic(x) * x_dot
+    return softplus(x), logistic(x) * x_dot
+
+
+@jax.custom_jvp
+def logistic(x: jax.Array) -> jax.Array:
+    """Compute 1 / (1 + exp(-x)), exact in both tails, as is its derivative; it shares the exponential of `softplus`."""
+    small = jnp.exp(-jnp.abs(x))
+    return jnp.where(x < 0, small, 1.0) / (1.0 + small)
+
+
+@logistic.defjvp
+def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (x_dot,) = primals, tangents
+    return logistic(x), logistic(x) * logistic(-x) * x_dot
+
+
+def log1p_of_positive(y: jax.Array) -> jax.Array:
+    """Compute log(1 + y), for y >= 0, from one logarithm: XLA's log1p computes a polynomial beside it."""
+    # The maximum changes nothing, but XLA would compute 1 + y - 1 as y.
+    whole = jnp.maximum(1.0 + y, 1.0)
+    # What rounding left out of 1 + y, which matters where y is small.
+    left = jax.lax.stop_gradient(y - (whole - 1.0))
+    return jnp.log(whole) + left / jax.lax.stop_gradient(whole)
 
 
 def log_sigmoid_slope(x: jax.Array) -> jax.Array:

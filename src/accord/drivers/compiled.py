@@ -17,6 +17,7 @@ from ..core.precision import scope
 from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity, sharded
+from ..density.ahead import split
 from ..density.blocks import mesh_of, using
 from ..density.leaks import check_leaks
 from ..density.parts import recorded
@@ -30,9 +31,9 @@ from .callbacks import check_callbacks, without_raising
 from .columns import Sites
 from .compiler import (
     PROGRAMS,
-    adds_many_up,
     compile_lowered,
     is_batched_lapack,
+    is_large_gradient,
     one_at_a_time,
     spans_devices,
 )
@@ -149,16 +150,21 @@ def compile_programs(
     )
 
     # Blocks of data give the same bits on any number of devices, for which there is one way to compile.
-    adds_much = not plan.shard and any(adds_many_up(each) for each in equations(gradient.jaxpr))
+    is_large = not plan.shard and is_large_gradient(gradient, dim, lanes)
     is_cpu, is_wide = jax.default_backend() == "cpu", any(spans_devices(each) for each in every)
 
     def build() -> tuple[Any, Any]:
+        is_whole = plan.shard or is_wide or len(place.devices) > 1
+        parts = None if is_whole else split(gradient, len(jax.tree.leaves(data)))
+
         def advance(in_pieces: bool) -> Any:
             in_turn = IN_TURN if is_cpu else 0
             run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
 
             def advance(consts: Any, data: Any, *rest: Any) -> Any:
-                return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+                if parts is None:
+                    return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+                return run(parts.bound(consts, jax.tree.leaves(data)), *rest)
 
             return jax.jit(advance, out_shardings=place.everywhere)
 
@@ -185,7 +191,7 @@ def compile_programs(
         arguments = (place.shapes(consts), unnamed, *arguments)
         # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
         # the same program on several devices.
-        in_pieces = is_cpu and not (plan.shard or is_wide or len(place.devices) > 1)
+        in_pieces = is_cpu and not is_whole
         with collection_put_off():
             lowered_advance = advance(in_pieces).lower(*arguments)
         nonlocal traced
@@ -194,7 +200,7 @@ def compile_programs(
         def compile_advance() -> Any:
             with scope(precision):
                 try:
-                    return compile_lowered(lowered_advance, adds_much=adds_much)
+                    return compile_lowered(lowered_advance, is_large=is_large)
                 except jax.errors.JaxRuntimeError as error:
                     if not in_pieces:
                         raise
@@ -205,7 +211,7 @@ def compile_programs(
                         RuntimeWarning,
                         stacklevel=1,
                     )
-                    return compile_lowered(advance(False).lower(*arguments), adds_much=adds_much)
+                    return compile_lowered(advance(False).lower(*arguments), is_large=is_large)
 
         def compile_sites() -> Any:
             with scope(precision):

@@ -10,7 +10,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..parameters import exactly_one
-from ..special import log1m_exp, one_less_exp
+from ..special import log1m_exp, one_less_exp, softplus
 from .countable import AbstractCountable, AbstractFinite
 from .counts import Odds, odds, select
 
@@ -55,6 +55,10 @@ class Bernoulli(AbstractFinite):
         return self._full(chance.p > chance.q)
 
     def log_prob(self, value: Any) -> jax.Array:
+        if self.logits is not None:  # one side's probability is all that is needed
+            k, logits = align(value, self.logits)
+            is_one = k == 1
+            return select(is_one | (k == 0), -softplus(jnp.where(is_one, -logits, logits)), k)
         k, chance = with_odds(self, value)
         is_one = k == 1
         return select(is_one | (k == 0), jnp.where(is_one, chance.log_p, chance.log_q), k)
@@ -123,7 +127,7 @@ class Geometric(AbstractCountable):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, chance = with_odds(self, value)
-        is_inside = (k >= 0) & (k % 1 == 0)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
         # A certain success comes at once, and an impossible one never.
         is_possible = is_inside & ((k == 0) | (chance.q > 0)) & (chance.p > 0)
         k_safe = jnp.where(is_possible & (k > 0), k, 0.0)

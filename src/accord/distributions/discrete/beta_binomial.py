@@ -68,7 +68,7 @@ class BetaBinomial(AbstractFinite):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.total_count))
-        is_inside = (k >= 0) & (k <= n) & (k % 1 == 0)
+        is_inside = (k >= 0) & (k <= n) & (jnp.floor(k) == k)
         k_safe = jnp.where(is_inside, k, 0.0)
         rest, total = n - k_safe, a + b
         coefficient = (
@@ -133,7 +133,7 @@ class BetaNegativeBinomial(AbstractCountable):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, a, b, n = filled(*align(value, self.concentration1, self.concentration0, self.n))
-        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
         return select(is_inside, _negative_log_prob(jnp.where(is_inside, k, 0.0), a, b, n), k)
 
     def cdf(self, value: Any) -> jax.Array:

@@ -62,7 +62,7 @@ class Binomial(AbstractCountable):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, n, chance = self._aligned(value)
-        is_inside = (k >= 0) & (k <= n) & (k % 1 == 0)
+        is_inside = (k >= 0) & (k <= n) & (jnp.floor(k) == k)
         return select(is_inside, binomial_log_prob(jnp.where(is_inside, k, 0.0), n, chance), k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

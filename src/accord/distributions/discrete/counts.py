@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from ..special import (
     excess,
@@ -21,6 +22,7 @@ from ..special import (
     logistic,
     softplus,
 )
+from ..special.excess import near_zero, times_near_zero
 from ..special.gamma_ratio import remainder_rise
 from ..special.smooth import expm1_ratio
 
@@ -58,11 +60,69 @@ def filled(*arrays: Any) -> tuple[jax.Array, ...]:
 
 def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
     """Compute the log probability of k >= 0 events, k whole; -inf with a zero gradient where it is impossible."""
-    is_possible = (k == 0) | (rate > 0)
-    k = jnp.where(is_possible, k, 0.0)
-    log_ratio = log_of(rate) - jnp.log(jnp.where(k > 0, k, 1.0))
-    log_prob = excess(k, rate - k, log_ratio) - log_factorial_remainder(k)
-    return jnp.where(is_possible, log_prob, -jnp.inf)
+    return _excess_by_rate(k, rate) - log_factorial_remainder(k)
+
+
+def log_poisson_log_prob(k: jax.Array, log_rate: jax.Array) -> jax.Array:
+    """Compute the log probability of k >= 0 events by the logarithm of their rate, k whole."""
+    return _excess_by_log_rate(k, log_rate) - log_factorial_remainder(k)
+
+
+@jax.custom_jvp
+def _excess_by_rate(k: jax.Array, rate: jax.Array) -> jax.Array:
+    """Compute k log(rate/k) - (rate - k), to the rounding of rate - k; -inf where `rate` is 0 and k is not."""
+    # The logarithm of just this argument: of a rate exp(x), XLA takes x.
+    return _count_excess(k, rate, jnp.log(rate))
+
+
+def _excess_by_rate_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[jax.Array, Any]:
+    (k, rate), (k_dot, rate_dot) = primals, tangents
+    total = jnp.zeros_like(rate - k)
+    if not isinstance(rate_dot, SymbolicZero):
+        slope = (k - rate) / jnp.where(rate > 0, rate, 1.0)
+        total = total + jnp.where(k == 0, -1.0, jnp.where(rate > 0, slope, 0.0)) * rate_dot
+    if not isinstance(k_dot, SymbolicZero):
+        total = total + _slope_by_count(k, rate, jnp.log(rate)) * k_dot
+    return _excess_by_rate(k, rate), total
+
+
+_excess_by_rate.defjvp(_excess_by_rate_jvp, symbolic_zeros=True)
+
+
+@jax.custom_jvp
+def _excess_by_log_rate(k: jax.Array, log_rate: jax.Array) -> jax.Array:
+    """Compute the same from log(rate)."""
+    return _count_excess(k, jnp.exp(log_rate), log_rate)
+
+
+def _excess_by_log_rate_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[jax.Array, Any]:
+    (k, log_rate), (k_dot, log_rate_dot) = primals, tangents
+    rate = jnp.exp(log_rate)
+    total = jnp.zeros_like(rate - k)
+    if not isinstance(log_rate_dot, SymbolicZero):
+        total = total + (k - rate) * log_rate_dot
+    if not isinstance(k_dot, SymbolicZero):
+        total = total + _slope_by_count(k, rate, log_rate) * k_dot
+    return _excess_by_log_rate(k, log_rate), total
+
+
+_excess_by_log_rate.defjvp(_excess_by_log_rate_jvp, symbolic_zeros=True)
+
+
+def _count_excess(k: jax.Array, rate: jax.Array, log_rate: jax.Array) -> jax.Array:
+    """Compute k (log(1 + u) - u), u = rate/k - 1, by a series where u is small."""
+    gap, safe = rate - k, jnp.where(k > 0, k, 1.0)
+    is_near = jnp.abs(gap) < 0.25 * k
+    near = times_near_zero(safe, jnp.where(is_near, gap, 0.0))
+    return jnp.where(k == 0, -rate, jnp.where(is_near, near, k * (log_rate - jnp.log(safe)) - gap))
+
+
+def _slope_by_count(k: jax.Array, rate: jax.Array, log_rate: jax.Array) -> jax.Array:
+    """Compute log(rate / k), and 0 where k is 0."""
+    gap, safe = rate - k, jnp.where(k > 0, k, 1.0)
+    is_near = jnp.abs(gap) < 0.25 * k
+    u = jnp.where(is_near, gap, 0.0) / safe
+    return jnp.where(k == 0, 0.0, jnp.where(is_near, near_zero(u) + u, log_rate - jnp.log(safe)))
 
 
 def poisson_log_prob_above_zero(k: jax.Array, rate: jax.Array) -> jax.Array:

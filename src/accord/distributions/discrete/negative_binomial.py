@@ -14,6 +14,7 @@ from ..parameters import check_parameter, exactly_one
 from ..special import excess, log_factorial_remainder
 from ..special.gamma_ratio import remainder_rise
 from ..special.smooth import expm1_ratio, log1p_ratio
+from .by_mean import log_prob_by_mean
 from .count_entropy import entropy_of_long_tails
 from .count_tails import Tail, negative_binomial_tail, negative_binomial_tail_by_mean
 from .countable import AbstractRare
@@ -57,12 +58,12 @@ class AbstractNegativeBinomial(AbstractRare):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, form = self._form(value)
-        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
         return select(is_inside, _log_prob(jnp.where(is_inside, k, 0.0), form.number, form.chance), k)
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         k, form = self._form(value)
-        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 1) & (jnp.floor(k) == k) & (k < jnp.inf)
         k_safe, n, chance = jnp.where(is_inside, k, 1.0), form.number, form.chance
         # P(k) is P(k - 1) times p (n + k - 1) / k; the chance of some, 1 - q^n, is near n p where p is small.
         is_small = chance.p < 0.1
@@ -199,13 +200,14 @@ class NegativeBinomial2(AbstractNegativeBinomial):
         check_parameter(type(self).__name__, "mean", constraints.positive, self.expected)
 
     def log_prob(self, value: Any) -> jax.Array:
-        k, mean, c = filled(*align(value, self.expected, self.concentration))
-        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        k, *parameters = align(value, self.expected, self.concentration)
+        mean, c = (jnp.asarray(parameter, k.dtype) for parameter in parameters)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
         return select(is_inside, log_prob_by_mean(jnp.where(is_inside, k, 0.0), mean, c), k)
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         k, mean, c = filled(*align(value, self.expected, self.concentration))
-        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 1) & (jnp.floor(k) == k) & (k < jnp.inf)
         k_safe = jnp.where(is_inside, k, 1.0)
         # As for the other parameterisations; a large concentration uses terms that hardly depend on it.
         is_large, ratio = c >= mean, mean / c
@@ -244,22 +246,3 @@ def _log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
         - log_factorial_remainder(k)
     )
     return jnp.where(is_possible, log_prob, -jnp.inf)
-
-
-def log_prob_by_mean(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:
-    """Compute the log probability of the whole number k >= 0, given the mean and the concentration c."""
-    log_k, total = jnp.log(jnp.where(k > 0, k, 1.0)), c + k
-    # With a large concentration this is the Poisson log probability less a small excess; with a small one
-    # these two would cancel, and successes and failures are compared with their shares instead.
-    is_large = c >= mean
-    share = (c * mean - k * c) / (mean + c)
-    first, second = jnp.where(is_large, mean - k, share), jnp.where(is_large, total, c)
-    log_first = jnp.where(is_large, 0.0, jnp.log(total) - jnp.log(mean + c)) + jnp.log(mean) - log_k
-    log_second = jnp.log(mean + c) - jnp.log(total)
-    other = excess(second, jnp.where(is_large, first, -share), jnp.where(is_large, log_second, -log_second))
-    return (
-        excess(k, first, log_first)
-        + jnp.where(is_large, -other, other)
-        + remainder_rise(c, k)
-        - log_factorial_remainder(k)
-    )

@@ -7,12 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...bijectors import align
+from ...bijectors.elementwise import log1p_of_positive
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import log1m_exp, logistic, softplus
 from .countable import AbstractFinite
 from .counts import select
+
+_MOST_COMPARED = 16
 
 
 class OrderedLogistic(AbstractFinite):
@@ -54,17 +57,16 @@ class OrderedLogistic(AbstractFinite):
         return (probs * (k - self.mean[None]) ** 2).sum(axis=0)
 
     def log_prob(self, value: Any) -> jax.Array:
-        k, low, high, is_first, is_last = self._thresholds(value)
-        is_inside = (k >= 0) & (k < self.num_categories) & (k % 1 == 0)
         # logistic(high) - logistic(low) = logistic(high) logistic(-low) (1 - exp(low - high)), each factor exact.
-        is_between = ~(is_first | is_last)
-        between = log1m_exp(jnp.where(is_between, low - high, -1.0))
-        log_prob = (
-            -jnp.where(is_last, 0.0, softplus(-high))
-            - jnp.where(is_first, 0.0, softplus(low))
-            + jnp.where(is_between, between, 0.0)
-        )
-        return select(is_inside, log_prob, k)
+        if np.size(self.cutpoints) == self.num_categories - 1:
+            k, low, high, log_width = self._between(value)
+        else:
+            k, low, high, is_first, is_last = self._thresholds(value)
+            is_between = ~(is_first | is_last)
+            log_width = jnp.where(is_between, log1m_exp(jnp.where(is_between, low - high, -1.0)), 0.0)
+            low, high = jnp.where(is_first, -jnp.inf, low), jnp.where(is_last, jnp.inf, high)
+        is_inside = (k >= 0) & (k < self.num_categories) & (jnp.floor(k) == k)
+        return select(is_inside, _log_both(low, high) + log_width, k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         shape = self._shape(sample_shape)
@@ -113,6 +115,69 @@ class OrderedLogistic(AbstractFinite):
         high = jnp.take_along_axis(distance, jnp.minimum(index, last - 1), axis=-1).squeeze(-1)
         return k, low, high, k <= 0, k >= last
 
+    def _between(self, value: Any) -> tuple[jax.Array, ...]:
+        """Return the value, the thresholds around it less the predictor, and log(1 - exp(-width)) of its interval.
+
+        For thresholds that all entries share: widths are those of a few categories, and not of every entry.
+        """
+        k = jnp.asarray(value, self._dtype(value))
+        shape = np.broadcast_shapes(k.shape, self.batch_shape)
+        index = jnp.clip(jnp.nan_to_num(k), 0, self.num_categories - 1).astype(jnp.int32)
+        index = index.reshape((1,) * (len(shape) - index.ndim) + index.shape)
+        predictor = jnp.asarray(self.predictor, k.dtype)
+        predictor = predictor.reshape((1,) * (len(shape) - predictor.ndim) + predictor.shape)
+        cuts = jnp.asarray(self.cutpoints, k.dtype).reshape(-1)
+        low, high = _both_entries(cuts, index)
+        low = jnp.where(index == 0, -jnp.inf, low - predictor)
+        high = jnp.where(index == cuts.size, jnp.inf, high - predictor)
+        log_widths = log1m_exp(cuts[:-1] - cuts[1:])
+        log_width, _ = _both_entries(jnp.pad(log_widths, (0, 1)), index)
+        return jnp.broadcast_to(k, shape), low, high, jnp.where(index == 0, 0.0, log_width)
+
     def _weights(self) -> tuple[jax.Array, jax.Array]:
         """Return probabilities of all categories along a new first axis, and their numbers."""
         return jnp.exp(self._log_table()), self.enumerate_support().astype(self.dtype)
+
+
+def _both_entries(table: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the entries before an index and at it; 0, or another entry, beyond the table.
+
+    Those of a small table are found by comparing, since the gradient of an index is a loop over all entries.
+    """
+    if table.size > _MOST_COMPARED:
+        return table[jnp.maximum(index - 1, 0)], table[jnp.minimum(index, table.size - 1)]
+    before = at = jnp.zeros(index.shape, table.dtype)
+    for number in range(table.size):
+        entry = jnp.broadcast_to(table[number], index.shape)  # once, so that its slope is one sum
+        before = jnp.where(index == number + 1, entry, before)
+        at = jnp.where(index == number, entry, at)
+    return before, at
+
+
+@jax.custom_jvp
+def _log_both(low: jax.Array, high: jax.Array) -> jax.Array:
+    """Compute log(logistic(high) logistic(-low)) from one logarithm; either may be infinite."""
+    from_low, from_high = jnp.exp(-jnp.abs(low)), jnp.exp(-jnp.abs(high))
+    rest = log1p_of_positive(from_low + from_high + from_low * from_high)
+    return jnp.minimum(high, 0.0) - jnp.maximum(low, 0.0) - rest
+
+
+@_log_both.defjvp
+def _log_both_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (low, high), (low_dot, high_dot) = primals, tangents
+    return _log_both(low, high), _tail(high) * high_dot - logistic(low) * low_dot
+
+
+@jax.custom_jvp
+def _tail(x: jax.Array) -> jax.Array:
+    """Compute logistic(-x) from the exponential that `_log_both` has computed already."""
+    small = jnp.exp(-jnp.abs(x))
+    return jnp.where(x > 0, small, 1.0) / (1.0 + small)
+
+
+@_tail.defjvp
+def _tail_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (x_dot,) = primals, tangents
+    return _tail(x), -_tail(x) * logistic(x) * x_dot

@@ -9,11 +9,10 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from ..special import excess, log_factorial_remainder
 from .count_entropy import entropy_of_counts
 from .count_tails import Tail, poisson_tail
 from .countable import AbstractRare
-from .counts import poisson_log_prob, poisson_log_prob_above_zero, select
+from .counts import log_poisson_log_prob, poisson_log_prob, poisson_log_prob_above_zero, select
 
 
 class Poisson(AbstractRare):
@@ -48,12 +47,12 @@ class Poisson(AbstractRare):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, rate = self._aligned(value)
-        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
         return select(is_inside, poisson_log_prob(jnp.where(is_inside, k, 0.0), rate), k)
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         k, rate = self._aligned(value)
-        is_inside = (k >= 1) & (k % 1 == 0) & (k < jnp.inf)
+        is_inside = (k >= 1) & (jnp.floor(k) == k) & (k < jnp.inf)
         return select(is_inside, poisson_log_prob_above_zero(jnp.where(is_inside, k, 1.0), rate), k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -112,11 +111,8 @@ class LogPoisson(AbstractRare):
     def log_prob(self, value: Any) -> jax.Array:
         k, log_rate = align(value, self.log_rate)
         log_rate = jnp.asarray(log_rate, k.dtype)
-        is_inside = (k >= 0) & (k % 1 == 0) & (k < jnp.inf)
-        k_safe = jnp.where(is_inside, k, 0.0)
-        log_ratio = log_rate - jnp.log(jnp.where(k_safe > 0, k_safe, 1.0))
-        log_prob = excess(k_safe, jnp.exp(log_rate) - k_safe, log_ratio) - log_factorial_remainder(k_safe)
-        return select(is_inside, log_prob, k)
+        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
+        return select(is_inside, log_poisson_log_prob(jnp.where(is_inside, k, 0.0), log_rate), k)
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         return Poisson(jnp.exp(self.log_rate)).log_prob_above_zero(value)

@@ -1,7 +1,7 @@
 """Compute special functions that JAX lacks or gets wrong in the tails, each once, with its source."""
 
 from ...bijectors.arrays import log
-from ...bijectors.elementwise import softplus
+from ...bijectors.elementwise import logistic, softplus
 from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
 from .bessel_i import log_bessel_i
 from .bessel_k import log_bessel_k, log_bessel_ke
@@ -42,7 +42,7 @@ from .incomplete_gamma import (
 from .log_gamma import log_beta, log_factorial_remainder, log_gamma_remainder, log_gamma_step
 from .normal import log_ndtr, ndtr, ndtri
 from .quantile import solve_increasing
-from .smooth import expm1, logistic, one_less_exp
+from .smooth import expm1, one_less_exp
 from .student import log_student_density, student_centre, student_log_centre, student_log_tail, student_tail
 from .student_quantile import student_centre_quantile, student_quantile
 

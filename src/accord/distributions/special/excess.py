@@ -1,10 +1,13 @@
 """Compute logarithms without their linear term, which cancels in log densities."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
-# Coefficients of z^2, z^4, ... in atanh(z)/z - 1, which is exact to rounding up to z = 1/4.
-_ATANH = tuple(1 / k for k in range(3, 27, 2))
+# Coefficients of z^2, z^4, ... in atanh(z)/z - 1, which is exact to rounding up to z = 1/7.
+_ATANH = tuple(1 / k for k in range(3, 23, 2))
 
 
 def excess(x: jax.Array, gap: jax.Array, log_ratio: jax.Array) -> jax.Array:
@@ -14,10 +17,46 @@ def excess(x: jax.Array, gap: jax.Array, log_ratio: jax.Array) -> jax.Array:
     """
     is_zero = x == 0
     safe = jnp.where(is_zero, 1.0, x)
-    is_near = jnp.abs(gap) <= 0.5 * x
-    near = safe * log1p_excess(jnp.where(is_near, gap, 0.0) / safe)
+    is_near = jnp.abs(gap) < 0.25 * x
+    near = safe * _series(jnp.where(is_near, gap, 0.0) / safe)
     far = safe * jnp.where(is_near | is_zero, 0.0, log_ratio) - gap
     return jnp.where(is_zero, -gap, jnp.where(is_near, near, far))
+
+
+@jax.custom_jvp
+def excess_by_log(x: jax.Array, mean: jax.Array, log_mean: jax.Array) -> jax.Array:
+    """Compute x log(mean/x) - (mean - x), for x > 0, to the rounding of mean - x.
+
+    Slopes by the mean are those by its logarithm, which may be finite where the mean is not.
+    """
+    gap = mean - x
+    is_near = jnp.abs(gap) < 0.25 * x
+    near = times_near_zero(x, jnp.where(is_near, gap, 0.0))
+    return jnp.where(is_near, near, x * (log_mean - jnp.log(x)) - gap)
+
+
+def _excess_by_log_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, Any]:
+    (x, mean, log_mean), (x_dot, _, log_mean_dot) = primals, tangents
+    gap = mean - x
+    total = jnp.zeros_like(gap)
+    if not isinstance(log_mean_dot, SymbolicZero):
+        total = total - gap * log_mean_dot
+    if not isinstance(x_dot, SymbolicZero):
+        is_near = jnp.abs(gap) < 0.25 * x
+        u = jnp.where(is_near, gap, 0.0) / x
+        total = total + jnp.where(is_near, near_zero(u) + u, log_mean - jnp.log(x)) * x_dot
+    return excess_by_log(x, mean, log_mean), total
+
+
+excess_by_log.defjvp(_excess_by_log_jvp, symbolic_zeros=True)
+
+
+def log_of_ratio(u: jax.Array, ratio: jax.Array, is_near: jax.Array) -> jax.Array:
+    """Compute log(1 + u) where `is_near`, and log(ratio) elsewhere, from one logarithm: u >= -1/2, ratio > 0."""
+    whole = jnp.where(is_near, 1.0 + u, ratio)
+    # What rounding left out of 1 + u, which matters where u is small.
+    left = jax.lax.stop_gradient(jnp.where(is_near, u - (whole - 1.0), 0.0) * (2.0 - whole))
+    return jnp.log(whole) + left
 
 
 @jax.custom_jvp
@@ -25,7 +64,7 @@ def log1p_excess(u: jax.Array) -> jax.Array:
     """Compute log(1 + u) - u, for u > -1, to full relative accuracy."""
     is_small = jnp.abs(u) < 0.25
     small, large = jnp.where(is_small, u, 0.0), jnp.where(is_small, 1.0, u)
-    return jnp.where(is_small, _near_zero(small), jnp.log1p(large) - large)
+    return jnp.where(is_small, near_zero(small), jnp.log1p(large) - large)
 
 
 @log1p_excess.defjvp
@@ -34,12 +73,28 @@ def _log1p_excess_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> 
     return log1p_excess(u), -u / (1 + u) * u_dot
 
 
-def _near_zero(u: jax.Array) -> jax.Array:
+@jax.custom_jvp
+def _series(u: jax.Array) -> jax.Array:
+    return near_zero(u)
+
+
+@_series.defjvp
+def _series_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (u,), (u_dot,) = primals, tangents
+    return _series(u), -u / (1 + u) * u_dot
+
+
+def near_zero(u: jax.Array) -> jax.Array:
     """Compute log(1 + u) - u, for |u| < 0.25."""
+    return times_near_zero(jnp.ones_like(u), u)
+
+
+def times_near_zero(x: jax.Array, gap: jax.Array) -> jax.Array:
+    """Compute x (log(1 + u) - u), u = gap/x, for |u| < 0.25 and x > 0, with one division."""
     # log(1 + u) = 2 atanh(z), and 2 z - u = -u z.
-    z = u / (2.0 + u)
+    z = gap / (2.0 * x + gap)
     square = z * z
     total = jnp.full_like(z, _ATANH[-1])
     for coefficient in _ATANH[-2::-1]:
         total = coefficient + square * total
-    return z * (2.0 * square * total - u)
+    return z * (2.0 * square * total * x - gap)

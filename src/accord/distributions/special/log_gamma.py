@@ -28,12 +28,12 @@ def log_gamma_remainder(a: Any) -> Any:
     """Compute log Gamma(a) - a log(a) + a, for a > 0: about -log(a)/2 + 0.919 when `a` is large."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         if a >= STIRLING_FROM:
-            return HALF_LOG_TWO_PI - 0.5 * math.log(a) + _odd_series(1 / a, STIRLING)
+            return HALF_LOG_TWO_PI - 0.5 * math.log(a) + odd_series(1 / a, STIRLING)
         return math.lgamma(a) - a * math.log(a) + a
     is_large = a >= STIRLING_FROM
     large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
     log_a = jnp.log(a)
-    from_series = HALF_LOG_TWO_PI - 0.5 * log_a + _odd_series(1 / large, STIRLING)
+    from_series = HALF_LOG_TWO_PI - 0.5 * log_a + odd_series(1 / large, STIRLING)
     return jnp.where(is_large, from_series, jsp.gammaln(small) - small * log_a + small)
 
 
@@ -43,7 +43,7 @@ def log_factorial_remainder(k: Any) -> Any:
     is_large, is_zero = k >= STIRLING_FROM, k == 0
     large, small = jnp.where(is_large, k, STIRLING_FROM), jnp.where(is_large | is_zero, 1.0, k)
     log_k = jnp.log(jnp.where(k > 0, k, 1.0))
-    from_series = HALF_LOG_TWO_PI + 0.5 * log_k + _odd_series(1 / large, STIRLING)
+    from_series = HALF_LOG_TWO_PI + 0.5 * log_k + odd_series(1 / large, STIRLING)
     direct = jsp.gammaln(small + 1.0) - small * log_k + small
     return jnp.where(is_large, from_series, jnp.where(is_zero, 0.0, direct))
 
@@ -52,12 +52,12 @@ def log_gamma_step(x: Any) -> Any:
     """Compute log Gamma(x + 1/2) - log Gamma(x) - log(x)/2, for x > 0: about -1/(8 x) when `x` is large."""
     if isinstance(x, float) and not isinstance(x, np.generic):
         if x >= _STEP_FROM:
-            return _odd_series(1 / x, _STEP)
+            return odd_series(1 / x, _STEP)
         return math.lgamma(x + 0.5) - math.lgamma(x) - 0.5 * math.log(x)
     is_large = x >= _STEP_FROM
     large, small = jnp.where(is_large, x, _STEP_FROM), jnp.where(is_large, 1.0, x)
     direct = jsp.gammaln(small + 0.5) - jsp.gammaln(small) - 0.5 * jnp.log(small)
-    return jnp.where(is_large, _odd_series(1 / large, _STEP), direct)
+    return jnp.where(is_large, odd_series(1 / large, _STEP), direct)
 
 
 def log_beta(a: Any, b: Any) -> Any:
@@ -66,7 +66,7 @@ def log_beta(a: Any, b: Any) -> Any:
     return remainders - a * _log1p(b / a) - b * _log1p(a / b)
 
 
-def _odd_series(r: Any, coefficients: tuple[float, ...]) -> Any:
+def odd_series(r: Any, coefficients: tuple[float, ...]) -> Any:
     """Compute c0 r + c1 r^3 + c2 r^5 + ... by Horner's rule."""
     total, square = coefficients[-1], r * r
     for coefficient in coefficients[-2::-1]:

@@ -1,7 +1,7 @@
 """Compute ratios and logarithms that stay smooth where the textbook formula divides zero by zero or cancels.
 
-Each is right in value and in every derivative, at the seams of its branches too. Functions that JAX differentiates by
-subtracting their value from 1 (`expm1`, `logistic`) are given the form of the derivative that keeps small tails.
+Each is right in value and in every derivative, at the seams of its branches too. A function that JAX differentiates by
+subtracting its value from 1 (`expm1`) is given the form of the derivative that keeps small tails.
 """
 
 import math
@@ -31,18 +31,6 @@ def _expm1_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
 def one_less_exp(x: jax.Array) -> jax.Array:
     """Compute 1 - exp(x), with the derivative -exp(x), which stays exact where the value rounds to 1."""
     return -expm1(x)
-
-
-@jax.custom_jvp
-def logistic(x: jax.Array) -> jax.Array:
-    """Compute 1 / (1 + exp(-x)), with a derivative exact also where it rounds to 1."""
-    return jax.lax.logistic(x)
-
-
-@logistic.defjvp
-def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (x,), (x_dot,) = primals, tangents
-    return logistic(x), logistic(x) * logistic(-x) * x_dot
 
 
 def minus_exp(w: jax.Array) -> jax.Array:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from .elementary import HALF_LOG_TWO_PI, log1p_square, log_of
-from .excess import excess
+from .excess import near_zero
 from .gamma_ratio import log_gamma_1p, log_gamma_ratio
 from .log_gamma import log_gamma_step
 from .quadrature import FALL, bits_of, rule_on_unit
@@ -32,21 +32,23 @@ def log_student_density(z: jax.Array, df: jax.Array) -> jax.Array:
 @jax.custom_jvp
 def _energy(z: jax.Array, df: jax.Array) -> jax.Array:
     """Compute (df + 1)/2 log(1 + z^2/df)."""
-    return 0.5 * (df + 1.0) * log1p_square(z / jnp.sqrt(df))
+    return 0.5 * (df + 1.0) * log1p_square(z * (1.0 / jnp.sqrt(df)))
 
 
 def _energy_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, Any]:
     (z, df), (z_dot, df_dot) = primals, tangents
-    u = z / jnp.sqrt(df)
+    u = z * (1.0 / jnp.sqrt(df))
     is_far = jnp.abs(u) > 1
-    inverse, near = 1.0 / jnp.where(is_far, u, 1.0), jnp.where(is_far, 0.0, u)
+    # Of u and its inverse the one of at most 1, whose square does not overflow.
+    small = jnp.where(is_far, 1.0 / jnp.where(is_far, u, 1.0), u)
+    square = small * small
+    smaller = 1.0 / (1.0 + square)
     total = jnp.zeros_like(u)
     if not isinstance(z_dot, SymbolicZero):
-        slope = jnp.where(is_far, inverse / (1.0 + inverse * inverse), near / (1.0 + near * near))
-        total = total + slope * ((df + 1.0) / jnp.sqrt(df)) * z_dot
+        total = total + small * smaller * ((df + 1.0) / jnp.sqrt(df)) * z_dot
     if not isinstance(df_dot, SymbolicZero):
-        share = jnp.where(is_far, 1.0 / (1.0 + inverse * inverse), near * near / (1.0 + near * near))
-        total = total + 0.5 * (_log_less(share, log1p_square(u)) - share / df) * df_dot
+        share = jnp.where(is_far, smaller, square * smaller)
+        total = total + 0.5 * (_log_less(share, log1p_square(u)) - share * (1.0 / df)) * df_dot
     return _energy(z, df), total
 
 
@@ -200,7 +202,8 @@ def _centre_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[ja
 
 def _log_less(share: jax.Array, log_whole: jax.Array) -> jax.Array:
     """Compute log(1 + w) - w/(1 + w), from share = w/(1 + w) and log(1 + w), without cancellation."""
-    return -excess(jnp.ones_like(share), -share, -log_whole)
+    is_small = share < 0.25
+    return jnp.where(is_small, -near_zero(jnp.where(is_small, -share, 0.0)), log_whole - share)
 
 
 def _hypotenuse(a: jax.Array, b: jax.Array) -> jax.Array:

@@ -13,8 +13,8 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside, open_uniform
-from ..special import log, log_beta, softplus
-from ..special.smooth import log_complement, log_cosh, log_expm1, log_ratio, logistic
+from ..special import log, log_beta, logistic, softplus
+from ..special.smooth import log_complement, log_cosh, log_expm1, log_ratio
 from .same_law import AbstractSameLaw
 
 _EULER = float(np.euler_gamma)

@@ -6,8 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..special import softplus
-from ..special.smooth import log_cosh, logistic
+from ..special import logistic, softplus
+from ..special.smooth import log_cosh
 from .location_scale import AbstractLocationScale
 
 

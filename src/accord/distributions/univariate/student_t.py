@@ -187,7 +187,7 @@ def _log_density(z: jax.Array, df: Any) -> jax.Array:
     if isinstance(df, float):
         constant = log_gamma_step(0.5 * df) - HALF_LOG_TWO_PI
         return constant - (0.5 * (df + 1)) * log1p_square(z / math.sqrt(df))
-    return log_student_density(*together(z, df))
+    return log_student_density(z, df)
 
 
 def _log_tail(size: jax.Array, df: jax.Array, is_own: jax.Array) -> jax.Array:

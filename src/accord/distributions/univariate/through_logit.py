@@ -16,8 +16,7 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..parameters import exactly_one
-from ..special import softplus, solve_increasing
-from ..special.smooth import logistic
+from ..special import logistic, softplus, solve_increasing
 from ..summary.moments import average
 from .logistic import Logistic
 from .real_line import Normal
