@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import accord
 from environment import fresh_environment
 from judging import judge
 from registry import Problem
@@ -69,9 +70,9 @@ def launch(
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             output, caches = Path(name) / "out", Path(name) / "caches"
             caches.mkdir()
-            variables = fresh_environment(caches)
-            if engine != "accord":
-                variables["PYTHONPATH"] = str(STAND_IN)
+            # The accord of this process, and not one that a relative PYTHONPATH misses from another folder.
+            package = Path(accord.__file__).parents[1] if engine == "accord" else STAND_IN
+            variables = fresh_environment(caches) | {"PYTHONPATH": str(package.resolve())}
             command = [*program, problem.module, problem.model, str(output), *options, "--variant", variant]
             found = {"variant": variant} | _outcome(command, variables, output, limits, reference)
         if not found.get("raised"):
