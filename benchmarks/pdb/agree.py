@@ -17,7 +17,7 @@ from database import Database
 from densities import log_jacobian, verdict_of
 from environment import fresh_environment
 from launch import STAND_IN
-from reference import unknowns
+from reference_draws import unknowns
 from registry import Problem, bind
 
 HERE = Path(__file__).resolve().parent

@@ -13,7 +13,7 @@ import numpy as np
 
 from accord import LogDensity
 from database import Database
-from reference import unknowns
+from reference_draws import unknowns
 from registry import Problem, bind
 
 NUM_DRAWS = 1000

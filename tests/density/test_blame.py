@@ -279,7 +279,7 @@ TRAPS = {
         observed(lambda x: dist.Beta(2.0 + x, 2.0), 0.0), [0.5], "edge_of_support", ["y"], [], "", ["zero", "clip"]
     ),
     "counts without probability": lambda: Trap(
-        observed(lambda x: dist.Poisson(jnp.exp(x)), 3), [-1000.0], "far_from_data", ["y"], [], "", ["units"]
+        observed(lambda x: dist.Poisson(jax.nn.relu(x)), 3), [-1000.0], "far_from_data", ["y"], [], "", ["units"]
     ),
     "a parameter out of its range": lambda: Trap(
         observed(lambda x: dist.Normal(0.0, x - 1.0)), [0.5], "parameter_out_of_range", ["y"], [], "",
