@@ -9,7 +9,7 @@ from laws import each
 from accord.bijectors.elementwise import log1p_of_positive, logistic
 from accord.core.versions import FUSING_CPU_OPTIONS, QUICK_CPU_OPTIONS
 from accord.distributions.special.elementary import log1p_square
-from accord.distributions.special.excess import log_of_ratio, near_zero
+from accord.distributions.special.excess import excess_by_log, log_of_ratio, near_zero
 from accord.distributions.special.gamma_ratio import remainder_rise
 
 OPTIONS = {"defaults": {}, "quick": dict(QUICK_CPU_OPTIONS), "fusing": dict(FUSING_CPU_OPTIONS)}
@@ -43,6 +43,14 @@ def test_digits_survive_every_way_of_compiling(case, way):
     function, columns, true = case
     found = jax.jit(function, compiler_options=OPTIONS[way])(*columns)
     np.testing.assert_allclose(found, exactly(true, *columns), rtol=2e-15)
+
+
+def test_an_excess_has_the_digits_of_its_gap():
+    x, gap = np.array([3.0, 1e6, 1e12, 2.0, 5.0]), np.array([1e-9, 10.0, -1e5, 40.0, -4.9])
+    mean = x + gap
+    found = jax.jit(excess_by_log)(x, mean, np.log(mean))
+    true = exactly(lambda x, mean: x * mpmath.log(mean / x) - (mean - x), x, mean)
+    assert (np.abs(found - true) <= 1e-14 * np.abs(mean - x)).all()
 
 
 def test_a_rise_and_its_slope_are_right_for_tiny_and_large_arguments():

@@ -43,7 +43,8 @@ def chain(num: int, y: Any) -> None:
     x = 0.0
     for i in range(num):
         x = ac.sample(f"x{i}", dist.Normal(0.9 * x, 1 + 0.1 * i))
-        rate = ac.sample(f"rate{i}", dist.Gamma(2.0 + i, 1.0))
+        # Of a density without a derivative rule of its own: with one, gradients are merged only as a whole.
+        rate = ac.sample(f"rate{i}", dist.LogNormal(0.1 * i, 0.5))
         three = ac.sample(f"three{i}", dist.Normal(jnp.zeros(3), rate).to_event(1))
         ac.sample(f"y{i}", dist.Normal(three.sum() + x, 1.0), obs=y[i])
 

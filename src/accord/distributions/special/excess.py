@@ -1,7 +1,10 @@
 """Compute logarithms without their linear term, which cancels in log densities."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 # Coefficients of z^2, z^4, ... in atanh(z)/z - 1, which is exact to rounding up to z = 1/7.
 _ATANH = tuple(1 / k for k in range(3, 23, 2))
@@ -18,6 +21,34 @@ def excess(x: jax.Array, gap: jax.Array, log_ratio: jax.Array) -> jax.Array:
     near = safe * _series(jnp.where(is_near, gap, 0.0) / safe)
     far = safe * jnp.where(is_near | is_zero, 0.0, log_ratio) - gap
     return jnp.where(is_zero, -gap, jnp.where(is_near, near, far))
+
+
+@jax.custom_jvp
+def excess_by_log(x: jax.Array, mean: jax.Array, log_mean: jax.Array) -> jax.Array:
+    """Compute x log(mean/x) - (mean - x), for x > 0, to the rounding of mean - x.
+
+    Slopes by the mean are those by its logarithm, which may be finite where the mean is not.
+    """
+    gap = mean - x
+    is_near = jnp.abs(gap) < 0.25 * x
+    near = times_near_zero(x, jnp.where(is_near, gap, 0.0))
+    return jnp.where(is_near, near, x * (log_mean - jnp.log(x)) - gap)
+
+
+def _excess_by_log_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, Any]:
+    (x, mean, log_mean), (x_dot, _, log_mean_dot) = primals, tangents
+    gap = mean - x
+    total = jnp.zeros_like(gap)
+    if not isinstance(log_mean_dot, SymbolicZero):
+        total = total - gap * log_mean_dot
+    if not isinstance(x_dot, SymbolicZero):
+        is_near = jnp.abs(gap) < 0.25 * x
+        u = jnp.where(is_near, gap, 0.0) / x
+        total = total + jnp.where(is_near, near_zero(u) + u, log_mean - jnp.log(x)) * x_dot
+    return excess_by_log(x, mean, log_mean), total
+
+
+excess_by_log.defjvp(_excess_by_log_jvp, symbolic_zeros=True)
 
 
 def log_of_ratio(u: jax.Array, ratio: jax.Array, is_near: jax.Array) -> jax.Array:

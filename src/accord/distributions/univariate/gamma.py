@@ -1,7 +1,7 @@
 """Define the gamma and exponential distributions: waiting times in a Poisson process.
 
-The gamma density is written in the ratio of the value to its typical size, so that for large concentrations nothing
-large is subtracted from anything large.
+The gamma density is written as an excess over the concentration, so that for large concentrations nothing large is
+subtracted from anything large.
 """
 
 import math
@@ -26,6 +26,7 @@ from ..special import (
     log_gamma_survival,
     one_less_exp,
 )
+from ..special.excess import excess_by_log
 from .interval import is_one
 
 
@@ -78,10 +79,10 @@ class Gamma(AbstractDistribution):
             # With a small constant shape nothing large cancels, and one logarithm is enough.
             inner = (a - 1) * jnp.log(inside) - rate * inside + (a * log(rate) - math.lgamma(a))
             return jnp.where(is_outside, -jnp.inf, inner)
-        # r: the value over its mean. The density of log r is exp(-a (r - 1 - log r)) times a function of a alone.
-        beyond = (rate * inside - a) / a
-        log_r = log_against_mean(beyond, jnp.log(inside) + log(rate) - log(a))
-        inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
+        # The density of the log value: an excess of the shape over rate times value, and a function of the shape alone.
+        log_inside = jnp.log(inside)
+        excess = excess_by_log(jnp.asarray(a, x.dtype), rate * inside, log_inside + log(rate))
+        inner = excess - log_inside - log_gamma_remainder(a)
         return jnp.where(is_outside, -jnp.inf, inner)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -173,9 +174,3 @@ class Exponential(AbstractDistribution):
         """Return the value in units of its mean, 0 below the support."""
         x, rate = align(value, self.rate)
         return rate * jnp.where(x < 0, 0.0, x)
-
-
-def log_against_mean(beyond: jax.Array, log_ratio: jax.Array) -> jax.Array:
-    """Return the log of 1 + beyond, a gamma variable over its mean; far from the mean, the given log."""
-    is_near = jnp.abs(beyond) < 0.5
-    return jnp.where(is_near, jnp.log1p(jnp.where(is_near, beyond, 0.0)), log_ratio)

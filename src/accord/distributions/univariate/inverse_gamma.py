@@ -21,7 +21,7 @@ from ..special import (
     log_gamma_survival,
     reciprocal,
 )
-from .gamma import log_against_mean
+from ..special.excess import excess_by_log
 
 
 class InverseGamma(AbstractDistribution):
@@ -65,12 +65,12 @@ class InverseGamma(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, a, rate = align(value, self.concentration, self.rate)
-        # r: 1/x over its mean; see Gamma.
         is_outside = x <= 0
         inside = jnp.where(is_outside, 1.0, x)
-        beyond = (rate * reciprocal(inside) - a) / a
-        log_r = log_against_mean(beyond, log(rate) - log(a) - jnp.log(inside))
-        inner = a * log_r - a * beyond - jnp.log(inside) - log_gamma_remainder(a)
+        log_inside = jnp.log(inside)
+        # As for Gamma, whose value is 1/x.
+        excess = excess_by_log(jnp.asarray(a, x.dtype), rate * reciprocal(inside), log(rate) - log_inside)
+        inner = excess - log_inside - log_gamma_remainder(a)
         return jnp.where(is_outside, -jnp.inf, inner)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
