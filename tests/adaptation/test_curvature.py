@@ -70,7 +70,7 @@ def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
 
 
 def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
-    assert is_bent(1.8, "marginal") and not is_bent(1.8, "low_rank")
+    assert is_bent(1.5, "marginal") and not is_bent(1.5, "low_rank")
     assert not is_bent(1.0, "marginal") and not is_bent(np.nan, "marginal")
 
 

@@ -19,7 +19,7 @@ _NUM_DIRECTIONS = 3
 _LEAST_DRAWS = 80  # while a chain is on its way in, its first windows look bent
 _LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
 _BENT = 2.0  # squared width along a direction, from which on scales are those of the marginals
-_STRAIGHT = 1.6  # below which they are left again
+_STRAIGHT = 1.3  # below which they are left again
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
 _TARGET, _TARGET_CURVED = 0.8, 0.95  # of the mean acceptance statistic; the first is Stan's
