@@ -45,6 +45,14 @@ def test_digits_survive_every_way_of_compiling(case, way):
     np.testing.assert_allclose(found, exactly(true, *columns), rtol=2e-15)
 
 
+def test_the_slope_of_log1p_is_whole_where_one_plus_its_argument_is_one():
+    y = np.concatenate([[0.0], SMALL, 10.0 ** np.arange(1.0, 300.0, 20.0)])
+    for dtype in (np.float32, np.float64):
+        small = y[y < np.finfo(dtype).max].astype(dtype)
+        slope = jax.jit(jax.vmap(jax.grad(log1p_of_positive)))(small)
+        np.testing.assert_allclose(slope, 1 / (1 + small), rtol=4 * np.finfo(dtype).eps)
+
+
 def test_an_excess_has_the_digits_of_its_gap():
     x, gap = np.array([3.0, 1e6, 1e12, 2.0, 5.0]), np.array([1e-9, 10.0, -1e5, 40.0, -4.9])
     mean = x + gap

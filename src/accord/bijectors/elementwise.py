@@ -268,8 +268,8 @@ def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
 
 def log1p_of_positive(y: jax.Array) -> jax.Array:
     """Compute log(1 + y), for y >= 0, from one logarithm: XLA's log1p computes a polynomial beside it."""
-    # The maximum changes nothing, but XLA would compute 1 + y - 1 as y.
-    whole = jnp.maximum(1.0 + y, 1.0)
+    # XLA would compute 1 + y - 1 as y without the choice; a maximum would halve the slope where 1 + y is 1.
+    whole = jnp.where(y >= 0, 1.0 + y, 1.0)
     # What rounding left out of 1 + y, which matters where y is small.
     left = jax.lax.stop_gradient(y - (whole - 1.0))
     return jnp.log(whole) + left / jax.lax.stop_gradient(whole)

@@ -82,8 +82,10 @@ def remainder_rise(a: jax.Array, k: jax.Array) -> jax.Array:
     is_large = a >= STIRLING_FROM
     large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
     series = -0.5 * log1p_of_positive(k / large) + _stirling_step(large, k)
+    # Numbers of size ten leave too few digits of a small rise in float32.
+    of = _remainder if jnp.result_type(a, k) == jnp.float64 else log_gamma_remainder
     # Nothing rises where k is 0, nor does the slope by a tiny `a`, which is large.
-    direct = jnp.where(k == 0, 0.0, _remainder(small + k) - _remainder(small))
+    direct = jnp.where(k == 0, 0.0, of(small + k) - of(small))
     return jnp.where(is_large, series, direct)
 
 
