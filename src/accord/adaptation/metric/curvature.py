@@ -17,6 +17,7 @@ from .record import Choice
 
 _NUM_DIRECTIONS = 3
 _LEAST_DRAWS = 80  # while a chain is on its way in, its first windows look bent
+_DRIFT = 1.75  # standard deviations between the means of two halves, beyond which a chain is on its way
 _LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
 _BENT = 2.0  # squared width along a direction, from which on scales are those of the marginals
 _STRAIGHT = 1.3  # below which they are left again
@@ -26,18 +27,26 @@ _TARGET, _TARGET_CURVED = 0.8, 0.95  # of the mean acceptance statistic; the fir
 
 
 def remainder(fit: Fit, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> float:
-    """Compute the squared width of draw plus gradient along its largest direction; NaN for too few draws.
+    """Compute the squared width of draw plus gradient along its largest direction.
 
+    NaN for too few draws, and for those of a chain that is on its way to the posterior: what it passes looks bent.
     Draws and gradients are each `(draw, dim)`; `scale`, shape `(dim,)`, is that of the diagonal form. A direction found
     in one half of the window is judged in the other: in many dimensions, chance alone makes some direction look large
     where it was found. Only coordinates count that marginals would widen: those with far tails, which bend too, have no
     better scale. A normal posterior that `fit` whitens has 0.
     """
-    if len(x) < _LEAST_DRAWS:
+    if len(x) < _LEAST_DRAWS or _is_on_its_way(*np.array_split(x, 2)):
         return np.nan
     rows = fit.residual(x, g)[:, widths(x) > _LEAST_WIDENED * scale]
     first, second = (half - half.mean(0) for half in np.array_split(rows, 2))
     return (_largest(first, second) + _largest(second, first)) / 2
+
+
+def _is_on_its_way(before: np.ndarray, after: np.ndarray) -> bool:
+    """Return whether the second half of a window, `(draw, dim)`, lies elsewhere than the first."""
+    with np.errstate(all="ignore"):  # a column that does not move is no evidence
+        drift = np.abs(after.mean(0) - before.mean(0)) / np.sqrt((before.var(0) + after.var(0)) / 2)
+    return bool(np.any(drift > _DRIFT))
 
 
 def _largest(seen: np.ndarray, unseen: np.ndarray) -> float:
