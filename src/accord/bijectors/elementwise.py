@@ -268,11 +268,11 @@ def _logistic_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
 
 def log1p_of_positive(y: jax.Array) -> jax.Array:
     """Compute log(1 + y), for y >= 0, from one logarithm: XLA's log1p computes a polynomial beside it."""
-    # XLA would compute 1 + y - 1 as y without the choice; a maximum would halve the slope where 1 + y is 1.
-    whole = jnp.where(y >= 0, 1.0 + y, 1.0)
-    # What rounding left out of 1 + y, which matters where y is small.
-    left = jax.lax.stop_gradient(y - (whole - 1.0))
-    return jnp.log(whole) + left / jax.lax.stop_gradient(whole)
+    # What rounding left out of 1 + y, which matters where y is small. Without the maximum, XLA would compute
+    # 1 + y - 1 as y. Slopes are those of the logarithm: the maximum would halve them where 1 + y is 1.
+    rounded = jax.lax.stop_gradient(jnp.maximum(1.0 + y, 1.0))
+    left = (jax.lax.stop_gradient(y) - (rounded - 1.0)) / rounded
+    return jnp.log(1.0 + y) + left
 
 
 def log_sigmoid_slope(x: jax.Array) -> jax.Array:
