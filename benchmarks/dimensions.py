@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def row_of(dim: int, form: str, lanes: int) -> list[str]:
-    """Of the table; "ns a dimension" is what a step costs beyond 1.5 times its gradient."""
+    """Columns of the table; "ns a dimension" is what a step costs beyond 1.5 times its gradient."""
     with scope("float64"):
         program, arguments = _program(dim, form, lanes)
         rows = rows_for(dim, lanes, USUAL) - 1

@@ -64,7 +64,7 @@ def versions(python: Path, packages: Sequence[str]) -> dict[str, str]:
 
 
 def commit() -> str:
-    """Of this checkout, or nothing where there is no git."""
+    """Revision of this checkout, or nothing where there is no git."""
     command = ["git", "-C", str(PROJECT), "describe", "--always", "--dirty"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -18,7 +18,7 @@ DIM = 6
 
 
 class Predictors(NamedTuple):
-    """What a position makes of the covariate: `eta`, one for each value; `scale`, `shape`, `cuts`, one for all."""
+    """Numbers made of the covariate at a position: `eta`, one for each value; `scale`, `shape`, `cuts`, one for all."""
 
     eta: jax.Array
     scale: jax.Array

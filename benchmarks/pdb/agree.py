@@ -30,7 +30,7 @@ SPREAD = 0.5  # of points around 0, in unconstrained numbers
 
 
 def agree(chosen: Sequence[Problem], database: Database, python: Path) -> dict[str, str]:
-    """By posterior: `agrees` with the largest difference, or `FAILED` and why. JAX must be in float64."""
+    """Compare densities, in float64; by posterior, `agrees` with the largest difference, or `FAILED` and why."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours, verdicts, plan = {}, {}, []

@@ -26,7 +26,7 @@ GRACE = 20  # seconds of CPU after its limit, in which a run may hand over what 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave.
+    """Results of a run.
 
     **Fields**
     - `draws`: constrained draws of the unknowns, shape `(chain, draw, *site)`.

@@ -36,7 +36,7 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take.
+    """Limits of a run.
 
     **Fields**
     - `seconds`: of wall clock, from the start of the process.

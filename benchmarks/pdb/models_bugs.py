@@ -101,7 +101,7 @@ def seeds(n, N, x1, x2):
 
 @ac.model
 def seeds_stanified(n, N, x1, x2):
-    """The same with priors that are narrower."""
+    """Seeds with narrower priors."""
     alpha0, alpha1, alpha2, alpha12 = coefficients(1.0)
     sigma = ac.sample("sigma", dist.HalfCauchy(1))
     with ac.plate("plate", len(n)):
@@ -112,7 +112,7 @@ def seeds_stanified(n, N, x1, x2):
 
 @ac.model
 def seeds_centered(n, N, x1, x2):
-    """The same with effects of plates whose mean is subtracted."""
+    """Seeds with effects of plates whose mean is subtracted."""
     alpha0, alpha1, alpha2, alpha12 = coefficients(1.0)
     sigma = ac.sample("sigma", dist.HalfCauchy(1))
     with ac.plate("plate", len(n)):

@@ -29,9 +29,10 @@ from accord.drivers.idle import idle_devices
 from accord.drivers.limits import lanes_on_accelerators
 from accord.drivers.machine import Machine
 from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import IN_TURN, advance_program
+from accord.drivers.program import advance_program
 from accord.drivers.sites_program import sites_program, sizes
 from accord.drivers.worker import Machines, Task, build
+from accord.kernels.vectors import IN_TURN
 
 X = np.linspace(-1, 1, 12)
 Y = 2 * X + np.cos(9 * X)

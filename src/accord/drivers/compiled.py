@@ -24,6 +24,7 @@ from ..density.parts import recorded
 from ..density.tall import ByColumns
 from ..executors import gather
 from ..kernels.base import AbstractKernel
+from ..kernels.vectors import IN_TURN
 from .alike import MANY_SITES, gradient_of_merged, merged
 from .block import NUM_PLACES, Limits, start_state
 from .bundles import Bundles, bundled, unbundled
@@ -42,7 +43,6 @@ from .ensemble_program import program_for
 from .needed import only
 from .placement import Placement
 from .plan import Plan
-from .program import IN_TURN
 from .sites_program import sites_program, sizes
 
 

@@ -23,8 +23,9 @@ from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
 from ..kernels.rarely import rarely_in_lanes
+from ..kernels.vectors import IN_TURN
 from .block import STATS, Block, ChainState, Limits
-from .program import IN_TURN, advance_program, place_number
+from .program import advance_program, place_number
 
 _LANES = "lanes"
 

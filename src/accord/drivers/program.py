@@ -31,14 +31,11 @@ from ..kernels.base import (
 from ..kernels.integrator import Target
 from ..kernels.metric import Metric
 from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
-from ..kernels.vectors import put_row, put_rows
+from ..kernels.vectors import IN_TURN, put_row, put_rows
 from .block import NUM_PLACES, STATS, Block, ChainState, Limits
 from .pieces import marked, while_loop_in_pieces
 
 T = TypeVar("T")
-
-IN_TURN = 16
-"""Lanes whose rows are written one after the other on CPU, where a scatter is slow."""
 
 _LANES = "lanes"
 
@@ -103,8 +100,7 @@ def advance_program(
                 return new, buffers
             mapped = jax.vmap(step_active, axis_name=_LANES)
             new, row, at = mapped(lane, metric, key, limits, first_draw)
-            put = put_rows if lanes <= in_turn else _put_at_once
-            return new, jax.tree.map(lambda rows, values: put(rows, at, values), buffers, row)
+            return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values, in_turn), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
         widths = (dim, dim, len(STATS))
@@ -197,9 +193,3 @@ def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
         step_size,
     )
     return jnp.stack([column.astype(step_size.dtype) for column in columns])
-
-
-def _put_at_once(rows: Array, at: Array, values: Array) -> Array:
-    """Write the row of every lane at its own index, by one scatter; arguments as for `put_rows`."""
-    lanes = jnp.arange(len(at))
-    return rows.at[lanes, at].set(values, indices_are_sorted=True, unique_indices=True)

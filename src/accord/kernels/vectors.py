@@ -14,7 +14,9 @@ _MAX_SUMMED = 4095
 """Numbers that XLA adds up itself. It leaves more to a library, which a piece of machine code cannot call."""
 
 _NUM_PARTS = 8
-_MAX_UNROLLED = 16  # lanes
+
+IN_TURN = 16
+"""Lanes whose rows are written one after the other on CPU, where a scatter is slow."""
 
 
 def inner(left: Float[Array, "... dim"], right: Float[Array, "... dim"]) -> Float[Array, "..."]:
@@ -44,23 +46,24 @@ def put_row(rows: Float[Array, "row dim"], index: Int[Array, ""], value: Float[A
 
 @put_row.def_vmap
 def _put_row_in_lanes(lanes: int, is_batched: Any, rows: Array, index: Array, value: Array) -> Any:
-    arguments = (
+    tables, places, values = (
         leaf if is_own else jnp.broadcast_to(leaf, (lanes, *leaf.shape))
         for leaf, is_own in zip((rows, index, value), is_batched, strict=True)
     )
-    return put_rows(*arguments), True
+    return put_rows(tables, places, values), True
 
 
 def put_rows(
-    tables: Float[Array, "lane row dim"], index: Int[Array, " lane"], values: Float[Array, "lane dim"]
+    tables: Float[Array, "lane row dim"],
+    index: Int[Array, " lane"],
+    values: Float[Array, "lane dim"],
+    in_turn: int = IN_TURN,
 ) -> Array:
-    """Return the tables of all lanes, each with one row replaced.
-
-    A few lanes in turn, since a scatter is slow on CPU.
-    """
+    """Return the tables of all lanes, each with one row replaced; up to `in_turn` in turn, more by one scatter."""
     lanes = tables.shape[0]
-    if lanes > _MAX_UNROLLED:
-        return tables.at[jnp.arange(lanes), index].set(values)
+    if lanes > in_turn:
+        at = jnp.arange(lanes), index
+        return tables.at[at].set(values, indices_are_sorted=True, unique_indices=True)
     for lane in range(lanes):
         start = (jnp.int32(lane), index[lane].astype(jnp.int32), jnp.int32(0))
         tables = jax.lax.dynamic_update_slice(tables, values[lane][None, None], start)
