@@ -68,7 +68,7 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
         run = prepare(model, options.seed, options.variant)
         outcome = run()
         record |= clock.read() | outcome.facts
-        record["warm_seconds"] = record["seconds"] - outcome.compile_seconds
+        record |= _warm(record, outcome)
         np.savez(options.output.with_suffix(".npz"), allow_pickle=False, **outcome.draws)
         _write(record, options.output)
         if record["seconds"] < options.again_below and not record.get("interrupted"):
@@ -91,10 +91,15 @@ def _again(run: Run) -> dict[str, float]:
     found = clock.read()
     if outcome.facts.get("interrupted"):
         return {}
+    second = {"second_seconds": found["seconds"], "second_cpu_seconds": found["cpu_seconds"]}
+    return _warm(found, outcome) | second
+
+
+def _warm(found: dict[str, float], outcome: Outcome) -> dict[str, float]:
+    """Times without tracing and compiling, which one thread does: their wall time stands for their CPU time."""
     return {
         "warm_seconds": found["seconds"] - outcome.compile_seconds,
-        "second_seconds": found["seconds"],
-        "second_cpu_seconds": found["cpu_seconds"],
+        "warm_cpu_seconds": max(found["cpu_seconds"] - outcome.compile_seconds, 0.0),
     }
 
 

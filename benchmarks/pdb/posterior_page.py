@@ -47,8 +47,8 @@ def page(runs: Sequence[Record], database: Database) -> str:
             ["posterior", "unknowns", *(f"{engine}{what}" for engine in engines for what in ("", ", R-hat"))],
             [_convergence(found, posterior, engines) for posterior in posteriors],
         ),
-        "## Seconds per 1000 effective draws",
-        "Effective draws are the smallest bulk ESS over all unknowns. Cold: wall time from the call to draws, with "
+        "## Seconds of CPU per 1000 effective draws",
+        "Effective draws are the smallest bulk ESS over all unknowns. Cold: CPU time from the call to draws, with "
         "nothing compiled before. Warm: without tracing and compiling; a short run is made a second time for it. "
         "Medians over the runs that converged; ratios where every run of both did.",
         *_times(found, posteriors, engines),
@@ -106,7 +106,7 @@ def _convergence(found: Standings, posterior: str, engines: Sequence[str]) -> li
 
 
 def _times(found: Standings, posteriors: Sequence[str], engines: Sequence[str]) -> list[str]:
-    kinds = {"cold": "seconds", "warm": "warm_seconds"}
+    kinds = {"cold": "cpu_seconds", "warm": "warm_cpu_seconds"}
     by_kind = {kind: ratios(found, posteriors, PEER, "accord", figure) for kind, figure in kinds.items()}
     header = ["posterior"]
     for kind in kinds:

@@ -69,6 +69,8 @@ def run(engine, posterior="kidiq-kidscore_momhs", seed=0, **changes):
         "error": "",
         "seconds": 10.0,
         "warm_seconds": 5.0,
+        "cpu_seconds": 10.0,
+        "warm_cpu_seconds": 5.0,
         "num_unknowns": 3,
         "max_r_hat": 1.0,
         "worst": "beta[0]",
@@ -155,7 +157,7 @@ def test_the_page_says_who_converged_how_fast_and_what_was_said(database):
 
     notice = {"severity": "warning", "code": "r_hat", "message": "R-hat of 'mu' is 1.3."}
     runs = [
-        run("accord", seconds=2.0, warm_seconds=9.0),
+        run("accord", cpu_seconds=2.0, warm_cpu_seconds=9.0),
         run("numpyro"),
         run("accord", "hard-one", max_r_hat=1.3, notices=[notice]),
         {key: run("numpyro", "hard-one")[key] for key in ("engine", "posterior", "seed", "date", "machine")}
