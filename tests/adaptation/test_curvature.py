@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
-from accord.adaptation.metric import Choice, rank_for, reason, target_accept
+from accord.adaptation.metric import Choice, has_short_draws, rank_for, reason, target_accept
 from accord.adaptation.metric.curvature import is_bent, remainder
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.fit import Fit
@@ -62,6 +62,8 @@ def test_what_is_asked_for_is_what_is_aimed_at() -> None:
     assert target_accept(bent, 0.7) == 0.7
     assert target_accept(bent, None) == 0.95
     assert target_accept(Choice(), None) == target_accept(Choice("dense"), None) == 0.8
+    assert has_short_draws(bent, None)
+    assert not has_short_draws(bent, 0.95) and not has_short_draws(Choice(), None)
 
 
 def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:

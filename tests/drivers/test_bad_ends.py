@@ -9,9 +9,10 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.adaptation import step_size
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
-from accord.drivers import explain
+from accord.drivers import explain, replay
 from accord.drivers.tally import MAX_UNMOVED
 
 RUN = dict(draws=200, warmup=100, chains=2, seed=4, progress=False, quiet=True)
@@ -94,6 +95,33 @@ def test_places_of_lanes_do_not_depend_on_blocks(sampler, lanes):
     expected = infer.sample(target(), sampler, **options)
     assert len(expected.failures) > 6
     found = infer.sample(target(), sampler, **(options | dict(executor=IN_SHORT_BLOCKS)))
+    assert places(found) == places(expected)
+
+
+def curved_with_a_cliff(x):
+    """Sixty coordinates whose scale is exp(x[0]), with a cliff where the first of them is above 2."""
+    y, v = x[1:], x[0]
+    density = -(v**2) / 2 - y.size * v - jnp.sum(jnp.square(y * jnp.exp(-v))) / 2
+    return density - jnp.where(y[0] > 2.0, 5000.0, 0.0)
+
+
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_places_of_draws_with_shorter_steps_are_found(lanes, monkeypatch):
+    def in_draw(draw, dtype):
+        return 0.75 - 0.25 * (draw & 1).astype(dtype)  # all are short, so that bad ends are in short ones
+
+    for module in (step_size, replay):
+        monkeypatch.setattr(module, "in_draw", in_draw)
+    target = LogDensity.from_function(curved_with_a_cliff, np.zeros(61))
+    options = RUN | dict(warmup=350, lanes=lanes, executor=infer.Serial())
+    expected = infer.sample(target, **options)
+    assert (expected.tuning["target_accept"] == 0.95).all()  # the chains have found their posterior curved
+    factors = expected.stats["step_size"] / expected.tuning["step_size"][:, None]
+    np.testing.assert_allclose(factors, np.tile([0.75, 0.5], (2, 100)), rtol=1e-12)
+    assert len(expected.failures) == 6
+    for each in expected.failures:
+        assert each.kind == "divergence" and each.position[1] > 2.0
+    found = infer.sample(target, **(options | dict(executor=IN_SHORT_BLOCKS)))
     assert places(found) == places(expected)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from ..adaptation.ensemble import EnsembleState
 from ..adaptation.step_size import StepSizeState
@@ -64,7 +64,7 @@ class Limits:
     """Limits of a block, all of shape `()`.
 
     **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
-    `places`, shape `(NUM_PLACES, dim)`: more candidates for a chain without a starting point, one gradient each; the
+    `has_short_draws`, whether some draws after warm-up take shorter steps; `places`, shape `(NUM_PLACES, dim)`: more candidates for a chain without a starting point, one gradient each; the
     first is not read.
     """
 
@@ -72,17 +72,25 @@ class Limits:
     max_gradients: Int[Array, ""]
     num_warmup: Int[Array, ""]
     target_accept: Float[Array, ""]
+    has_short_draws: Bool[Array, ""]
     places: Float[Array, "place dim"]
 
     @staticmethod
     def at(
-        stop: int, max_gradients: int, num_warmup: int, target_accept: float, places: np.ndarray
+        stop: int,
+        max_gradients: int,
+        num_warmup: int,
+        target_accept: float,
+        places: np.ndarray,
+        has_short_draws: bool = False,
     ) -> "Limits":
         """Return the limits as a program takes them; host-side, NumPy."""
         as_int: Any = np.int32
         as_float: Any = places.dtype.type
+        is_short: Any = np.bool_(has_short_draws)
         at: Any = places
-        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), as_float(target_accept), at)
+        ends = as_int(stop), as_int(max_gradients), as_int(num_warmup)
+        return Limits(*ends, as_float(target_accept), is_short, at)
 
 
 @node

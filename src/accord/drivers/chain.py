@@ -75,6 +75,11 @@ class Chain:
         return metrics.target_accept(self.choice, self.plan.kernel.target_accept)
 
     @property
+    def has_short_draws(self) -> bool:
+        """Whether some draws after warm-up take shorter steps."""
+        return metrics.has_short_draws(self.choice, self.plan.kernel.target_accept)
+
+    @property
     def is_done(self) -> bool:
         """Return whether every draw of the plan is made, or the chain is given up."""
         return self.is_started and (self.draw >= self.last or self.is_given_up)

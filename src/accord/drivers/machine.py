@@ -144,7 +144,8 @@ class Machine:
             (chain,), (state,) = chains, states
             if places is not None:
                 given = places[0]
-            limits = Limits.at(stops[0], budgets[0], chain.num_warmup, chain.target_accept, given)
+            tuned = chain.num_warmup, chain.target_accept
+            limits = Limits.at(stops[0], budgets[0], *tuned, given, chain.has_short_draws)
             state = replace(state, kernel=self._kernels(states))
             return state, sent.metric, sent.key, item_key(chain.key, state), limits
         small = [(state.step_size, state.mode, state.draw, state.num_tuning) for state in states]
@@ -161,7 +162,8 @@ def _limits(
     warmups = [chain.num_warmup for chain in chains]
     targets: Any = np.asarray([chain.target_accept for chain in chains], plan.dtype)
     stop, budget, num_warmup = (np.asarray(each, np.int32) for each in (stops, budgets, warmups))
-    fields: tuple[Any, Any, Any, Any, Any] = stop, budget, num_warmup, targets, places
+    are_short: Any = np.asarray([chain.has_short_draws for chain in chains])
+    fields: tuple[Any, ...] = stop, budget, num_warmup, targets, are_short, places
     return Limits(*fields)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..adaptation.ensemble import EnsembleState, step_factor
+from ..adaptation.step_size import in_draw
 from ..kernels.base import DRAW, Point
 from .block import STATS, Block, ChainState, start_state
 from .chain import Chain
 from .held import on_host
 from .machine import Machine
-from .plan import Plan
 from .tally import BadEnd
 
 _MOST_CHAINS = 16
@@ -39,7 +39,7 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
     found = []
     for row, kind in chain.tally.wanted(chain.phase_of(chain.draw), np.asarray(block.stats[:count])):
         draw = chain.draw + row
-        position = np.asarray(go(_before(plan, chain.state, block, row), draw + 1, _NO_LIMIT).last_evaluated)
+        position = np.asarray(go(_before(chain, block, row), draw + 1, _NO_LIMIT).last_evaluated)
         there = go(start_state(plan.kernel, position), 1, 1).point
         phase = chain.phase_of(draw)
         number = draw - (0 if phase == "warmup" else chain.num_warmup)
@@ -47,8 +47,9 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
     return found
 
 
-def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState:
-    """Return the state before a draw of a block; `state` is the state before its first draw."""
+def _before(chain: Chain, block: Block, row: int) -> ChainState:
+    """Return the state before a draw of a block that the chain has not taken yet."""
+    plan, state = chain.plan, chain.state
     if row == 0:
         return state
     stats, as_int = block.stats[row - 1], np.int32
@@ -56,10 +57,12 @@ def _before(plan: Plan, state: ChainState, block: Block, row: int) -> ChainState
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = replace(plan.kernel.init(point.position), point=point)
     step_size, dtype = block.stats[row, STATS.index("step_size")], block.stats.dtype
-    known = state.step_size
+    known, number = state.step_size, np.asarray(state.draw) + row
     if isinstance(known, EnsembleState):
         # How long trajectories were then is not known. As long as can be: they end at the first bad place.
         known = replace(known, log_length=np.full((), 80.0, dtype))
-        step_size = step_size / step_factor(np.asarray(state.draw) + row, plan.num_warmup, dtype)
-    known, draw = replace(known, step_size=step_size), as_int(state.draw + row)
-    return replace(state, kernel=kernel, step_size=known, mode=as_int(DRAW), draw=draw)
+        step_size = step_size / step_factor(number, plan.num_warmup, dtype)
+    elif chain.has_short_draws and number >= chain.num_warmup:
+        step_size = step_size / in_draw(number, dtype)
+    known = replace(known, step_size=step_size)
+    return replace(state, kernel=kernel, step_size=known, mode=as_int(DRAW), draw=as_int(number))

@@ -65,6 +65,11 @@ def is_bent(remaining: float, former: str) -> bool:
     return remaining > (_STRAIGHT if former == "marginal" else _BENT)
 
 
+def has_short_draws(choice: Choice, asked: float | None) -> bool:
+    """Return whether some draws should take shorter steps, to leave places that are steeper than warm-up saw."""
+    return target_accept(choice, asked) == _TARGET_CURVED and asked is None
+
+
 def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:

@@ -93,7 +93,11 @@ def saturated_trees(run: Evidence) -> Iterator[Notice]:
     depth = run.stats.get("tree_depth")
     if depth is None or run.max_tree_depth is None:
         return
-    count = int((depth >= run.max_tree_depth).sum())
+    is_long, step_size = depth >= run.max_tree_depth, run.stats.get("step_size")
+    if step_size is not None and run.step_size is not None:
+        # Draws of shorter steps, which a curved posterior has now and then, are to be as long as they may.
+        is_long &= step_size > 0.75 * run.step_size[:, None]
+    count = int(is_long.sum())
     if count:
         yield Notice(
             "warning" if count >= SATURATED_SHARE * depth.size else "info",
