@@ -64,8 +64,8 @@ class Limits:
     """Limits of a block, all of shape `()`.
 
     **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
-    `has_short_draws`, whether some draws after warm-up take shorter steps; `places`, shape `(NUM_PLACES, dim)`: more candidates for a chain without a starting point, one gradient each; the
-    first is not read.
+    `has_short_draws`, whether some draws after warm-up take shorter steps; `places`, shape `(NUM_PLACES, dim)`: more
+    candidates for a chain without a starting point, one gradient each; the first is not read.
     """
 
     stop: Int[Array, ""]
