@@ -20,7 +20,12 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
             "gradients": {"warmup": draws.work["warmup"], "sampling": draws.work["sample"]},
             "divergences": int(draws.stats["diverging"].sum()),
             "notices": [
-                {"severity": notice.severity, "code": notice.code, "message": notice.message}
+                {
+                    "severity": notice.severity,
+                    "code": notice.code,
+                    "message": notice.message,
+                    "remedy": notice.remedy,
+                }
                 for notice in draws.notices
             ],
             "interrupted": not draws.complete,
