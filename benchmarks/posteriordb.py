@@ -27,9 +27,10 @@ from results import Record, Results
 sys.path.append(str(Path(__file__).resolve().parent / "pdb"))
 
 from database import Database
-from launch import ENGINES, Limits, launch
+from launch import CURED, ENGINES, Limits, launch
 from left_out import LEFT_OUT
 from registry import Problem, missing, problems
+from standing import has_converged
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "posteriordb.jsonl"
 NUMPYRO = (("numpyro", "diffrax"),)  # what its environment has
@@ -80,6 +81,8 @@ def measure(options: argparse.Namespace, chosen: Sequence[Problem], database: Da
         engine, problem, seed = run
         if time.monotonic() > end or (options.once_failed and _has_failed(results.runs, run)):
             return None
+        if engine == CURED and not _is_to_be_cured(results.runs, run):
+            return None
         reference = database.reference(problem.reference) if problem.reference else {}
         head = {"engine": engine, "posterior": problem.posterior, "seed": seed, **surroundings}
         return head | launch(engine, problem, seed, python=python, limits=limits, reference=reference)
@@ -106,6 +109,16 @@ def plan(options: argparse.Namespace, chosen: Sequence[Problem]) -> Iterator[Run
         for problem in chosen:
             for engine in options.engines:
                 yield engine, problem, seed
+
+
+def _is_to_be_cured(runs: Sequence[Record], run: Run) -> bool:
+    """Whether accord's own run of this seed ended without having converged."""
+    _, problem, seed = run
+    return any(
+        not has_converged(other) and not other["error"]
+        for other in runs
+        if (other["engine"], other["posterior"], other["seed"]) == ("accord", problem.posterior, seed)
+    )
 
 
 def _has_failed(runs: Sequence[Record], run: Run) -> bool:

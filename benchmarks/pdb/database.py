@@ -32,8 +32,11 @@ class Database:
         return self.folder / "data" / "data" / f"{name}.json.zip"
 
     def reference(self, name: str) -> dict[str, np.ndarray]:
-        """Read reference draws by Stan's names, shape `(chain, draw, *parameter)`."""
-        chains = _read(self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip")
+        """Read reference draws by Stan's names, shape `(chain, draw, *parameter)`; none of a file that is missing."""
+        file = self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip"
+        if not file.exists():
+            return {}
+        chains = _read(file)
         columns = {key: np.asarray([chain[key] for chain in chains], float) for key in chains[0]}
         shapes: dict[str, list[tuple[int, ...]]] = {}
         for key in columns:

@@ -25,10 +25,14 @@ HERE = Path(__file__).resolve().parent
 STAND_IN = HERE.parent / "peers" / "standin"
 GRACE = 20.0  # seconds after the limit in which a run that was interrupted may hand over what it has
 
+CURED = "accord_cured"
+"""The engine that does what the notices of accord's run say: for runs that have not converged."""
+
 # By name: the script, and variants of it, each tried where the one before raises. With parallel chains, NumPyro raises
 # on diffrax's solvers of differential equations.
 ENGINES = {
     "accord": ("with_accord.py", ("",)),
+    CURED: ("with_accord.py", ("cured",)),
     "numpyro": ("with_numpyro.py", ("parallel", "vectorized")),
     "numpyro_vectorized": ("with_numpyro.py", ("vectorized",)),
 }
@@ -60,7 +64,8 @@ def launch(
 ) -> Record:
     """Run to the end or the limit. `error` says what went wrong, if anything did."""
     script, variants = ENGINES[engine]
-    program = [sys.executable if engine == "accord" else str(python), str(HERE / script)]
+    is_ours = script == "with_accord.py"
+    program = [sys.executable if is_ours else str(python), str(HERE / script)]
     options = ["--seed", str(seed), "--again-below", str(limits.again_below)]
     options += [] if problem.data is None else ["--data", str(problem.data.resolve())]
     options += [] if limits.cpu_seconds is None else ["--cpu-limit", str(limits.cpu_seconds)]
@@ -71,7 +76,7 @@ def launch(
             output, caches = Path(name) / "out", Path(name) / "caches"
             caches.mkdir()
             # The accord of this process, and not one that a relative PYTHONPATH misses from another folder.
-            package = Path(accord.__file__).parents[1] if engine == "accord" else STAND_IN
+            package = Path(accord.__file__).parents[1] if is_ours else STAND_IN
             variables = fresh_environment(caches) | {"PYTHONPATH": str(package.resolve())}
             command = [*program, problem.module, problem.model, str(output), *options, "--variant", variant]
             found = {"variant": variant} | _outcome(command, variables, output, limits, reference)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from database import Database
+from launch import CURED
 from left_out import LEFT_OUT
 from registry import missing
 from results import Record
@@ -31,7 +32,7 @@ def page(runs: Sequence[Record], database: Database) -> str:
     posteriors = sorted(
         {run["posterior"] for run in runs}, key=lambda name: (name.startswith("simulated-"), name.lower())
     )
-    engines = sorted({run["engine"] for run in runs})
+    engines = sorted({run["engine"] for run in runs} - {CURED})
     parts = [
         "# posteriordb",
         f"<!-- Written by {COMMAND} --page: run it again instead of changing this page. -->",
@@ -144,7 +145,6 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
                 silent.append(f"{posterior} (seed {run['seed']})")
             rhat = f"{run['max_r_hat']:.3f} ({run['worst']})" if "max_r_hat" in run else ""
             said = ", ".join(f"{notice['severity']} `{notice['code']}`" for notice in notices)
-            first = short(notices[0]["message"]) if notices else ""
             metrics = ", ".join(dict.fromkeys(run.get("metric", ())))
             rows.append(
                 [
@@ -153,20 +153,36 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
                     rhat,
                     str(run.get("divergences", "")),
                     metrics,
-                    said,
-                    first,
-                    short(run["error"]),
+                    said or short(run["error"]),
+                    *_cured(found.get((posterior, CURED), Standing(())).runs, run["seed"]),
                 ]
             )
     if not rows:
         return "Every run converged."
-    header = ["posterior", "seed", "R-hat", "divergences", "metric", "notices", "the first one", "error"]
+    header = ["posterior", "seed", "R-hat", "divergences", "metric", "notices", "what was done", "R-hat then"]
     told = (
         f"Without any notice: {', '.join(silent)}."
         if silent
         else "None of these runs was without a notice or an error."
     )
-    return f"{told}\n\n{table(header, rows)}"
+    cured = (
+        "The last two columns are of a further run that did what the notices said, by their own words: the "
+        "model changed by the line that they print, else a higher acceptance target where draws diverged and the "
+        "number of draws that they ask for."
+    )
+    return f"{told} {cured}\n\n{table(header, rows)}"
+
+
+def _cured(runs: Sequence[Record], seed: int) -> list[str]:
+    """What was done about a run that did not converge, and the R-hat of the run after it."""
+    mine = [run for run in runs if run["seed"] == seed]
+    if not mine:
+        return ["", ""]
+    run = mine[0]
+    if "max_r_hat" not in run or run["error"]:
+        return [run.get("cure", ""), short(run["error"])]
+    doubt = "" if has_converged(run) else ", not converged"
+    return [run["cure"], f"{run['max_r_hat']:.3f}{doubt}"]
 
 
 def _agreement(found: Standings, posteriors: Sequence[str], engines: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Run accord at its defaults."""
+"""Run accord at its defaults; the variant `cured` does then what the notices say, and is judged by that run."""
 
 from typing import Any
 
@@ -6,14 +6,20 @@ import jax
 
 from accord import infer
 from child import CHAINS, Outcome, Run, main
+from cures import cure
 
 
 def prepare(model: Any, seed: int, variant: str) -> Run:
-    """See `child.main`; there is one variant."""
-    del variant
+    """See `child.main`."""
+
+    def sample(model: Any, **options: Any) -> infer.Draws:
+        return infer.sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True, **options)
 
     def run() -> Outcome:
-        draws = infer.sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True)
+        draws, words = sample(model), ""
+        if variant == "cured":
+            other, options, words = cure(model, draws.notices)
+            draws = sample(other, **options) if words else draws
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
             "phases": draws.timings,
@@ -30,6 +36,7 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
             ],
             "interrupted": not draws.complete,
             "lost_chains": len(draws.lost_chains),
+            "cure": words,
         }
         facts |= {
             name: draws.tuning[name].tolist() for name in ("metric", "num_warmup") if name in draws.tuning

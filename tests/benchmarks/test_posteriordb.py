@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.core.notice import Notice
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MODELS = BENCHMARKS / "pdb"
 
@@ -99,6 +104,7 @@ def test_reference_draws_have_the_shapes_of_the_parameters(database):
     draws = database.reference("kidiq-kidscore_momhs")
     assert draws["beta"].shape == (2, 2, 2) and draws["sigma"].shape == (2, 2)
     assert np.array_equal(draws["beta"][0], [[1, 3], [2, 4]])
+    assert database.reference("kidiq-of_a_partial_clone") == {}
 
 
 def test_a_density_passes_at_its_own_draws_and_fails_at_others():
@@ -160,6 +166,7 @@ def test_the_page_says_who_converged_how_fast_and_what_was_said(database):
         run("accord", cpu_seconds=2.0, warm_cpu_seconds=9.0),
         run("numpyro"),
         run("accord", "hard-one", max_r_hat=1.3, notices=[notice]),
+        run("accord_cured", "hard-one", max_r_hat=1.005, cure="`handlers.reparam(...)`"),
         {key: run("numpyro", "hard-one")[key] for key in ("engine", "posterior", "seed", "date", "machine")}
         | {"cores": 2, "versions": {}, "limit": 300.0, "load": 0.0, "error": "over 300 s"},
     ]
@@ -170,8 +177,35 @@ def test_the_page_says_who_converged_how_fast_and_what_was_said(database):
         "5 cold, 0.556 warm, on 1 posteriors. More than 1.2 times numpyro's warm seconds: kidiq-kidscore_momhs (1.80)"
         in text
     )
-    assert "warning `r_hat` | R-hat of 'mu' is 1.3." in text
+    assert "warning `r_hat` | `handlers.reparam(...)` | 1.005 |" in text
     assert "kidiq-unheard_of" in text
+
+
+@ac.model
+def centred():
+    scale = ac.sample("scale", dist.HalfNormal(1))
+    with ac.plate("place", 3):
+        ac.sample("x", dist.Normal(0, scale))
+
+
+def test_a_cure_does_what_the_notices_say():
+    from cures import cure
+
+    line = 'handlers.reparam(model, {"x": reparam.LocScale()})'
+    funnel = Notice(
+        "warning", "divergences", "", f"It narrows: reparameterise by `{line}`. Else smaller steps."
+    )
+    few = Notice("warning", "ess_bulk", "", "Draw about 7 times as many draws, or reparameterise.")
+    diverging = Notice("warning", "divergences", "", "Raise target_accept above 0.8.")
+    told = Notice("info", "r_hat", "", "The chains disagree.")
+    model, options, words = cure(centred(), [few, funnel, diverging])
+    names = [entry.name for entry in ac.LogDensity.from_model(model).layout.entries]
+    assert names == ["scale", "x_base"] and options == {}
+    assert words == f"`{line}`"
+    _, options, words = cure(centred(), [few, diverging])
+    assert options == {"sampler": infer.NUTS(target_accept=0.99), "draws": 7000, "warmup": 1000}
+    assert words == "target_accept=0.99, warmup=1000, draws=7000"
+    assert cure(centred(), [told])[1:] == ({}, "")
 
 
 def test_the_stand_in_has_every_statement_that_a_model_uses():

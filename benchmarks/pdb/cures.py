@@ -1,0 +1,41 @@
+"""Do what the notices of a run say, by their own words: change the model by the line that they print, or the run."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from accord import handlers, infer, reparam
+from accord.core.notice import Notice
+
+DRAWS = 1000  # of each chain by default
+MOST = 20  # times as many draws as by default
+LONGER = 4  # times as many where a notice asks for more draws without a number
+TARGET = 0.99
+
+_LINE = re.compile(r"`(handlers\.reparam\(model, .+?\))`")
+_TIMES = re.compile(r"about (\d+) times as many draws")
+
+
+def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
+    """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
+
+    A line that reparameterises goes before all else. Without one, the acceptance target is raised where draws diverged
+    or chains stayed in place, and there are more draws where chains disagree or effective draws are few.
+    """
+    lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
+    if lines:
+        for line in lines:
+            model = eval(line, {"handlers": handlers, "reparam": reparam, "model": model})
+        return model, {}, ", then ".join(f"`{line}`" for line in lines)
+    options: dict[str, Any] = {}
+    done = []
+    serious = [notice for notice in notices if notice.severity != "info"]
+    if any(notice.code in ("divergences", "slow_chains") for notice in serious):
+        options["sampler"] = infer.NUTS(target_accept=TARGET)
+        done.append(f"target_accept={TARGET}")
+    asked = [int(times) for notice in serious for times in _TIMES.findall(notice.remedy)]
+    if asked or any(notice.code == "r_hat" for notice in serious):
+        options["draws"] = DRAWS * min(max([LONGER, *asked]), MOST)
+        options["warmup"] = DRAWS
+        done.append(f"warmup={options['warmup']}, draws={options['draws']}")
+    return model, options, ", ".join(done)
