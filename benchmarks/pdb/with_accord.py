@@ -12,7 +12,7 @@ from cures import cure
 def prepare(model: Any, seed: int, variant: str) -> Run:
     """See `child.main`."""
 
-    def sample(model: Any, **options: Any) -> infer.Draws:
+    def sample(model: Any, **options: Any) -> Any:
         return infer.sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True, **options)
 
     def run() -> Outcome:
