@@ -20,28 +20,28 @@ from child import CHAINS, Outcome, Run, main
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
 from worker import CompileClock
 
-COUNT = 1000  # draws of warm-up, and again of sampling
+COUNT, FEW = 1000, 2  # draws of warm-up, and again of sampling; of a run that compiles as much
 
 
 def prepare(model: Any, seed: int, variant: str) -> Run:
     """See `child.main`."""
     clock = CompileClock().listen()
-    mcmc = MCMC(
-        NUTS(model.function),
-        num_warmup=COUNT,
-        num_samples=COUNT,
-        num_chains=CHAINS,
-        chain_method=variant,
-        progress_bar=False,
-    )
     # JAX's arrays, since one of NumPy's cannot be indexed by a traced one.
     arguments = {
         name: jnp.asarray(value) if isinstance(value, np.ndarray) else value
         for name, value in model.arguments.items()
     }
 
-    def run() -> Outcome:
-        before = clock.seconds
+    def run(is_short: bool) -> Outcome:
+        before, count = clock.seconds, FEW if is_short else COUNT
+        mcmc = MCMC(
+            NUTS(model.function),
+            num_warmup=count,
+            num_samples=count,
+            num_chains=CHAINS,
+            chain_method=variant,
+            progress_bar=False,
+        )
         mcmc.run(jax.random.PRNGKey(seed), **arguments, extra_fields=("num_steps", "diverging"))
         sites = mcmc.get_samples(group_by_chain=True)
         draws = {name: np.asarray(sites[name]) for name in mcmc.last_state.z}
