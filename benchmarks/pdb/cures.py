@@ -34,7 +34,8 @@ def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], st
         options["sampler"] = infer.NUTS(target_accept=TARGET)
         done.append(f"target_accept={TARGET}")
     asked = [int(times) for notice in serious for times in _TIMES.findall(notice.remedy)]
-    if asked or any(notice.code == "r_hat" for notice in serious):
+    # An R-hat between 1.01 and 1.02 is told for information alone, and asks for more draws as well.
+    if asked or any(notice.code == "r_hat" for notice in notices):
         options["draws"] = DRAWS * min(max([LONGER, *asked]), MOST)
         options["warmup"] = DRAWS
         done.append(f"warmup={options['warmup']}, draws={options['draws']}")

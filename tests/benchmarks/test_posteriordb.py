@@ -198,6 +198,7 @@ def test_a_cure_does_what_the_notices_say():
     few = Notice("warning", "ess_bulk", "", "Draw about 7 times as many draws, or reparameterise.")
     diverging = Notice("warning", "divergences", "", "Raise target_accept above 0.8.")
     told = Notice("info", "r_hat", "", "The chains disagree.")
+    other = Notice("info", "long_warmup", "", "Start nearer.")
     model, options, words = cure(centred(), [few, funnel, diverging])
     names = [entry.name for entry in ac.LogDensity.from_model(model).layout.entries]
     assert names == ["scale", "x_base"] and options == {}
@@ -205,7 +206,8 @@ def test_a_cure_does_what_the_notices_say():
     _, options, words = cure(centred(), [few, diverging])
     assert options == {"sampler": infer.NUTS(target_accept=0.99), "draws": 7000, "warmup": 1000}
     assert words == "target_accept=0.99, warmup=1000, draws=7000"
-    assert cure(centred(), [told])[1:] == ({}, "")
+    assert cure(centred(), [told])[1] == {"draws": 4000, "warmup": 1000}
+    assert cure(centred(), [other])[1:] == ({}, "")
 
 
 def test_the_stand_in_has_every_statement_that_a_model_uses():
