@@ -200,7 +200,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=300.0, help="of a run; seconds")
     parser.add_argument("--cpu-limit", type=float, help="of a run as well; seconds of CPU")
     parser.add_argument(
-        "--again-below", type=float, default=30.0, help="make runs of fewer seconds twice, to time a warm one"
+        "--again-below",
+        type=float,
+        default=30.0,
+        help="make runs of fewer seconds of CPU twice, to time a warm one",
     )
     parser.add_argument("--once-failed", action="store_true", help="no further seeds after a run that failed")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")

@@ -44,11 +44,14 @@ class Outcome:
 Run = Callable[[bool], Outcome]
 """Makes a run; with True, one of a few draws, which traces and compiles as much as the whole one."""
 
-_STILL_COMPILES = 0.1  # of a second run
+_TIMES = ("seconds", "cpu_seconds")
 
 
-def main(prepare: Callable[[Any, int, str], Run]) -> None:
-    """Read the command line, run, and write `OUTPUT.json`, and `OUTPUT.npz` where there are draws."""
+def main(prepare: Callable[[Any, int, str], Run], *, is_retraced: bool) -> None:
+    """Read the command line, run, and write `OUTPUT.json`, and `OUTPUT.npz` where there are draws.
+
+    `is_retraced`: every run traces and compiles its program again.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("model")
@@ -57,7 +60,9 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--variant", default="")
     parser.add_argument("--cpu-limit", type=float)
-    parser.add_argument("--again-below", type=float, default=0.0, help="seconds of a run that is made twice")
+    parser.add_argument(
+        "--again-below", type=float, default=0.0, help="seconds of CPU of a run that is made twice"
+    )
     options = parser.parse_args()
     limit = _CpuLimit()
     if options.cpu_limit is not None:
@@ -71,12 +76,14 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
         clock = _Clock()
         run = prepare(model, options.seed, options.variant)
         outcome = run(False)
-        record |= clock.read() | outcome.facts
-        record |= _warm(record, outcome)
+        first = clock.read()
+        record |= first | outcome.facts
+        # Until better is known, in case that there is no time left to find out.
+        record |= {f"warm_{name}": max(first[name] - outcome.compile_seconds, 0.0) for name in _TIMES}
         np.savez(options.output.with_suffix(".npz"), allow_pickle=False, **outcome.draws)
         _write(record, options.output)
-        if record["seconds"] < options.again_below and not record.get("interrupted"):
-            record |= _again(run)
+        if not record.get("interrupted"):
+            record |= _warm(run, first, outcome, options.again_below, is_retraced=is_retraced)
     except (Exception, KeyboardInterrupt) as error:
         traceback.print_exc(file=sys.stderr)
         if "warm_seconds" not in record:
@@ -88,29 +95,28 @@ def main(prepare: Callable[[Any, int, str], Run]) -> None:
     os._exit(0)  # threads of a run that was given up would go on
 
 
-def _again(run: Run) -> dict[str, float]:
-    """Time a second run of the same seed; what it still compiles is taken off, too."""
-    clock = _Clock()
-    outcome = run(False)
-    found = clock.read()
-    if outcome.facts.get("interrupted"):
-        return {}
-    second = {"second_seconds": found["seconds"], "second_cpu_seconds": found["cpu_seconds"]}
-    if outcome.compile_seconds < _STILL_COMPILES * found["seconds"]:
-        return _warm(found, outcome) | second
-    clock = _Clock()
-    run(True)
-    short = clock.read()
-    warm = {f"warm_{name}": max(found[name] - short[name], 0.0) for name in short}
-    return warm | second
+def _warm(
+    run: Run, first: dict[str, float], outcome: Outcome, again_below: float, *, is_retraced: bool
+) -> Any:
+    """Measure a run without tracing and compiling, by a second one where that is short.
 
-
-def _warm(found: dict[str, float], outcome: Outcome) -> dict[str, float]:
-    """Times without tracing and compiling, whose wall time stands for their CPU time: one thread does it."""
-    return {
-        "warm_seconds": found["seconds"] - outcome.compile_seconds,
-        "warm_cpu_seconds": max(found["cpu_seconds"] - outcome.compile_seconds, 0.0),
-    }
+    What `is_retraced`, in every run, is told by a run of a few draws. Else wall time spent on it stands for CPU time:
+    one thread does it.
+    """
+    found, compiling, second = first, outcome.compile_seconds, {}
+    if first["cpu_seconds"] < again_below:
+        clock = _Clock()
+        outcome = run(False)
+        found, compiling = clock.read(), outcome.compile_seconds
+        second = {f"second_{name}": value for name, value in found.items()}
+        if outcome.facts.get("interrupted"):
+            return {}
+    less = dict.fromkeys(_TIMES, compiling)
+    if is_retraced:
+        clock = _Clock()
+        run(True)
+        less = clock.read()
+    return second | {f"warm_{name}": max(found[name] - less[name], 0.0) for name in _TIMES}
 
 
 class _Clock:

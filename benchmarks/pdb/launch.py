@@ -45,7 +45,7 @@ class Limits:
     **Fields**
     - `seconds`: of wall clock, from the start of the process.
     - `cpu_seconds`: of the process, or None.
-    - `again_below`: a run of fewer seconds is made a second time in its process, for the warm time.
+    - `again_below`: a run of fewer seconds of CPU is made a second time in its process, for the warm time.
     """
 
     seconds: float
@@ -66,7 +66,7 @@ def launch(
     script, variants = ENGINES[engine]
     is_ours = script == "with_accord.py"
     program = [sys.executable if is_ours else str(python), str(HERE / script)]
-    options = ["--seed", str(seed), "--again-below", str(limits.again_below)]
+    options = ["--seed", str(seed), "--again-below", str(0 if engine == CURED else limits.again_below)]
     options += [] if problem.data is None else ["--data", str(problem.data.resolve())]
     options += [] if limits.cpu_seconds is None else ["--cpu-limit", str(limits.cpu_seconds)]
     record: Record = {"load": os.getloadavg()[0]}

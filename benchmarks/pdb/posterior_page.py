@@ -14,6 +14,7 @@ from tables import table
 COMMAND = "python benchmarks/posteriordb.py"
 PEER = "numpyro"
 AIM = 1.2  # accord's warm seconds per effective draw over NumPyro's, at most
+LEAST = 0.5  # warm seconds of the peer, below which they cannot be told from what it compiles
 MAX_APART = 6.0  # standard errors
 
 Standings = dict[tuple[str, str], Standing]
@@ -51,7 +52,8 @@ def page(runs: Sequence[Record], database: Database) -> str:
         "## Seconds of CPU per 1000 effective draws",
         "Effective draws are the smallest bulk ESS over all unknowns. Cold: CPU time from the call to draws, with "
         "nothing compiled before. Warm: without tracing and compiling; a short run is made a second time for it. "
-        "Medians over the runs that converged; ratios where every run of both did.",
+        f"Medians over the runs that converged; ratios where every run of both did, and warm ones where {PEER} takes "
+        f"at least {LEAST} seconds of CPU: it compiles in every run, and less cannot be told from that.",
         *_times(found, posteriors, engines),
         "## What accord said where it did not converge",
         _said(found, posteriors),
@@ -108,7 +110,10 @@ def _convergence(found: Standings, posterior: str, engines: Sequence[str]) -> li
 
 def _times(found: Standings, posteriors: Sequence[str], engines: Sequence[str]) -> list[str]:
     kinds = {"cold": "cpu_seconds", "warm": "warm_cpu_seconds"}
-    by_kind = {kind: ratios(found, posteriors, PEER, "accord", figure) for kind, figure in kinds.items()}
+    by_kind = {
+        kind: ratios(found, posteriors, PEER, "accord", figure, LEAST if kind == "warm" else 0.0)
+        for kind, figure in kinds.items()
+    }
     header = ["posterior"]
     for kind in kinds:
         header += [*(f"{engine}, {kind}" for engine in engines), f"{PEER} / accord, {kind}"]

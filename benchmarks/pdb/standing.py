@@ -40,9 +40,12 @@ class Standing:
         rhats = [run["max_r_hat"] for run in self.runs if "max_r_hat" in run and not run["error"]]
         return "; ".join([*([_of_r_hat(max(rhats))] if rhats else []), *dict.fromkeys(errors)])
 
-    def per_thousand(self, figure: str) -> float | None:
-        """Median of a figure in seconds per 1000 effective draws, over the runs that converged; None without any."""
-        values = [1000 * run[figure] / run["min_ess_bulk"] for run in self.converged]
+    def per_thousand(self, figure: str, least: float = 0.0) -> float | None:
+        """Median of a figure in seconds per 1000 effective draws, over the runs that converged; None without any.
+
+        Runs in which the figure is below `least` do not count.
+        """
+        values = [1000 * run[figure] / run["min_ess_bulk"] for run in self.converged if run[figure] >= least]
         return median(values) if values else None
 
 
@@ -65,13 +68,24 @@ def has_converged(run: Record) -> bool:
 
 
 def ratios(
-    found: dict[tuple[str, str], Standing], posteriors: Sequence[str], above: str, below: str, figure: str
+    found: dict[tuple[str, str], Standing],
+    posteriors: Sequence[str],
+    above: str,
+    below: str,
+    figure: str,
+    least: float = 0.0,
 ) -> dict[str, float]:
-    """By posterior, a figure of one engine over that of another, where both converged with every seed."""
+    """By posterior, a figure of one engine over that of another, where both converged with every seed.
+
+    There is none where the figure of the engine `above` is less than `least` seconds.
+    """
     ratio = {}
     for posterior in posteriors:
         pair = [found.get((posterior, engine)) for engine in (above, below)]
-        values = [each.per_thousand(figure) if each and each.is_sound else None for each in pair]
+        values = [
+            each.per_thousand(figure, bound) if each and each.is_sound else None
+            for each, bound in zip(pair, (least, 0.0), strict=True)
+        ]
         if values[0] is not None and values[1] is not None:
             ratio[posterior] = values[0] / values[1]
     return ratio

@@ -51,4 +51,4 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
 
 if __name__ == "__main__":
     jax.devices()
-    main(prepare)
+    main(prepare, is_retraced=False)

@@ -61,4 +61,4 @@ if __name__ == "__main__":
     numpyro.set_host_device_count(CHAINS)  # before JAX looks for its devices
     jax.config.update("jax_enable_x64", True)
     jax.devices()
-    main(prepare)
+    main(prepare, is_retraced=True)
