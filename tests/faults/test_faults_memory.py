@@ -62,7 +62,8 @@ def test_a_run_larger_than_memory_is_judged_and_read_in_parts(monkeypatch, tmp_p
 
     monkeypatch.setattr(Joined, "columns", counted)
     monkeypatch.setattr(record, "KEPT_BYTES", 0)
-    monkeypatch.setattr(evidence, "BUDGET", bound := 600 * 10)
+    monkeypatch.setattr(evidence, "BUDGET", 600 * 30)
+    monkeypatch.setattr(evidence, "READ", bound := 600 * 10)
     found = sample(wide, store=infer.RunFolder(tmp_path / "run"), **options)
     loaded = infer.load(tmp_path / "run")
     table = summarise(loaded.sites, most_read=bound)

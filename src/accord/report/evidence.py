@@ -20,9 +20,9 @@ Blamed = tuple[tuple[str, ...], str]
 Forms = tuple[tuple[str, str], ...]
 """Sites whose scale is another site, each with its non-centred form for `handlers.reparam`."""
 
-# Numbers judged after a run, which takes some seconds: larger posteriors are judged on a part of their
-# scalars.
-BUDGET = 2**22
+# Numbers judged after a run, which takes up to two seconds of a core: larger posteriors are judged on a part of their
+# scalars. So many are read at once.
+BUDGET, READ = 2**24, 2**22
 _BLOCK = 2**18  # elements ranked at once
 
 
@@ -89,11 +89,14 @@ class Evidence:
         return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
 
     def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Yield each site with the scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`."""
+        """Yield sites with scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`: a large site in parts."""
         widths = {name: self.sites.width(name) for name in self.sites}
+        most = max(1, READ // max(1, len(self.chains) * self.num_draws))
         for name, quota in quotas(widths, self.num_judged).items():
             scalars = np.linspace(0, widths[name] - 1, quota).round().astype(int)
-            yield name, scalars, self.sites.columns(name, scalars)
+            for start in range(0, quota, most):
+                part = scalars[start : start + most]
+                yield name, part, self.sites.columns(name, part)
 
     def judged(self, statistic: Callable[[np.ndarray], np.ndarray]) -> list[tuple[float, str, int]]:
         """Return the values of a diagnostic with site and scalar; leaves NaN out, but not infinity."""

@@ -111,7 +111,9 @@ def collinear(run: Evidence) -> Iterator[Notice]:
         if name in run.latents:
             columns.append(draws.reshape(-1, draws.shape[2]).T.astype(np.float64))
             owners += [(name, int(scalar)) for scalar in scalars]
-    if not owners or len(owners) > _MOST_PAIRED:
+        if len(owners) > _MOST_PAIRED:
+            return
+    if not owners:
         return
     rows = np.concatenate(columns)
     varying = np.isfinite(rows).all(axis=1) & (np.ptp(rows, axis=1) > 0)
