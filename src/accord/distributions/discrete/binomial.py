@@ -117,7 +117,8 @@ class Binomial(AbstractCountable):
     def _counts(self, value: Any) -> tuple[jax.Array, jax.Array, Any]:
         """Return the value, the number of trials, and the logits or probabilities that were given."""
         k, n, parameter = align(value, self.total_count, self.probs if self.logits is None else self.logits)
-        return *jnp.broadcast_arrays(k, jnp.asarray(n, k.dtype)), parameter
+        k, n = jnp.broadcast_arrays(k, jnp.asarray(n, k.dtype))
+        return k, n, parameter
 
     def _tail(self, tail: Tail, value: Any) -> jax.Array:
         k, n, chance = self._aligned(value)
