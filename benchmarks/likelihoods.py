@@ -208,9 +208,17 @@ Write expensive functions of the data without parameters in them: `jnp.log(x) * 
 ## Where accord takes longer
 
 Accord's formulas are accurate in the tails and for large parameters ([Accuracy](accuracy.md)), where the textbook
-formulas subtract large numbers or overflow. That costs a series or a second exponential in some of them; the ratios
-of `Binomial`, `ZeroInflatedPoisson` and `OrderedLogistic` are the largest. Up to 4,095 observations a run compiles its
-loop to one piece of machine code, which makes up for it.
+formulas subtract large numbers or overflow. Against the formula, with 10,000 values in a run:
+
+- `Poisson`, 1.6: a series in place of `k log(rate / k) - (rate - k)`, which cancels, and a division by the rate, where
+  the formula has only its logarithm.
+- `ZeroInflatedPoisson`, 1.8: the same, and the probability of zero where it is nearly 0 or nearly 1.
+- `Weibull`, 2.2 (less than half of NumPyro's time): the logarithm of a quotient, which is exact near the scale.
+- `Beta` and `NegativeBinomial2`, 1.4 (less than 0.6 of NumPyro's time): differences of log-gamma functions, which
+  cancel for large concentrations.
+- `OrderedLogistic`, 1.3: the formula's difference of two probabilities loses all digits in the tails.
+
+Up to 4,095 observations a run compiles its loop to one piece of machine code, which makes up for it.
 """
 
 

@@ -13,7 +13,7 @@ from ..parameters import exactly_one
 from .count_entropy import entropy_of_counts
 from .count_tails import Tail, binomial_tail
 from .countable import AbstractCountable, known_bounds
-from .counts import Odds, binomial_log_prob, odds, select
+from .counts import Odds, binomial_log_prob, binomial_log_prob_by_logits, odds, select
 
 
 class Binomial(AbstractCountable):
@@ -61,9 +61,14 @@ class Binomial(AbstractCountable):
         return jnp.clip(jnp.ceil((n + 1) * chance.p) - 1, 0.0, n)
 
     def log_prob(self, value: Any) -> jax.Array:
-        k, n, chance = self._aligned(value)
+        k, n, parameter = self._counts(value)
         is_inside = (k >= 0) & (k <= n) & (jnp.floor(k) == k)
-        return select(is_inside, binomial_log_prob(jnp.where(is_inside, k, 0.0), n, chance), k)
+        safe = jnp.where(is_inside, k, 0.0)
+        if self.logits is not None:
+            log_prob = binomial_log_prob_by_logits(safe, n, jnp.asarray(parameter, k.dtype))
+        else:
+            log_prob = binomial_log_prob(safe, n, odds(parameter, None, k.dtype))
+        return select(is_inside, log_prob, k)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         n, chance = self._trials()
@@ -105,10 +110,15 @@ class Binomial(AbstractCountable):
 
     def _aligned(self, value: Any) -> tuple[jax.Array, jax.Array, Odds]:
         """Return the value, the number of trials and the probabilities, in one dtype and rank."""
+        k, n, parameter = self._counts(value)
         is_logits = self.logits is not None
-        k, n, parameter = align(value, self.total_count, self.logits if is_logits else self.probs)
-        k, n = jnp.broadcast_arrays(k, jnp.asarray(n, k.dtype))
         return k, n, odds(None, parameter, k.dtype) if is_logits else odds(parameter, None, k.dtype)
+
+    def _counts(self, value: Any) -> tuple[jax.Array, jax.Array, Any]:
+        """Return the value, the number of trials, and the logits or probabilities that were given."""
+        k, n, parameter = align(value, self.total_count, self.probs if self.logits is None else self.logits)
+        k, n = jnp.broadcast_arrays(k, jnp.asarray(n, k.dtype))
+        return k, n, parameter
 
     def _tail(self, tail: Tail, value: Any) -> jax.Array:
         k, n, chance = self._aligned(value)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
+from ...bijectors.elementwise import log1p_of_positive
 from ..special import (
     excess,
     log1m,
@@ -134,21 +135,72 @@ def binomial_log_prob(k: jax.Array, n: jax.Array, chance: Odds) -> jax.Array:
     """Compute the log probability of k successes in n trials, 0 <= k <= n; -inf with a zero gradient if impossible."""
     # Compare logs: a probability may underflow where its log does not.
     is_possible = ((k == 0) | (chance.log_p > -jnp.inf)) & ((k == n) | (chance.log_q > -jnp.inf))
-    rest = n - k
     # Expected less observed, from the rarer outcome, whose probability is the more accurate; near
     # a half from the distance to a half, which is accurate.
     lead = chance.p - 0.5 if chance.lead is None else chance.lead
-    gap = jnp.where(chance.p <= chance.q, n * chance.p - k, rest - n * chance.q)
+    gap = jnp.where(chance.p <= chance.q, n * chance.p - k, (n - k) - n * chance.q)
     gap = jnp.where(jnp.abs(lead) < 0.25, n * lead + (0.5 * n - k), gap)
+    return jnp.where(is_possible, _binomial_terms(k, n, gap, chance.log_p, chance.log_q), -jnp.inf)
+
+
+@jax.custom_jvp
+def binomial_log_prob_by_logits(k: jax.Array, n: jax.Array, logits: jax.Array) -> jax.Array:
+    """Compute the same from the log odds of success, with the slope k - n p by them."""
+    small = jnp.exp(-jnp.abs(logits))
+    rest = log1p_of_positive(small)
+    log_p, log_q = jnp.minimum(logits, 0.0) - rest, -jnp.maximum(logits, 0.0) - rest
+    log_prob = _binomial_terms(k, n, _gap_by_logits(k, n, logits), log_p, log_q)
+    return jnp.where(_is_possible(k, n, logits), log_prob, -jnp.inf)
+
+
+def _binomial_log_prob_by_logits_jvp(
+    primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[jax.Array, Any]:
+    (k, n, logits), (k_dot, n_dot, logits_dot) = primals, tangents
+    log_prob = binomial_log_prob_by_logits(k, n, logits)
+    total = jnp.zeros_like(log_prob)
+    if not isinstance(logits_dot, SymbolicZero):
+        slope = jnp.where(_is_possible(k, n, logits), -_gap_by_logits(k, n, logits), 0.0)
+        total = total + slope * logits_dot
+    if not (isinstance(k_dot, SymbolicZero) and isinstance(n_dot, SymbolicZero)):
+        chance = odds(None, logits, log_prob.dtype)
+        dots = [
+            jnp.zeros_like(x) if isinstance(dot, SymbolicZero) else dot for x, dot in ((k, k_dot), (n, n_dot))
+        ]
+        _, by_counts = jax.jvp(lambda k, n: binomial_log_prob(k, n, chance), (k, n), tuple(dots))
+        total = total + by_counts
+    return log_prob, total
+
+
+binomial_log_prob_by_logits.defjvp(_binomial_log_prob_by_logits_jvp, symbolic_zeros=True)
+
+
+def _is_possible(k: jax.Array, n: jax.Array, logits: jax.Array) -> jax.Array:
+    return ((k == 0) | (logits > -jnp.inf)) & ((k == n) | (logits < jnp.inf))
+
+
+def _gap_by_logits(k: jax.Array, n: jax.Array, logits: jax.Array) -> jax.Array:
+    """Return expected less observed successes, as `binomial_log_prob` finds them."""
+    small = jnp.exp(-jnp.abs(logits))
+    is_rare = logits <= 0
+    gap = n * (small / (1.0 + small)) - jnp.where(is_rare, k, n - k)
+    lead = 0.5 * jnp.tanh(0.5 * logits)
+    return jnp.where(jnp.abs(logits) < 1.0, n * lead + (0.5 * n - k), jnp.where(is_rare, gap, -gap))
+
+
+def _binomial_terms(
+    k: jax.Array, n: jax.Array, gap: jax.Array, log_p: jax.Array, log_q: jax.Array
+) -> jax.Array:
+    """Add up the terms of a log probability from expected less observed successes, and the logs of both chances."""
+    rest = n - k
     log_n = jnp.log(jnp.where(n > 0, n, 1.0))
-    log_prob = (
+    return (
         log_factorial_remainder(n)
         - log_factorial_remainder(k)
         - log_factorial_remainder(rest)
-        + excess(k, gap, log_n - jnp.log(jnp.where(k > 0, k, 1.0)) + chance.log_p)
-        + excess(rest, -gap, log_n - jnp.log(jnp.where(rest > 0, rest, 1.0)) + chance.log_q)
+        + excess(k, gap, log_n - jnp.log(jnp.where(k > 0, k, 1.0)) + log_p)
+        + excess(rest, -gap, log_n - jnp.log(jnp.where(rest > 0, rest, 1.0)) + log_q)
     )
-    return jnp.where(is_possible, log_prob, -jnp.inf)
 
 
 def polya_urn(counts: jax.Array, weights: jax.Array, number: jax.Array, total: jax.Array) -> jax.Array:

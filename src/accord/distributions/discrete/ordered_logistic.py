@@ -158,7 +158,8 @@ def _both_entries(table: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Ar
 def _log_both(low: jax.Array, high: jax.Array) -> jax.Array:
     """Compute log(logistic(high) logistic(-low)) from one logarithm; either may be infinite."""
     from_low, from_high = jnp.exp(-jnp.abs(low)), jnp.exp(-jnp.abs(high))
-    rest = log1p_of_positive(from_low + from_high + from_low * from_high)
+    # Not a product of both, which XLA would compute as a third exponential.
+    rest = log1p_of_positive(from_low + from_high * (1.0 + from_low))
     return jnp.minimum(high, 0.0) - jnp.maximum(low, 0.0) - rest
 
 

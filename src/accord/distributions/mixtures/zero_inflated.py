@@ -9,6 +9,7 @@ from ..base import Shape
 from ..constraint import Constraint
 from ..discrete.countable import quantile
 from ..special import one_less_exp
+from ..special.excess import log_of_ratio
 from .gated import AbstractGated, draw_gate, either, ends, ranked, scaled, surprise
 
 
@@ -56,10 +57,9 @@ class ZeroInflatedDistribution(AbstractGated):
         x, chance = self._gate(value)
         base = self.base_dist.log_prob(x)
         opened = scaled(chance.log_q, base)
-        # Where the base is mostly zero, the complement is exact and the sum of two parts is not.
-        is_sure = (x == 0) & (base > -0.5)
-        missing = chance.q * one_less_exp(jnp.where(is_sure, base, -0.5))
-        at_zero = jnp.where(is_sure, jnp.log1p(-missing), either(chance.log_p, opened))
+        # At a zero of its own, since compilers would otherwise compute the base in every place that uses it.
+        log_zero = self._log_zero(x.ndim).astype(x.dtype)
+        at_zero = _log_at_zero(chance.log_p, chance.q, scaled(chance.log_q, log_zero), log_zero)
         return jnp.where(x == 0, at_zero, opened)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -98,3 +98,42 @@ class ZeroInflatedDistribution(AbstractGated):
         values = self.base_dist.enumerate_support(expand=False)  # pyright: ignore[reportAttributeAccessIssue]
         values = values.reshape((-1,) + (1,) * len(self.batch_shape))
         return jnp.broadcast_to(values, (values.shape[0], *self.batch_shape)) if expand else values
+
+
+@jax.custom_jvp
+def _log_at_zero(log_p: jax.Array, q: jax.Array, opened: jax.Array, base: jax.Array) -> jax.Array:
+    """Compute log(p + q exp(base)), p + q = 1, from one logarithm; -inf with a zero gradient where it is impossible.
+
+    **Arguments**: `log_p`, log(p); `opened`, log(q) + base.
+    """
+    # Where the base is mostly zero, the complement is exact and the sum of two parts is not.
+    is_sure = base > -0.5
+    fall = q * _less_one(base)
+    ratio = 1.0 + _smaller_over_larger(log_p, opened)
+    return jnp.where(is_sure, 0.0, jnp.maximum(log_p, opened)) + log_of_ratio(fall, ratio, is_sure)
+
+
+@_log_at_zero.defjvp
+def _log_at_zero_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
+    (log_p, q, opened, base), (log_p_dot, q_dot, _, base_dot) = primals, tangents
+    is_sure = base > -0.5
+    small = _smaller_over_larger(log_p, opened)
+    is_opened = opened > log_p
+    closed = jnp.where(is_opened, small, 1.0) / (1.0 + small)
+    open_ = jnp.where(is_opened, 1.0, jnp.where(opened > -jnp.inf, small, 0.0)) / (1.0 + small)
+    fall = _less_one(base)
+    by_log_p = jnp.where(is_sure | (log_p == -jnp.inf), 0.0, -closed * fall)
+    by_q = jnp.where(is_sure, fall / (1.0 + q * fall), 0.0)
+    return _log_at_zero(log_p, q, opened, base), by_log_p * log_p_dot + by_q * q_dot + open_ * base_dot
+
+
+def _less_one(log_p: jax.Array) -> jax.Array:
+    """Compute exp(log_p) - 1, for log_p <= 0; XLA computes this tangent in half of the time of its expm1."""
+    half = jnp.tanh(0.5 * log_p)
+    return 2.0 * half / (1.0 - half)
+
+
+def _smaller_over_larger(log_p: jax.Array, log_q: jax.Array) -> jax.Array:
+    """Return the smaller of two probabilities over the larger, from their logarithms; 1 if both are 0."""
+    gap = jnp.abs(log_p - jnp.where(log_p == log_q, log_p, log_q))
+    return jnp.exp(-jnp.where(log_p == log_q, 0.0, gap))

@@ -15,8 +15,10 @@ from .elementary import (
     log1m_exp,
     log1p_square,
     log_of,
+    log_rate,
     log_sum_exp,
     reciprocal,
+    standardise,
     xlog,
 )
 from .error_function import erfcx
@@ -87,6 +89,7 @@ __all__ = [
     "log_gamma_survival",
     "log_ndtr",
     "log_of",
+    "log_rate",
     "log_student_density",
     "log_sum_exp",
     "logistic",
@@ -96,6 +99,7 @@ __all__ = [
     "reciprocal",
     "softplus",
     "solve_increasing",
+    "standardise",
     "student_centre",
     "student_centre_quantile",
     "student_log_centre",

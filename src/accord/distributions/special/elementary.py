@@ -5,20 +5,88 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
+@jax.custom_jvp
+def standardise(x: Any, loc: Any, scale: Any) -> jax.Array:
+    """Compute z = (x - loc) / scale; the slope by the scale is made of z, so that compiled code keeps one array."""
+    return (x - loc) / scale
+
+
+def _standardise_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, Any]:
+    (x, loc, scale), (x_dot, loc_dot, scale_dot) = primals, tangents
+    z = standardise(x, loc, scale)
+    total = jnp.zeros_like(z)
+    if not isinstance(x_dot, SymbolicZero):
+        total = total + x_dot
+    if not isinstance(loc_dot, SymbolicZero):
+        total = total - loc_dot
+    if not isinstance(scale_dot, SymbolicZero):
+        total = total - z * scale_dot
+    # One division for all entries, where they share the scale.
+    return z, total * (1.0 / scale) if np.size(scale) < np.size(z) else total / scale
+
+
+standardise.defjvp(_standardise_jvp, symbolic_zeros=True)
+
+
+def log_rate(rate: Any) -> Any:
+    """Compute the logarithm of a rate, which may be exp(x) for every entry, without a second exponential for its slope.
+
+    XLA would compute 1 / exp(x) as exp(-x), which takes longer than a division.
+    """
+    return math.log(rate) if isinstance(rate, float) else _log_rate(rate)
+
+
+def as_divisor(y: jax.Array) -> jax.Array:
+    """Return y > 0 such that XLA divides by it, and computes no second exponential where y is exp(x)."""
+    return jnp.maximum(y, jnp.finfo(y.dtype).tiny)
+
+
+@jax.custom_jvp
+def _log_rate(rate: jax.Array) -> jax.Array:
+    return jnp.log(rate)
+
+
+@_log_rate.defjvp
+def _log_rate_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (rate,), (rate_dot,) = primals, tangents
+    return _log_rate(rate), rate_dot / as_divisor(rate)
+
+
+@jax.custom_jvp
 def log1p_square(z: jax.Array) -> jax.Array:
     """Compute log(1 + z^2), also where z^2 overflows, from one logarithm."""
     size = jnp.abs(z)
     is_large = size > 1 / jnp.finfo(z.dtype).eps
+    # Choices are made ahead of the logarithm: XLA computes it faster as part of a sum than of a choice.
     small = jnp.where(is_large, 0.0, z)
-    square = small * small
-    whole = jnp.where(is_large, size, 1.0 + square)
-    # What rounding left out of 1 + z^2, which matters where z is small.
-    left = jax.lax.stop_gradient(jnp.where(is_large, 0.0, square - (whole - 1.0)) / whole)
-    return jnp.where(is_large, 2.0, 1.0) * jnp.log(whole) + left
+    return jnp.where(is_large, 2.0, 1.0) * jnp.log1p(jnp.where(is_large, size, small * small))
+
+
+@log1p_square.defjvp
+def _log1p_square_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (z,), (z_dot,) = primals, tangents
+    return log1p_square(z), _slope_of_log1p_square(z) * z_dot
+
+
+@jax.custom_jvp
+def _slope_of_log1p_square(z: jax.Array) -> jax.Array:
+    """Compute 2 z / (1 + z^2) without the square; 0 at 0, where 1 / z is infinite."""
+    return 2.0 / (z + 1.0 / z)
+
+
+@_slope_of_log1p_square.defjvp
+def _slope_of_log1p_square_jvp(
+    primals: tuple[jax.Array], tangents: tuple[jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (z,), (z_dot,) = primals, tangents
+    slope = _slope_of_log1p_square(z)
+    return slope, (2.0 / (1.0 + z * z) - slope * slope) * z_dot
 
 
 def xlog(weight: Any, x: Any) -> jax.Array:

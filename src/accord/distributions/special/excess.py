@@ -18,7 +18,7 @@ def excess(x: jax.Array, gap: jax.Array, log_ratio: jax.Array) -> jax.Array:
     is_zero = x == 0
     safe = jnp.where(is_zero, 1.0, x)
     is_near = jnp.abs(gap) < 0.25 * x
-    near = safe * _series(jnp.where(is_near, gap, 0.0) / safe)
+    near = _near_excess(safe, jnp.where(is_near, gap, 0.0))
     far = safe * jnp.where(is_near | is_zero, 0.0, log_ratio) - gap
     return jnp.where(is_zero, -gap, jnp.where(is_near, near, far))
 
@@ -43,8 +43,10 @@ def _excess_by_log_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> t
         total = total - gap * log_mean_dot
     if not isinstance(x_dot, SymbolicZero):
         is_near = jnp.abs(gap) < 0.25 * x
-        u = jnp.where(is_near, gap, 0.0) / x
-        total = total + jnp.where(is_near, near_zero(u) + u, log_mean - jnp.log(x)) * x_dot
+        small = jnp.where(is_near, gap, 0.0)
+        # The series of the value again, which a compiler computes once.
+        near = (times_near_zero(x, small) + small) / x
+        total = total + jnp.where(is_near, near, log_mean - jnp.log(x)) * x_dot
     return excess_by_log(x, mean, log_mean), total
 
 
@@ -74,14 +76,22 @@ def _log1p_excess_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> 
 
 
 @jax.custom_jvp
-def _series(u: jax.Array) -> jax.Array:
-    return near_zero(u)
+def _near_excess(x: jax.Array, gap: jax.Array) -> jax.Array:
+    return times_near_zero(x, gap)
 
 
-@_series.defjvp
-def _series_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (u,), (u_dot,) = primals, tangents
-    return _series(u), -u / (1 + u) * u_dot
+def _near_excess_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[jax.Array, Any]:
+    (x, gap), (x_dot, gap_dot) = primals, tangents
+    share = gap / (x + gap)
+    total = jnp.zeros_like(share)
+    if not isinstance(gap_dot, SymbolicZero):
+        total = total - share * gap_dot
+    if not isinstance(x_dot, SymbolicZero):
+        total = total + (times_near_zero(x, gap) + gap * share) / x * x_dot
+    return _near_excess(x, gap), total
+
+
+_near_excess.defjvp(_near_excess_jvp, symbolic_zeros=True)
 
 
 def near_zero(u: jax.Array) -> jax.Array:

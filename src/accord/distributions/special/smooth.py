@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .elementary import log1m_exp
+from .elementary import as_divisor, log1m_exp
 
 # Beyond this, exp(-exp(w)) is 0 in every precision.
 _NOTHING_LEFT = 10.0
@@ -157,7 +157,7 @@ def log_ratio(x: jax.Array, y: Any) -> jax.Array:
 
 @jax.custom_jvp
 def _log_ratio(x: jax.Array, y: jax.Array) -> jax.Array:
-    ratio = x / y
+    ratio = x / as_divisor(y)
     is_near = (ratio > 1e-3) & (ratio < 1e3)
     return jnp.where(is_near, jnp.log(jnp.where(is_near, ratio, 1.0)), jnp.log(x) - jnp.log(y))
 
@@ -165,7 +165,7 @@ def _log_ratio(x: jax.Array, y: jax.Array) -> jax.Array:
 @_log_ratio.defjvp
 def _log_ratio_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[jax.Array, jax.Array]:
     (x, y), (x_dot, y_dot) = primals, tangents
-    return _log_ratio(x, y), x_dot / x - y_dot / y
+    return _log_ratio(x, y), x_dot / x - y_dot / as_divisor(y)
 
 
 def log_from_both(p: jax.Array, complement: jax.Array) -> jax.Array:

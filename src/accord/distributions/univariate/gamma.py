@@ -24,6 +24,7 @@ from ..special import (
     log_gamma_cdf,
     log_gamma_remainder,
     log_gamma_survival,
+    log_rate,
     one_less_exp,
 )
 from ..special.excess import excess_by_log
@@ -77,11 +78,11 @@ class Gamma(AbstractDistribution):
         inside = jnp.where(is_outside, 1.0, x)
         if isinstance(a, float) and a < 10:
             # With a small constant shape nothing large cancels, and one logarithm is enough.
-            inner = (a - 1) * jnp.log(inside) - rate * inside + (a * log(rate) - math.lgamma(a))
+            inner = (a - 1) * jnp.log(inside) - rate * inside + (a * log_rate(rate) - math.lgamma(a))
             return jnp.where(is_outside, -jnp.inf, inner)
         # The density of the log value: an excess of the shape over rate times value, and a function of the shape alone.
         log_inside = jnp.log(inside)
-        excess = excess_by_log(jnp.asarray(a, x.dtype), rate * inside, log_inside + log(rate))
+        excess = excess_by_log(jnp.asarray(a, x.dtype), rate * inside, log_inside + log_rate(rate))
         inner = excess - log_inside - log_gamma_remainder(a)
         return jnp.where(is_outside, -jnp.inf, inner)
 
@@ -147,7 +148,7 @@ class Exponential(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, rate = align(value, self.rate)
-        return jnp.where(x < 0, -jnp.inf, log(rate) - rate * x)
+        return jnp.where(x < 0, -jnp.inf, log_rate(rate) - rate * x)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise, rate = align(jax.random.exponential(key, self._shape(sample_shape), self.dtype), self.rate)

@@ -46,8 +46,7 @@ class Laplace(AbstractLocationScale):
         return self._uncertainty(1 + math.log(2))
 
     def _log_density(self, z: jax.Array, *_: Any) -> jax.Array:
-        # Unlike abs(z), this has the slope 0 at 0.
-        return -z * jnp.sign(z) - math.log(2)
+        return -_size(z) - math.log(2)
 
     def _cdf(self, z: jax.Array, *_: Any) -> jax.Array:
         below = z < 0
@@ -99,7 +98,7 @@ class _TwoRates(AbstractLocationScale):
     def _log_density(self, z: jax.Array, *shapes: Any) -> jax.Array:
         (shape,) = shapes
         left, right = self._rates(shape)
-        return -z * jnp.sign(z) * jnp.where(z < 0, left, right) - jnp.log(1 / left + 1 / right)
+        return -_size(z) * jnp.where(z < 0, left, right) - jnp.log(1 / left + 1 / right)
 
     def _cdf(self, z: jax.Array, *shapes: Any) -> jax.Array:
         (shape,) = shapes
@@ -187,6 +186,18 @@ class AsymmetricLaplaceQuantile(_TwoRates):
 
     def _rates(self, shape: Any) -> tuple[Any, Any]:
         return 1 - shape, shape
+
+
+@jax.custom_jvp
+def _size(z: jax.Array) -> jax.Array:
+    """Compute |z|, with the slope 0 at 0."""
+    return jnp.abs(z)
+
+
+@_size.defjvp
+def _size_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (z,), (z_dot,) = primals, tangents
+    return _size(z), jnp.sign(z) * z_dot
 
 
 def _two_rates_cdf(z: jax.Array, left: Any, right: Any) -> jax.Array:

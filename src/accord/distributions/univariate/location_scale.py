@@ -12,7 +12,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..noise import open_uniform
-from ..special import log, log1m, log_of
+from ..special import log, log1m, log_of, standardise
 
 
 class AbstractLocationScale(AbstractDistribution):
@@ -85,7 +85,7 @@ class AbstractLocationScale(AbstractDistribution):
     def _standardise(self, value: Any) -> tuple[Any, ...]:
         """Return z, then all parameters, in one dtype and rank."""
         x, loc, scale, *shapes = align(value, self.loc, self.scale, *self._shapes())
-        return ((x - loc) / scale, loc, scale, *shapes)
+        return (standardise(x, loc, scale), loc, scale, *shapes)
 
     def _place(self, z: Any) -> jax.Array:
         """Shift and scale a location summary of z."""

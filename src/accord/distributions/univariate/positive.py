@@ -20,6 +20,7 @@ from ..special import (
     log_of,
     ndtr,
     ndtri,
+    standardise,
 )
 from .real_line import cauchy_tail, tail_cotangent
 
@@ -58,7 +59,7 @@ class HalfNormal(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, scale = align(value, self.scale)
-        z = x / scale
+        z = standardise(x, 0.0, scale)
         return jnp.where(x < 0, -jnp.inf, -0.5 * (z * z) - (log(scale) + (HALF_LOG_TWO_PI - math.log(2))))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -120,7 +121,9 @@ class HalfCauchy(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, scale = align(value, self.scale)
-        return jnp.where(x < 0, -jnp.inf, -log1p_square(x / scale) - (log(scale) + math.log(math.pi / 2)))
+        return jnp.where(
+            x < 0, -jnp.inf, -log1p_square(standardise(x, 0.0, scale)) - (log(scale) + math.log(math.pi / 2))
+        )
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise, scale = align(jax.random.cauchy(key, self._shape(sample_shape), self.dtype), self.scale)
@@ -196,7 +199,7 @@ class LogNormal(AbstractDistribution):
         x, loc, scale = align(value, self.loc, self.scale)
         is_outside = x <= 0
         log_x = jnp.log(jnp.where(is_outside, 1.0, x))
-        z = (log_x - loc) / scale
+        z = standardise(log_x, loc, scale)
         return jnp.where(is_outside, -jnp.inf, -0.5 * (z * z) - log_x - (log(scale) + HALF_LOG_TWO_PI))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:

@@ -10,7 +10,18 @@ from ...bijectors import align
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..special import HALF_LOG_TWO_PI, angle, keep_inside, log, log1p_square, log_ndtr, log_of, ndtr, ndtri
+from ..special import (
+    HALF_LOG_TWO_PI,
+    angle,
+    keep_inside,
+    log,
+    log1p_square,
+    log_ndtr,
+    log_of,
+    ndtr,
+    ndtri,
+    standardise,
+)
 
 
 class Normal(AbstractDistribution):
@@ -48,7 +59,7 @@ class Normal(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, scale = align(value, self.loc, self.scale)
-        z = (x - loc) / scale
+        z = standardise(x, loc, scale)
         return -0.5 * (z * z) - (log(scale) + HALF_LOG_TWO_PI)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
@@ -112,7 +123,7 @@ class Cauchy(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, loc, scale = align(value, self.loc, self.scale)
-        return -log1p_square((x - loc) / scale) - (log(scale) + math.log(math.pi))
+        return -log1p_square(standardise(x, loc, scale)) - (log(scale) + math.log(math.pi))
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         noise, loc, scale = align(

@@ -18,6 +18,7 @@ from ..special import (
     log_gamma_step,
     log_of,
     log_student_density,
+    standardise,
     student_centre,
     student_centre_quantile,
     student_log_centre,
@@ -71,7 +72,7 @@ class StudentT(AbstractDistribution):
 
     def log_prob(self, value: Any) -> jax.Array:
         x, df, loc, scale = align(value, self.df, self.loc, self.scale)
-        return _log_density((x - loc) / scale, df) - log(scale)
+        return _log_density(standardise(x, loc, scale), df) - log(scale)
 
     def sample(self, key: jax.Array, sample_shape: Shape = ()) -> jax.Array:
         shape, (df,) = self._shape(sample_shape), self._arrays("df")
