@@ -89,7 +89,7 @@ class Evidence:
         return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
 
     def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Yield sites with scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`: a large site in parts."""
+        """Yield sites with scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`; large ones in parts."""
         widths = {name: self.sites.width(name) for name in self.sites}
         most = max(1, READ // max(1, len(self.chains) * self.num_draws))
         for name, quota in quotas(widths, self.num_judged).items():
