@@ -6,7 +6,7 @@ from pathlib import Path
 from database import Database
 from launch import CURED
 from left_out import LEFT_OUT
-from registry import missing
+from registry import missing, problems
 from results import Record
 from standing import Standing, apart, disagreements, has_converged, mean, ratios, short, standings
 from tables import table
@@ -60,7 +60,7 @@ def page(runs: Sequence[Record], database: Database) -> str:
         "## Agreement",
         _agreement(found, posteriors, engines),
         "## Posteriors that were left out",
-        _left_out(database),
+        _left_out(database, posteriors),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -69,23 +69,23 @@ def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
     dates = sorted({run["date"] for run in runs})
     versions = sorted({f"{name} {number}" for run in runs for name, number in run["versions"].items()})
     simulated = sum(name.startswith("simulated-") for name in posteriors)
-    limits = " or ".join(sorted({_limit(run) for run in runs}))
     load = sum(run["load"] for run in runs) / len(runs)
     own = f" and {simulated} models with simulated data" if simulated else ""
     return (
         f"{len(runs)} runs of {len(posteriors) - simulated} posteriors of [posteriordb](https://github.com/stan-dev/posteriordb)"
         f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {', '.join(versions)}, on "
         f"{', '.join(sorted({run['machine'] for run in runs}))}, {max(run['cores'] for run in runs)} cores; mean load "
-        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {limits}. "
-        "Both engines run at their defaults, from one source of each model. The models are translations of "
+        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {_limit(runs)}"
+        ". Both engines run at their defaults, from one source of each model. The models are translations of "
         "the Stan programs with the same parameters, and centred where those are. "
         "[How it is measured](../benchmarks/README.md)."
     )
 
 
-def _limit(run: Record) -> str:
-    cpu = run.get("cpu_limit")
-    return f"{run['limit']:.0f} seconds" + (f" and {cpu:.0f} seconds of CPU" if cpu is not None else "")
+def _limit(runs: Sequence[Record]) -> str:
+    cpu = sorted({run["cpu_limit"] for run in runs if run.get("cpu_limit") is not None})
+    limits, unit = (cpu, "seconds of CPU") if cpu else (sorted({run["limit"] for run in runs}), "seconds")
+    return " to ".join(f"{limit:.0f}" for limit in dict.fromkeys((limits[0], limits[-1]))) + f" {unit}"
 
 
 def _totals(found: Standings, engines: Sequence[str]) -> list[list[str]]:
@@ -206,6 +206,7 @@ def _agreement(found: Standings, posteriors: Sequence[str], engines: Sequence[st
     )
 
 
-def _left_out(database: Database) -> str:
+def _left_out(database: Database, posteriors: Sequence[str]) -> str:
     rows = [[name, LEFT_OUT.get(model, "No model here yet.")] for name, model in missing(database).items()]
+    rows += [[name, "Not run yet."] for name in problems(database) if name not in posteriors]
     return table(["posterior", "reason"], rows) if rows else "None."
