@@ -75,8 +75,8 @@ def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
         f"{len(runs)} runs of {len(posteriors) - simulated} posteriors of [posteriordb](https://github.com/stan-dev/posteriordb)"
         f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {', '.join(versions)}, on "
         f"{', '.join(sorted({run['machine'] for run in runs}))}, {max(run['cores'] for run in runs)} cores; mean load "
-        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64 and a limit of {_limit(runs)}"
-        ". Both engines run at their defaults, from one source of each model. The models are translations of "
+        f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64; limit {_limit(runs)}. "
+        "Both engines run at their defaults, from one source of each model. The models are translations of "
         "the Stan programs with the same parameters, and centred where those are. "
         "[How it is measured](../benchmarks/README.md)."
     )
