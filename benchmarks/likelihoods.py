@@ -217,6 +217,10 @@ formulas subtract large numbers or overflow. Against the formula, with 10,000 va
 - `Beta` and `NegativeBinomial2`, 1.4 (less than 0.6 of NumPyro's time): differences of log-gamma functions, which
   cancel for large concentrations.
 - `OrderedLogistic`, 1.3: the formula's difference of two probabilities loses all digits in the tails.
+- NumPyro computes `Binomial` by logits in 0.6 of the formula's time, `StudentT` in 0.8.
+
+With a million values memory decides: what is chosen between two formulas is written to memory once more, which takes
+`StudentT` with constant `df`, `Binomial` and `OrderedLogistic` 1.6 to 1.9 times as long as the formula, `Cauchy` 1.3.
 
 Up to 4,095 observations a run compiles its loop to one piece of machine code, which makes up for it.
 """
