@@ -118,7 +118,9 @@ def test_pieces_follow_each_other_and_end_at_fixed_draws(plans: Any, lanes: int)
 def test_the_metric_and_the_step_size_rest_while_sampling(plans: Any) -> None:
     pieces = [item for item in _items(plans[1], [0]) if isinstance(item, Piece) and item.phase == "sample"]
     steps = np.concatenate([piece.arrays["stat/step_size"] for piece in pieces])
-    assert len(np.unique(steps)) == 1
+    # Where a chain has found its posterior curved, every 16th draw takes shorter steps.
+    assert set(np.unique(steps.max() / steps)) <= {1.0, 2.0, 4.0, 16.0}
+    assert np.mean(steps == steps.max()) > 0.9
     for piece in pieces:
         jax.tree.map(np.testing.assert_array_equal, piece.metric, pieces[0].metric)
 

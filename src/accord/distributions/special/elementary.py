@@ -11,15 +11,23 @@ from jax.custom_derivatives import SymbolicZero
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
-@jax.custom_jvp
+_MANY = 256  # numbers: fewer cost nothing, and many sites of few are merged, which a rule of its own does not allow
+
+
 def standardise(x: Any, loc: Any, scale: Any) -> jax.Array:
-    """Compute z = (x - loc) / scale; the slope by the scale is made of z, so that compiled code keeps one array."""
+    """Compute z = (x - loc) / scale; of many, the slope by the scale is made of z, so that one array is kept."""
+    size = math.prod(np.broadcast_shapes(*map(np.shape, (x, loc, scale))))
+    return _standardise(x, loc, scale) if size >= _MANY else (x - loc) / scale
+
+
+@jax.custom_jvp
+def _standardise(x: Any, loc: Any, scale: Any) -> jax.Array:
     return (x - loc) / scale
 
 
 def _standardise_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, Any]:
     (x, loc, scale), (x_dot, loc_dot, scale_dot) = primals, tangents
-    z = standardise(x, loc, scale)
+    z = _standardise(x, loc, scale)
     total = jnp.zeros_like(z)
     if not isinstance(x_dot, SymbolicZero):
         total = total + x_dot
@@ -31,7 +39,7 @@ def _standardise_jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     return z, total * (1.0 / scale) if np.size(scale) < np.size(z) else total / scale
 
 
-standardise.defjvp(_standardise_jvp, symbolic_zeros=True)
+_standardise.defjvp(_standardise_jvp, symbolic_zeros=True)
 
 
 def log_rate(rate: Any) -> Any:
@@ -39,7 +47,9 @@ def log_rate(rate: Any) -> Any:
 
     XLA would compute 1 / exp(x) as exp(-x), which takes longer than a division.
     """
-    return math.log(rate) if isinstance(rate, float) else _log_rate(rate)
+    if isinstance(rate, float):
+        return math.log(rate)
+    return _log_rate(rate) if np.size(rate) >= _MANY else jnp.log(rate)
 
 
 def as_divisor(y: jax.Array) -> jax.Array:
@@ -58,9 +68,12 @@ def _log_rate_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tupl
     return _log_rate(rate), rate_dot / as_divisor(rate)
 
 
-@jax.custom_jvp
 def log1p_square(z: jax.Array) -> jax.Array:
     """Compute log(1 + z^2), also where z^2 overflows, from one logarithm."""
+    return _log1p_square(z) if np.size(z) >= _MANY else _plain_log1p_square(z)
+
+
+def _plain_log1p_square(z: jax.Array) -> jax.Array:
     size = jnp.abs(z)
     is_large = size > 1 / jnp.finfo(z.dtype).eps
     # Choices are made ahead of the logarithm: XLA computes it faster as part of a sum than of a choice.
@@ -68,10 +81,13 @@ def log1p_square(z: jax.Array) -> jax.Array:
     return jnp.where(is_large, 2.0, 1.0) * jnp.log1p(jnp.where(is_large, size, small * small))
 
 
-@log1p_square.defjvp
+_log1p_square = jax.custom_jvp(_plain_log1p_square)
+
+
+@_log1p_square.defjvp
 def _log1p_square_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     (z,), (z_dot,) = primals, tangents
-    return log1p_square(z), _slope_of_log1p_square(z) * z_dot
+    return _log1p_square(z), _slope_of_log1p_square(z) * z_dot
 
 
 @jax.custom_jvp
