@@ -179,7 +179,7 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
 
 
 def _cured(runs: Sequence[Record], seed: int) -> list[str]:
-    """What was done about a run that did not converge, and the R-hat of the run after it."""
+    """Return what was done about a run that did not converge, and the R-hat of the run after it."""
     mine = [run for run in runs if run["seed"] == seed]
     if not mine:
         return ["", ""]

@@ -75,7 +75,7 @@ def ratios(
     figure: str,
     least: float = 0.0,
 ) -> dict[str, float]:
-    """By posterior, a figure of one engine over that of another, where both converged with every seed.
+    """Return, by posterior, a figure of one engine over that of another, where both converged with every seed.
 
     There is none where the figure of the engine `above` is less than `least` seconds.
     """

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from accord.adaptation.step_size import StepSizeState, freeze, in_draw, probe, update
+from accord.adaptation.step_size import StepSizeState, freeze, probe, shortening, update
 from accord.core.precision import scope
 
 ACCEPTANCES: dict[str, Callable[[float], float]] = {
@@ -47,12 +47,12 @@ def test_a_search_that_never_crosses_is_given_up(acceptance: float) -> None:
 
 def test_every_16th_draw_is_short_on_the_host_as_in_a_program() -> None:
     draws = np.arange(128)
-    factors = in_draw(draws, np.float64)
-    assert np.array_equal(factors, jax.jit(lambda draw: in_draw(draw, jnp.float64))(draws))
+    factors = shortening(draws, np.float64)
+    assert np.array_equal(factors, jax.jit(lambda draw: shortening(draw, jnp.float64))(draws))
     short = np.flatnonzero(factors < 1)
     assert np.array_equal(short, np.arange(15, 128, 16))
     assert factors[short].tolist() == [1 / 2, 1 / 4, 1 / 2, 1 / 16] * 2
-    assert in_draw(np.asarray(63), np.float32) == 1 / 16
+    assert shortening(np.asarray(63), np.float32) == 1 / 16
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8, 0.95])

@@ -138,7 +138,7 @@ def _step(
     is_early = chain.draw < limits.num_warmup // EARLY_PART
     has_short = limits.has_short_draws & (chain.draw >= limits.num_warmup)
     step_size = chain.step_size.step_size
-    step_size *= jnp.where(has_short, step_sizes.in_draw(chain.draw, step_size.dtype), 1)
+    step_size *= jnp.where(has_short, step_sizes.shortening(chain.draw, step_size.dtype), 1)
     tuning = Tuning(step_size, metric, is_early)
     state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
     stats = _stats(state.point.log_density, info, tuning.step_size)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..adaptation.ensemble import EnsembleState, step_factor
-from ..adaptation.step_size import in_draw
+from ..adaptation.step_size import shortening
 from ..kernels.base import DRAW, Point
 from .block import STATS, Block, ChainState, start_state
 from .chain import Chain
@@ -63,6 +63,6 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState:
         known = replace(known, log_length=np.full((), 80.0, dtype))
         step_size = step_size / step_factor(number, plan.num_warmup, dtype)
     elif chain.has_short_draws and number >= chain.num_warmup:
-        step_size = step_size / in_draw(number, dtype)
+        step_size = step_size / shortening(number, dtype)
     known = replace(known, step_size=step_size)
     return replace(state, kernel=kernel, step_size=known, mode=as_int(DRAW), draw=as_int(number))

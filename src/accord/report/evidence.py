@@ -21,8 +21,9 @@ Forms = tuple[tuple[str, str], ...]
 """Sites whose scale is another site, each with its non-centred form for `handlers.reparam`."""
 
 # Numbers judged after a run, which takes up to two seconds of a core: larger posteriors are judged on a part of their
-# scalars. So many are read at once.
-BUDGET, READ = 2**24, 2**22
+# scalars.
+BUDGET = 2**24
+READ = 2**22  # numbers read at once
 _BLOCK = 2**18  # elements ranked at once
 
 

@@ -67,14 +67,19 @@ def is_bent(remaining: float, former: str) -> bool:
 
 def has_short_draws(choice: Choice, asked: float | None) -> bool:
     """Return whether some draws should take shorter steps, to leave places that are steeper than warm-up saw."""
-    return target_accept(choice, asked) == _TARGET_CURVED and asked is None
+    return asked is None and _needs_care(choice)
 
 
 def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:
         return asked
+    return _TARGET_CURVED if _needs_care(choice) else _TARGET
+
+
+def _needs_care(choice: Choice) -> bool:
+    """Return whether the posterior is curved, or no matrix fits it well."""
     is_curved = choice.form == "marginal" and choice.remainder > _STRAIGHT
     # Coordinates that are skewed and independent need no shorter steps: no matrix fits them better than scales do.
     is_uneven = choice.form in ("low_rank", "dense") and choice.least > _UNEVEN
-    return _TARGET_CURVED if is_curved or is_uneven else _TARGET
+    return bool(is_curved or is_uneven)

@@ -104,7 +104,8 @@ class ZeroInflatedDistribution(AbstractGated):
 def _log_at_zero(log_p: jax.Array, q: jax.Array, opened: jax.Array, base: jax.Array) -> jax.Array:
     """Compute log(p + q exp(base)), p + q = 1, from one logarithm; -inf with a zero gradient where it is impossible.
 
-    **Arguments**: `log_p`, log(p); `opened`, log(q) + base.
+    **Arguments**: `log_p`, log(p); `opened`, log(q) + base. All have one shape. The slopes by `log_p` and `q` are those
+    of p = 1 - q and `opened` that belong to them.
     """
     # Where the base is mostly zero, the complement is exact and the sum of two parts is not.
     is_sure = base > -0.5

@@ -95,7 +95,7 @@ def saturated_trees(run: Evidence) -> Iterator[Notice]:
         return
     is_long, step_size = depth >= run.max_tree_depth, run.stats.get("step_size")
     if step_size is not None and run.step_size is not None:
-        # Draws of shorter steps, which a curved posterior has now and then, are to be as long as they may.
+        # In a curved posterior some draws take shorter steps on purpose, and many of them.
         is_long &= step_size > 0.75 * run.step_size[:, None]
     count = int(is_long.sum())
     if count:
