@@ -26,10 +26,10 @@ import jax
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.density import LogDensity
-from accord.drivers import compiled
-from accord.drivers.block import rows_for
-from accord.drivers.plan import Plan
 from accord.kernels import NUTS
+from accord.mcmc import compiled
+from accord.mcmc.block import rows_for
+from accord.mcmc.plan import Plan
 from leftovers import ModelTable
 from problems import MODELS, model_of
 

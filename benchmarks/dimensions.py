@@ -27,11 +27,11 @@ import jax.numpy as jnp
 from accord.core import keys
 from accord.core.pace import USUAL
 from accord.core.precision import scope
-from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for, start_state
-from accord.drivers.compiler import compile_lowered
-from accord.drivers.program import advance_program
 from accord.kernels import NUTS, Metric
 from accord.kernels.base import DRAW, Point
+from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for, start_state
+from accord.mcmc.program import advance_program
+from accord.programs.compiler import compile_lowered
 from leftovers import ModelTable
 
 HERE = Path(__file__).resolve().parent

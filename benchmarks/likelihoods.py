@@ -31,8 +31,8 @@ import accord.distributions as dist
 from accord import LogDensity
 from accord.core.precision import scope
 from accord.density.ahead import split
-from accord.drivers.compiler import is_large_gradient, options_for
-from accord.drivers.pieces import marked, while_loop_in_pieces
+from accord.programs.compiler import is_large_gradient, options_for
+from accord.programs.loop import marked, while_loop_in_pieces
 from environment import PROJECT, default_folder, kept_environment, python_of
 from likelihood_cases import CASES, DIM, predictors
 from likelihood_loops import compiled_loop, data_of, fastest, of_library, start, written
@@ -82,7 +82,7 @@ def accords(name: str, size: int) -> Seconds:
 
 
 def loop_of_a_run(name: str, data: dict[str, np.ndarray]) -> Callable[[int], float]:
-    """Compile the gradient of a model as `drivers.compiled` does, in a loop that does nothing else."""
+    """Compile the gradient of a model as `mcmc.compiled` does, in a loop that does nothing else."""
 
     @ac.model
     def regression(x: Any, y: Any) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.drivers.draws import Draws
 from accord.language.model import Model
+from accord.mcmc.draws import Draws
 from accord.report import ess_bulk, r_hat
 from problems import EXAMPLES, model_of
 

@@ -16,7 +16,7 @@ import optax
 
 from accord.density import LogDensity
 from accord.density.parts import log_posterior
-from accord.drivers.modes.climb import climb
+from accord.optimise.modes.climb import climb
 from problems import MODELS, model_of
 
 STARTS, PLACES, MAX_STEPS = 4, 10, 1000

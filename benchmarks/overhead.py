@@ -29,13 +29,13 @@ import jax.numpy as jnp
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.density import LogDensity
-from accord.drivers.block import NUM_PLACES, Limits, item_key, rows_for
-from accord.drivers.compiled import compile_programs
-from accord.drivers.compiler import is_large_gradient, options_for
-from accord.drivers.group import Machine, run_chains
-from accord.drivers.plan import Piece, Plan
-from accord.drivers.sample import DEFAULT_WARMUP, MAX_WARMUP
 from accord.kernels import NUTS
+from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for
+from accord.mcmc.compiled import compile_programs
+from accord.mcmc.group import Machine, run_chains
+from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.sample import DEFAULT_WARMUP, MAX_WARMUP
+from accord.programs.compiler import is_large_gradient, options_for
 from leftovers import ModelTable, Step
 from problems import MODELS, model_of
 
@@ -126,8 +126,8 @@ def measure(density: LogDensity) -> Cost:
         )
         programs = compile_programs(density, plan)
         machine = Machine(plan, programs.advance, programs.sites)
-        pieces = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Piece)]
-        state, metric = pieces[-1].end_state, pieces[-1].metric
+        stretches = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Stretch)]
+        state, metric = stretches[-1].end_state, stretches[-1].metric
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position)
         places = np.zeros((NUM_PLACES, density.dim))
@@ -143,9 +143,9 @@ def measure(density: LogDensity) -> Cost:
 
         loops["step"] = step
         seconds = _fastest(loops)
-    steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in pieces if piece.phase == "sample"])
+    steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in stretches if piece.phase == "sample"])
     bare = {way: seconds[way] for way in WAYS}
-    return Cost(bare, seconds["step"], pieces[-1].choice.form, float(steps.mean()))
+    return Cost(bare, seconds["step"], stretches[-1].choice.form, float(steps.mean()))
 
 
 def _bare_loop(density: LogDensity, position: np.ndarray, options: Any) -> Callable[[int], None]:

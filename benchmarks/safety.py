@@ -23,9 +23,9 @@ from unittest import mock
 import jax
 
 from accord import infer
-from accord.drivers import compiled
-from accord.drivers.draws import Draws
 from accord.executors import available_cores
+from accord.mcmc import compiled
+from accord.mcmc.draws import Draws
 from problems import MODELS, model_of
 
 COST_AIM = 0.02  # of a run of a second
@@ -123,7 +123,7 @@ def _outside(target: Any, draws: int) -> float:
             found, advance=timed(found.advance), sites=replace(found.sites, run=timed(found.sites.run))
         )
 
-    with mock.patch("accord.drivers.worker.compile_programs", compile_timed):
+    with mock.patch("accord.runs.worker.compile_programs", compile_timed):
         found = _run(target, draws)[1]
     return 1 - inside / (found.timings["warmup"] + found.timings["sampling"])
 

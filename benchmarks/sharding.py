@@ -65,7 +65,7 @@ def _measure(kind: str, num_devices: int, rows: int, repeats: int) -> None:
     import accord as ac
     import accord.distributions as dist
     from accord.density import LogDensity, sharded
-    from accord.density.blocks import AXIS, mesh_of
+    from accord.density.rows.blocks import AXIS, mesh_of
 
     @ac.model
     def logistic(x, y):

@@ -10,8 +10,8 @@ import time
 from statistics import median
 
 from accord import infer
-from accord.drivers.draws import Draws
 from accord.executors import available_cores
+from accord.mcmc.draws import Draws
 from problems import MODELS, model_of
 
 AIM = 1.7  # on two cores

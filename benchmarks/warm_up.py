@@ -10,7 +10,7 @@ import numpy as np
 from arviz_stats.base import array_stats
 
 from accord import infer
-from accord.drivers.draws import Draws
+from accord.mcmc.draws import Draws
 from problems import MODELS, model_of
 
 

@@ -6,17 +6,18 @@ from typing import Any, NamedTuple
 import accord as ac
 import accord.distributions as dist
 from accord import bijectors, density, gp, handlers, infer, ode, reparam
+from accord.calibration import calibration, recovery
+from accord.centring import proposal
 from accord.core import errors, notice
+from accord.diagnose import explain
+from accord.diagnose.checks import report
 from accord.distributions import constraints
-from accord.drivers import draws, explain
-from accord.drivers.calibration import calibration, recovery
-from accord.drivers.centring import proposal
-from accord.drivers.checks import report
-from accord.drivers.modes import laplace, mode
-from accord.drivers.predictive import comparison, loo, results, waic
-from accord.drivers.stopping import stopping
 from accord.language import site
+from accord.mcmc import draws
+from accord.optimise.modes import laplace, mode
+from accord.predictive import comparison, loo, results, waic
 from accord.report import model_graph, summary
+from accord.runs.stopping import stopping
 
 # Classes that are returned, and not made by users.
 RESULTS = (

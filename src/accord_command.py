@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def end(number: int, frame: FrameType | None) -> None:
-    """End the process without an exception, which could be lost. `accord.drivers.interrupts` replaces it in runs."""
+    """End the process without an exception, which could be lost. `accord.runs.interrupts` replaces it in runs."""
     del number, frame
     with contextlib.suppress(Exception):  # what is being written just now cannot be flushed
         sys.stdout.flush()

@@ -6,8 +6,8 @@ import signal
 from collections.abc import Callable, Iterator
 from unittest import mock
 
-from accord.drivers.ledger import Ledger
-from accord.drivers.plan import Piece
+from accord.mcmc.plan import Stretch
+from accord.runs.ledger import Ledger
 
 
 @contextlib.contextmanager
@@ -21,7 +21,7 @@ def is_heard() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def pressed_once(is_time: Callable[[Piece], bool], *, to_group: bool = False) -> Iterator[list[Piece]]:
+def pressed_once(is_time: Callable[[Stretch], bool], *, to_group: bool = False) -> Iterator[list[Stretch]]:
     """Send this process a Ctrl-C once such a piece is committed, and commit no more until the run has heard it.
 
     `to_group` sends it to the processes of its group too, as a terminal does.
@@ -32,7 +32,7 @@ def pressed_once(is_time: Callable[[Piece], bool], *, to_group: bool = False) ->
 
     def and_press(ledger, items):
         commit(ledger, items)
-        found = [item for item in items if isinstance(item, Piece) and is_time(item)]
+        found = [item for item in items if isinstance(item, Stretch) and is_time(item)]
         if found and not pieces:
             pieces.append(found[0])
             os.kill(0 if to_group else os.getpid(), signal.SIGINT)  # 0 is the group

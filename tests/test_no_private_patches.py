@@ -15,23 +15,23 @@ SIGNS = re.compile(r"\b(setattr|delattr|setitem|delitem|patch)\b|\._\w")
 """Without one of these a program has nothing to look for, and need not be parsed."""
 
 FORBIDDEN = [
-    'from accord.drivers import run\nmonkeypatch.setattr(run, "_judge", None)',
-    'monkeypatch.setattr("accord.drivers.run._judge", None)',
-    'from accord.drivers import run\nmonkeypatch.setattr(run._rules, "judge", None)',
-    'from accord.drivers import run\nmonkeypatch.setitem(run._RULES, "judge", None)',
-    'from accord.drivers import run\nsetattr(run, "_judge", None)',
-    'with mock.patch("accord.drivers._run.judge"):\n    pass',
-    'from accord.drivers import Run\nwith mock.patch.object(Run, "_judge"):\n    pass',
-    "import accord.drivers.run\naccord.drivers.run._judge = None",
-    "def test():\n    from accord.drivers import run\n    run._RULES['judge'] = None",
-    "from accord.drivers import run as other\nother._count += 1",
-    "from accord.drivers import run\ndel run._judge",
+    'from accord.runs import ledger\nmonkeypatch.setattr(ledger, "_judge", None)',
+    'monkeypatch.setattr("accord.runs.ledger._judge", None)',
+    'from accord.runs import ledger\nmonkeypatch.setattr(ledger._rules, "judge", None)',
+    'from accord.runs import ledger\nmonkeypatch.setitem(ledger._RULES, "judge", None)',
+    'from accord.runs import ledger\nsetattr(ledger, "_judge", None)',
+    'with mock.patch("accord.runs._ledger.judge"):\n    pass',
+    'from accord.runs import Ledger\nwith mock.patch.object(Ledger, "_judge"):\n    pass',
+    "import accord.runs.ledger\naccord.runs.ledger._judge = None",
+    "def test():\n    from accord.runs import ledger\n    ledger._RULES['judge'] = None",
+    "from accord.runs import ledger as other\nother._count += 1",
+    "from accord.runs import ledger\ndel ledger._judge",
 ]
 ALLOWED = [
-    'from accord.drivers import run\nmonkeypatch.setattr(run, "judge", None)',
-    'monkeypatch.setattr("accord.drivers.run.judge", _judge)',
-    'from accord.drivers import run\nmonkeypatch.setattr(run, "judge", lambda: run._judge)',
-    "from accord.drivers import run\nrun.judge = run._judge",
+    'from accord.runs import ledger\nmonkeypatch.setattr(ledger, "judge", None)',
+    'monkeypatch.setattr("accord.runs.ledger.judge", _judge)',
+    'from accord.runs import ledger\nmonkeypatch.setattr(ledger, "judge", lambda: ledger._judge)',
+    "from accord.runs import ledger\nledger.judge = ledger._judge",
     "self._judge = None",
 ]
 

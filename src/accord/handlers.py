@@ -1,8 +1,7 @@
 """Offer the handlers of the language under `accord.handlers`."""
 
 from .core.names import refusal as _refusal
-from .language.collapse import collapse
-from .language.handlers import (
+from .language.handlers.basic import (
     block,
     condition,
     do,
@@ -15,7 +14,8 @@ from .language.handlers import (
     trace,
     uncondition,
 )
-from .language.unknowns import infer_config, lift, reparam
+from .language.handlers.collapse import collapse
+from .language.handlers.unknowns import infer_config, lift, reparam
 
 __all__ = [
     "block",

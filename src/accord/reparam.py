@@ -7,8 +7,8 @@ from .core.tracebacks import entry_point
 from .language import reparam as _ways
 
 if TYPE_CHECKING:
-    from .drivers.centring.proposal import Proposal as Proposal
-    from .drivers.centring.propose import propose as propose
+    from .centring.proposal import Proposal as Proposal
+    from .centring.propose import propose as propose
     from .language.reparam import *  # noqa: F403
 
 __all__ = [*_ways.__all__, "Proposal", "propose"]  # pyright: ignore
@@ -21,11 +21,11 @@ def __getattr__(name: str) -> Any:
     if name in _ways.__all__:  # pyright: ignore
         return getattr(_ways, name)
     if name == "propose":
-        from .drivers.centring.propose import propose
+        from .centring.propose import propose
 
         return propose
     if name == "Proposal":
-        from .drivers.centring.proposal import Proposal
+        from .centring.proposal import Proposal
 
         return Proposal
     return _refuse(name)

@@ -10,13 +10,13 @@ import pytest
 from accord.adaptation import metric as metrics
 from accord.core.pace import USUAL
 from accord.core.precision import scope
-from accord.drivers.block import rows_for
-from accord.drivers.columns import Sites
-from accord.drivers.group import run_chains
-from accord.drivers.machine import Machine
-from accord.drivers.plan import Piece, Plan
-from accord.drivers.program import advance_program
 from accord.kernels import HMC, NUTS, AbstractKernel, Metric
+from accord.mcmc.block import rows_for
+from accord.mcmc.columns import Sites
+from accord.mcmc.group import run_chains
+from accord.mcmc.machine import Machine
+from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.program import advance_program
 from accord.report.diagnostics import ess_bulk
 
 CONDITION = 1e6
@@ -68,7 +68,7 @@ def _run(
     num_draws: int,
     num_warmup: int = 500,
     num_chains: int = 2,
-) -> list[Piece]:
+) -> list[Stretch]:
     """The pieces of the sampling phase of some chains."""
     with scope("float64"):
         rows = rows_for(dim, 1, USUAL)
@@ -90,10 +90,10 @@ def _run(
             sites=Sites(lambda positions, *others: {}, 256),
         )
         items = [item for chain in range(num_chains) for item in run_chains(machine, [chain], lambda: False)]
-    return [item for item in items if isinstance(item, Piece) and item.phase == "sample"]
+    return [item for item in items if isinstance(item, Stretch) and item.phase == "sample"]
 
 
-def _effective_per_gradient(pieces: list[Piece]) -> float:
+def _effective_per_gradient(pieces: list[Stretch]) -> float:
     """The smallest over coordinates, of the sampling phase."""
     chains = [
         np.concatenate([piece.arrays["position"] for piece in pieces if piece.chain == number])

@@ -14,7 +14,7 @@ import accord.distributions as dist
 from accord import bijectors, handlers, infer
 from accord.core.dictionary.hints import WORDS
 from accord.core.errors import DistributionError, OptionError
-from accord.drivers.draws import Draws
+from accord.mcmc.draws import Draws
 
 ROOTS = {
     "ac": ac,

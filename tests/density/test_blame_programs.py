@@ -9,7 +9,7 @@ import accord.distributions as dist
 from accord import language as ac
 from accord.density import LogDensity, blame, flat, sharded
 from accord.density.blame import origin
-from accord.density.blocks import mesh_of
+from accord.density.rows.blocks import mesh_of
 
 ROWS = np.arange(40.0)
 

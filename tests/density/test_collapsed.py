@@ -31,7 +31,7 @@ from accord import handlers, infer
 from accord.core.errors import DataError, ModelError, SiteError
 from accord.density import LogDensity
 from accord.density.blame import blame
-from accord.density.collapsed import CollapsedProgram
+from accord.density.eliminate.collapsed import CollapsedProgram
 from accord.density.given import position_with
 from accord.density.parts import log_likelihood, values_at_means
 

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from laws import assert_close, compiled, each
 
-from accord.density.groups import possible_groups
+from accord.density.eliminate.normal.groups import possible_groups
+from accord.density.eliminate.normal.square import complete
 from accord.density.layout import Entry
-from accord.density.square import complete
 
 SHAPES = {
     "one number": (1, 1),

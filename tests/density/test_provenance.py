@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from accord.density.provenance import arguments_seen
+from accord.density.dependence.provenance import arguments_seen
 
 
 def with_other_outputs(x, y):

@@ -9,11 +9,11 @@ import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, handlers
 from accord.core.tree import shapes
+from accord.density.joint import Predictive
 from accord.density.matching.alignment import Held
 from accord.density.parts import recorded
-from accord.density.predictive import Predictive
 from accord.distributions import constraints
-from accord.drivers.needed import is_needed
+from accord.programs.needed import is_needed
 from accord.reparam import LocScale
 
 NAN = np.nan

@@ -17,11 +17,11 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import DataError, ModelError, OptionError, SiteError
 from accord.density import LogDensity, sharded
-from accord.density.blocks import mesh_of
-from accord.density.collect import laid_out
-from accord.density.cutting import Cut
-from accord.density.file_blocks import FileBlocks
-from accord.drivers.placement import Placement
+from accord.density.rows.blocks import mesh_of
+from accord.density.rows.collect import laid_out
+from accord.density.rows.cutting import Cut
+from accord.density.rows.file_blocks import FileBlocks
+from accord.programs.placement import Placement
 
 X = np.random.default_rng(0).normal(size=(37, 3))
 Y = X @ [1.0, -1.0, 0.5]

@@ -1,8 +1,8 @@
 """Compute the tables of Chernoff's distribution from Airy integrals, with 40 digits, and write them as a module.
 
 Run `python tests/distributions/make_chernoff.py` where mpmath is installed; it writes
-`src/accord/distributions/univariate/chernoff_table.py`. With c = 2^(1/3) and Airy's function Ai, of zeros -a_1, -a_2,
-..., the density at t is g(t) g(-t) / 2, where
+`src/accord/distributions/univariate/of_samples/chernoff_table.py`. With c = 2^(1/3) and Airy's function Ai, of zeros
+-a_1, -a_2, ..., the density at t is g(t) g(-t) / 2, where
 
     g(t) = c^2 / (2 pi i) * integral of exp(-c u t) / Ai(u) along a vertical line right of the zeros,
     g(-t) = c^2 * sum over k of exp(-c a_k t) / Ai'(-a_k), for t > 0.
@@ -22,7 +22,15 @@ from mpmath import mp as _mp
 # Its functions are made at run time, where no type checker sees them.
 mp: Any = _mp
 mp.dps = 40
-TARGET = Path(__file__).parents[2] / "src" / "accord" / "distributions" / "univariate" / "chernoff_table.py"
+TARGET = (
+    Path(__file__).parents[2]
+    / "src"
+    / "accord"
+    / "distributions"
+    / "univariate"
+    / "of_samples"
+    / "chernoff_table.py"
+)
 MIDDLE = 1.5
 COUNT = 128
 LEAST = 1e-17

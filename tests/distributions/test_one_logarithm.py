@@ -8,9 +8,9 @@ from laws import each
 
 from accord.bijectors.elementwise import log1p_of_positive, logistic
 from accord.core.versions import FUSING_CPU_OPTIONS, QUICK_CPU_OPTIONS
-from accord.distributions.special.elementary import log1p_square
-from accord.distributions.special.excess import excess_by_log, log_of_ratio, near_zero
-from accord.distributions.special.gamma_ratio import remainder_rise
+from accord.distributions.special.basic.elementary import log1p_square
+from accord.distributions.special.basic.excess import excess_by_log, log_of_ratio, near_zero
+from accord.distributions.special.basic.gamma_ratio import remainder_rise
 
 OPTIONS = {"defaults": {}, "quick": dict(QUICK_CPU_OPTIONS), "fusing": dict(FUSING_CPU_OPTIONS)}
 SMALL = 10.0 ** np.linspace(-30, 0, 301)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.drivers import check
+from accord.diagnose import check
 
 PAGE = Path(__file__).parents[2] / "docs" / "checking.md"
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -7,12 +7,12 @@ from pathlib import Path
 import accord
 from accord import density
 from accord.core import errors
-from accord.drivers.checks.refusal import refusals
+from accord.diagnose.checks.refusal import refusals
 
 SOURCE = Path(accord.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "notices.md"
 PAGE_ON_CHECKS = PAGE.with_name("checking.md")
-CHECKS = SOURCE / "drivers" / "checks"
+CHECKS = SOURCE / "diagnose" / "checks"
 # Of what `infer.check` looks at, a run looks at some, which these files hold beside two codes of its own.
 IN_RUNS = [CHECKS / f"{name}.py" for name in ("hidden", "repeatable", "structure")]
 OF_CHECK_ALONE = {"not_a_function", "support_depends_on_data"}

@@ -17,7 +17,7 @@ from fault_models import (
 from accord import infer
 from accord.core.errors import InitializationError
 from accord.density import LogDensity
-from accord.drivers.starting.uniform import UniformPoints
+from accord.mcmc.start.uniform import UniformPoints
 
 SEED = 4
 RUN = dict(draws=300, warmup=100, seed=SEED, **QUIET)

@@ -19,7 +19,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import AccordError, StorageError
 from accord.core.notice import Notice
-from accord.drivers.stopping.base import Finding
+from accord.runs.stopping.base import Finding
 from accord.storage import RunFolder, kinds_of
 
 

@@ -167,16 +167,16 @@ def test_ctrl_c_while_the_draws_are_judged_loses_none_of_them(tmp_path):
 
 
 def sample_and_judge_slowly():
-    from accord.drivers import run
+    from accord.runs import carry_out
 
-    judge = run.judge
+    judge = carry_out.judge
 
     def slowly(*arguments):
         voice[0].send(("judging", time.monotonic(), None))
         time.sleep(1.0)
         return judge(*arguments)
 
-    run.judge = slowly
+    carry_out.judge = slowly
     draws = sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
     return draws.complete, draws.num_draws
 
@@ -195,11 +195,11 @@ def prepare_and_collect(folder, way):
     options = OPTIONS | dict(draws=50, warmup=50)
     draws = sample(target(), store=infer.RunFolder(folder), **options) if way != "sample" else None
     file, name = {
-        "sample": ("sample", "describe"),
-        "resume": ("resume", "describe"),
-        "extend": ("resume", "is_in_force"),
+        "sample": ("mcmc.sample", "describe"),
+        "resume": ("runs.resume", "describe"),
+        "extend": ("runs.resume", "is_in_force"),
     }[way]
-    module = importlib.import_module(f"accord.drivers.{file}")
+    module = importlib.import_module(f"accord.{file}")
     inner = getattr(module, name)
 
     def press(phase, _):

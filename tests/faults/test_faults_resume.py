@@ -22,8 +22,8 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, StorageError
 from accord.density import LogDensity
-from accord.drivers.ledger import Ledger
-from accord.drivers.plan import Piece
+from accord.mcmc.plan import Stretch
+from accord.runs.ledger import Ledger
 from accord.storage.manifest import Manifest
 
 RUNS = {
@@ -108,7 +108,7 @@ def stop_after(monkeypatch):
 
         def counted(ledger, items):
             commit(ledger, items)
-            seen.extend(item for item in items if isinstance(item, Piece))
+            seen.extend(item for item in items if isinstance(item, Stretch))
             if len(seen) > count:
                 ledger.stop.set()
 

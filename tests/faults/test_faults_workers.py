@@ -26,9 +26,9 @@ from paced import IMPATIENT, Paced, paced
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
-from accord.drivers import compiled
-from accord.drivers import run as runs
 from accord.executors import Surroundings, child, surroundings_here
+from accord.mcmc import compiled
+from accord.runs import carry_out as runs
 
 RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 
@@ -135,7 +135,7 @@ def test_a_thread_that_hangs_is_named(monkeypatch):
         def stop(self):
             pass
 
-    monkeypatch.setattr("accord.drivers.sample.display", lambda progress, quiet: Display())
+    monkeypatch.setattr("accord.mcmc.sample.display", lambda progress, quiet: Display())
     where = paced(task_seconds=0.1, patience=3.0, patience_at_first=3.0)
     fatal = iter([True])
     watcher[0] = lambda position: hung.wait(60) if next(fatal, False) else None

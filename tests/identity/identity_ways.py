@@ -21,8 +21,8 @@ from identity_models import CASES, CONTROLLED, Case
 from paced import paced
 
 from accord import infer
-from accord.drivers.draws import Draws
 from accord.executors import available_cores
+from accord.mcmc.draws import Draws
 
 EQUAL = "="
 
@@ -237,7 +237,7 @@ def control(name: str) -> str:
 
 def _uncontrolled(name: str) -> Draws:
     """The reference run, with BLAS as wide as it likes."""
-    with mock.patch("accord.drivers.run.one_blas_thread", contextlib.nullcontext):
+    with mock.patch("accord.runs.carry_out.one_blas_thread", contextlib.nullcontext):
         return sample(CASES[name], executor=infer.Serial())
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from accord.core import keys
 from accord.core.tree import to_numpy
-from accord.drivers.block import NUM_PLACES, STAT_DTYPES, ChainState, Limits, item_key, start_state
-from accord.drivers.program import advance_program
 from accord.kernels import AbstractKernel, Metric
 from accord.kernels.base import DRAW
 from accord.kernels.integrator import Target
+from accord.mcmc.block import NUM_PLACES, STAT_DTYPES, ChainState, Limits, item_key, start_state
+from accord.mcmc.program import advance_program
 
 Program = Callable[..., Any]
 
@@ -114,5 +114,5 @@ def diagonal_metric(dim: int, rank: int = 0) -> Metric:
 
 
 def draw_key(seed: int, chain: int, draw: int) -> np.ndarray:
-    """The key of one draw, as `drivers.block.item_key` derives it."""
+    """The key of one draw, as `mcmc.block.item_key` derives it."""
     return keys.item(keys.chain_key(seed, chain), keys.USE_DRAW, draw)

@@ -21,10 +21,10 @@ from machine import (
 )
 
 from accord.core import keys
-from accord.drivers.block import NUM_PLACES, Limits, start_state
-from accord.drivers.program import advance_program
 from accord.kernels import HMC, NUTS, AbstractKernel, Tuning
 from accord.kernels.base import DRAW, EVALUATE, PROBE
+from accord.mcmc.block import NUM_PLACES, Limits, start_state
+from accord.mcmc.program import advance_program
 
 KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "NUTS": lambda: NUTS(max_tree_depth=6),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from machine import diagonal_metric
 
-from accord.drivers.block import NUM_PLACES, Limits, start_state
-from accord.drivers.compiler import compile_lowered
-from accord.drivers.program import advance_program
 from accord.kernels import HMC, NUTS
 from accord.kernels.vectors import inner
+from accord.mcmc.block import NUM_PLACES, Limits, start_state
+from accord.mcmc.program import advance_program
+from accord.programs.compiler import compile_lowered
 
 DIM = 1013
 ROWS = 256

@@ -114,7 +114,7 @@ def test_what_is_computed_from_draws_uses_those_of_collapsed_sites(draws):
 
 
 def test_chains_begin_where_those_of_a_model_with_or_without_the_site_ended(draws):
-    from accord.drivers.starting.choose import start_of
+    from accord.mcmc.start.choose import start_of
 
     for model in (schools(SIGMA, Y), collapsed()):
         density = model.log_density()
@@ -333,7 +333,7 @@ def test_what_cannot_be_is_refused_with_words_that_help(case):
 
 
 def test_proposals_leave_collapsed_sites_alone():
-    from accord.drivers.centring.hierarchy import hierarchical_sites
+    from accord.centring.hierarchy import hierarchical_sites
 
     density = LogDensity.from_model(collapsed())
     assert not hierarchical_sites(density.program.whole, density.data)

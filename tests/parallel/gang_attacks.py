@@ -14,10 +14,10 @@ import pytest
 
 from accord.executors.gangs.entrance import enter
 from accord.executors.gangs.handshake import ANSWER_SIZE, DIGEST_SIZE, GREETING_SIZE, PROTOCOL, ProofError
-from accord.executors.gangs.messages import Card
+from accord.executors.gangs.messages import Hello
 
 SECRET = b"correct horse battery staple"
-CARD = Card("", None, "", ())
+HELLO = Hello("", None, "", ())
 
 
 class Canary:
@@ -59,13 +59,13 @@ def leave(own):
     own.close()
 
 
-def enters(address, role="keeper", seconds=30.0):
-    """A proven connection, for which one tries again where there is no room, as members and keepers do."""
+def enters(address, role="host agent", seconds=30.0):
+    """A proven connection, for which one tries again where there is no room, as members and host agents do."""
     until = time.monotonic() + seconds
     while True:
         try:
             channel = enter(address, SECRET, role)
-            channel.send(CARD)
+            channel.send(HELLO)
             return channel
         except (OSError, EOFError):
             if time.monotonic() > until:
@@ -74,17 +74,17 @@ def enters(address, role="keeper", seconds=30.0):
 
 
 @contextlib.contextmanager
-def between(address, role="keeper", card=CARD):
+def between(address, role="host agent", hello=HELLO):
     """A process in the middle that has passed a handshake on: its connections to the joiner and to the listener.
 
-    The joiner has sent a card, which waits to be passed on. Last is what each of them has said.
+    The joiner has sent a hello, which waits to be passed on. Last is what each of them has said.
     """
     entered = []
 
     def come_in():
         with contextlib.suppress(EOFError, OSError):
             entered.append(enter(server.getsockname(), SECRET, role))
-            entered[0].send(card)
+            entered[0].send(hello)
 
     with socket.create_server(("127.0.0.1", 0)) as server, contextlib.ExitStack() as stack:
         thread = threading.Thread(target=come_in)
@@ -103,7 +103,7 @@ def between(address, role="keeper", card=CARD):
 
 
 def recorded(address):
-    """What a true keeper and a true listener say in one session."""
+    """What a true host agent and a true listener say in one session."""
     with between(address) as (joiner, _, said):
         return said | {"joiner": said["joiner"] + joiner.recv(2**16)}
 
@@ -180,7 +180,7 @@ def old_protocol(address, said, folder):
 
 
 def add_to_a_true_session(address, said, folder):
-    """Pass a true keeper through, and then say something of one's own in its name."""
+    """Pass a true host agent through, and then say something of one's own in its name."""
     with between(address) as (_, listener, _), contextlib.suppress(OSError):
         for frame in packed(folder):
             listener.sendall(frame)
@@ -188,7 +188,7 @@ def add_to_a_true_session(address, said, folder):
 
 
 def no_card(address, said, folder):
-    """Prove a true keeper, and then keep its card back."""
+    """Prove a true host agent, and then keep its hello back."""
     with between(address) as (_, listener, _):
         to_its_end(listener)
 
@@ -222,23 +222,23 @@ ON_LISTENERS = {
     "frames that are cut": (cut_off, "closed by the other end"),
     "silence": (silence, "not introduced within 0.3 s"),
     "a slow sender": (slowness, "not introduced within 0.3 s"),
-    "a card that is kept back": (no_card, "not introduced within 0.3 s"),
-    "something else than a card": (
-        no_card_but("a card"),
+    "a hello that is kept back": (no_card, "not introduced within 0.3 s"),
+    "something else than a hello": (
+        no_card_but("a hello"),
         "with an altered message, or one of another version",
     ),
-    "a card that is too large": (
+    "a hello that is too large": (
         no_card_but(bytes(2**17)),
         "with an altered message, or one of another version",
     ),
     "a message added to a true session": (add_to_a_true_session, "with an altered message"),
 }
 
-PATIENT = ("silence", "a slow sender", "a card that is kept back")
-"""Attacks that last as long as the lobby lets them."""
+PATIENT = ("silence", "a slow sender", "a hello that is kept back")
+"""Attacks that last as long as the rendezvous lets them."""
 
 
-# Against a member or keeper, by a process that holds the port: each takes its connection, and the same
+# Against a member or host agent, by a process that holds the port: each takes its connection, and the same
 
 
 def speak(*parts):

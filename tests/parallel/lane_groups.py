@@ -14,7 +14,7 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.drivers import worker
+from accord.runs import worker
 
 RUN: dict[str, Any] = dict(draws=40, warmup=40, seed=2, progress=False, quiet=True)
 

@@ -14,10 +14,10 @@ import numpy as np
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.density.cutting import Cut
-from accord.density.file_blocks import FileBlocks
-from accord.density.row_files import FileRows
-from accord.drivers.placement import Placement
+from accord.density.rows.cutting import Cut
+from accord.density.rows.file_blocks import FileBlocks
+from accord.density.rows.row_files import FileRows
+from accord.programs.placement import Placement
 
 SHARD = {"y": 0}
 RUN = dict(draws=300, warmup=200, chains=1, seed=4, progress=False, quiet=True)

@@ -18,7 +18,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import ModelError
 from accord.density import LogDensity, sharded, sharded_sum
-from accord.density.blocks import mesh_of
+from accord.density.rows.blocks import mesh_of
 
 
 def data(num_rows: int) -> dict[str, np.ndarray]:

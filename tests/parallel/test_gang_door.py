@@ -20,16 +20,16 @@ from gang_attacks import SECRET, Canary, enters
 
 from accord.core.errors import WorkerError
 from accord.executors import WorkerLostError, surroundings_here
-from accord.executors.gangs import keeper, member
+from accord.executors.gangs import host_agent, member
 from accord.executors.gangs.arrivals import reason_of
 from accord.executors.gangs.channel import Channel
 from accord.executors.gangs.entrance import enter
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.gang_pool import GangPool
 from accord.executors.gangs.handshake import ANSWER_SIZE, DIGEST_SIZE, GREETING_SIZE, Keys, ProofError
-from accord.executors.gangs.lobby import Lobby
-from accord.executors.gangs.messages import KEY, Card
-from accord.executors.gangs.seats import AbstractSeat, RemoteSeat
+from accord.executors.gangs.member_process import AbstractMemberProcess, RemoteMemberProcess
+from accord.executors.gangs.messages import KEY, Hello
+from accord.executors.gangs.rendezvous import Rendezvous
 from accord.executors.gangs.session import ForgedError, Session
 from accord.executors.parent import command
 
@@ -37,7 +37,7 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="uses addresses an
 
 
 def opened(**options):
-    return contextlib.closing(Lobby(("127.0.0.1", 0), SECRET, **options))
+    return contextlib.closing(Rendezvous(("127.0.0.1", 0), SECRET, **options))
 
 
 def wait_for(condition, what):
@@ -50,34 +50,36 @@ def wait_for(condition, what):
 @pytest.fixture(scope="module")
 def said():
     """A true session, as a process in the middle has recorded it."""
-    with opened() as lobby:
-        found = attacks.recorded(lobby.address)
+    with opened() as rendezvous:
+        found = attacks.recorded(rendezvous.address)
     assert len(found["listener"]) == GREETING_SIZE + DIGEST_SIZE
     assert len(found["joiner"]) > ANSWER_SIZE
     return found
 
 
 @pytest.mark.parametrize("attack", attacks.ON_LISTENERS)
-def test_a_lobby_opens_nothing_of_a_process_without_the_secret_and_lets_true_ones_in(attack, said, tmp_path):
+def test_a_rendezvous_opens_nothing_of_a_process_without_the_secret_and_lets_true_ones_in(
+    attack, said, tmp_path
+):
     function, words = attacks.ON_LISTENERS[attack]
     canary = tmp_path / "canary"
-    with opened(manners=0.3) as lobby:
-        function(lobby.address, said, canary)
-        wait_for(lambda: words in lobby.told(), f"{words!r} is not in {lobby.told()!r}")
-        assert lobby.members.empty() and lobby.keepers.empty()
-        guest = let_in(lobby)
-        assert (guest.role, guest.card) == ("member", attacks.CARD)
+    with opened(manners=0.3) as rendezvous:
+        function(rendezvous.address, said, canary)
+        wait_for(lambda: words in rendezvous.told(), f"{words!r} is not in {rendezvous.told()!r}")
+        assert rendezvous.members.empty() and rendezvous.host_agents.empty()
+        peer = let_in(rendezvous)
+        assert (peer.role, peer.hello) == ("member", attacks.HELLO)
     assert not canary.exists()
 
 
-def let_in(lobby):
-    """A true member, which tries again if this machine is too busy for the little time that the lobby gives."""
+def let_in(rendezvous):
+    """A true member, which tries again if this machine is too busy for the little time that the rendezvous gives."""
     for _ in range(30):
-        with contextlib.closing(enters(lobby.address, "member")), contextlib.suppress(queue.Empty):
-            guest = lobby.members.get(timeout=1)
-            guest.channel.close()
-            return guest
-    raise AssertionError(f"no member got in{lobby.told()}")
+        with contextlib.closing(enters(rendezvous.address, "member")), contextlib.suppress(queue.Empty):
+            peer = rendezvous.members.get(timeout=1)
+            peer.channel.close()
+            return peer
+    raise AssertionError(f"no member got in{rendezvous.told()}")
 
 
 def hold_the_port(attack, said, folder):
@@ -106,7 +108,9 @@ def test_a_member_opens_nothing_of_a_listener_without_the_secret(attack, said, t
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("roles", list(itertools.product(("member", "keeper"), repeat=2)), ids=" and ".join)
+@pytest.mark.parametrize(
+    "roles", list(itertools.product(("member", "host agent"), repeat=2)), ids=" and ".join
+)
 def test_a_listener_that_passes_one_members_proof_to_another_is_not_believed(roles, said, tmp_path):
     """It took members over when an answer proved the secret without saying to whom."""
     canary, errors = tmp_path / "canary", []
@@ -137,13 +141,13 @@ def test_a_listener_that_passes_one_members_proof_to_another_is_not_believed(rol
     assert not canary.exists()
 
 
-def test_a_keeper_says_that_another_process_than_the_supervisor_answered(said, tmp_path, monkeypatch):
+def test_a_host_agent_says_that_another_process_than_the_supervisor_answered(said, tmp_path, monkeypatch):
     monkeypatch.setenv(KEY, SECRET.decode())
     (host, port), thread = hold_the_port(attacks.return_its_proof, said, tmp_path / "canary")
     with pytest.raises(
         WorkerError, match=f"listens at {host}:{port} is not the supervisor.*another secret in {KEY}"
     ):
-        keeper.keep(f"{host}:{port}", 5.0)
+        host_agent.keep(f"{host}:{port}", 5.0)
     thread.join(30)
 
 
@@ -165,7 +169,7 @@ def test_a_member_says_why_it_finds_no_supervisor(is_there, said, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    "door", [lambda: Lobby(("127.0.0.1", 0), b""), lambda: enter(("127.0.0.1", 9), b"", "member")]
+    "door", [lambda: Rendezvous(("127.0.0.1", 0), b""), lambda: enter(("127.0.0.1", 9), b"", "member")]
 )
 def test_an_empty_secret_opens_no_door(door):
     with pytest.raises(ValueError, match="without a key"):
@@ -264,22 +268,22 @@ def test_a_message_of_another_version_is_an_error_in_words(ends, tmp_path):
 
 def test_the_supervisor_says_which_connection_was_given_up(ends):
     _, here, _, far = ends
-    seat = RemoteSeat(here)
-    assert seat.is_there
+    member_process = RemoteMemberProcess(here)
+    assert member_process.is_there
     far.sendall(bytes(200))
-    assert "on a machine whose connection was given up: a message was altered" in seat.complaint()
-    assert not seat.is_there
+    assert "on a machine whose connection was given up: a message was altered" in member_process.complaint()
+    assert not member_process.is_there
 
 
-class AttackedSeat(AbstractSeat):
-    """A member that comes in through a process in the middle, which repeats its card."""
+class AttackedMemberProcess(AbstractMemberProcess):
+    """A member that comes in through a process in the middle, which repeats its hello."""
 
-    def __init__(self, lobby):
-        self.lobby = lobby
+    def __init__(self, rendezvous):
+        self.rendezvous = rendezvous
         self.stack = contextlib.ExitStack()
 
     def launch(self, ticket, rank, environment):
-        middle = attacks.between(self.lobby.address, "member", Card(ticket, rank, "", ()))
+        middle = attacks.between(self.rendezvous.address, "member", Hello(ticket, rank, "", ()))
         joiner, listener, _ = self.stack.enter_context(middle)
         listener.sendall(joiner.recv(2**16) * 2)
 
@@ -292,18 +296,18 @@ class AttackedSeat(AbstractSeat):
 
 def test_a_gang_whose_messages_are_repeated_is_ended_with_the_reason():
     with (
-        opened() as lobby,
+        opened() as rendezvous,
         pytest.raises(WorkerLostError, match="member of the gang was given up: a message was"),
     ):
-        Gang([AttackedSeat(lobby)]).gather(lobby, {})
+        Gang([AttackedMemberProcess(rendezvous)]).gather(rendezvous, {})
 
 
-def test_a_keeper_whose_messages_are_altered_ends_with_the_reason(monkeypatch):
+def test_a_host_agent_whose_messages_are_altered_ends_with_the_reason(monkeypatch):
     monkeypatch.setenv(KEY, SECRET.decode())
-    with opened() as lobby:
+    with opened() as rendezvous:
 
         def alter(own, said, folder):
-            listener = socket.create_connection(lobby.address)
+            listener = socket.create_connection(rendezvous.address)
             with listener:
                 own.sendall(attacks.received(listener, GREETING_SIZE))
                 listener.sendall(attacks.received(own, ANSWER_SIZE))
@@ -314,7 +318,7 @@ def test_a_keeper_whose_messages_are_altered_ends_with_the_reason(monkeypatch):
         with pytest.raises(
             WorkerError, match=f"supervisor at {host}:{port} was given up: a message was altered"
         ):
-            keeper.keep(f"{host}:{port}", 5.0)
+            host_agent.keep(f"{host}:{port}", 5.0)
         thread.join(30)
 
 
@@ -323,30 +327,30 @@ def test_a_keeper_whose_messages_are_altered_ends_with_the_reason(monkeypatch):
 
 def test_silent_connections_are_bounded_in_number_and_keep_no_member_out():
     num_threads = threading.active_count()
-    with opened(room=8) as lobby, contextlib.ExitStack() as stack:
+    with opened(room=8) as rendezvous, contextlib.ExitStack() as stack:
         silent = []
         for _ in range(4):
-            silent += [stack.enter_context(socket.create_connection(lobby.address)) for _ in range(8)]
-            stack.enter_context(contextlib.closing(enters(lobby.address)))
-            stack.enter_context(contextlib.closing(lobby.keepers.get(timeout=30).channel))
+            silent += [stack.enter_context(socket.create_connection(rendezvous.address)) for _ in range(8)]
+            stack.enter_context(contextlib.closing(enters(rendezvous.address)))
+            stack.enter_context(contextlib.closing(rendezvous.host_agents.get(timeout=30).channel))
         assert threading.active_count() <= num_threads + 1
         for gone in silent[: len(silent) - 8]:
             gone.settimeout(30)
             assert len(attacks.to_its_end(gone)) == GREETING_SIZE
-        assert "in favour of later ones" in lobby.told()
+        assert "in favour of later ones" in rendezvous.told()
 
 
 @pytest.mark.slow
 def test_members_come_in_through_a_flood():
     """Thousands of connections from this machine, of which it keeps the last 400, while 40 members come in."""
     is_over, counts = threading.Event(), itertools.count()
-    with opened() as lobby:
+    with opened() as rendezvous:
 
         def flood():
             kept = collections.deque()
             while not is_over.is_set():
                 with contextlib.suppress(OSError):
-                    kept.append(socket.create_connection(lobby.address, timeout=30))
+                    kept.append(socket.create_connection(rendezvous.address, timeout=30))
                     next(counts)
                 if len(kept) > 100:
                     kept.popleft().close()
@@ -359,7 +363,7 @@ def test_members_come_in_through_a_flood():
         try:
             wait_for(lambda: next(counts) > 1_000, "there is no flood")
             for _ in range(40):
-                let_in(lobby)
+                let_in(rendezvous)
         finally:
             is_over.set()
             for thread in threads:
@@ -368,20 +372,20 @@ def test_members_come_in_through_a_flood():
 
 @on_linux
 def test_a_flood_from_one_machine_sends_no_slow_member_of_another_one_away(said):
-    with opened(room=8) as lobby, contextlib.ExitStack() as stack:
-        slow = stack.enter_context(socket.create_connection(lobby.address, timeout=30))
+    with opened(room=8) as rendezvous, contextlib.ExitStack() as stack:
+        slow = stack.enter_context(socket.create_connection(rendezvous.address, timeout=30))
         assert len(attacks.received(slow, GREETING_SIZE)) == GREETING_SIZE
         for _ in range(40):
-            flood = socket.create_connection(lobby.address, timeout=30, source_address=("127.0.0.2", 0))
+            flood = socket.create_connection(rendezvous.address, timeout=30, source_address=("127.0.0.2", 0))
             attacks.received(stack.enter_context(flood), GREETING_SIZE)
         slow.sendall(bytes(ANSWER_SIZE))
         assert attacks.to_its_end(slow) == bytes(DIGEST_SIZE)  # it is heard to its end, here a refusal
 
 
 def test_no_connection_outlives_its_time(said):
-    with opened(manners=0.2, room=8) as lobby, contextlib.ExitStack() as stack:
+    with opened(manners=0.2, room=8) as rendezvous, contextlib.ExitStack() as stack:
         for own in [
-            stack.enter_context(socket.create_connection(lobby.address, timeout=30)) for _ in range(8)
+            stack.enter_context(socket.create_connection(rendezvous.address, timeout=30)) for _ in range(8)
         ]:
             assert len(attacks.to_its_end(own)) == GREETING_SIZE
 
@@ -404,7 +408,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize("reasons", [[each] for each in REASONS] + [REASONS], ids=str)
-def test_a_lobby_outlives_what_the_system_is_short_of(reasons, monkeypatch):
+def test_a_rendezvous_outlives_what_the_system_is_short_of(reasons, monkeypatch):
     def create_server(address, **_):
         short = Short()
         short.reasons = list(reasons)
@@ -413,15 +417,15 @@ def test_a_lobby_outlives_what_the_system_is_short_of(reasons, monkeypatch):
         return short
 
     monkeypatch.setattr(socket, "create_server", create_server)
-    with opened() as lobby, contextlib.closing(enters(lobby.address)):
-        lobby.keepers.get(timeout=30).channel.close()
-        assert not lobby.told()
+    with opened() as rendezvous, contextlib.closing(enters(rendezvous.address)):
+        rendezvous.host_agents.get(timeout=30).channel.close()
+        assert not rendezvous.told()
 
 
 @on_linux
-def test_a_lobby_recovers_when_all_descriptors_were_taken_and_are_freed():
+def test_a_rendezvous_recovers_when_all_descriptors_were_taken_and_are_freed():
     program = subprocess.Popen(
-        [sys.executable, Path(__file__).with_name("lobby_without_descriptors.py")],
+        [sys.executable, Path(__file__).with_name("rendezvous_without_descriptors.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -441,7 +445,7 @@ def test_a_lobby_recovers_when_all_descriptors_were_taken_and_are_freed():
                 silent.callback(attacks.leave, own)
                 assert len(attacks.received(own, GREETING_SIZE)) == GREETING_SIZE
             with contextlib.closing(enters(address)):
-                assert ask("guests") == "1"
+                assert ask("peers") == "1"
             assert "in favour of later ones" in ask("told")
         assert int(ask("take")) > 10
         found = []
@@ -451,7 +455,7 @@ def test_a_lobby_recovers_when_all_descriptors_were_taken_and_are_freed():
         assert not found
         assert ask("free") == "freed"
         thread.join(30)
-        assert ask("guests") == "1"
+        assert ask("peers") == "1"
         assert "Too many open files" not in ask("told")
         found[0].close()
 
@@ -461,7 +465,7 @@ def test_a_lobby_recovers_when_all_descriptors_were_taken_and_are_freed():
 
 @pytest.mark.slow
 def test_a_member_whose_messages_are_altered_ends_with_the_reason():
-    with opened() as lobby, socket.create_server(("127.0.0.1", 0)) as server:
+    with opened() as rendezvous, socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(60)  # for a member that ends before it comes
         host, port = server.getsockname()
         process = subprocess.Popen(
@@ -470,7 +474,7 @@ def test_a_member_whose_messages_are_altered_ends_with_the_reason():
             stderr=subprocess.PIPE,
             text=True,
         )
-        with process, server.accept()[0] as joiner, socket.create_connection(lobby.address) as listener:
+        with process, server.accept()[0] as joiner, socket.create_connection(rendezvous.address) as listener:
             joiner.sendall(attacks.received(listener, GREETING_SIZE))
             listener.sendall(attacks.received(joiner, ANSWER_SIZE))
             joiner.sendall(attacks.received(listener, DIGEST_SIZE) + bytes(100))

@@ -18,7 +18,7 @@ from accord.executors.gangs.handshake import (
 from accord.executors.gangs.session import HEADER_SIZE, ForgedError, Session
 
 KEY = b"correct horse battery staple"
-MARKS = {"member": b"m", "keeper": b"k"}
+MARKS = {"member": b"m", "host agent": b"k"}
 
 
 def replies(exchange, *received):
@@ -279,6 +279,6 @@ def test_noise_proves_nothing_and_raises_nothing_else(ends, count):
     greeting = replies(admit(KEY, nonce(1)))[0]
     for frame in noise(count):
         assert not believes(lambda: admit(KEY, nonce(1)), frame)
-        assert not believes(lambda: join(KEY, "keeper", nonce(2)), frame, frame)
-        assert not believes(lambda: join(KEY, "keeper", nonce(2)), greeting, frame)
+        assert not believes(lambda: join(KEY, "host agent", nonce(2)), frame, frame)
+        assert not believes(lambda: join(KEY, "host agent", nonce(2)), greeting, frame)
         assert not believes(ends[0].opening, frame, frame)

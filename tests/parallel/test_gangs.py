@@ -17,13 +17,13 @@ import pytest
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import WorkerLostError, surroundings_here
-from accord.executors.gangs import keeper, member
+from accord.executors.gangs import host_agent, member
 from accord.executors.gangs.entrance import enter
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.handshake import ProofError
-from accord.executors.gangs.lobby import Lobby
-from accord.executors.gangs.messages import KEY, Card, Leave
-from accord.executors.gangs.seats import AbstractSeat
+from accord.executors.gangs.member_process import AbstractMemberProcess
+from accord.executors.gangs.messages import KEY, Hello, Leave
+from accord.executors.gangs.rendezvous import Rendezvous
 
 SECRET = "correct horse battery staple"
 LOCAL = dict(processes=2, shard=cases.SHARD)
@@ -95,43 +95,43 @@ def test_a_gang_with_one_that_stands_still_is_ended_when_asked(pool):
 
 
 @pytest.fixture
-def lobby():
-    lobby = Lobby(("127.0.0.1", 0), SECRET.encode())
-    yield lobby
-    lobby.close()
+def rendezvous():
+    rendezvous = Rendezvous(("127.0.0.1", 0), SECRET.encode())
+    yield rendezvous
+    rendezvous.close()
 
 
-def test_a_process_with_another_secret_is_not_heard(lobby, monkeypatch):
+def test_a_process_with_another_secret_is_not_heard(rendezvous, monkeypatch):
     with pytest.raises(ProofError):
-        enter(lobby.address, b"another", "member")
-    host, port = lobby.address
+        enter(rendezvous.address, b"another", "member")
+    host, port = rendezvous.address
     monkeypatch.setenv(KEY, "another")
     with pytest.raises(WorkerError, match="has another secret in ACCORD_GANG_KEY"):
-        keeper.keep(f"{host}:{port}", 5.0)
-    assert lobby.members.empty()
-    assert lobby.keepers.empty()
+        host_agent.keep(f"{host}:{port}", 5.0)
+    assert rendezvous.members.empty()
+    assert rendezvous.host_agents.empty()
 
 
-def test_a_keeper_is_let_in_beside_connections_that_say_nothing(lobby, monkeypatch):
-    silent = [socket.create_connection(lobby.address) for _ in range(3)]
+def test_a_host_agent_is_let_in_beside_connections_that_say_nothing(rendezvous, monkeypatch):
+    silent = [socket.create_connection(rendezvous.address) for _ in range(3)]
     monkeypatch.setenv(KEY, SECRET)
     monkeypatch.setenv("SLURM_PROCID", "3")
-    host, port = lobby.address
+    host, port = rendezvous.address
     errors = []
 
     def keep():
         try:
-            keeper.keep(f"{host}:{port}", 5.0)
+            host_agent.keep(f"{host}:{port}", 5.0)
         except WorkerError as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=keep)
     thread.start()
-    guest = lobby.keepers.get(timeout=30)
-    assert guest.card.rank == 3
-    with socket.socket(fileno=os.dup(guest.channel.fileno())) as own:
+    peer = rendezvous.host_agents.get(timeout=30)
+    assert peer.hello.rank == 3
+    with socket.socket(fileno=os.dup(peer.channel.fileno())) as own:
         assert own.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-    guest.channel.close()
+    peer.channel.close()
     thread.join(30)
     assert "is gone, and with it the run" in errors[0]
     for each in silent:
@@ -162,20 +162,20 @@ def test_an_address_needs_a_secret_that_is_long(monkeypatch):
             executor.open(1, surroundings_here("float64"))
 
 
-def test_an_address_that_is_taken_is_refused(lobby, monkeypatch):
+def test_an_address_that_is_taken_is_refused(rendezvous, monkeypatch):
     monkeypatch.setenv(KEY, SECRET)
-    host, port = lobby.address
+    host, port = rendezvous.address
     with pytest.raises(OptionError, match=f"cannot listen at {host}:{port}"):
         infer.MultiHost(**LOCAL, address=f"{host}:{port}").open(1, surroundings_here("float64"))
 
 
-def test_a_keeper_without_a_secret_or_a_run_says_so(monkeypatch):
+def test_a_host_agent_without_a_secret_or_a_run_says_so(monkeypatch):
     monkeypatch.delenv(KEY, raising=False)
     with pytest.raises(OptionError, match="must hold the secret"):
-        keeper.keep("127.0.0.1:9", 0.0)
+        host_agent.keep("127.0.0.1:9", 0.0)
     monkeypatch.setenv(KEY, SECRET)
     with pytest.raises(WorkerError, match="no run was found at"):
-        keeper.keep("127.0.0.1:9", 0.0)
+        host_agent.keep("127.0.0.1:9", 0.0)
 
 
 def test_machines_in_reserve_are_told_when_the_run_is_over(monkeypatch):
@@ -185,18 +185,18 @@ def test_machines_in_reserve_are_told_when_the_run_is_over(monkeypatch):
     assert found.startswith("0 of 2 members have come in; start `accord member 127")
     host, port = re.findall(r"member (\S+):(\d+)`", found)[0]
     with pytest.raises(ProofError):
-        enter((host, int(port)), b"another secret", "keeper")
+        enter((host, int(port)), b"another secret", "host agent")
     assert who_is_missing(pool).endswith(
         "for each of them; connections sent away: 1 without proof of the secret"
     )
-    with contextlib.closing(enter((host, int(port)), SECRET.encode(), "keeper")) as keeper_in_reserve:
-        keeper_in_reserve.send(Card("", None, "", ()))
+    with contextlib.closing(enter((host, int(port)), SECRET.encode(), "host agent")) as host_agent_in_reserve:
+        host_agent_in_reserve.send(Hello("", None, "", ()))
         until = time.monotonic() + 60
         while not who_is_missing(pool).startswith("1 of 2"):
             assert time.monotonic() < until, "it was not let in"
         pool.close()
-        assert keeper_in_reserve.poll(60), "it was not told"
-        assert isinstance(keeper_in_reserve.receive(), Leave)
+        assert host_agent_in_reserve.poll(60), "it was not told"
+        assert isinstance(host_agent_in_reserve.receive(), Leave)
 
 
 def who_is_missing(pool):
@@ -210,16 +210,16 @@ def who_is_missing(pool):
     return str(found.value)
 
 
-class StrangeSeat(AbstractSeat):
+class StrangeSeat(AbstractMemberProcess):
     """A member that comes in with another processor than its neighbours."""
 
-    def __init__(self, lobby):
-        self.lobby = lobby
+    def __init__(self, rendezvous):
+        self.rendezvous = rendezvous
         self.channel = None
 
     def launch(self, ticket, rank, environment):
-        self.channel = enter(self.lobby.address, SECRET.encode(), "member")
-        self.channel.send(Card(ticket, rank, "127.0.0.1:9", (("processor", f"kind {rank}"),)))
+        self.channel = enter(self.rendezvous.address, SECRET.encode(), "member")
+        self.channel.send(Hello(ticket, rank, "127.0.0.1:9", (("processor", f"kind {rank}"),)))
 
     def complaint(self):
         return None
@@ -228,9 +228,9 @@ class StrangeSeat(AbstractSeat):
         self.channel.close()
 
 
-def test_members_that_compute_differently_are_refused(lobby):
+def test_members_that_compute_differently_are_refused(rendezvous):
     with pytest.raises(WorkerError, match=r"member 1 of the gang has processor 'kind 1'.*of one kind"):
-        Gang([StrangeSeat(lobby), StrangeSeat(lobby)]).gather(lobby, {})
+        Gang([StrangeSeat(rendezvous), StrangeSeat(rendezvous)]).gather(rendezvous, {})
 
 
 def test_processes_that_would_share_accelerators_are_refused():
@@ -240,10 +240,10 @@ def test_processes_that_would_share_accelerators_are_refused():
 
 
 def test_launchers_number_their_processes():
-    assert keeper.rank_here({"SLURM_PROCID": "2"}) == 2
-    assert keeper.rank_here({"OMPI_COMM_WORLD_RANK": "1"}) == 1
-    assert keeper.rank_here({"PMI_RANK": "0"}) == 0
-    assert keeper.rank_here({}) is None
+    assert host_agent.rank_here({"SLURM_PROCID": "2"}) == 2
+    assert host_agent.rank_here({"OMPI_COMM_WORLD_RANK": "1"}) == 1
+    assert host_agent.rank_here({"PMI_RANK": "0"}) == 0
+    assert host_agent.rank_here({}) is None
 
 
 def test_a_machine_whose_name_has_no_address_is_told_so(monkeypatch):

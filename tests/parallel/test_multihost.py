@@ -170,7 +170,7 @@ def wait_for(condition):
 # Several machines
 
 
-def start_keepers(address, *ranks):
+def start_host_agents(address, *ranks):
     program = "import sys; from accord.cli import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", program, "member", address]
     return [
@@ -189,16 +189,16 @@ def free_address():
 def test_members_started_elsewhere_are_numbered_by_their_launcher_and_replace_what_dies(
     tmp_path, monkeypatch
 ):
-    """Two keepers stand for two machines: what they share with the supervisor is the address and the secret."""
+    """Two host agents stand for two machines: what they share with the supervisor is the address and the secret."""
     monkeypatch.setenv(KEY, SECRET)
     address = free_address()
-    keepers = start_keepers(address, 1, 0)
+    host_agents = start_host_agents(address, 1, 0)
     append, killed = RunFolderRun.append, []
 
     def and_kill(run, segment):
         append(run, segment)
         if not killed:
-            (member,) = cases.children_of(keepers[0].pid)
+            (member,) = cases.children_of(host_agents[0].pid)
             arguments = Path(f"/proc/{member}/cmdline").read_bytes().split(b"\0")
             assert arguments[-2] == b"1"
             os.kill(member, signal.SIGKILL)
@@ -210,12 +210,12 @@ def test_members_started_elsewhere_are_numbered_by_their_launcher_and_replace_wh
             found = sample(executor=executor, store=infer.RunFolder(tmp_path / "run"), **LONG)
         assert killed
         assert_same(found, expected(**LONG))
-        for keeper in keepers:
-            assert keeper.wait(30) == 0
+        for host_agent in host_agents:
+            assert host_agent.wait(30) == 0
     finally:
-        for keeper in keepers:
-            keeper.kill()
-            keeper.communicate()
+        for host_agent in host_agents:
+            host_agent.kill()
+            host_agent.communicate()
 
 
 @needs_proc
@@ -224,21 +224,21 @@ def test_a_machine_that_is_lost_is_replaced_by_one_that_comes_later(monkeypatch)
     monkeypatch.setenv(KEY, SECRET)
     address = free_address()
     executor = infer.MultiHost(2, cases.SHARD, address=address)
-    keepers = start_keepers(address, 0, 1)
+    host_agents = start_host_agents(address, 0, 1)
     pool = executor.open(1, surroundings_here("float64"))
     try:
         assert pool.submit(cases.num_processes).result(60) == (2, 2, 1)
-        (orphan,) = cases.children_of(keepers[1].pid)
-        keepers[1].kill()
+        (orphan,) = cases.children_of(host_agents[1].pid)
+        host_agents[1].kill()
         wait_for(lambda: not cases.is_alive(orphan))
         with pytest.raises(WorkerLostError, match="member 1 of 2 is on a machine that cannot be reached"):
             pool.submit(cases.num_processes).result(60)
-        keepers += start_keepers(address, 1)
+        host_agents += start_host_agents(address, 1)
         assert pool.submit(cases.num_processes).result(60) == (2, 2, 1)
         pool.close()
-        assert [keepers[0].wait(30), keepers[2].wait(30)] == [0, 0]
+        assert [host_agents[0].wait(30), host_agents[2].wait(30)] == [0, 0]
     finally:
         pool.close()
-        for keeper in keepers:
-            keeper.kill()
-            keeper.communicate()
+        for host_agent in host_agents:
+            host_agent.kill()
+            host_agent.communicate()

@@ -9,7 +9,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity, sharded, sharded_sum
-from accord.density.blocks import mesh_of
+from accord.density.rows.blocks import mesh_of
 
 PRIOR = dist.Gamma(6.5, 1 / 2.25)
 

@@ -10,7 +10,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, SiteError
 from accord.density import LogDensity, cut_arguments, sharded
-from accord.density.blocks import mesh_of
+from accord.density.rows.blocks import mesh_of
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X @ [1.0, -1.0]

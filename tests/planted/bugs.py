@@ -50,21 +50,21 @@ BUGS = {
     ),
     "inner mask lost": Bug(
         "an inner mask in the step of a scan is lost under an outer mask",
-        "language/boundary.py",
+        "language/loops/boundary.py",
         "            mask = site.mask & mask\n",
         "            pass\n",
         ("tests/language/test_scan.py::test_a_mask_in_a_step_holds_under_one_around_the_scan[some]",),
     ),
     "mask replaces mask": Bug(
         "an outer mask replaces an inner mask",
-        "language/effects.py",
+        "language/handlers/effects.py",
         "return site if site.mask is False else replace(site, mask=site.mask & mask)",
         "return site if site.mask is False else replace(site, mask=mask)",
         (f"{ORACLE}[18]",),
     ),
     "scale replaces scale": Bug(
         "an outer scale replaces an inner scale",
-        "language/effects.py",
+        "language/handlers/effects.py",
         "return replace(site, scale=scale if site.scale is None else site.scale * scale)",
         "return replace(site, scale=scale)",
         (f"{ORACLE}[3]",),
@@ -94,14 +94,14 @@ BUGS = {
     ),
     "collapsed constant": Bug(
         "the constant of the integral over collapsed sites is wrong",
-        "density/square.py",
+        "density/eliminate/normal/square.py",
         "math.log(2 * math.pi) / 2",
         "math.log(math.pi) / 2",
         (f"{ORACLE}[5]",),
     ),
     "reverse scan": Bug(
         "a scan in reverse runs forward",
-        "language/scan.py",
+        "language/loops/scan.py",
         "length, reverse=reverse, block=block)",
         "length, reverse=False, block=block)",
         (f"{ORACLE}[0]",),
@@ -116,14 +116,14 @@ BUGS = {
     # Distributions and maps.
     "half-Cauchy constant": Bug(
         "the half-Cauchy density is too small by a factor of two",
-        "distributions/univariate/positive.py",
+        "distributions/univariate/positive/positive.py",
         "math.log(math.pi / 2)",
         "math.log(math.pi)",
         (f"{SCIPY}[HalfCauchy]",),
     ),
     "log-normal Jacobian": Bug(
         "the log-normal density lacks the factor 1/x",
-        "distributions/univariate/positive.py",
+        "distributions/univariate/positive/positive.py",
         "-0.5 * (z * z) - log_x - (log(scale)",
         "-0.5 * (z * z) - (log(scale)",
         (f"{SCIPY}[LogNormal]",),
@@ -210,7 +210,7 @@ BUGS = {
     # Runs, stores and resuming.
     "resume keeps two segments": Bug(
         "a resumed warm-up uses only the last two of its segments",
-        "drivers/restore.py",
+        "runs/stored/restore.py",
         "chain.window = [_rows(segment) for segment in segments or run.segments(number)]",
         "chain.window = [_rows(segment) for segment in (segments or run.segments(number))[-2:]]",
         (f"{RESUMED}[long warm-up-after many segments]",),
@@ -255,7 +255,7 @@ BUGS = {
     ),
     "variance of WAIC": Bug(
         "the variance in WAIC divides by n draws instead of n - 1",
-        "drivers/predictive/waic.py",
+        "predictive/waic.py",
         "draws.var(axis=0, ddof=1)",
         "draws.var(axis=0)",
         (
@@ -264,7 +264,7 @@ BUGS = {
     ),
     "error of WAIC": Bug(
         "the error of WAIC divides by n observations instead of n - 1",
-        "drivers/predictive/waic.py",
+        "predictive/waic.py",
         "pointwise.var(ddof=1)",
         "pointwise.var()",
         (
@@ -290,7 +290,7 @@ BUGS = {
     ),
     "slopes of a sharded sum": Bug(
         "the gradient of a sum over blocks lacks the parameters inside blocks",
-        "density/blocks.py",
+        "density/rows/blocks.py",
         "    return total, (by_shared, by_own)\n",
         "    return total, (by_shared, jax.tree.map(jnp.zeros_like, by_own))\n",
         ("tests/parallel/test_chunks.py::test_value_gradient_and_terms_are_those_of_all_rows_at_once",),
@@ -301,14 +301,14 @@ BUGS = {
         "executors/gangs/handshake.py",
         'label + b"\\0" + transcript, DIGEST',
         'transcript + b"\\0", DIGEST',
-        (f"{RELAY}[member and keeper]",),
+        (f"{RELAY}[member and host agent]",),
     ),
     "proof without role": Bug(
         "a gang's proofs leave the role out",
         "executors/gangs/handshake.py",
         'label + b"\\0" + transcript, DIGEST',
         'label + b"\\0" + transcript[len(PROTOCOL) + 1 :], DIGEST',
-        (f"{RELAY}[member and keeper]",),
+        (f"{RELAY}[member and host agent]",),
     ),
     "proof without joiner's nonce": Bug(
         "a gang's proofs leave the joiner's nonce out",
@@ -355,7 +355,7 @@ BUGS = {
     ),
     "names of draws": Bug(
         "two sampled sites use the same random numbers",
-        "language/effects.py",
+        "language/handlers/effects.py",
         "zlib.crc32(name.encode())",
         "len(name)",
         ("tests/language/test_random.py::test_keys_depend_on_the_seed_and_the_name",),

@@ -16,11 +16,11 @@ import accord.bijectors as bijectors
 import accord.distributions as dist
 from accord import handlers, infer, reparam
 from accord.core.errors import DataError, OptionError, SiteError, StorageError
-from accord.drivers.describe import describe, labelled_in
-from accord.drivers.plan import Plan
-from accord.drivers.predictive.results import Predictions
-from accord.drivers.predictive.source import Source
-from accord.drivers.starting.choose import start_of, stored_start
+from accord.mcmc.plan import Plan
+from accord.mcmc.start.choose import start_of, stored_start
+from accord.predictive.results import Predictions
+from accord.predictive.source import Source
+from accord.runs.stored.describe import describe, labelled_in
 
 KNOWN = ["north", "east", "south"]
 OTHER = ["south", "north", "east"]  # places 2, 0, 1

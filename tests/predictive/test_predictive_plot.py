@@ -8,7 +8,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import DataError, OptionError
-from accord.drivers.predictive.plot import distribution_functions
+from accord.predictive.plot import distribution_functions
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,21 @@ def test_importing_imports_nothing_that_can_wait():
 
 
 # Rooms that only a run needs: a program that writes models, or looks at one, does without.
-ROOMS_OF_RUNS = {"adaptation", "cli", "density", "drivers", "executors", "kernels", "report", "storage"}
+ROOMS_OF_RUNS = {
+    *(
+        "adaptation",
+        "cli",
+        "density",
+        "diagnose",
+        "executors",
+        "kernels",
+        "mcmc",
+        "optimise",
+        "programs",
+        "report",
+    ),
+    *("runs", "storage"),
+}
 
 
 def test_importing_loads_no_room_that_only_a_run_needs():

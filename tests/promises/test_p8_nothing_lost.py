@@ -11,7 +11,7 @@ from models import regression
 from paced import paced
 
 from accord import infer
-from accord.drivers.cache import ProgramCache
+from accord.programs.cache import ProgramCache
 
 
 @pytest.mark.parametrize("executor", [infer.Serial(), infer.Threads(2)], ids=["serial", "threads"])
@@ -74,8 +74,8 @@ def test_ctrl_c_while_compiling_returns_at_once_without_draws(monkeypatch):
         if not is_over.wait(60):
             pytest.fail("the run has waited for it")
 
-    monkeypatch.setattr("accord.drivers.compiled.compile_lowered", compile_for_ever)
-    monkeypatch.setattr("accord.drivers.compiled.PROGRAMS", ProgramCache(1))
+    monkeypatch.setattr("accord.mcmc.compiled.compile_lowered", compile_for_ever)
+    monkeypatch.setattr("accord.mcmc.compiled.PROGRAMS", ProgramCache(1))
     with is_heard():
         draws = infer.sample(regression(), draws=10, chains=2, progress=False, quiet=True)
     is_over.set()

@@ -21,7 +21,7 @@ def test_many_threads_run_different_models_at_once():
 
 
 def test_a_program_wanted_by_many_threads_is_compiled_once():
-    from accord.drivers.cache import ProgramCache
+    from accord.programs.cache import ProgramCache
 
     cache, built = ProgramCache(2), []
 
@@ -36,7 +36,7 @@ def test_a_program_wanted_by_many_threads_is_compiled_once():
 
 
 def test_a_failed_build_is_tried_again():
-    from accord.drivers.cache import ProgramCache
+    from accord.programs.cache import ProgramCache
 
     cache = ProgramCache(2)
 
@@ -50,7 +50,7 @@ def test_a_failed_build_is_tried_again():
 
 
 def test_the_cache_is_bounded():
-    from accord.drivers.cache import ProgramCache
+    from accord.programs.cache import ProgramCache
 
     cache = ProgramCache(2)
     for key in range(5):

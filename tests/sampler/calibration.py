@@ -19,14 +19,14 @@ from scipy import stats
 from accord import LogDensity
 from accord.core.pace import USUAL
 from accord.core.precision import scope
-from accord.drivers.block import rows_for
-from accord.drivers.columns import Sites
-from accord.drivers.ensemble_program import program_for
-from accord.drivers.group import run_chains
-from accord.drivers.machine import Machine
-from accord.drivers.plan import Piece, Plan
 from accord.kernels import AbstractKernel
 from accord.language import Model
+from accord.mcmc.block import rows_for
+from accord.mcmc.columns import Sites
+from accord.mcmc.ensemble_program import program_for
+from accord.mcmc.group import run_chains
+from accord.mcmc.machine import Machine
+from accord.mcmc.plan import Plan, Stretch
 
 NUM_RANKED = 127  # draws that a truth is ranked among, so that there are 128 ranks
 _NUM_BINS = 16
@@ -88,7 +88,7 @@ def ranks(experiment: Experiment, kernel: AbstractKernel, num_data_sets: int, se
                 sites=Sites(lambda positions, *others: {}, 256),
             )
             items = run_chains(machine, range(lanes), lambda: False)
-            pieces = [item for item in items if isinstance(item, Piece) and item.phase == "sample"]
+            pieces = [item for item in items if isinstance(item, Stretch) and item.phase == "sample"]
             chains = [[each for each in pieces if each.chain == chain] for chain in range(lanes)]
             kept = [np.concatenate([piece.arrays["position"] for piece in chain]) for chain in chains]
             thinned = np.concatenate([each[:: experiment.thinning] for each in kept])[:NUM_RANKED]

@@ -12,12 +12,12 @@ import jax
 import numpy as np
 
 from accord.core.precision import scope
-from accord.drivers.columns import Sites
-from accord.drivers.ensemble_program import program_for
-from accord.drivers.group import run_chains
-from accord.drivers.machine import Machine
-from accord.drivers.plan import Piece, Plan
 from accord.kernels import AbstractKernel
+from accord.mcmc.columns import Sites
+from accord.mcmc.ensemble_program import program_for
+from accord.mcmc.group import run_chains
+from accord.mcmc.machine import Machine
+from accord.mcmc.plan import Plan, Stretch
 
 Quantities = Callable[[np.ndarray], np.ndarray]
 """From positions, shape `(draw, dim)`, to the quantities whose averages are wanted, shape `(draw, quantity)`."""
@@ -81,7 +81,7 @@ def average(machine: Machine, num_chains: int, quantities: Quantities, batch: in
         for first in range(0, num_chains, machine.plan.lanes):
             pending: dict[int, list[np.ndarray]] = {}
             for item in run_chains(machine, range(first, first + machine.plan.lanes), lambda: False):
-                if not isinstance(item, Piece) or item.phase == "warmup":
+                if not isinstance(item, Stretch) or item.phase == "warmup":
                     continue
                 num_gradients += item.num_gradients
                 values = quantities(item.arrays["position"])

@@ -21,9 +21,9 @@ from paced import paced
 from accord import infer
 from accord.core.pace import USUAL
 from accord.density import LogDensity
-from accord.drivers.block import rows_for
-from accord.drivers.draws import Draws
 from accord.kernels import AbstractKernel
+from accord.mcmc.block import rows_for
+from accord.mcmc.draws import Draws
 from accord.storage.run_folder import RunFolderRun
 
 MAX_SCORE = 4.5

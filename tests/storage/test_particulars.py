@@ -10,7 +10,7 @@ from laws import each
 import accord as ac
 import accord.distributions as dist
 from accord import LogDensity
-from accord.drivers.particulars import FIELD, differences, of_code, particulars
+from accord.runs.particulars import FIELD, differences, of_code, particulars
 from accord.storage import Manifest
 
 SIGMA, Y = np.ones(8), np.arange(8.0)

@@ -6,7 +6,6 @@ from .base import AbstractBijector
 from .bounded import Interval, LowerBounded, UpperBounded
 from .cdf import Cdf
 from .combine import Chain, Independent, Inverse
-from .coupling import AffineFamily, Coupling, SplineFamily
 from .covariance import (
     BelowIdentity,
     Cholesky,
@@ -27,15 +26,16 @@ from .elementwise import (
     Sigmoid,
     Softplus,
 )
-from .flows_autoregressive import InverseAutoregressive
-from .flows_batch_norm import BatchNorm
-from .flows_block import BlockNeuralAutoregressive, BlockNeuralAutoregressiveNN
-from .flows_planar import Planar, Radial
+from .flows.autoregressive import InverseAutoregressive
+from .flows.batch_norm import BatchNorm
+from .flows.block import BlockNeuralAutoregressive, BlockNeuralAutoregressiveNN
+from .flows.coupling import AffineFamily, Coupling, SplineFamily
+from .flows.networks import AutoregressiveNN, DenseNN, MaskedDense
+from .flows.planar import Planar, Radial
+from .flows.splines import RationalQuadraticSpline
 from .linear import Complex, LowerCholeskyAffine, Permute, RecursiveLinear, Reshape
 from .named import Named, Unpack
-from .networks import AutoregressiveNN, DenseNN, MaskedDense
 from .spectral import DiscreteCosine, Haar, PackRealFastFourierCoefficients, RealFastFourier
-from .splines import RationalQuadraticSpline
 from .stacked import Stacked
 from .triangular import LowerCholesky, ScaledUnitLowerCholesky, SoftplusLowerCholesky
 from .vectors import L1Ball, Ordered, PositiveOrdered, SimplexToOrdered, StickBreaking, ZeroSum

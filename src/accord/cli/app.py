@@ -14,9 +14,9 @@ import typer
 
 from .. import __version__, infer
 from ..core.precision import Precision
-from ..drivers.interrupts import Interrupts
-from ..executors.gangs.keeper import keep
+from ..executors.gangs.host_agent import keep
 from ..report.sketch import terminal_ramp
+from ..runs.interrupts import Interrupts
 from . import examples
 from .arrays import check_new, write_arrays
 from .executors import executor_named

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..core.errors import DataError
-from ..drivers.memory import free_bytes
+from ..runs.memory import free_bytes
 
 _SHARE = 0.9  # of the free memory that reading may take
 _UNKNOWN = 2**36  # bytes taken for free where the system does not say how many are

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .. import infer
 from ..core.errors import OptionError, suggest
-from ..drivers.stopping.base import AbstractRule
+from ..runs.stopping.base import AbstractRule
 
 _RULES: dict[str, Callable[[float], AbstractRule]] = {
     "ess": infer.ESS,

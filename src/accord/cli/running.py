@@ -7,12 +7,12 @@ import typer
 
 from .. import infer
 from ..core.precision import Precision
-from ..drivers.draws import Draws
-from ..drivers.stopping.base import AbstractRule
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model, ModelFunction
 from ..language.binding import check_given, check_misspelt, choose
+from ..mcmc.draws import Draws
+from ..runs.stopping.base import AbstractRule
 from .data import open_data
 from .failing import INTERRUPTED, clipped
 

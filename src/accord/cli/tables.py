@@ -3,7 +3,7 @@
 import json
 import math
 
-from ..drivers.draws import Draws
+from ..mcmc.draws import Draws
 from ..report.summary import Summary
 
 

@@ -38,7 +38,7 @@ def as_one_function(function: Callable[..., T]) -> Callable[..., T]:
 
     Without the mark, XLA calls operations one after the other, at 50 to 100 nanoseconds each. XLA marks small loops
     this way itself; here the call is marked from outside, and not inlined before. Only plain arithmetic (see
-    `drivers.plain`) can be compiled this way.
+    `programs.is_fusible`) can be compiled this way.
     """
 
     def run(*arguments: Any) -> T:

@@ -1,11 +1,11 @@
 """Evaluate the log density of a model over vectors of unconstrained numbers."""
 
 from .blame import Blame, blame
-from .graph import graph_of
+from .dependence.graph import graph_of
 from .layout import Entry, Layout, SiteTable
 from .logdensity import LogDensity
-from .sharded import cut_arguments, cut_otherwise, sharded
-from .sharded_sum import sharded_sum
+from .rows.sharded import cut_arguments, cut_otherwise, sharded
+from .rows.sharded_sum import sharded_sum
 from .tracing import describe
 
 __all__ = [

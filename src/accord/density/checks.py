@@ -12,7 +12,7 @@ from ..core.errors import DistributionError, ModelError, SiteError
 from ..distributions import ImproperUniform, biject_to, constraints
 from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
-from ..language.infer_config import map_of
+from ..language.handlers.infer_config import map_of
 from .layout import Entry, Layout
 
 _LEVELS = (-5.0, -2.0, 0.0, 2.0, 5.0)  # unconstrained, at which a map is looked at

@@ -16,9 +16,9 @@ from ..core.precision import Precision, float_dtype
 from ..core.tree import aligned
 from ..language import Model
 from ..language.columns import as_numbers, is_table, refuse_levels
+from ..language.handlers.values import AbstractValues
 from ..language.static import Static, unmarked
-from ..language.values import AbstractValues
-from .row_files import FileRows
+from .rows.row_files import FileRows
 
 # The rounding that single precision may do to data, in units of the data's own standard deviation, before a notice.
 ROUNDING_TOLERANCE = 1e-3

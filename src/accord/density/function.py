@@ -12,8 +12,8 @@ import numpy as np
 from ..core import precision as precision_scope
 from ..core.errors import DataError
 from ..core.precision import Precision
+from ..language.messages.places import note_function
 from ..language.naming import check_text
-from ..language.places import note_function
 from .layout import Entry, Layout
 from .program import AbstractProgram, pieces_of
 

@@ -12,12 +12,12 @@ from ..core.errors import ModelError
 from ..core.tree import shapes
 from ..language import Site
 from ..language.choice import AbstractChoice
+from .eliminate.normal.separation import check_places
 from .function import FunctionProgram
 from .latent import bijector_of, concrete, sites_of
 from .logdensity import LogDensity
 from .program import FromPosition, Given, ModelProgram
-from .row_files import in_memory
-from .separation import check_places
+from .rows.row_files import in_memory
 
 
 def position_with(

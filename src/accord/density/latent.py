@@ -18,7 +18,7 @@ from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
-from ..language.infer_config import map_of
+from ..language.handlers.infer_config import map_of
 
 
 class Choose(AbstractHandler):

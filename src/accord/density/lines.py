@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from ..language.places import is_library
+from ..language.messages.places import is_library
 from .flat import Step
 
 _BLAME = str(Path(__file__).parent / "blame")

@@ -19,12 +19,12 @@ from ..core.tracebacks import entry_points
 from ..language import Model
 from ..language.shapes import check_real
 from .checks import non_finite_message
-from .chunked import in_chunks
-from .collapsed import collapsed
 from .data import check_names, convert
+from .eliminate.collapsed import collapsed
 from .function import FunctionProgram
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram
+from .rows.chunked import in_chunks
 
 
 @entry_points

@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 
 from ..core.errors import ModelError
-from .chunked import ChunkedProgram
-from .collapsed import CollapsedProgram
+from .eliminate.collapsed import CollapsedProgram
+from .eliminate.normal.separation import check_priors
 from .latent import concrete
 from .logdensity import LogDensity
 from .reduction import log_jacobian_of
-from .row_files import in_memory
-from .separation import check_priors
+from .rows.chunked import ChunkedProgram
+from .rows.row_files import in_memory
 
 
 def log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:

@@ -12,7 +12,7 @@ from ..distributions import AbstractDistribution
 from ..distributions.wrappers.counted import counted
 from ..distributions.wrappers.family import family
 from ..language import Site
-from ..language.places import note_site
+from ..language.messages.places import note_site
 
 
 def term(site: Site) -> jax.Array | None:

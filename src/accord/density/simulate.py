@@ -16,11 +16,11 @@ from ..core.errors import DistributionError, ModelError, SiteError
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Site
 from ..language.choice import AbstractChoice, key_for_steps
-from ..language.effects import Draw
+from ..language.handlers.effects import Draw
 from .latent import bijector_of, concrete
 from .logdensity import LogDensity
 from .program import ModelProgram
-from .row_files import in_memory
+from .rows.row_files import in_memory
 
 _ELSEWHERE = "Begin at `infer.from_uniform()` or `infer.from_values({...})`, which need no prior to draw from"
 

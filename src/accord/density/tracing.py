@@ -23,9 +23,9 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, Chosen
+from ..language.messages.places import user_line
+from ..language.messages.tracers import needs_value, way_out
 from ..language.missing import OF_STEPS
-from ..language.places import user_line
-from ..language.tracers import needs_value, way_out
 from .arrange import layout_of
 from .checks import check_maps, check_proper
 from .data import Template, split

@@ -60,16 +60,16 @@ def _by_formula(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
     from .discrete.binomial import Binomial
     from .discrete.categorical import Categorical
     from .discrete.poisson import Poisson
-    from .multivariate.circulant import CirculantNormal
-    from .multivariate.multivariate import MultivariateNormal
+    from .multivariate.normal.circulant import CirculantNormal
+    from .multivariate.normal.multivariate import MultivariateNormal
     from .multivariate.simplex import Dirichlet
-    from .univariate.gamma import Exponential, Gamma
-    from .univariate.interval import Beta, Uniform
-    from .univariate.laplace import Laplace
-    from .univariate.lifetimes import Weibull
-    from .univariate.positive import LogNormal
-    from .univariate.real_line import Normal
-    from .univariate.unit_interval import Kumaraswamy
+    from .univariate.interval.interval import Beta, Uniform
+    from .univariate.interval.unit_interval import Kumaraswamy
+    from .univariate.positive.gamma import Exponential, Gamma
+    from .univariate.positive.lifetimes import Weibull
+    from .univariate.positive.positive import LogNormal
+    from .univariate.real.laplace import Laplace
+    from .univariate.real.real_line import Normal
     from .wrappers.delta import Delta
     from .wrappers.wrappers import Independent
 

@@ -13,9 +13,9 @@ from jax.scipy import special as jsp
 from .base import AbstractDistribution
 from .discrete.bernoulli import Bernoulli, Geometric
 from .discrete.binomial import Binomial
-from .discrete.counts import odds
-from .multivariate.circulant import CirculantNormal
-from .multivariate.multivariate import MultivariateNormal
+from .discrete.common.counts import odds
+from .multivariate.normal.circulant import CirculantNormal
+from .multivariate.normal.multivariate import MultivariateNormal
 from .special import excess, log1m_exp, log1p_excess, log_gamma_remainder, log_of, softplus
 
 _EULER = float(np.euler_gamma)

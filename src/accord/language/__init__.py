@@ -1,16 +1,15 @@
 """Write a model as a Python function of statements, and change what the statements mean."""
 
-from . import handlers
 from .columns import Levels, levels
-from .cond import cond
 from .handler import AbstractHandler
+from .loops.cond import cond
+from .loops.scan import scan
 from .model import Model, ModelFunction, model
 from .modules.module import module
 from .param import param
 from .plate import plate, plate_stack
 from .primitives import deterministic, factor, sample
 from .random import prng_key, subsample
-from .scan import scan
 from .site import Site
 from .static import static
 from .submodel import submodel
@@ -24,7 +23,6 @@ __all__ = [
     "cond",
     "deterministic",
     "factor",
-    "handlers",
     "levels",
     "model",
     "module",

@@ -18,7 +18,7 @@ from jax.extend.core import get_opaque_trace_state
 
 from ..core.errors import ModelError, SiteError
 from .handler import AbstractHandler, AbstractOpening, Recorder
-from .places import note_model, note_site, note_unused
+from .messages.places import note_model, note_site, note_unused
 from .reparam.express import express, weighted_by_volume
 from .shapes import settle
 from .site import Site

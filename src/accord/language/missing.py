@@ -11,8 +11,8 @@ from ..core.errors import SiteError
 from ..core.masked import unmasked
 from ..distributions import AbstractDistribution
 from ..distributions.wrappers.entries import Entries
-from .boundary import Boundary
 from .interpreter import handlers_around, visit
+from .loops.boundary import Boundary
 from .plate import Plate
 from .shapes import shape_of
 from .site import Frame, Site

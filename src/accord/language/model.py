@@ -16,16 +16,16 @@ from ..core.options import checks_options
 from ..core.tracebacks import entry_point, entry_points
 from .binding import bind, gather
 from .handler import AbstractHandler
+from .handlers.values import Condition, Do, Uncondition, names_of, undone
 from .interpreter import forget_bound, is_running, remember_bound, run, run_alone
-from .places import caller
+from .messages.places import caller
 from .site import Site
 from .static import unmarked
-from .values import Condition, Do, Uncondition, names_of, undone
 
 if TYPE_CHECKING:
     from ..core.precision import Precision
     from ..density import LogDensity, SiteTable
-    from ..drivers.predictive.results import Predictions
+    from ..predictive.results import Predictions
     from ..report.model_graph import ModelGraph
 
 
@@ -260,7 +260,7 @@ class Model(Module):
         What is observed, by `obs=` or `.condition`, is drawn too, and may be left out; what `.do` has set stays.
         Arguments and errors are those of `infer.prior_predictive`.
         """
-        from ..drivers.predictive.prior import prior_predictive
+        from ..predictive.prior import prior_predictive
 
         return prior_predictive(self, draws=draws, sites=sites, seed=seed, precision=precision, quiet=quiet)
 

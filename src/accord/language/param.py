@@ -12,8 +12,8 @@ from ..distributions import AbstractDistribution, ImproperUniform, constraints
 from ..distributions.constraint import Constraint
 from .handler import AbstractHandler
 from .interpreter import visit
+from .messages.places import caller
 from .naming import check_text
-from .places import caller
 from .shapes import as_array, shape_of
 from .site import Site
 

@@ -14,11 +14,11 @@ from ..core.errors import ModelError, OptionError, SiteError
 from ..core.options import checks_options, positive_count
 from ..distributions.wrappers.entries import AbstractEntries
 from .handler import AbstractHandler
+from .handlers.scope import Scope
 from .interpreter import enter, handlers_around, leave, visit
 from .labels import read_labels
+from .messages.places import caller, note_plates
 from .naming import check_text
-from .places import caller, note_plates
-from .scope import Scope
 from .site import Frame, Site
 
 

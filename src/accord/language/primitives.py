@@ -9,10 +9,10 @@ from ..core.options import checks_options
 from ..distributions import AbstractDistribution
 from .dims import Dims, read_dims
 from .interpreter import visit
+from .messages.places import caller
 from .missing import visit_partly
 from .model import Model, ModelFunction
 from .naming import check_text
-from .places import caller
 from .shapes import as_array, check_real
 from .site import Site
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options, positive_count
 from .interpreter import handlers_around, sites_so_far, visit
+from .messages.places import caller
 from .naming import check_text
-from .places import caller
 from .plate import Plate
 from .site import Site
 

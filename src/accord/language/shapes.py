@@ -14,8 +14,8 @@ from ..core.errors import DataError, SiteError
 from ..distributions import AbstractDistribution
 from ..distributions.wrappers.family import family
 from .columns import as_numbers, refuse_levels
-from .diagram import diagram, differing, plates_row, shape_row
-from .remedies import for_factor, for_parameters, for_value
+from .messages.diagram import diagram, differing, plates_row, shape_row
+from .messages.remedies import for_factor, for_parameters, for_value
 from .site import Site
 
 

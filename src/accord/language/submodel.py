@@ -4,10 +4,10 @@ from typing import Any
 
 from ..core.errors import ModelError
 from ..core.options import checks_options
+from .handlers.scope import Scope
 from .interpreter import is_running
+from .messages.places import caller
 from .model import Model, ModelFunction
-from .places import caller
-from .scope import Scope
 
 
 @checks_options

@@ -103,7 +103,7 @@ def solve(
 
 
 def _in_order(times: jax.Array, t0: jax.Array) -> jax.Array:
-    """Return the times made non-decreasing: diffrax raises for others, where a run needs NaN (`drivers.callbacks`)."""
+    """Return the times made non-decreasing: diffrax raises for others, where a run needs NaN (`programs.callbacks`)."""
     in_order = jax.lax.cummax(jnp.maximum(times, t0))
     # Keep `times` itself: for equal times a maximum takes half of its derivative from each.
     return jnp.where(in_order == times, times, jax.lax.stop_gradient(in_order))

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...core import precision as precision_scope
 from ...core.tracebacks import entry_point
-from ..collapsed import CollapsedProgram
+from ..eliminate.collapsed import CollapsedProgram
 from ..layout import Layout
 from ..logdensity import LogDensity
 from ..quick import quickly
-from ..row_files import in_memory
+from ..rows.row_files import in_memory
 from .result import BadDerivative, BadTerm, Blame
 from .rules import choose
 from .search import Search

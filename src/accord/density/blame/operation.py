@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jax.extend import core
 
-from ...language.places import is_library
+from ...language.messages.places import is_library
 from ..flat import Step
 from ..lines import function_of, is_accords, line_of
 from .origin import Origin

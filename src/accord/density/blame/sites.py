@@ -15,7 +15,7 @@ from ...distributions import AbstractDistribution
 from ...distributions.constraint import Constraint
 from ...distributions.wrappers.family import family
 from ...language import Site
-from ...language.infer_config import map_of
+from ...language.handlers.infer_config import map_of
 from ..latent import concrete
 from ..layout import Layout
 from ..program import ModelProgram, pieces_of

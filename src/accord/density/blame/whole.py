@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..cutting import Cut
-from ..file_blocks import FileBlocks
 from ..logdensity import LogDensity
 from ..program import AbstractProgram
-from ..row_files import in_memory
-from ..sharded_program import ShardedProgram
+from ..rows.cutting import Cut
+from ..rows.file_blocks import FileBlocks
+from ..rows.row_files import in_memory
+from ..rows.sharded_program import ShardedProgram
 
 
 @dataclass(frozen=True)

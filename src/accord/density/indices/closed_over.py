@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from ...language.places import is_library
+from ...language.messages.places import is_library
 
 _MAX_SEEN = 10_000  # objects that are looked at
 

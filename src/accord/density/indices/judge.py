@@ -13,7 +13,7 @@ from ...core.notice import Notice
 from ...core.precision import Precision, scope
 from ..host import ROUNDINGS, UnevaluableError
 from ..lines import line_of
-from ..row_files import pieces_in_memory
+from ..rows.row_files import pieces_in_memory
 from .evaluate import Evaluator
 from .find import Uses
 from .nodes import Given, Held, Known, Unknown, leaves

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from jax.extend import core
 
+from ..dependence.provenance import through
 from ..flat import Atom, Flat, Step
 from ..host import CONTROL, is_computable
-from ..provenance import through
 from .nodes import Held, Node, Unknown, made_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.errors import SiteError
 from ..flat import Flat, sliced
 from ..host import computed, on_host
-from ..row_files import FileRows
+from ..rows.row_files import FileRows
 from .collect import Claim
 from .judge import fault
 

@@ -11,8 +11,8 @@ import numpy as np
 from ...distributions import AbstractDistribution
 from ...distributions.constraint import Complex, Constraint, Independent, Real
 from ...distributions.mixtures.mixture_general import MixtureGeneral
-from ...distributions.univariate.gamma import Gamma
-from ...distributions.univariate.interval import is_one
+from ...distributions.univariate.interval.interval import is_one
+from ...distributions.univariate.positive.gamma import Gamma
 from ...distributions.wrappers.family import family
 from ...distributions.wrappers.wrappers import ExpandedDistribution, MaskedDistribution
 from ...language import Site

@@ -10,7 +10,7 @@ import numpy as np
 from ...distributions.constraint import Constraint
 from ...distributions.constraint.each_step import EachStep
 from ..host import HostArray
-from ..row_files import FileRows, pieces_in_memory
+from ..rows.row_files import FileRows, pieces_in_memory
 from .collect import Claim
 from .words import Judged, message
 

@@ -10,7 +10,7 @@ from ...bijectors import align
 from .. import constraints
 from ..constraint import Constraint
 from ..special import log1m, log_of, solve_increasing
-from ..special.quadrature import together
+from ..special.basic.quadrature import together
 from .circular import AbstractCircular
 
 

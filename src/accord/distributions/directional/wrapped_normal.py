@@ -13,7 +13,7 @@ from ..base import Shape
 from ..constraint import Constraint
 from ..noise import keep_inside
 from ..special import HALF_LOG_TWO_PI, log1m_exp, log_ndtr, log_sum_exp, solve_increasing
-from ..special.quadrature import together
+from ..special.basic.quadrature import together
 from . import arc_mass
 from .circular import AbstractCircular
 

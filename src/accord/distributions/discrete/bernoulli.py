@@ -11,8 +11,8 @@ from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
 from ..parameters import exactly_one
 from ..special import log1m_exp, one_less_exp, softplus
-from .countable import AbstractCountable, AbstractFinite
-from .counts import Odds, odds, select
+from .common.countable import AbstractCountable, AbstractFinite
+from .common.counts import Odds, odds, select
 
 _PARAMETERS: dict[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
 

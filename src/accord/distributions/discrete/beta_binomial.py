@@ -10,12 +10,12 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import log1m_exp, log_factorial_remainder, one_less_exp
-from ..special.gamma_products import log_products_in_order, mean_log
-from ..special.gamma_ratio import remainder_rise
+from ..special.basic.gamma_ratio import remainder_rise
 from .binomial import draw_binomial
-from .count_entropy import entropy_of_long_tails
-from .countable import AbstractCountable, AbstractFinite, known_bounds
-from .counts import filled, polya_urn, select
+from .common.count_entropy import entropy_of_long_tails
+from .common.countable import AbstractCountable, AbstractFinite, known_bounds
+from .common.counts import filled, polya_urn, select
+from .common.gamma_products import log_products_in_order, mean_log
 from .poisson import draw_poisson
 
 

@@ -10,10 +10,10 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..parameters import exactly_one
-from .count_entropy import entropy_of_counts
-from .count_tails import Tail, binomial_tail
-from .countable import AbstractCountable, known_bounds
-from .counts import Odds, binomial_log_prob, binomial_log_prob_by_logits, odds, select
+from .common.count_entropy import entropy_of_counts
+from .common.count_tails import Tail, binomial_tail
+from .common.countable import AbstractCountable, known_bounds
+from .common.counts import Odds, binomial_log_prob, binomial_log_prob_by_logits, odds, select
 
 
 class Binomial(AbstractCountable):

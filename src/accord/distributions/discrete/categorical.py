@@ -13,8 +13,8 @@ from ..constraint import Constraint
 from ..constraint import Independent as IndependentConstraint
 from ..parameters import exactly_one
 from ..special import log_of
-from .countable import AbstractCountable, AbstractFinite, known_bounds
-from .counts import select
+from .common.countable import AbstractCountable, AbstractFinite, known_bounds
+from .common.counts import select
 
 _WHOLE = constraints.integer_interval(-np.inf, np.inf)
 

@@ -13,9 +13,9 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import log_of, log_sum_exp
-from .countable import AbstractFinite, known_bounds
-from .counts import Odds, binomial_log_prob, filled, select
-from .table_draws import draw_from_table, look_up
+from .common.countable import AbstractFinite, known_bounds
+from .common.counts import Odds, binomial_log_prob, filled, select
+from .common.table_law import draw_from_table, look_up
 
 
 class Hypergeometric(AbstractFinite):

@@ -14,8 +14,8 @@ from ..constraint import Independent as IndependentConstraint
 from ..constraint import Multinomial as CountsWithSum
 from ..parameters import exactly_one
 from ..special import excess, log_factorial_remainder, log_of, log_sum_exp
-from ..special.gamma_ratio import remainder_rise
-from .counts import polya_urn
+from ..special.basic.gamma_ratio import remainder_rise
+from .common.counts import polya_urn
 
 
 class Multinomial(AbstractDistribution):

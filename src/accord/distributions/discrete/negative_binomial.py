@@ -12,13 +12,13 @@ from ..base import Shape
 from ..constraint import Constraint
 from ..parameters import check_parameter, exactly_one
 from ..special import excess, log_factorial_remainder
-from ..special.gamma_ratio import remainder_rise
-from ..special.smooth import expm1_ratio, log1p_ratio
-from .by_mean import log_prob_by_mean
-from .count_entropy import entropy_of_long_tails
-from .count_tails import Tail, negative_binomial_tail, negative_binomial_tail_by_mean
-from .countable import AbstractRare
-from .counts import Odds, filled, odds, select
+from ..special.basic.gamma_ratio import remainder_rise
+from ..special.basic.smooth import expm1_ratio, log1p_ratio
+from .common.by_mean import log_prob_by_mean
+from .common.count_entropy import entropy_of_long_tails
+from .common.count_tails import Tail, negative_binomial_tail, negative_binomial_tail_by_mean
+from .common.countable import AbstractRare
+from .common.counts import Odds, filled, odds, select
 from .poisson import draw_poisson
 
 

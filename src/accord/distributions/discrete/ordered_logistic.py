@@ -12,8 +12,8 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import log1m_exp, logistic, softplus
-from .countable import AbstractFinite
-from .counts import select
+from .common.countable import AbstractFinite
+from .common.counts import select
 
 _MOST_COMPARED = 16
 

@@ -9,10 +9,10 @@ from ...bijectors import align
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from .count_entropy import entropy_of_counts
-from .count_tails import Tail, poisson_tail
-from .countable import AbstractRare
-from .counts import log_poisson_log_prob, poisson_log_prob, poisson_log_prob_above_zero, select
+from .common.count_entropy import entropy_of_counts
+from .common.count_tails import Tail, poisson_tail
+from .common.countable import AbstractRare
+from .common.counts import log_poisson_log_prob, poisson_log_prob, poisson_log_prob_above_zero, select
 
 
 class Poisson(AbstractRare):

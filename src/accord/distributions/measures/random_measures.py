@@ -16,7 +16,7 @@ from ...core.errors import DistributionError
 from .. import constraints
 from ..constraint import Constraint
 from ..parameters import check_parameter
-from ..univariate.interval import Beta
+from ..univariate.interval.interval import Beta
 
 
 class AbstractRandomMeasure(eqx.Module):

@@ -10,7 +10,7 @@ from ...bijectors import float_type
 from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
-from ..discrete.countable import AbstractFinite
+from ..discrete.common.countable import AbstractFinite
 from ..special import log_of
 from .random_measures import AbstractRandomMeasure
 

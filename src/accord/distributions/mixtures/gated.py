@@ -10,7 +10,7 @@ from ...bijectors import align, float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..discrete.counts import Odds, odds
+from ..discrete.common.counts import Odds, odds
 from ..parameters import check_parameter, exactly_one
 from ..special import log_sum_exp
 

@@ -6,8 +6,8 @@ from ...core.options import checks_options
 from ..base import AbstractDistribution
 from ..discrete.negative_binomial import NegativeBinomial2
 from ..discrete.poisson import Poisson
-from ..univariate.gamma import Gamma
-from ..univariate.positive import LogNormal
+from ..univariate.positive.gamma import Gamma
+from ..univariate.positive.positive import LogNormal
 from .hurdle import HurdleDistribution
 from .zero_inflated import ZeroInflatedDistribution
 

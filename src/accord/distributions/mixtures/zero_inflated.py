@@ -7,9 +7,9 @@ import jax.numpy as jnp
 
 from ..base import Shape
 from ..constraint import Constraint
-from ..discrete.countable import quantile
+from ..discrete.common.countable import quantile
 from ..special import one_less_exp
-from ..special.excess import log_of_ratio
+from ..special.basic.excess import log_of_ratio
 from .gated import AbstractGated, draw_gate, either, ends, ranked, scaled, surprise
 
 

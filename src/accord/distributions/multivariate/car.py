@@ -12,10 +12,10 @@ from .. import constraints
 from ..base import Shape
 from ..constraint import Constraint
 from ..special import HALF_LOG_TWO_PI
-from ..special.linear import diagonal_matrix, log_diagonal, lower_factor, multiply
+from ..special.basic.linear import diagonal_matrix, log_diagonal, lower_factor, multiply
 from .adjacency import Edges, keep_edges, laplacian_spectrum
-from .centred import AbstractCentredVector
-from .triangular import with_event_axes
+from .matrices.triangular import with_event_axes
+from .normal.centred import AbstractCentredVector
 
 
 class CAR(AbstractCentredVector):

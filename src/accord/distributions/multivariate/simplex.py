@@ -11,8 +11,8 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, Independent
 from ..special import log_gamma_remainder
-from ..special.digamma import digamma_less_log
-from ..special.shares import share_against_mean
+from ..special.basic.digamma import digamma_less_log
+from ..special.basic.shares import share_against_mean
 
 
 class Dirichlet(AbstractDistribution):

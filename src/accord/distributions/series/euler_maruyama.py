@@ -12,7 +12,7 @@ from ...bijectors import float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..univariate.real_line import Normal
+from ..univariate.real.real_line import Normal
 
 
 class EulerMaruyama(AbstractDistribution):

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..special import HALF_LOG_TWO_PI
-from ..special.linear import product
+from ..special.basic.linear import product
 
 Pair = tuple[jax.Array, jax.Array]
 

@@ -12,7 +12,7 @@ from ...bijectors import float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..special.linear import product
+from ..special.basic.linear import product
 from .gaussian_random_walk import check_num_steps
 from .kalman import Step, System, filter_states, smooth_states
 

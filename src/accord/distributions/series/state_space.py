@@ -11,7 +11,7 @@ from ...bijectors import float_type
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint
-from ..multivariate.multivariate import MultivariateNormal
+from ..multivariate.normal.multivariate import MultivariateNormal
 from ..parameters import exactly_one
 from .gaussian_random_walk import check_num_steps
 

@@ -2,11 +2,8 @@
 
 from ...bijectors.arrays import log
 from ...bijectors.elementwise import logistic, softplus
-from .bessel import bessel_gap, bessel_ratio, log_bessel_i0, log_bessel_i0e
-from .bessel_i import log_bessel_i
-from .bessel_k import log_bessel_k, log_bessel_ke
-from .digamma import digamma_less_log
-from .elementary import (
+from .basic.digamma import digamma_less_log
+from .basic.elementary import (
     HALF_LOG_TWO_PI,
     angle,
     exp_of,
@@ -21,9 +18,14 @@ from .elementary import (
     standardise,
     xlog,
 )
-from .error_function import erfcx
-from .excess import excess, log1p_excess
-from .incomplete_beta import (
+from .basic.error_function import erfcx
+from .basic.excess import excess, log1p_excess
+from .basic.log_gamma import log_beta, log_factorial_remainder, log_gamma_remainder, log_gamma_step
+from .basic.quantile import solve_increasing
+from .basic.smooth import expm1, one_less_exp
+from .bessel.bessel import bessel_gap, bessel_ratio, log_bessel_i, log_bessel_i0, log_bessel_i0e
+from .bessel.bessel_k import log_bessel_k, log_bessel_ke
+from .gamma_beta.incomplete_beta import (
     beta_cdf,
     beta_log_odds_quantile,
     beta_quantile,
@@ -31,7 +33,7 @@ from .incomplete_beta import (
     log_beta_cdf,
     log_beta_survival,
 )
-from .incomplete_gamma import (
+from .gamma_beta.incomplete_gamma import (
     gamma_cdf,
     gamma_quantile,
     gamma_quantile_upper,
@@ -41,12 +43,15 @@ from .incomplete_gamma import (
     log_gamma_quantile_upper,
     log_gamma_survival,
 )
-from .log_gamma import log_beta, log_factorial_remainder, log_gamma_remainder, log_gamma_step
-from .normal import log_ndtr, ndtr, ndtri
-from .quantile import solve_increasing
-from .smooth import expm1, one_less_exp
-from .student import log_student_density, student_centre, student_log_centre, student_log_tail, student_tail
-from .student_quantile import student_centre_quantile, student_quantile
+from .normal.normal import log_ndtr, ndtr, ndtri
+from .student.student import (
+    log_student_density,
+    student_centre,
+    student_log_centre,
+    student_log_tail,
+    student_tail,
+)
+from .student.student_quantile import student_centre_quantile, student_quantile
 
 __all__ = [
     "HALF_LOG_TWO_PI",

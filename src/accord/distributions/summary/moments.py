@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ..base import AbstractDistribution
-from ..discrete.countable import without_gradient
+from ..discrete.common.countable import without_gradient
 from .rule import Nodes, integrate, nodes_between
 
 

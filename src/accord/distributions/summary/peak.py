@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ..base import AbstractDistribution
-from ..discrete.countable import without_gradient
+from ..discrete.common.countable import without_gradient
 from ..truncation.interval_support import ends
 from .counts import cells_between
 from .rule import nodes_between

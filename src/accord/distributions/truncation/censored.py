@@ -11,7 +11,7 @@ from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..parameters import check_bounds
-from ..special.normal_mass import choose, is_there
+from ..special.normal.normal_mass import choose, is_there
 from ..summary.counts import count_entropy_of, count_mean_of, count_variance_of
 from ..summary.levels import levels
 from ..summary.peak import whole_mode_of

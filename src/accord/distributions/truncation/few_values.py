@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bijectors import is_concrete
 from ..base import AbstractDistribution
-from ..discrete.countable import without_gradient
+from ..discrete.common.countable import without_gradient
 from ..special import log_sum_exp
 from .interval_support import ends
 

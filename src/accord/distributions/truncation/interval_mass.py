@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from ..base import AbstractDistribution
-from ..discrete.countable import without_gradient
+from ..discrete.common.countable import without_gradient
 from ..special import log_of
-from ..special.normal_mass import Known, choose
+from ..special.normal.normal_mass import Known, choose
 from .interval_measure import Measure, integral, lift, measure, rise
 from .interval_support import cuts, inside_of
 

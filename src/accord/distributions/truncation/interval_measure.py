@@ -16,7 +16,7 @@ import numpy as np
 from ...core.errors import DistributionError
 from ..base import AbstractDistribution
 from ..special import log1m_exp, log_of, log_sum_exp
-from ..special.normal_mass import both, choose, either, negate
+from ..special.normal.normal_mass import both, choose, either, negate
 from .interval_support import cuts, inside_of
 
 # Ten nodes on (-1, 1). An interval is narrow when the log density varies by less than this rise, and when it holds less

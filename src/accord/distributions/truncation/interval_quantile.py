@@ -9,9 +9,9 @@ import jax.numpy as jnp
 
 from ...core.errors import DistributionError
 from ..base import AbstractDistribution
-from ..discrete.countable import smallest, without_gradient
+from ..discrete.common.countable import smallest, without_gradient
 from ..special import solve_increasing
-from ..special.normal_mass import Known, choose
+from ..special.normal.normal_mass import Known, choose
 from .interval_mass import log_density_in, log_share, measure_both, share_of
 from .interval_measure import Measure, lift, measure
 from .interval_support import cuts, ends, inside_of

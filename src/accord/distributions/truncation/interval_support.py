@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bijectors import align, is_concrete
 from .. import constraint as c
-from ..special.normal_mass import Known
+from ..special.normal.normal_mass import Known
 
 if TYPE_CHECKING:
     from ..base import AbstractDistribution

@@ -15,8 +15,8 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from ..special import log_of
-from ..special.normal_mass import Known, Mass, choose, mass_between
-from ..special.normal_mass_quantile import quantile_step
+from ..special.normal.normal_mass import Known, Mass, choose, mass_between
+from ..special.normal.normal_mass_quantile import quantile_step
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))

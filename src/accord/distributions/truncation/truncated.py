@@ -10,12 +10,12 @@ from ...bijectors import float_type, is_concrete
 from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
-from ..discrete.countable import without_gradient
+from ..discrete.common.countable import without_gradient
 from ..parameters import check_bounds
 from ..special import exp_of
-from ..special.normal_mass import Known
+from ..special.normal.normal_mass import Known
 from ..summary.moments import entropy_of, mean_of, variance_of
-from ..univariate.real_line import Normal
+from ..univariate.real.real_line import Normal
 from ..wrappers.wrappers import ExpandedDistribution, Independent, MaskedDistribution
 from .few_values import few_log_density, few_log_share, few_quantile, span_if_few
 from .interval_mass import log_density, log_share_of, measure_both, share_of

@@ -4,8 +4,8 @@ from typing import Any
 
 from ...core.options import checks_options
 from ..base import AbstractDistribution
-from ..univariate.gamma import Gamma
-from ..univariate.real_line import Cauchy
+from ..univariate.positive.gamma import Gamma
+from ..univariate.real.real_line import Cauchy
 from .truncated import truncate
 
 

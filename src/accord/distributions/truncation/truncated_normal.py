@@ -12,7 +12,7 @@ from .. import constraints
 from ..base import AbstractDistribution
 from ..constraint import Constraint
 from ..parameters import check_bounds
-from ..special.normal_mass import Mass, choose, either, is_there, mass_between
+from ..special.normal.normal_mass import Mass, choose, either, is_there, mass_between
 from .normal_interval import clip, log_density, log_share, quantile, share_below
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
-from ..multivariate.multivariate import MultivariateNormal
+from ..multivariate.normal.multivariate import MultivariateNormal
 from ..special import HALF_LOG_TWO_PI
-from ..special.linear import by_columns, log_diagonal, lower_factor, multiply, product, solve_lower
+from ..special.basic.linear import by_columns, log_diagonal, lower_factor, multiply, product, solve_lower
 from .entries import AbstractEntries, AbstractPart
 from .wrappers import ExpandedDistribution
 

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from .channel import Channel, unpickled
 from .handshake import NONCE_SIZE, Exchange, ProofError, Role, admit
-from .messages import Card
+from .messages import Hello
 from .session import ForgedError, Session
 
 _LARGEST_CARD = 2**16  # bytes
 
 
 @dataclass(frozen=True)
-class Guest:
-    """Proven connection. **Fields**: `channel`; `role`; `card`, its description of itself."""
+class Peer:
+    """Proven connection. **Fields**: `channel`; `role`; `hello`, its description of itself."""
 
     channel: Channel
     role: Role
-    card: Card
+    hello: Hello
 
 
 class Arrival:
@@ -34,8 +34,8 @@ class Arrival:
         self._received = bytearray()
         self._size = self._say(*next(self._exchange))
 
-    def hear(self) -> Guest | None:
-        """Go on with what has come; return the guest once it is one.
+    def hear(self) -> Peer | None:
+        """Go on with what has come; return the peer once it is one.
 
         **Raises** `ProofError`, `ForgedError`, `EOFError` and `OSError` for an arrival to be sent away.
         """
@@ -53,10 +53,10 @@ class Arrival:
                 self._size = self._say(*self._exchange.send(received))
         except StopIteration as end:
             role, session, payload = end.value
-        card = unpickled(payload)
-        if not isinstance(card, Card):
-            raise ForgedError("a card was due first, and something else came")
-        return Guest(Channel(self.socket, session), role, card)
+        hello = unpickled(payload)
+        if not isinstance(hello, Hello):
+            raise ForgedError("a hello was due first, and something else came")
+        return Peer(Channel(self.socket, session), role, hello)
 
     def _say(self, words: bytes, size: int) -> int:
         """Send a few bytes, for which a new connection has room; return the size of the reply."""

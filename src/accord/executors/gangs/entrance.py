@@ -1,4 +1,4 @@
-"""Connect to the lobby of a gang, and prove to each other that both ends know the key."""
+"""Connect to the rendezvous of a gang, and prove to each other that both ends know the key."""
 
 import secrets
 import socket
@@ -12,7 +12,7 @@ _PATIENCE = 20.0  # seconds
 
 
 def enter(place: tuple[str, int], key: bytes, role: Role, patience: float = _PATIENCE) -> Channel:
-    """Return a proven connection; its first message has to be a card.
+    """Return a proven connection; its first message has to be a hello.
 
     **Arguments**: `patience`, seconds that the other end has for its part. **Raises** `ProofError` if it does not know
     the key; `EOFError` and `OSError` if it is not there, says too little, or has no room at present.

@@ -15,11 +15,11 @@ from typing import Any
 from ...core.errors import WorkerError
 from ..base import Surroundings, WorkerLostError
 from ..calls import Call
-from .arrivals import Guest
+from .arrivals import Peer
 from .channel import Channel, heard_among
-from .lobby import Lobby
+from .member_process import AbstractMemberProcess
 from .messages import Answer, Keep, Orders, Work
-from .seats import AbstractSeat
+from .rendezvous import Rendezvous
 from .session import ForgedError
 
 _POLL = 0.1  # seconds
@@ -31,8 +31,8 @@ _LAST_WORDS = 1.0  # seconds from the end of a connection to that of its process
 class Gang:
     """Current members of a gang. Used by one thread, except for `end`."""
 
-    def __init__(self, seats: Sequence[AbstractSeat]):
-        self._seats = seats
+    def __init__(self, member_processes: Sequence[AbstractMemberProcess]):
+        self._member_processes = member_processes
         self._channels: list[Channel] = []
         self._kept: set[bytes] = set()
         self._is_ended = False
@@ -40,54 +40,55 @@ class Gang:
     @property
     def is_there(self) -> bool:
         """Return whether all members have connected, and none is known to be lost."""
-        return len(self._channels) == len(self._seats)
+        return len(self._channels) == len(self._member_processes)
 
-    def gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
+    def gather(self, rendezvous: Rendezvous, environment: Mapping[str, str]) -> None:
         """Start every member, and connect them.
 
         **Raises** `WorkerLostError` if one ended before that; `WorkerError` if members differ.
         """
         try:
-            self._gather(lobby, environment)
+            self._gather(rendezvous, environment)
         except BaseException:
             self.close()
             raise
 
-    def _gather(self, lobby: Lobby, environment: Mapping[str, str]) -> None:
+    def _gather(self, rendezvous: Rendezvous, environment: Mapping[str, str]) -> None:
         ticket, until = secrets.token_hex(8), time.monotonic() + _JOIN
-        for rank, seat in enumerate(self._seats):
+        for rank, member_process in enumerate(self._member_processes):
             try:
-                seat.launch(ticket, rank, environment)
+                member_process.launch(ticket, rank, environment)
             except OSError as error:
                 raise WorkerLostError(
-                    f"member {rank} of {len(self._seats)} cannot be started: {error}"
+                    f"member {rank} of {len(self._member_processes)} cannot be started: {error}"
                 ) from error
-        guests: dict[int, Guest] = {}
+        peers: dict[int, Peer] = {}
         try:
-            while len(guests) < len(self._seats):
+            while len(peers) < len(self._member_processes):
                 if self._is_ended:
                     raise WorkerLostError("the gang was ended while it came together")
                 with contextlib.suppress(queue.Empty):
-                    guest = lobby.members.get(timeout=_POLL)
-                    rank = guest.card.rank
-                    if guest.card.ticket == ticket and rank is not None and rank not in guests:
-                        guests[rank] = guest
+                    peer = rendezvous.members.get(timeout=_POLL)
+                    rank = peer.hello.rank
+                    if peer.hello.ticket == ticket and rank is not None and rank not in peers:
+                        peers[rank] = peer
                     else:  # of a gang that was ended while it came together
-                        guest.channel.close()
+                        peer.channel.close()
                 if complaint := self._complaint():
-                    raise WorkerLostError(f"{complaint}{lobby.told()}")
+                    raise WorkerLostError(f"{complaint}{rendezvous.told()}")
                 if time.monotonic() > until:
                     raise WorkerLostError(
-                        f"{len(guests)} of {len(self._seats)} members came within {_JOIN:.0f} s{lobby.told()}"
+                        f"{len(peers)} of {len(self._member_processes)} members came within {_JOIN:.0f} s"
+                        f"{rendezvous.told()}"
                     )
-            _check_alike(guests)
-            channels = [guests[rank].channel for rank in sorted(guests)]
+            _check_alike(peers)
+            channels = [peers[rank].channel for rank in sorted(peers)]
             for channel in channels:
-                self._send(channel, Orders(len(guests), guests[0].card.coordinator))
+                self._send(channel, Orders(len(peers), peers[0].hello.coordinator))
             self._receive_all(channels)  # each is ready
         except BaseException:
-            for guest in guests.values():
-                guest.channel.close()
+            for peer in peers.values():
+                peer.channel.close()
             raise
         self._channels = channels
 
@@ -115,8 +116,8 @@ class Gang:
     def end(self) -> None:
         """End every member, whatever it is doing. May be called by any thread."""
         self._is_ended = True
-        for seat in self._seats:
-            seat.end()
+        for member_process in self._member_processes:
+            member_process.end()
 
     def close(self) -> None:
         """End every member and forget it."""
@@ -172,15 +173,17 @@ class Gang:
 
     def _complaint(self) -> str:
         """Describe how members have ended."""
-        ends = [(rank, seat.complaint()) for rank, seat in enumerate(self._seats)]
+        ends = [
+            (rank, member_process.complaint()) for rank, member_process in enumerate(self._member_processes)
+        ]
         return "; ".join(f"member {rank} of {len(ends)} {how}" for rank, how in ends if how)
 
 
-def _check_alike(guests: Mapping[int, Guest]) -> None:
+def _check_alike(peers: Mapping[int, Peer]) -> None:
     """Raise `WorkerError` if members have other versions, or other processors, than the first one."""
-    first = dict(guests[0].card.kind)
-    for rank, guest in guests.items():
-        for name, found in guest.card.kind:
+    first = dict(peers[0].hello.kind)
+    for rank, peer in peers.items():
+        for name, found in peer.hello.kind:
             if found != first[name]:
                 raise WorkerError(
                     f"member {rank} of the gang has {name} {found!r} where member 0 has {first[name]!r}: they would "

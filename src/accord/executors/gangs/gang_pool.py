@@ -19,8 +19,8 @@ from ..calls import Call, opened
 from ..local import ThreadPool
 from ..surroundings import environment
 from .gang import Gang
-from .lobby import Lobby
-from .seats import AbstractSeat, LocalSeat, RemoteSeat
+from .member_process import AbstractMemberProcess, LocalMemberProcess, RemoteMemberProcess
+from .rendezvous import Rendezvous
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class GangPool(AbstractPool):
     """Pool with one worker, a gang.
 
     **Arguments**: `num_members`; `surroundings`, of each; `address`, at which to listen; `key`, their secret;
-    `is_remote`, whether they are started elsewhere by keepers that come in.
+    `is_remote`, whether they are started elsewhere by host agents that come in.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class GangPool(AbstractPool):
         is_remote: bool,
     ):
         try:
-            self._lobby = Lobby(address, key)
+            self._rendezvous = Rendezvous(address, key)
         except OSError as error:
             raise OptionError(
                 f"MultiHost: cannot listen at {address[0]}:{address[1]} ({error.strerror or error}). Give an address "
@@ -53,11 +53,13 @@ class GangPool(AbstractPool):
         self._surroundings = replace(surroundings, flags=_for_one_device(surroundings.flags))
         self._num_members = num_members
         self._is_remote = is_remote
-        host, port = self._lobby.address
-        self._seats: list[AbstractSeat] = (
-            [] if is_remote else [LocalSeat(f"{host}:{port}", key, False) for _ in range(num_members)]
+        host, port = self._rendezvous.address
+        self._member_processes: list[AbstractMemberProcess] = (
+            []
+            if is_remote
+            else [LocalMemberProcess(f"{host}:{port}", key, False) for _ in range(num_members)]
         )
-        self._keepers: list[tuple[int, RemoteSeat]] = []
+        self._host_agents: list[tuple[int, RemoteMemberProcess]] = []
         self._gang: Gang | None = None
         self._thread = ThreadPool(1)
         self._running: Future[Any] | None = None
@@ -102,51 +104,53 @@ class GangPool(AbstractPool):
             self._is_ended.set()
             gang = self._gang
         self._thread.close()
-        self._lobby.close()
+        self._rendezvous.close()
         if gang is not None:
             gang.close()
-        self._take_keepers()  # those in reserve
-        for _, seat in self._keepers:
-            seat.leave()
+        self._take_host_agents()  # those in reserve
+        for _, member_process in self._host_agents:
+            member_process.leave()
 
     def _answer(self, call: Call) -> bytes:
         gang = self._gang
         if gang is None or not gang.is_there:
-            gang = Gang(self._taken_seats())
+            gang = Gang(self._taken_processes())
             with self._lock:
                 if self._is_closed:
                     raise WorkerLostError("the pool is closed")
                 self._gang = gang
-            gang.gather(self._lobby, _environment(self._surroundings))
+            gang.gather(self._rendezvous, _environment(self._surroundings))
         return gang.answer(self._surroundings, call)
 
-    def _take_keepers(self) -> None:
-        """Update the connected keepers, in the order of their launcher."""
+    def _take_host_agents(self) -> None:
+        """Update the connected host agents, in the order of their launcher."""
         with contextlib.suppress(queue.Empty):
             while True:
-                guest = self._lobby.keepers.get_nowait()
-                rank = self._num_members if guest.card.rank is None else guest.card.rank
-                self._keepers.append((rank, RemoteSeat(guest.channel)))
-        self._keepers = sorted(
-            ((rank, seat) for rank, seat in self._keepers if seat.is_there), key=operator.itemgetter(0)
+                peer = self._rendezvous.host_agents.get_nowait()
+                rank = self._num_members if peer.hello.rank is None else peer.hello.rank
+                self._host_agents.append((rank, RemoteMemberProcess(peer.channel)))
+        self._host_agents = sorted(
+            ((rank, member_process) for rank, member_process in self._host_agents if member_process.is_there),
+            key=operator.itemgetter(0),
         )
 
-    def _taken_seats(self) -> list[AbstractSeat]:
-        """Return the seats of this machine, or of the connected keepers."""
+    def _taken_processes(self) -> list[AbstractMemberProcess]:
+        """Return the places of this machine, or of the connected host agents."""
         if not self._is_remote:
-            return self._seats
+            return self._member_processes
         until = time.monotonic() + _WAIT
         while not self._is_ended.is_set():
-            self._take_keepers()
-            if len(self._keepers) >= self._num_members:
-                return [seat for _, seat in self._keepers[: self._num_members]]
+            self._take_host_agents()
+            if len(self._host_agents) >= self._num_members:
+                return [member_process for _, member_process in self._host_agents[: self._num_members]]
             if time.monotonic() > until:
                 break
             time.sleep(_POLL)
-        host, port = self._lobby.address
+        host, port = self._rendezvous.address
         raise WorkerLostError(
-            f"{len(self._keepers)} of {self._num_members} members have come in; start `accord member {host}:{port}` "
-            f"for each of them{self._lobby.told()}"
+            f"{len(self._host_agents)} of {self._num_members} members have come in; start "
+            f"`accord member {host}:{port}` "
+            f"for each of them{self._rendezvous.told()}"
         )
 
 

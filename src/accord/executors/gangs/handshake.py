@@ -22,7 +22,7 @@ from typing import Final, Literal, TypeVar
 
 T = TypeVar("T")
 
-Role = Literal["member", "keeper"]
+Role = Literal["member", "host agent"]
 
 Exchange = Generator[tuple[bytes, int], bytes | bytearray, T]
 """Side of an exchange, without input and output: it yields what to send and then how many bytes to receive, is sent
@@ -36,8 +36,8 @@ PROTOCOL = b"accord gang 2\r\n\0"
 GREETING_SIZE = len(PROTOCOL) + NONCE_SIZE
 ANSWER_SIZE = 1 + NONCE_SIZE + DIGEST_SIZE
 REFUSAL = bytes(DIGEST_SIZE)
-_MARKS: dict[Role, bytes] = {"member": b"m", "keeper": b"k"}
-_ROLES: dict[bytes, Role] = {b"m": "member", b"k": "keeper"}
+_MARKS: dict[Role, bytes] = {"member": b"m", "host agent": b"k"}
+_ROLES: dict[bytes, Role] = {b"m": "member", b"k": "host agent"}
 # What each HMAC is for. All that follows a label has one length, so no two uses hash the same bytes.
 _JOINER, _LISTENER = b"proof of the joiner", b"proof of the listener"
 _TO_JOINER, _TO_LISTENER = b"messages to the joiner", b"messages to the listener"

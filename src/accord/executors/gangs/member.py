@@ -22,7 +22,7 @@ from ..calls import Call, answer, has_error
 from .channel import Channel
 from .entrance import enter
 from .handshake import ProofError
-from .messages import KEY, Answer, Card, Keep, Orders, Ready, Work, address_of, key_here
+from .messages import KEY, Answer, Hello, Keep, Orders, Ready, Work, address_of, key_here
 from .session import ForgedError
 
 _LOST = 3  # status of a member that lost its supervisor
@@ -37,7 +37,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     check_own_name()
     channel = _entered(address)
-    channel.send(Card(ticket, int(rank), _free_address(channel.host), kind_here()))
+    channel.send(Hello(ticket, int(rank), _free_address(channel.host), kind_here()))
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(channel, inbox), daemon=True).start()
     orders: Orders = inbox.get()

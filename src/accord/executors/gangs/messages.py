@@ -1,4 +1,4 @@
-"""Define the messages between the supervisor of a gang, its members, and keepers on other machines."""
+"""Define the messages between the supervisor of a gang, its members, and host agents on other machines."""
 
 import os
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ KEY = "ACCORD_GANG_KEY"
 
 
 @dataclass(frozen=True)
-class Card:
+class Hello:
     """Description of a connecting process, whose role is proven already.
 
-    **Fields**: `ticket`, of the gang that a member was started for, or empty; `rank` of a keeper from its
+    **Fields**: `ticket`, of the gang that a member was started for, or empty; `rank` of a host agent from its
     launcher, or None; `coordinator`, where JAX's coordinator would listen; `kind`, what all members must share.
     """
 
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Launch:
-    """To a keeper: start a member."""
+    """To a host agent: start a member."""
 
     ticket: str
     rank: int
@@ -77,12 +77,12 @@ class Launch:
 
 @dataclass(frozen=True)
 class End:
-    """To a keeper: end its member."""
+    """To a host agent: end its member."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Report from a keeper that the member it started with this ticket has ended, and how."""
+    """Report from a host agent that the member it started with this ticket has ended, and how."""
 
     ticket: str
     how: str
@@ -90,7 +90,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Leave:
-    """To a keeper: the run is over."""
+    """To a host agent: the run is over."""
 
 
 def address_of(text: str) -> tuple[str, int]:

@@ -10,8 +10,8 @@ from ...core.errors import OptionError, SiteError
 from ...core.options import checks_options
 from ...distributions import AbstractDistribution
 from ..interpreter import handlers_around
+from ..messages.places import caller
 from ..param import param
-from ..places import caller
 from ..plate import Plate
 from ..primitives import sample
 from .parts import Parts, in_precision

@@ -14,10 +14,10 @@ from ...core.options import checks_fields
 from ...distributions import AbstractDistribution
 from ...distributions.truncation.truncated import TruncatedDistribution
 from ...distributions.truncation.truncated_normal import TruncatedNormal
-from ...distributions.univariate.location_scale import AbstractLocationScale
-from ...distributions.univariate.positive import HalfCauchy, HalfNormal
-from ...distributions.univariate.real_line import Cauchy, Normal
-from ...distributions.univariate.student_t import HalfStudentT, StudentT
+from ...distributions.univariate.common.location_scale import AbstractLocationScale
+from ...distributions.univariate.positive.positive import HalfCauchy, HalfNormal
+from ...distributions.univariate.real.real_line import Cauchy, Normal
+from ...distributions.univariate.real.student_t import HalfStudentT, StudentT
 from .base import AbstractReparam, Parts
 
 

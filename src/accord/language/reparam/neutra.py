@@ -14,7 +14,7 @@ from ...core.options import checks_fields
 from ...distributions import AbstractDistribution, constraints
 from ...distributions.constraint import Constraint
 from ..handler import AbstractHandler, AbstractOpening
-from ..infer_config import map_of
+from ..handlers.infer_config import map_of
 from ..site import Site
 from .base import AbstractWhole
 

@@ -11,7 +11,7 @@ from ...core.errors import DistributionError
 from ...core.options import checks_fields
 from ...distributions import AbstractDistribution
 from ...distributions.directional import projected_normal
-from ...distributions.univariate.real_line import Normal
+from ...distributions.univariate.real.real_line import Normal
 from .base import AbstractReparam, Parts
 
 

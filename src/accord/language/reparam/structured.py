@@ -10,13 +10,13 @@ from ...bijectors import AbstractBijector, Chain, LowerCholeskyAffine, Recursive
 from ...core.errors import DistributionError
 from ...core.options import checks_fields
 from ...distributions import AbstractDistribution
-from ...distributions.multivariate.low_rank import LowRankMultivariateNormal
-from ...distributions.multivariate.multivariate import MultivariateNormal, MultivariateStudentT
-from ...distributions.multivariate.zero_sum import ZeroSumNormal
+from ...distributions.multivariate.normal.low_rank import LowRankMultivariateNormal
+from ...distributions.multivariate.normal.multivariate import MultivariateNormal, MultivariateStudentT
+from ...distributions.multivariate.normal.zero_sum import ZeroSumNormal
 from ...distributions.series.gaussian_random_walk import GaussianRandomWalk
 from ...distributions.series.state_space import GaussianStateSpace
-from ...distributions.special.linear import lower_factor
-from ...distributions.univariate.real_line import Normal
+from ...distributions.special.basic.linear import lower_factor
+from ...distributions.univariate.real.real_line import Normal
 from .base import AbstractReparam, Parts
 
 

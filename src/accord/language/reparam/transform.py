@@ -6,11 +6,11 @@ from ... import bijectors as b
 from ...core.errors import DistributionError
 from ...core.options import checks_fields
 from ...distributions import AbstractDistribution
-from ...distributions.multivariate.multivariate import MultivariateNormal
-from ...distributions.multivariate.multivariate_log_normal import MultivariateLogNormal
-from ...distributions.univariate.positive import LogNormal
-from ...distributions.univariate.real_line import Normal
-from ...distributions.univariate.through_logit import LogitNormal
+from ...distributions.multivariate.normal.multivariate import MultivariateNormal
+from ...distributions.multivariate.normal.multivariate_log_normal import MultivariateLogNormal
+from ...distributions.univariate.interval.through_logit import LogitNormal
+from ...distributions.univariate.positive.positive import LogNormal
+from ...distributions.univariate.real.real_line import Normal
 from ...distributions.wrappers.transformed import TransformedDistribution
 from .base import AbstractReparam, Parts
 

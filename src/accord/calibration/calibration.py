@@ -1,0 +1,193 @@
+"""Hold the ranks of true values among draws, and their tests."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import AccordError
+from ..core.notice import Notice
+from ..core.tracebacks import entry_points
+from ..density import Layout
+from ..report.labels import scalar_labels
+from ..report.sketch import BLOCKS, terminal_ramp
+from ..report.table import lay_out, to_dataframe
+from .uniformity import Uniformity, holm, shape_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LP = "lp"
+DOUBT = 0.01  # adjusted p-value below which ranks are called not uniform
+_BARS = 20  # of the sketch, at most
+_ROWS = 60  # printed
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One simulation and its run.
+
+    **Fields**: `number`; `seed`, which makes it again; `notices` of the run; `ranks` and `effective` draws, by site;
+    empty where there were not all draws. `error`, what the run raised. `num_divergent`, trajectories.
+    """
+
+    number: int
+    seed: int
+    notices: tuple[Notice, ...]
+    ranks: dict[str, np.ndarray]
+    effective: dict[str, np.ndarray]
+    error: AccordError | None = None
+    num_divergent: int = 0
+
+
+@entry_points
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Result of `infer.calibrate`. Prints a table with one row per parameter.
+
+    **Fields**
+    - `model`: its name.
+    - `ranks`: by latent site, and of the log density under `"lp"`: number of draws below the truth, shape
+      `(simulation, *site)`, in 0 to `num_ranks - 1`.
+    - `num_ranks`: number of possible ranks: one more than the draws.
+    - `simulations`: the number of each ranked simulation; `requested`: how many you asked for.
+    - `seeds`: seed of each simulation, also of unranked ones: `infer.simulate_and_recover(model, seed=seed)` makes it
+      again, given the same sampler, `warmup` and `precision`.
+    - `thinning`: draws per kept draw.
+    - `labels`: label of each parameter, such as `theta[2]`; length k.
+    - `values`: column name to array of shape `(k,)`: `mean_rank`, in (0, 1) and 0.5 if uniform; `p`, of the test that
+      ranks are uniform; `p_adjusted`, by Holm's method for the number of scalars.
+    - `shapes`: for each parameter, `"uniform"`, or the fault of its draws: `"too wide"`, `"too narrow"`, `"too high"`,
+      `"too low"`.
+    - `notices`: warnings about the result, most severe first.
+
+    **Example**
+
+    >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=5, quiet=True)
+    >>> report.ok, list(report.to_dataframe().index)
+    (True, ['p', 'lp'])
+    """
+
+    model: str
+    ranks: dict[str, np.ndarray]
+    num_ranks: int
+    simulations: tuple[int, ...]
+    requested: int
+    seeds: dict[int, int]
+    thinning: int
+    labels: tuple[str, ...]
+    values: dict[str, np.ndarray]
+    shapes: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @staticmethod
+    def of(
+        model: str, layout: Layout, trials: Sequence[Trial], requested: int, num_ranks: int, thinning: int
+    ) -> "Calibration":
+        """Put the trials together and test each scalar."""
+        done = [trial for trial in trials if trial.ranks]
+        dims = {entry.name: entry.dims for entry in layout.entries}
+        sites = {entry.name: entry.shape for entry in layout.entries} | {LP: ()}
+        ranks = {
+            name: np.array([trial.ranks[name] for trial in done], int).reshape(len(done), *shape)
+            for name, shape in sites.items()
+        }
+        labels = [
+            label
+            for name, shape in sites.items()
+            for label in scalar_labels(name, shape, dims.get(name, ()), layout.coords)
+        ]
+        rows = columns_of(ranks).T
+        if done:
+            p = np.array([Uniformity(len(done), num_ranks).p_value(row) for row in rows])
+        else:
+            p = np.ones(len(rows))
+        values = {
+            "mean_rank": (rows + 0.5).mean(axis=1) / num_ranks if done else np.full(len(rows), np.nan),
+            "p": p,
+            "p_adjusted": holm(p),
+        }
+        shapes = tuple(
+            shape_of(row, num_ranks) if adjusted < DOUBT else "uniform"
+            for row, adjusted in zip(rows, values["p_adjusted"], strict=True)
+        )
+        return Calibration(
+            model,
+            ranks,
+            num_ranks,
+            tuple(trial.number for trial in done),
+            requested,
+            {trial.number: trial.seed for trial in trials},
+            thinning,
+            tuple(labels),
+            values,
+            shapes,
+        )
+
+    def with_notices(self, notices: Sequence[Notice]) -> "Calibration":
+        """Return the calibration with its notices."""
+        return replace(self, notices=tuple(notices))
+
+    @property
+    def ok(self) -> bool:
+        """Return whether every simulation succeeded, and the ranks of every parameter are uniform."""
+        return all(notice.severity == "info" for notice in self.notices)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def to_dataframe(self) -> "DataFrame":
+        """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
+        return to_dataframe(self.labels, {**self.values, "shape": np.array(self.shapes)})
+
+    def plot(self) -> Any:
+        """Plot each parameter's empirical distribution of ranks minus the uniform one, with a 95% band.
+
+        Returns a matplotlib figure, with a method `savefig`. The band is for one parameter. Raises `ImportError`
+        without matplotlib.
+        """
+        from .plot import plot
+
+        return plot(self)
+
+    def text(self, ramp: str = BLOCKS) -> str:
+        """The table as plain text; `ramp` draws the sketches, a histogram of the ranks from lowest to highest."""
+        head = ["", "mean rank", "p", "p adjusted", "ranks", "verdict"]
+        rows = [
+            [
+                label,
+                f"{self.values['mean_rank'][i]:.3f}",
+                f"{self.values['p'][i]:.2g}",
+                f"{self.values['p_adjusted'][i]:.2g}",
+                _bars(column, self.num_ranks, ramp),
+                "uniform" if self.shapes[i] == "uniform" else f"draws {self.shapes[i]}",
+            ]
+            for i, (label, column) in enumerate(zip(self.labels, columns_of(self.ranks).T, strict=True))
+        ]
+        title = (
+            f"{self.model}: ranks of the truth among {self.num_ranks - 1} draws in {len(self.simulations)} of "
+            f"{self.requested} simulations"
+        )
+        return "\n".join([title, lay_out(head, rows, _ROWS), *map(str, self.notices)])
+
+    def __str__(self) -> str:
+        return self.text(terminal_ramp())
+
+    __repr__ = __str__
+
+
+def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the ranks of all parameters in the order of the labels, shape `(simulation, k)`."""
+    return np.concatenate(
+        [some.reshape(len(some), math.prod(some.shape[1:])) for some in ranks.values()], axis=1
+    )
+
+
+def _bars(ranks: np.ndarray, num_ranks: int, ramp: str) -> str:
+    """A histogram over all possible ranks."""
+    count = min(_BARS, num_ranks)
+    bins = np.bincount(ranks * count // num_ranks, minlength=count)
+    heights = np.ceil(bins / max(bins.max(), 1) * (len(ramp) - 1)).astype(int)
+    return "".join(ramp[height] for height in heights)

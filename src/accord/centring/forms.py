@@ -1,0 +1,39 @@
+"""Write the non-centred forms of a model, for the notices of a run with a possible funnel."""
+
+from ..core.notice import Notice
+from ..density import LogDensity
+from ..diagnose.checks.dependence import model_program
+from ..mcmc.draws import Draws
+from ..report.evidence import Forms
+
+
+def forms_by_scale(density: LogDensity, draws: Draws) -> tuple[dict[str, Forms], tuple[Notice, ...]]:
+    """Return, by latent site, the sites whose scale it sets, each with the config of its non-centred form.
+
+    Nothing where no trajectory went wrong, so that a sound run pays nothing for it. With it comes a notice where the
+    model could not be looked at.
+    """
+    if not draws.counts["divergence"]["sample"].any():
+        return {}, ()
+    program = model_program(density)
+    if program is None:
+        return {}, ()
+    from .hierarchy import hierarchical_sites
+
+    try:
+        sites = hierarchical_sites(program, density.data)
+    except Exception as error:  # what is to help with a remedy must not cost the draws
+        return {}, (
+            Notice(
+                "info",
+                "forms_unknown",
+                f"the sites with an unknown scale could not be found: {type(error).__name__}: {error}",
+                "Draws diverged: try whether a non-centred form (`handlers.reparam`) helps.",
+            ),
+        )
+    found: dict[str, Forms] = {}
+    for site in sites:
+        form = ", ".join(f'"{name}": reparam.{type(each).__name__}()' for name, each in site.config.items())
+        for scale in site.scale_from:
+            found[scale] = (*found.get(scale, ()), (site.site, form))
+    return found, ()

@@ -1,0 +1,85 @@
+"""Hold proposed reparameterisations of a hierarchy, to read or to apply."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.tracebacks import entry_points
+from ..language.reparam.base import AbstractReparam
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Judgement on a site whose scale is unknown.
+
+    **Fields**
+    - `site`: its name. `scale_from`: the latent sites that its scale depends on.
+    - `share`: of what is known about each entry, given the other sites, the part that is from the data; in [0, 1],
+      shape of the auxiliary variable.
+    - `config`: what is proposed for it, by name; empty where it is to stay as it is.
+    """
+
+    site: str
+    scale_from: tuple[str, ...]
+    share: np.ndarray
+    config: Mapping[str, AbstractReparam]
+
+    @property
+    def decision(self) -> str:
+        """Describe the decision in words."""
+        if not self.config:
+            return "as it is"
+        num_kept = int(np.sum(self.share > 0.5))
+        is_mixed = any(isinstance(getattr(each, "centered", None), tuple) for each in self.config.values())
+        return f"non-centred, but for {num_kept} of {self.share.size}" if is_mixed else "non-centred"
+
+
+@entry_points
+@dataclass(frozen=True, eq=False)
+class Proposal(Mapping[str, AbstractReparam]):
+    """Proposed reparameterisation of the sites of a model; prints a table with reasons.
+
+    It is the `config` that `handlers.reparam` takes. `rows` has an entry for each site whose scale is unknown.
+
+    **Example**
+
+    >>> proposal = reparam.propose(centred_schools(sigma, y))
+    >>> {row.site: row.decision for row in proposal.rows}
+    {'theta': 'non-centred'}
+    """
+
+    rows: tuple[Judged, ...]
+
+    @property
+    def config(self) -> dict[str, AbstractReparam]:
+        """Proposed config by site."""
+        return {name: each for row in self.rows for name, each in row.config.items()}
+
+    def __getitem__(self, name: str) -> AbstractReparam:
+        return self.config[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.config)
+
+    def __len__(self) -> int:
+        return len(self.config)
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return "No site has a location and a scale of which the scale depends on another latent site."
+        header = ("site", "scale from", "share of the data", "proposed")
+        cells = [(row.site, ", ".join(row.scale_from), _range(row.share), row.decision) for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (header, *cells)
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _range(share: np.ndarray) -> str:
+    low, high = np.min(share, initial=1.0), np.max(share, initial=0.0)
+    return f"{low:.2f}" if share.size == 1 else f"{low:.2f} to {high:.2f}"

@@ -1,0 +1,1 @@
+"""Find which parts of a model depend on which, by tracing."""

@@ -1,0 +1,1 @@
+"""Evaluate a model without some of its sites, which are integrated out."""

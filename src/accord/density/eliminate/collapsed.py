@@ -1,0 +1,199 @@
+"""Evaluate a model without some of its sites, which are integrated out: they are normal given all others.
+
+The log density of the others is the whole log density at the mean of these sites, plus the logarithm of the volume of
+their normal distribution. Mean and precision come from derivatives of the model's own log density (`square`), once it
+was found to be quadratic (`exactness`). For a draw the sites are drawn from that distribution, by random numbers that
+are a function of the position of the others, so that they are the same however a run is done.
+"""
+
+import contextvars
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ...core import keys
+from ...core import precision as precision_scope
+from ...core.errors import ModelError, SiteError
+from ...core.notice import Notice
+from ...core.precision import Precision
+from ..layout import Layout
+from ..program import AbstractProgram, ModelProgram, Recorded, pieces_of
+from ..rows.conditions import listed
+from ..rows.row_files import in_memory
+from .normal.exactness import Look, check_exact, looking
+from .normal.groups import Groups
+from .normal.independence import independent_groups
+from .normal.separation import check_supports, positions_beside
+from .normal.square import Conditional, complete
+
+T = TypeVar("T")
+
+
+def collapsed(program: ModelProgram, data: Mapping[str, Any]) -> "CollapsedProgram | None":
+    """Build the program of the other sites; None where none is to be collapsed.
+
+    **Raises** `SiteError` where that is not exact, is too much, or meets a plate with a chunk; `ModelError` where no
+    other unknown is left, and for data that JAX is tracing.
+    """
+    layout = program.layout
+    if not layout.to_collapse:
+        return None
+    which = listed(layout.to_collapse)
+    if not layout.marginal.entries:
+        raise ModelError(
+            f"handlers.collapse: {which} are all the unknowns of the model {program.name!r}, so that nothing is left "
+            "to sample: their posterior is a normal distribution, and known. Leave one of them out."
+        )
+    if layout.chunked is not None:
+        plate, chunk = layout.chunked
+        raise SiteError(
+            f"handlers.collapse: {which} cannot be integrated out where the plate {plate!r} has chunk={chunk}: second "
+            "derivatives of all rows are needed at once. Leave `chunk=` out, or the sites out of `handlers.collapse`."
+        )
+    if any(isinstance(value, Tracer) for value in data.values()):
+        raise ModelError(
+            f"handlers.collapse: whether {which} can be integrated out is seen from the model's data, which a "
+            "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density outside, "
+            "and give it the traced data by `density.with_data({...})`."
+        )
+    groups = _at_once(independent_groups, program, in_memory(data))
+    check_supports(program, groups, data)
+    made = CollapsedProgram.of(program, groups)
+    made.check_exact(data)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class CollapsedProgram(AbstractProgram):
+    """A model without the sites that are collapsed; its data is that of the whole model.
+
+    **Fields**: `base`, the whole model; `groups`, of entries of the sites that depend on each other; `term`, the name
+    of what their distribution adds to the log density; `look`, compiled, tells whether that is exact.
+    """
+
+    base: ModelProgram
+    groups: Groups
+    name: str
+    layout: Layout
+    precision: Precision
+    term: str
+    look: Look
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @staticmethod
+    def of(base: ModelProgram, groups: Groups) -> "CollapsedProgram":
+        """Integrate the sites of these groups out of the whole model."""
+        term = "collapsed"
+        while term in {entry.name for entry in base.layout.sites}:
+            term += "_"
+        look = looking(base, groups)
+        layout = base.layout.marginal
+        return CollapsedProgram(base, groups, base.name, layout, base.precision, term, look, base.constants)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is compiled does not travel.
+        return CollapsedProgram.of, (self.base, self.groups)
+
+    @property
+    def whole(self) -> ModelProgram:
+        """The whole model."""
+        return self.base
+
+    def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
+        """Cut a position into pieces of the whole model, with zeros for the sites that are collapsed."""
+        zeros = jnp.zeros((self.groups.num, self.groups.size), position.dtype)
+        return {**self._others(position), **self.groups.unstack(zeros)}
+
+    def conditional(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
+        """Find the normal distribution of the sites that are collapsed, given all others."""
+        others = self._others(position)
+
+        def log_density(z: jax.Array) -> Any:
+            first, *rest = self.base.terms_at({**others, **self.groups.unstack(z)}, data).values()
+            return sum(rest, start=first)
+
+        return complete(log_density, self.groups.num, self.groups.size, position.dtype)
+
+    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Evaluate the whole model's terms at the mean of the collapsed sites, and add their volume."""
+        normal = self.conditional(position, data)
+        found = self.base.terms_at({**self._others(position), **self.groups.unstack(normal.mean)}, data)
+        return {**found, self.term: normal.log_volume}
+
+    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Values of the whole model's sites, with one draw of those that are collapsed for each position."""
+        return self.base.values(self.whole_position(position, self._draw(position, data)[0]), data)
+
+    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+        """Evaluate the whole model at that draw, without the log density of the draw given the others."""
+        z, log_density = self._draw(position, data)
+        values, known = self.base.recorded(self.whole_position(position, z), data)
+        return values, known and (known[0], known[1] - log_density)
+
+    def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Values of the whole model's sites, with those that are collapsed at their mean."""
+        return self.base.values(self.whole_position(position, self.conditional(position, data).mean), data)
+
+    def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Unconstrained pieces of the sites that are not collapsed."""
+        return positions_beside(self.base, self.groups, values, data)
+
+    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Count as the whole model does, at the mean."""
+        return self.base.non_finite(
+            self.whole_position(position, self.conditional(position, data).mean), data
+        )
+
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
+        """Check as the whole model does; and, unless JAX traces the data, that integrating out is exact."""
+        notices = self.base.check(data)
+        if not any(isinstance(value, Tracer) for value in data.values()):
+            self.check_exact(data)
+        return notices
+
+    def check_exact(self, data: Mapping[str, Any]) -> None:
+        """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
+        _at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
+
+    def rebuilt(
+        self, data: Mapping[str, Any]
+    ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
+        """Trace the whole model again, and examine it anew."""
+        program, arrays, notices = ModelProgram.from_model(self.base.template.marked(data), self.precision)
+        return collapsed(program, arrays) or program, arrays, notices
+
+    def whole_position(self, position: jax.Array, z: jax.Array) -> jax.Array:
+        """Put together a whole position, from the other sites and the stacked collapsed values."""
+        pieces = {**self._others(position), **self.groups.unstack(z)}
+        return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in self.base.layout.entries])
+
+    def _draw(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
+        """Draw stacked values of the collapsed sites for a position, with their log density given the others."""
+        normal = self.conditional(position, data)
+        key = keys.of_numbers(position)
+        noise = {
+            name: keys.normal(key, int(np.prod(shape)), place, position.dtype).reshape(shape)
+            for place, (name, shape) in enumerate(self.groups.sites)
+        }
+        length = sum((jnp.sum(each**2) for each in noise.values()), start=jnp.zeros((), position.dtype))
+        return normal.mean + normal.deviation(self.groups.stack(noise)), -0.5 * length - normal.log_volume
+
+    def _others(self, position: jax.Array) -> dict[str, jax.Array]:
+        return pieces_of(position, self.layout.entries)
+
+
+def _at_once(function: Callable[..., T], *arguments: Any) -> T:
+    """Compute in float64, also while JAX traces something around this: its traces belong to a thread."""
+
+    def run() -> T:
+        with precision_scope.scope("float64"):
+            return function(*arguments)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(contextvars.copy_context().run, run).result()

@@ -1,0 +1,1 @@
+"""Integrate out sites that are normal given all others."""

@@ -1,0 +1,1 @@
+"""Say what is wrong with a model or a run, and where."""

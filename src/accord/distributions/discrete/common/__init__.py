@@ -1,0 +1,1 @@
+"""What several distributions of counts share."""

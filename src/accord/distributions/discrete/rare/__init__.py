@@ -1,0 +1,1 @@
+"""Distributions of counts that few models need."""

@@ -1,0 +1,1 @@
+"""Vectors that are normal, or are maps of normal vectors."""

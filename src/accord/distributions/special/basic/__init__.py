@@ -1,0 +1,1 @@
+"""Functions that most others are written with."""

@@ -1,0 +1,1 @@
+"""Incomplete gamma and beta functions, and their ratios."""

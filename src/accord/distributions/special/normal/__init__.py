@@ -1,0 +1,1 @@
+"""The normal distribution function and its relatives."""

@@ -1,0 +1,1 @@
+"""The Student t distribution function, and the chi distribution that scales it."""

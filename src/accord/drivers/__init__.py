@@ -1,1 +1,0 @@
-"""Drive chains through compiled programs, and keep what they draw."""

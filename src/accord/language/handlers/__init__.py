@@ -1,0 +1,1 @@
+"""Change what a model means from the outside."""

@@ -1,0 +1,1 @@
+"""Sites inside of functions that JAX traces: scans and branches."""

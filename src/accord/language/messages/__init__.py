@@ -1,0 +1,1 @@
+"""Find the lines of users, and write the advice in messages."""

@@ -1,0 +1,266 @@
+"""Trace a log density once, and compile the two programs of a run."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.extend.core
+import numpy as np
+
+from ..adaptation import metric as metrics
+from ..core.collection import collection_put_off
+from ..core.precision import scope
+from ..core.traced import equations, key_of
+from ..core.tree import shapes
+from ..density import LogDensity, sharded
+from ..density.ahead import split
+from ..density.leaks import check_leaks
+from ..density.parts import recorded
+from ..density.rows.blocks import mesh_of, using
+from ..density.tall import ByColumns
+from ..executors import gather
+from ..kernels.base import AbstractKernel
+from ..kernels.vectors import IN_TURN
+from ..programs.alike import MANY_SITES, gradient_of_merged, merged
+from ..programs.alike.bundles import Bundles, bundled, unbundled
+from ..programs.callbacks import check_callbacks, without_raising
+from ..programs.compiler import (
+    PROGRAMS,
+    compile_lowered,
+    is_batched_lapack,
+    is_large_gradient,
+    one_at_a_time,
+    spans_devices,
+)
+from ..programs.needed import only
+from ..programs.placement import Placement
+from ..runs.constants import Constants
+from .block import NUM_PLACES, Limits, start_state
+from .columns import Sites
+from .ensemble_program import program_for
+from .plan import Plan
+from .sites_program import sites_program, sizes
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a run, bound to its data.
+
+    **Fields**
+    - `advance(chain, metric, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
+    - `sites`: results are sites as `site/x`, and the parts of the log densities as `stat/log_prior` and
+      `stat/log_likelihood`, if there are any. See `sites_program`.
+    - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
+    - `is_cached`: whether this process had already compiled them.
+    - `constants`: the numbers in them; None if they are not compared, as where rows are shared out.
+    - `put`: puts a tree of arrays where they take their arguments from.
+    """
+
+    advance: Callable[..., Any]
+    sites: Sites
+    seconds: dict[str, float]
+    is_cached: bool
+    constants: Constants | None
+    put: Callable[[Any], Any]
+
+
+def compile_programs(
+    target: LogDensity,
+    plan: Plan,
+    devices: Sequence[Any] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Programs:
+    """Compile both programs for some devices (None is JAX's default one), or find them in the cache.
+
+    `meanwhile()` is called while only XLA has work to do. Python prepares the first program alone before it hands it to
+    XLA, and the second one afterwards.
+
+    The cache is keyed by the traced operations, not by the function: a model whose globals changed gets a new program,
+    and a rewritten model with the same operations gets the same one. Arrays that a model closes over are arguments of
+    the program, like its data; arrays that a jitted function in it closes over are part of the program.
+
+    **Raises** `OptionError` for a Python callback in a float64 run if JAX's own threads work in float32.
+    """
+    began = time.perf_counter()
+    precision, lanes, rows = plan.precision, plan.lanes, plan.segment
+    dim, dtype = plan.dim, plan.dtype
+    here = tuple(devices or jax.local_devices()[:1])
+    place = Placement(here if devices or plan.shard else ())
+    if plan.shard:
+        target = sharded(target, mesh_of(here), dict(plan.shard))
+    position, log_density = jax.ShapeDtypeStruct((dim,), dtype), jax.ShapeDtypeStruct((), dtype)
+    data = shapes(target.data)
+
+    bundles: Bundles = {}
+
+    def value(data: Any, position: Any) -> Any:
+        return target.with_data(data)(position)
+
+    def evaluate(data: Any, position: Any) -> Any:
+        return target.with_data(data).value_and_grad(position)
+
+    def record(data: Any, position: Any, log_density: Any) -> Any:
+        nonlocal bundles
+        values, parts = recorded(target.with_data(data), position, log_density)
+        values, bundles = bundled(values)
+        sites = {f"site/{name}": value for name, value in values.items()}
+        return sites | {f"stat/{name}": part for name, part in parts.items()}
+
+    has_many = len(target.layout.sites) >= MANY_SITES and not plan.shard
+    with using(here), collection_put_off():
+        found = gradient_of_merged(value, data, position) if has_many else None
+        gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
+        kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
+    kept = without_raising(kept)
+    if not plan.shard:  # Blocks of data give the same bits on any number of devices.
+        gradient, kept = merged(gradient), merged(kept)
+    check_leaks(target, position, (*gradient.consts, *kept.consts))
+    names = tuple(sorted(values))  # the order in which JAX takes a dict apart
+    for closed in (gradient, kept):
+        check_callbacks(closed.jaxpr, precision)
+    # Several lanes multiply matrices by matrices, which is as fast by rows.
+    is_one_lane = lanes == 1 and not plan.kernel.is_ensemble
+    has_columns = jax.default_backend() == "cpu" and is_one_lane and not plan.shard
+    whole, columns = gradient, ByColumns.of(gradient, data, kept) if has_columns else ByColumns()
+    gradient, kept = columns.in_gradient(gradient), columns.in_program(kept)
+    every = [each for closed in (gradient, kept) for each in equations(closed.jaxpr)]
+    cut = target.program.cut_data
+    consts, site_consts = tuple(gradient.consts), tuple(kept.consts)
+    room, batch = sizes(kept.jaxpr, plan)
+    # How far a program goes is an argument of it, and so is the acceptance to aim at.
+    # The form of the metric is data, but for how many directions there is room.
+    program_kernel, rank = plan.kernel.compiled, plan.metric_rank
+    key = (
+        key_of(gradient),
+        key_of(kept),
+        names,
+        repr(shapes((consts, site_consts))),
+        program_kernel,
+        rank,
+        precision,
+        lanes,
+        rows,
+        batch,
+        jax.default_backend(),
+        tuple(device.id for device in place.devices),
+    )
+
+    # Blocks of data give the same bits on any number of devices, for which there is one way to compile.
+    is_large = not plan.shard and is_large_gradient(gradient, dim, lanes)
+    is_cpu, is_wide = jax.default_backend() == "cpu", any(spans_devices(each) for each in every)
+
+    def build() -> tuple[Any, Any]:
+        is_whole = plan.shard or is_wide or len(place.devices) > 1
+        parts = None if is_whole else split(gradient, len(jax.tree.leaves(data)))
+
+        def advance(in_pieces: bool) -> Any:
+            in_turn = IN_TURN if is_cpu else 0
+            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
+
+            def advance(consts: Any, data: Any, *rest: Any) -> Any:
+                if parts is None:
+                    return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+                return run(parts.bound(consts, jax.tree.leaves(data)), *rest)
+
+            return jax.jit(advance, out_shardings=place.everywhere)
+
+        def sites(consts: Any, data: Any, *rest: Any) -> Any:
+            def named(kind: str, *at: Any) -> dict[str, Any]:
+                is_wanted = [name.startswith(kind) for name in names]
+                wanted = only(kept, is_wanted, keeps_effects=kind == "site/")
+                found = _call(wanted, consts, data, *at)
+                return dict(zip([name for name in names if name.startswith(kind)], found, strict=True))
+
+            run = sites_program(partial(named, "site/"), partial(named, "stat/"), room, batch)
+            return run(*rest)
+
+        drawn = (
+            jax.ShapeDtypeStruct((room, dim), dtype),
+            jax.ShapeDtypeStruct((room,), dtype),
+            np.int32(0),
+            np.int32(0),
+        )
+        arguments = _advance_arguments(program_kernel, dim, rank, dtype, lanes)
+        # Without their names: a model whose arguments are called otherwise may share the program.
+        unnamed = place.shapes_of_data(columns.shapes(data), cut)
+        arguments, drawn = place.shapes((arguments, drawn))
+        arguments = (place.shapes(consts), unnamed, *arguments)
+        # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
+        # the same program on several devices.
+        in_pieces = is_cpu and not is_whole
+        with collection_put_off():
+            lowered_advance = advance(in_pieces).lower(*arguments)
+        nonlocal traced
+        traced = time.perf_counter()
+
+        def compile_advance() -> Any:
+            with scope(precision):
+                try:
+                    return compile_lowered(lowered_advance, is_large=is_large)
+                except jax.errors.JaxRuntimeError as error:
+                    if not in_pieces:
+                        raise
+                    # A release of XLA that cannot compile the pieces, or something in this model that `plain` misses.
+                    warnings.warn(
+                        "XLA could not compile the sampling loop in pieces. The run continues with the whole loop, "
+                        f"whose steps take some microseconds longer, for the same posterior: {error}",
+                        RuntimeWarning,
+                        stacklevel=1,
+                    )
+                    return compile_lowered(advance(False).lower(*arguments), is_large=is_large)
+
+        def compile_sites() -> Any:
+            with scope(precision):
+                program = jax.jit(sites, out_shardings=place.everywhere)
+                lowered = program.lower(place.shapes(site_consts), unnamed, *drawn)
+                meanwhile()
+                return compile_lowered(lowered)
+
+        first, second = gather([compile_advance, compile_sites])
+        return first, second
+
+    traced = time.perf_counter()
+    (advance, sites), is_cached = PROGRAMS.get(key, build)
+    done = time.perf_counter()
+    if is_cached:
+        meanwhile()
+    if (is_wide and not devices) or (is_cpu and any(is_batched_lapack(each, lanes) for each in every)):
+        advance, sites = one_at_a_time(advance), one_at_a_time(sites)
+    on_device = (*place.put((consts, site_consts)), place.put_data(columns.stored(target.data), cut))
+    return Programs(
+        lambda *rest: advance(on_device[0], on_device[2], *rest),
+        Sites(
+            lambda *rest: unbundled(sites(on_device[1], on_device[2], *rest), bundles, "site/"), room, batch
+        ),
+        {"trace": traced - began, "compile": done - traced},
+        is_cached,
+        # A program for several devices has numbers of its own.
+        None if plan.shard else Constants.of(whole),
+        place.put,
+    )
+
+
+def _advance_arguments(kernel: AbstractKernel, dim: int, rank: int, dtype: np.dtype, lanes: int) -> Any:
+    zero = np.zeros(dim, dtype)
+    arguments = (
+        start_state(kernel, zero),
+        metrics.initial_metric(zero, rank),
+        np.zeros(2, np.uint32),
+        np.zeros(2, np.uint32),
+        Limits.at(0, 0, 0, 0.0, np.zeros((NUM_PLACES, dim), dtype)),
+    )
+    if lanes == 1 and not kernel.is_ensemble:
+        return shapes(arguments)
+    state, metric, *rest = jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct((lanes, *leaf.shape), leaf.dtype), arguments
+    )
+    return state, shapes(arguments[1]) if kernel.is_ensemble else metric, *rest
+
+
+def _call(closed: Any, consts: Any, data: Any, *rest: Any) -> list[Any]:
+    function = jax.extend.core.jaxpr_as_fun(jax.extend.core.ClosedJaxpr(closed.jaxpr, consts))
+    return function(*jax.tree.leaves(data), *rest)

@@ -1,0 +1,190 @@
+"""Build the program that moves chains.
+
+It contains the gradient once: starting points, the search for a step size, warm-up and sampling all use its
+loop, with one gradient per iteration. Everything that may change between runs of one model (data, metric, step
+size, seed, how many draws) is an argument, so that changing it compiles nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from ..adaptation import step_size as step_sizes
+from ..adaptation.schedule import EARLY_PART
+from ..adaptation.step_size import StepSizeState
+from ..core import keys
+from ..core.tree import node, where
+from ..kernels.base import DRAW, EVALUATE, PROBE, AbstractKernel, Info, Point, Tuning
+from ..kernels.integrator import Target
+from ..kernels.metric import Metric
+from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
+from ..kernels.vectors import IN_TURN, put_row, put_rows
+from ..programs.loop import marked, while_loop_in_pieces
+from .block import NUM_PLACES, STATS, Block, ChainState, Limits
+
+T = TypeVar("T")
+
+_LANES = "lanes"
+
+
+@node
+class _Row:
+    """The draw in progress, as a row of a block."""
+
+    position: Float[Array, " dim"]
+    gradient: Float[Array, " dim"]
+    stats: Float[Array, " stat"]
+
+
+@node
+class _Lane:
+    """State that one lane carries from step to step."""
+
+    chain: ChainState
+    item_key: UInt32[Array, " 2"]
+    num_gradients: Int[Array, ""]
+
+
+def advance_program(
+    kernel: AbstractKernel,
+    dim: int,
+    dtype: np.dtype,
+    lanes: int,
+    rows: int,
+    in_pieces: bool = True,
+    in_turn: int = IN_TURN,
+) -> Callable[..., Any]:
+    """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+
+    `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
+    With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
+    draws. With more than `in_turn` lanes, their rows are written by one scatter.
+    """
+
+    def run(
+        evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
+    ) -> tuple[ChainState, Block]:
+        first_draw, evaluate = chain.draw, marked(evaluate)
+
+        def step_active(lane: _Lane, metric: Metric, key: Array, limits: Limits, first: Array) -> Any:
+            # Rows are written for all lanes together, outside of the `vmap`.
+            new, row, _ = _step(
+                kernel, evaluate, lane, metric, key, limits, rarely_in_lanes(_LANES), (), lambda kept, _: kept
+            )
+            active = _is_active(lane, limits)
+            # A lane that waits for others writes to the spare row.
+            return where(active, new, lane), row, jnp.where(active, _row_of(lane, first), rows)
+
+        def body(carry: tuple[_Lane, _Row]) -> tuple[_Lane, _Row]:
+            lane, buffers = carry
+            if lanes == 1:
+                at = _row_of(lane, first_draw)
+
+                def keep(buffers: _Row, row: _Row) -> _Row:
+                    return jax.tree.map(lambda rows, value: put_row(rows, at, value), buffers, row)
+
+                new, _, buffers = _step(kernel, evaluate, lane, metric, key, limits, rarely, buffers, keep)
+                return new, buffers
+            mapped = jax.vmap(step_active, axis_name=_LANES)
+            new, row, at = mapped(lane, metric, key, limits, first_draw)
+            return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values, in_turn), buffers, row)
+
+        leading = (rows,) if lanes == 1 else (lanes, rows + 1)
+        widths = (dim, dim, len(STATS))
+        buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
+        lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
+        loop = while_loop_in_pieces if in_pieces and lanes == 1 else jax.lax.while_loop
+        lane, buffers = loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
+        return lane.chain, Block(buffers.position, buffers.gradient, buffers.stats, lane.num_gradients)
+
+    return run
+
+
+def _is_active(lane: _Lane, limits: Limits) -> Bool[Array, "..."]:
+    return (lane.chain.draw < limits.stop) & (lane.num_gradients < limits.max_gradients)
+
+
+def _row_of(lane: _Lane, first_draw: Array) -> Int[Array, ""]:
+    """Return the row of a block for the current item of a lane: by draws, and by candidates before the first."""
+    return jnp.where(lane.chain.mode == EVALUATE, lane.num_gradients, lane.chain.draw - first_draw)
+
+
+def _step(
+    kernel: AbstractKernel,
+    evaluate: Target,
+    lane: _Lane,
+    metric: Metric,
+    key: UInt32[Array, " 2"],
+    limits: Limits,
+    rarely: Rarely,
+    kept: T,
+    keep: Callable[[T, _Row], T],
+) -> tuple[_Lane, _Row, T]:
+    """Advance once, and finish a draw, evaluation or probe if this completes it: its row is then kept."""
+    chain = lane.chain
+    is_early = chain.draw < limits.num_warmup // EARLY_PART
+    has_short = limits.has_short_draws & (chain.draw >= limits.num_warmup)
+    step_size = chain.step_size.step_size
+    step_size *= jnp.where(has_short, step_sizes.shortening(chain.draw, step_size.dtype), 1)
+    tuning = Tuning(step_size, metric, is_early)
+    state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
+    stats = _stats(state.point.log_density, info, tuning.step_size)
+    num_gradients = lane.num_gradients + 1
+    goes_on = (chain.mode == EVALUATE) & (num_gradients < limits.max_gradients)
+
+    def finish(old: Any) -> Any:
+        *_, point, kept = old
+        kept = keep(kept, _Row(point.position, point.gradient, stats))
+        next_point = where(goes_on, place_number(limits.places, num_gradients), point)
+        return *_finish(chain, info, goes_on, key, limits), next_point, kept
+
+    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point, kept)
+    adapted, mode, draw, num_tuning, item_key, point, kept = rarely(info.is_complete, finish, unchanged)
+    row = _Row(state.point.position, state.point.gradient, stats)
+    chain = ChainState(replace(state, point=point), adapted, mode, draw, num_tuning)
+    return _Lane(chain, item_key, num_gradients), row, kept
+
+
+def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> Point:
+    """Return a candidate to evaluate."""
+    position = jax.lax.dynamic_index_in_dim(places, jnp.minimum(number, NUM_PLACES - 1), keepdims=False)
+    return Point(position, jnp.zeros((), places.dtype), jnp.zeros_like(position))
+
+
+def _finish(
+    chain: ChainState, info: Info, goes_on: Bool[Array, ""], key: Array, limits: Limits
+) -> tuple[StepSizeState, Array, Array, Array, Array]:
+    is_draw, is_probe = chain.mode == DRAW, chain.mode == PROBE
+    is_warmup = chain.draw < limits.num_warmup
+    acceptance = jnp.where(info.is_divergent | info.is_non_finite, 0, info.acceptance)
+    probed, is_found = step_sizes.probe(chain.step_size, acceptance)
+    updated = step_sizes.update(chain.step_size, info.acceptance, limits.target_accept)
+    updated = step_sizes.freeze(updated, chain.draw + 1 == limits.num_warmup)
+    adapted = where(is_probe, probed, where(is_draw & is_warmup, updated, chain.step_size))
+    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, jnp.where(goes_on, EVALUATE, PROBE))
+    mode = mode.astype(jnp.int32)
+    draw, num_tuning = chain.draw + is_draw, chain.num_tuning + ~is_draw
+    is_draw = mode == DRAW
+    use = jnp.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
+    number = jnp.where(is_draw, draw, num_tuning).astype(jnp.uint32)
+    return adapted, mode, draw, num_tuning, keys.item(key, use, number)
+
+
+def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
+    columns = (
+        log_density,
+        info.energy,
+        info.is_divergent,
+        # 1 where the log density was not finite, 2 where the gradient alone was not.
+        info.is_non_finite.astype(jnp.int32) * (1 + info.has_density.astype(jnp.int32)),
+        info.num_steps,
+        info.depth,
+        info.acceptance,
+        step_size,
+    )
+    return jnp.stack([column.astype(step_size.dtype) for column in columns])

@@ -1,0 +1,150 @@
+"""Find the starting point of each chain: evaluate its candidates by the sampling program, and choose one.
+
+A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends before
+the chain has found its way in; the best of ten is still dispersed, and costs ten gradients. It may also lie below a
+mode that has next to no mass, which the chain would reach and not leave. So the best places are climbed from, and where
+that leads to tops of which one has far more mass than another, the chain begins there. Not so a chain of which a user
+has given values: a climb would move them, and who gives them may mean the lighter mode.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...adaptation import metric as metrics
+from .. import ensembles
+from ..block import NUM_PLACES
+from ..chain import Chain
+from ..held import on_host
+from ..machine import Machine
+from .ascent import Climb, Place, around, ascend, log_mass
+from .evaluate import Lookout
+
+_Number = tuple[int, int]  # of a climb: its lane, and which it is there
+
+_NUM_CLIMBS = 6  # of which all would have to miss what four in ten miss
+_FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
+_MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
+
+
+class StartFailedError(Exception):
+    """Error of a chain without a finite starting point, for the caller to explain.
+
+    **Fields**: `chain`; `position`, shape `(dim,)`: the most promising one: a finite log density is better than
+    -inf, and that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
+    """
+
+    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
+        found = f"no starting point with a finite log density and gradient in {num_tries} tries, {origin}"
+        if num_tries == 1:
+            found = (
+                f"the log density or its gradient is not finite at its only starting point, {origin}; give others, or "
+                "leave sites out to have them drawn"
+            )
+        super().__init__(f"{what} {chain}: {found}")
+        self.chain, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
+        self.what = what
+
+    is_final = True  # to try again would change nothing
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin, self.what)
+
+
+def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
+    """Place every chain without a starting point at its start, evaluated.
+
+    The result depends on each chain alone, and not on chains in other lanes.
+
+    **Raises** `StartFailedError` if a chain finds none.
+    """
+    plan, points = machine.plan, machine.plan.start
+    lookout = Lookout.of(machine, chains)
+    tried: dict[int, list[Place]] = {lane: [] for lane, chain in enumerate(chains) if not chain.is_started}
+    tries = {lane: points.num_tries(chains[lane].number) for lane in tried}
+    first = 0
+    while searching := [lane for lane in tried if first < tries[lane] and not _best(tried[lane])]:
+        places = {
+            lane: [
+                points.position(plan.seed, chains[lane].number, attempt, plan.dim).astype(plan.dtype)
+                for attempt in range(first, min(first + NUM_PLACES, tries[lane]))
+            ]
+            for lane in searching
+        }
+        for lane, found in lookout.look(places).items():
+            tried[lane] += found
+        first += NUM_PLACES
+    best = {lane: _best(places) for lane, places in tried.items()}
+    for lane, places in tried.items():
+        if not best[lane]:
+            nearest = max(places, key=lambda place: place.use)
+            raise StartFailedError(chains[lane].number, nearest.position, tries[lane], points.origin)
+    starts = {lane: places[0].position for lane, places in best.items()}
+    if not plan.is_ensemble:  # its chains are many, and what they learn is that of all
+        drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
+        starts |= _heaviest(lookout, plan.dim, drawn)
+    lookout.stand(starts)
+    for lane in starts:
+        chain = chains[lane]
+        chain.is_started = True
+        chain.metric = metrics.initial_metric(
+            np.asarray(on_host(chain.state.kernel).point.gradient), plan.metric_rank
+        )
+    if plan.is_ensemble:
+        ensembles.begin(chains)
+
+
+def _best(places: Sequence[Place]) -> list[Place]:
+    """Return the best candidates of a chain, best first."""
+    usable = [place for place in places if place.is_usable]
+    return sorted(usable, key=lambda place: -place.height)[:_NUM_CLIMBS]
+
+
+def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
+    """Choose each chain's start: its best candidate, or the mode with most mass if modes differ much."""
+
+    def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
+        wanted: dict[int, list[np.ndarray]] = {}
+        for (lane, _), position in positions.items():
+            wanted.setdefault(lane, []).append(position)
+        found = {lane: iter(places) for lane, places in lookout.look(wanted).items()}
+        return {number: next(found[number[0]]) for number in positions}
+
+    starts = {lane: places[0].position for lane, places in best.items()}
+    several = {lane: places for lane, places in best.items() if len(places) > 1}
+    if dim > _MAX_DIM or not several:
+        return starts
+    begun = {(lane, n): place for lane in several for n, place in enumerate(several[lane])}
+    climbs = ascend(begun, evaluate, _level)
+    for lane, places in several.items():
+        tops = [climbs[lane, n].end for n in range(len(places)) if not climbs[lane, n].is_lost]
+        if not _are_apart([top.height for top in tops]):
+            continue
+        beside = [lookout.look({lane: around(top.position)})[lane] for top in tops]
+        masses = [log_mass(top, places) for top, places in zip(tops, beside, strict=True)]
+        if _are_apart(masses):
+            # From below, a chain need not end where a climb does: it begins on the top.
+            starts[lane] = tops[int(np.nanargmax(masses))].position
+    return starts
+
+
+def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
+    """Return the climbs of lanes whose modes cannot differ much any more."""
+    lanes: dict[int, list[Climb]] = {}
+    for (lane, _), climb in climbs.items():
+        if not climb.is_lost:
+            lanes.setdefault(lane, []).append(climb)
+    level = {
+        lane
+        for lane, going in lanes.items()
+        if all(each.is_near_end for each in going)
+        and max(each.height for each in going) - min(each.height for each in going) < _FAR / 2
+    }
+    return {(lane, n) for lane, n in climbs if lane in level}
+
+
+def _are_apart(logs: Sequence[float]) -> bool:
+    """Return whether one value is far from another; unknown ones are left out."""
+    known = [each for each in logs if np.isfinite(each)]
+    return bool(known) and max(known) - min(known) > _FAR

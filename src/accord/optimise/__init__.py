@@ -1,0 +1,1 @@
+"""Find modes of posteriors."""

@@ -1,0 +1,100 @@
+"""Compile programs of an objective: climbs, and its height at several points.
+
+All of it in the scope of the density's precision, which the caller enters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.precision import float_dtype
+from ...core.tree import to_numpy
+from ...density import LogDensity
+from ...density.parts import log_likelihood, log_posterior
+from ...programs.standalone import compile_alone
+from .climb import climb
+
+Objective = Callable[[LogDensity, jax.Array], jax.Array]
+
+OBJECTIVES: dict[str, Objective] = {"map": log_posterior, "mle": log_likelihood}
+"""By the name of the estimator, what it makes as high as it can."""
+
+AT_ONCE = 64
+"""Points of which the heights, or the values of sites, are worked out in one call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Climbs:
+    """Ends of climbs.
+
+    **Fields**
+    - `positions`: shape `(start, dim)`. `heights`: shape `(start,)`, NaN for a start without a finite place.
+    - `is_settled`: whether it ended where it could gain nothing more. `num_steps` of each.
+    """
+
+    positions: np.ndarray
+    heights: np.ndarray
+    is_settled: np.ndarray
+    num_steps: np.ndarray
+
+
+def climbing(
+    density: LogDensity, objective: Objective, candidates: np.ndarray
+) -> Callable[[np.ndarray, int], Climbs]:
+    """Compile climbs from candidates of this shape, `(start, place, dim)`, in so many steps at most."""
+
+    def climbs(density: LogDensity, candidates: Any, max_steps: Any) -> dict[str, Any]:
+        evaluate = jax.value_and_grad(lambda position: objective(density, position))
+        ends = jax.vmap(lambda places: climb(evaluate, places, max_steps))(candidates)
+        return {
+            "positions": ends.position,
+            "heights": jnp.where(jnp.isfinite(ends.value), ends.value, jnp.nan),
+            "is_settled": ends.is_settled,
+            "num_steps": ends.num_steps,
+        }
+
+    program = compile_alone(density, climbs, candidates, np.int32(0))
+    return lambda candidates, max_steps: Climbs(**to_numpy(program(candidates, np.int32(max_steps))))
+
+
+def heights(density: LogDensity, objective: Objective) -> Callable[[np.ndarray], np.ndarray]:
+    """Compile the objective at positions of shape `(n, dim)`."""
+
+    def values(density: LogDensity, positions: Any) -> Any:
+        return jax.lax.map(lambda position: objective(density, position), positions)
+
+    return in_batches(density, values)
+
+
+def values_of_sites(density: LogDensity) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """Compile the values of latent and deterministic sites at positions of shape `(n, dim)`."""
+
+    def values(density: LogDensity, positions: Any) -> Any:
+        return jax.lax.map(density.constrain, positions)
+
+    return in_batches(density, values)
+
+
+def in_batches(
+    density: LogDensity, function: Callable[[LogDensity, Any], Any]
+) -> Callable[[np.ndarray], Any]:
+    """Compile a function of a batch of positions; the result takes any number of them."""
+    example = np.zeros((AT_ONCE, density.dim), _dtype(density))
+    program = compile_alone(density, function, example)
+
+    def run(positions: np.ndarray) -> Any:
+        count = len(positions)
+        padded = np.zeros((max(-(-count // AT_ONCE), 1) * AT_ONCE, density.dim), example.dtype)
+        padded[:count] = positions
+        parts = [to_numpy(program(batch)) for batch in padded.reshape(-1, AT_ONCE, density.dim)]
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
+
+    return run
+
+
+def _dtype(density: LogDensity) -> np.dtype:
+    return float_dtype(density.program.precision)

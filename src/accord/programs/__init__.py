@@ -1,0 +1,1 @@
+"""Compile functions by XLA, and keep what was compiled."""

@@ -1,0 +1,27 @@
+"""Read a stored run without its model."""
+
+from pathlib import Path
+
+from ..core.options import checks_options
+from ..mcmc.draws import Draws
+from ..storage import RunFolder
+from .stored.record import read
+
+
+@checks_options
+def load(path: str | Path) -> Draws:
+    """Return the draws of the run in folder `path`, as `infer.sample` returned them.
+
+    A run that was killed before its end gets its notices now. A damaged run is read up to the damage, which
+    `draws.problems` names, with a notice of severity error. Nothing is written, so that the run may go on meanwhile.
+
+    **Raises** `StorageError` if the folder holds no run, or if no accord has written what it holds.
+
+    **Example**
+
+    >>> folder = infer.RunFolder("run")
+    >>> kept = infer.sample(eight_schools(sigma, y), draws=200, chains=2, store=folder, quiet=True)
+    >>> infer.load("run")
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
+    """
+    return read(RunFolder(path).load())

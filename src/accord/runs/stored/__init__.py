@@ -1,0 +1,1 @@
+"""Write runs into stores and read them back."""

@@ -1,0 +1,211 @@
+"""Convert between stored runs and `Draws`: manifests, segments and records."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ...core.notice import Notice, by_severity
+from ...core.series import AbstractSeries, InMemory
+from ...mcmc.block import PART_DTYPES, STAT_DTYPES
+from ...mcmc.draws import Draws
+from ...mcmc.endings import KINDS, PHASES, Tally
+from ...mcmc.plan import Stretch
+from ...mcmc.tuning import tuning_of
+from ...report import examine
+from ...report.evidence import Blamed, Forms
+from ...report.labels import read_written
+from ...storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
+from ..fingerprint import STORED
+from ..scheduler import Failure
+from ..stopping.sights import drawn_sites, first_draws
+from ..stopping.stopping import at_cap
+from .checked import check_end, check_layout, check_work
+from .damage import OF_PARTS, damaged
+from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
+from .restore import end_state
+
+WORK = "piece_gradients"
+
+
+def to_segment(stretch: Stretch, thinning: int, target: np.ndarray | None = None) -> Segment:
+    """Convert a stretch to a segment: every `thinning`-th draw after warm-up, the first included; all of warm-up.
+
+    `target`: fingerprint of the target, shape `(3, 2)`, which is stored too.
+    """
+    step = thinning if stretch.phase == "sample" else 1
+    state = end_state(stretch)
+    state[WORK] = np.asarray(stretch.num_gradients)
+    if target is not None:
+        state[STORED] = target
+    start, stop = -(-stretch.start // step), -(-stretch.stop // step)
+    return Segment(stretch.chain, stretch.phase, start, stop, stretch.arrays, state)
+
+
+def assemble(
+    run: AbstractRun,
+    data: Mapping[str, Any] | None = None,
+    spilled: Sequence[Segment] = (),
+    lost: Sequence[Mapping[str, Any]] | None = None,
+) -> Draws:
+    """Read every valid segment of `run`; after an interruption, chains are cut to the shortest.
+
+    `data`: the arguments of the model, if it is attached. `spilled`: segments that the store could not write. `lost`:
+    records of failed chains, which the run holds itself if it could write them. Failed chains are left out, unless
+    there are no others.
+    """
+    manifest = run.manifest
+    check_layout(manifest)
+    records: dict[str, Any] = dict(run.records)
+    lost = tuple(stored_losses(run) if lost is None else lost)
+    failed = lost_chains(lost)
+    chains = tuple(chain for chain in manifest["chains"] if chain not in failed) or tuple(manifest["chains"])
+    num_draws = num_kept(run)
+    segments = {
+        chain: [*run.segments(chain), *(each for each in spilled if each.chain == chain)] for chain in chains
+    }
+    # Chains may have gone on beyond the draw at which a stopping rule held.
+    segments = {chain: first_draws(each, num_draws) for chain, each in segments.items()}
+    layout: dict[str, Any] = manifest["layout"]
+    position = ("position", (layout["dim"],), manifest["precision"])
+    parts = list(segments.values())
+    for chain in parts:
+        for each in chain:
+            check_work(each)
+        for each in chain[-1:]:
+            check_end(each, layout["dim"])
+    counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
+    complete = all(count >= num_draws for count in counts) and not run.problems and not failed
+    return Draws(
+        sites=_joined(run, parts, "sample", drawn_sites(manifest)),
+        stats=_joined(run, parts, "sample", _stats(parts, "sample")),
+        notices=tuple(_notice(each) for each in records.get("notices") or ()),
+        timings=dict(records.get("timings", {})),
+        work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
+        tuning=tuning_of(parts, layout["dim"], manifest["sampler"], manifest["warmup"]),
+        warmup=_joined(run, parts, "warmup", {"position": position, **_stats(parts, "warmup")}),
+        complete=complete and not is_ruled(run),
+        chains=chains,
+        dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
+        coords={name: read_written(labels) for name, labels in layout["coords"].items()},
+        data=dict(data or {}),
+        observed={site["name"]: site["source"] for site in layout["sites"] if site["kind"] == "observed"},
+        manifest=manifest,
+        location=run.location,
+        problems=tuple(run.problems),
+        counts=_counts(parts),
+        failures=tuple(bad_end for tally in map(_tally, chains, parts) if tally for bad_end in tally.kept),
+        lost_chains=lost,
+        requested=num_draws,
+        stopping=stopping_of(run),
+    )
+
+
+def read(run: AbstractRun, data: Mapping[str, Any] | None = None) -> Draws:
+    """Read the draws of a run that has ended, and judge it unless its stored notices are of what is there now."""
+    draws = assemble(run, data)
+    is_whole_again = draws.complete and any(each.code in OF_PARTS for each in draws.notices)
+    if run.records.get("notices") is None or draws.problems or is_whole_again:
+        return replace(draws, notices=tuple(judge(draws)))
+    return draws
+
+
+def judge(
+    draws: Draws,
+    blamed: Mapping[str, Blamed] | None = None,
+    scaled_by: Mapping[str, Forms] | None = None,
+) -> list[Notice]:
+    """Return the notices of `report.examine` on a run, with options from its manifest; other arguments as there."""
+    manifest = draws.manifest
+    sampler: dict[str, Any] = manifest["sampler"]
+    num_made = len(draws.chains) * max((draws.num_draws - 1) * manifest["thinning"] + 1, 0)
+    found = examine(
+        draws.sites,
+        draws.stats,
+        chains=draws.chains,
+        dims=draws.dims,
+        coords=draws.coords,
+        max_tree_depth=sampler.get("max_tree_depth"),
+        target_accept=float(np.nanmax(draws.tuning["target_accept"], initial=0)) or None,
+        complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
+        requested=draws.requested,
+        counts=draws.counts,
+        num_made=num_made,
+        num_warmup=manifest["warmup"],
+        step_size=draws.tuning["step_size"],
+        warmups=draws.tuning["num_warmup"],
+        is_settled=draws.tuning["is_settled"],
+        latents=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "latent"],
+        blamed=blamed,
+        is_unbounded=any(each.log_density == np.inf for each in draws.failures),
+        superchains=draws.superchains,
+        scaled_by=scaled_by,
+    )
+    return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
+
+
+def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Return records of failed chains as JSON: those of the run, and later ones."""
+    earlier = stored_losses(run)
+    found = [dict(chains=list(each.chains), draw=each.draw, error=each.text) for each in failures]
+    return [*earlier, *(each for each in found if each not in earlier)]
+
+
+def notice_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    """Convert notices to JSON."""
+    return [asdict(notice) | {"sites": list(notice.sites)} for notice in notices]
+
+
+def _notice(record: Mapping[str, Any]) -> Notice:
+    severity, code, message, remedy = (record[name] for name in ("severity", "code", "message", "remedy"))
+    return Notice(severity, code, message, remedy, tuple(record["sites"]))
+
+
+def _stats(chains: Sequence[Sequence[Segment]], phase: Phase) -> dict[str, tuple[str, tuple[int, ...], str]]:
+    """Return statistics of a phase as `Joined` takes them; parts of log densities only if every draw has them.
+
+    Targets without sites have no such parts, and neither have runs of early versions: after `resume`, only new draws
+    do.
+    """
+    held = [each for chain in chains for each in chain if each.arrays]
+    of_phase = [each for each in held if each.phase == phase]
+    parts = {
+        name: dtype
+        for name, dtype in PART_DTYPES.items()
+        if all(f"stat/{name}" in each.arrays for each in of_phase or held)
+    }
+    return {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in (STAT_DTYPES | parts).items()}
+
+
+def _joined(
+    run: AbstractRun,
+    chains: Sequence[Sequence[Segment]],
+    phase: Phase,
+    names: Mapping[str, tuple[str, tuple[int, ...], str]],
+) -> AbstractSeries:
+    """Join the draws of a phase: in memory if they are few or their segments are there too, else read on demand."""
+    joined = Joined(chains, phase, names)
+    if run.location is not None and joined.nbytes > KEPT_BYTES:
+        return joined
+    return InMemory({name: joined.whole(name) for name in joined})
+
+
+def _work(chains: Sequence[Sequence[Segment]], phase: Phase) -> int:
+    return sum(int(each.end_state[WORK]) for chain in chains for each in chain if each.phase == phase)
+
+
+def _tally(chain: int, segments: Sequence[Segment]) -> Tally | None:
+    """Return the tally of a chain; None without a segment."""
+    return Tally.stored(chain, segments[-1].end_state) if segments else None
+
+
+def _counts(chains: Sequence[Sequence[Segment]]) -> dict[str, dict[str, np.ndarray]]:
+    """Return how many draws failed, by kind and phase, shape `(chain,)`."""
+    tallies = [_tally(0, segments) for segments in chains]
+    none = np.zeros((len(PHASES), len(KINDS)), np.int64)
+    counts = np.stack([none if tally is None else tally.counts for tally in tallies])
+    return {
+        kind: {phase: counts[:, row, column] for row, phase in enumerate(PHASES)}
+        for column, kind in enumerate(KINDS)
+    }

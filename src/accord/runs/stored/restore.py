@@ -1,0 +1,140 @@
+"""Restore chains from a store, so that they continue as if uninterrupted."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...adaptation.metric import Choice
+from ...core.errors import StorageError
+from ...mcmc.block import STATS
+from ...mcmc.chain import Chain
+from ...mcmc.endings import Tally
+from ...mcmc.group import Group
+from ...mcmc.plan import Plan, Stretch
+from ...storage import AbstractRun, Segment
+
+GRADIENTS = "num_gradients"
+WARMUP, IS_SETTLED = "num_warmup", "is_settled"
+_KERNEL = "state.kernel."
+
+
+def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
+    """Restore the groups of a run; groups without stored draws start from the beginning."""
+    groups: list[Group | Sequence[int]] = []
+    for first in range(0, len(numbers), plan.lanes):
+        members = list(numbers[first : first + plan.lanes])
+        if all(run.last(number) is None for number in members):
+            groups.append(members)
+            continue
+        until = _common_draw(run, plan, members) if plan.is_ensemble else None
+        chains = [_chain(run, plan, number, until) for number in members]
+        idle = [
+            _chain(run, plan, members[lane % len(members)], until) for lane in range(len(members), plan.lanes)
+        ]
+        groups.append(Group((*chains, *idle), len(members), plan.pace.first_block))
+    return groups
+
+
+def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | None:
+    """Return the draw of warm-up to which all chains of an ensemble go back, if some were stored further.
+
+    Chains learn from each other during warm-up. After it, each continues from its own last draw: None.
+    """
+    draws = {_draw(run.last(number)) for number in numbers}
+    if len(draws) == 1 or min(draws) >= plan.num_warmup:
+        return None
+    ends = [
+        {0, *(each.stop for each in run.segments(number) if each.phase == "warmup")} for number in numbers
+    ]
+    return max(set.intersection(*ends))
+
+
+def flatten(tree: Any) -> dict[str, np.ndarray]:
+    """Return the leaves of a tree by path."""
+    leaves, structure = jax.tree.flatten(tree)
+    return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
+
+
+@functools.lru_cache(maxsize=8)
+def _paths(structure: Any) -> tuple[str, ...]:
+    """Return the paths of the leaves of trees with one structure."""
+    places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
+    return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)
+
+
+def end_state(stretch: Stretch) -> dict[str, np.ndarray]:
+    """Return the state that a chain needs to continue, besides its warm-up draws during warm-up."""
+    numbers = {
+        GRADIENTS: stretch.total_gradients,
+        WARMUP: stretch.num_warmup,
+        IS_SETTLED: stretch.is_settled,
+    }
+    counts = {name: np.asarray(number) for name, number in numbers.items()}
+    counts |= stretch.tally.arrays() | stretch.choice.arrays()
+    return flatten({"state": stretch.end_state, "metric": stretch.metric}) | counts
+
+
+def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:
+    """Restore a chain as it was after its last segment, or after the one that ends at draw `until` of warm-up."""
+    chain = Chain.begin(plan, number, np.zeros(plan.dim, plan.dtype))
+    newest = last = run.last(number)
+    segments = run.segments(number) if until is not None else []
+    if until is not None and newest is not None:
+        chain.stretch_start = chain.num_stored = _draw(newest)
+        chain.gradients_at_stretch = int(newest.end_state[GRADIENTS])
+        segments = [each for each in segments if each.phase == "warmup" and each.stop <= until]
+        last = segments[-1] if segments else None
+    if last is None:
+        return chain
+    template = {"state": chain.state, "metric": chain.metric}
+    leaves, structure = jax.tree.flatten(template)
+    names = list(flatten(template))
+    # A fresh trajectory begins at the point, whatever else the kernel of another version kept of the last one.
+    is_fresh = bool(np.all(last.end_state.get(f"{_KERNEL}is_fresh", False)))
+    values = []
+    for name, leaf in zip(names, leaves, strict=True):
+        stored = last.end_state.get(name)
+        is_right = stored is not None and (stored.shape, stored.dtype) == (
+            np.shape(leaf),
+            np.asarray(leaf).dtype,
+        )
+        is_forgotten = is_fresh and name.startswith(_KERNEL) and not name.startswith(f"{_KERNEL}point.")
+        if not is_right and not is_forgotten:
+            raise StorageError(
+                f"chain {number}: the stored state has no {name!r} of shape {np.shape(leaf)}. Another version of "
+                "accord wrote it (see 'versions' in manifest.json), and can resume it; infer.load reads its draws here."
+            )
+        values.append(stored if is_right else leaf)
+    tree = jax.tree.unflatten(structure, values)
+    chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
+    chain.num_gradients = int(last.end_state[GRADIENTS])
+    chain.tally, chain.choice = Tally.stored(number, last.end_state), Choice.stored(last.end_state)
+    # Runs of before had warm-ups of fixed length.
+    chain.num_warmup = int(last.end_state.get(WARMUP, plan.num_warmup))
+    chain.is_settled = bool(last.end_state.get(IS_SETTLED, True))
+    if until is None:
+        chain.gradients_at_stretch, chain.stretch_start = chain.num_gradients, chain.draw
+    if chain.draw < chain.num_warmup:
+        chain.window = [_rows(segment) for segment in segments or run.segments(number)]
+    return chain
+
+
+def _draw(segment: Segment | None) -> int:
+    """Return the draws that were complete at the end of a segment, warm-up included, before thinning."""
+    return 0 if segment is None else int(segment.end_state["state.draw"])
+
+
+def _rows(segment: Segment) -> dict[str, np.ndarray]:
+    lacking = {"position", "gradient", *(f"stat/{name}" for name in STATS)} - set(segment.arrays)
+    if lacking:
+        raise StorageError(
+            f"chain {segment.chain}: the warm-up draws {segment.start} to {segment.stop} hold no {min(lacking)!r}, so "
+            "that the warm-up cannot go on. They were not written by a run of accord."
+        )
+    stats = [np.asarray(segment.arrays[f"stat/{name}"], np.float64) for name in STATS]
+    return {name: segment.arrays[name] for name in ("position", "gradient")} | {
+        "stats": np.stack(stats, axis=1)
+    }
