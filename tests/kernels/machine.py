@@ -1,7 +1,7 @@
 """Drive a kernel through the compiled program of a run, from states and with limits that a test chooses."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -13,23 +13,34 @@ from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel, Metric
 from accord.kernels.base import DRAW
 from accord.kernels.integrator import Target
-from accord.mcmc.block import NUM_PLACES, STAT_DTYPES, ChainState, Limits, item_key, start_state
+from accord.mcmc.block import NUM_PLACES, ChainState, Limits, item_key, start_state
 from accord.mcmc.program import advance_program
+from accord.mcmc.statistics import columns_of
 
-Program = Callable[..., Any]
+
+@dataclass(frozen=True)
+class Program:
+    """The program of a run, jitted: `(data, chain, metric, key, item_key, limits) -> (chain, block)`."""
+
+    run: Callable[..., Any]
+    kernel: AbstractKernel
+    data: Any = ()
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.run(self.data, *arguments)
 
 
 def compile_program(kernel: AbstractKernel, evaluate: Target, dim: int, lanes: int = 1) -> Program:
-    """The program of a run, jitted: `(chain, metric, key, item_key, limits) -> (chain, block)`."""
-    return partial(compile_family(kernel, lambda position, data: evaluate(position), dim, lanes), ())
+    """The program of a run with this target."""
+    return compile_family(kernel, lambda position, data: evaluate(position), dim, lanes)
 
 
 def compile_family(
     kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any], dim: int, lanes: int = 1
 ) -> Program:
-    """The same for targets that differ in their data alone, which is the first argument of the program."""
+    """The same for targets that differ in their data alone: `replace(program, data=...)` has others."""
     run = advance_program(kernel, dim, np.dtype(float), lanes, 256)
-    return jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest))
+    return Program(jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest)), kernel)
 
 
 def standing_at(
@@ -82,10 +93,7 @@ def run_lanes(
             end, rows = (jax.tree.map(lambda a, i=lane: a[i], t) if lanes > 1 else t for t in (new, block))
             count = int(end.draw) - int(chains[lane].draw)
             kept[lane].append({"position": rows.positions[:count], "gradient": rows.gradients[:count]})
-            kept[lane][-1] |= {
-                name: rows.stats[:count, i].astype(dtype)
-                for i, (name, dtype) in enumerate(STAT_DTYPES.items())
-            }
+            kept[lane][-1] |= columns_of(rows.stats[:count], program.kernel.stats)
             chains[lane] = end
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
 

@@ -23,7 +23,6 @@ from accord.core.pace import Pace
 from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.kernels.vectors import IN_TURN
-from accord.mcmc.block import STATS
 from accord.mcmc.columns import Drawn, Sites, columns
 from accord.mcmc.group import begin, run_chains, work
 from accord.mcmc.idle_devices import idle_devices
@@ -32,6 +31,7 @@ from accord.mcmc.machine import Machine
 from accord.mcmc.plan import Plan, Stretch
 from accord.mcmc.program import advance_program
 from accord.mcmc.sites_program import sites_program, sizes
+from accord.mcmc.statistics import HEIGHT, width_of
 from accord.runs.worker import Machines, Task, build
 
 X = np.linspace(-1, 1, 12)
@@ -114,10 +114,11 @@ class Recorded:
 
 
 def drawn(phase: Any, first: int, values: Sequence[float]) -> Drawn:
-    stats = np.zeros((len(values), len(STATS)))
-    stats[:, STATS.index("lp")] = -np.asarray(values)
+    stats = np.zeros((len(values), width_of(infer.NUTS())))
+    stats[:, HEIGHT] = -np.asarray(values)
     positions = np.asarray(values, float)[:, None]
-    return Drawn(phase, first, positions, stats, positions if phase == "warmup" else None)
+    gradients = positions if phase == "warmup" else None
+    return Drawn(phase, first, positions, stats, infer.NUTS.stats, gradients)
 
 
 @each({"in batches": (16, 4), "row by row": (16, 1), "one batch a call": (4, 4)})

@@ -11,13 +11,14 @@ import accord.distributions as dist
 from accord import handlers, infer
 from accord.density import LogDensity
 from accord.density.parts import recorded
-from accord.mcmc.block import STATS
 from accord.mcmc.sites_program import sites_program
+from accord.mcmc.statistics import stored_stats
 
 Y = np.array([0.5, -1.0, 2.0, 0.3])
 SEEN = np.array([True, False, True, True])
 QUIET = dict(progress=False, quiet=True)
 PARTS = ["log_prior", "log_likelihood"]
+STATS = [each.name for each in stored_stats(infer.NUTS.stats)]
 
 
 @ac.model
@@ -55,7 +56,8 @@ def test_a_draw_has_the_parts_of_its_log_density(options):
     draws = infer.sample(groups(Y), **options, **QUIET)
     rtol = 1e-12 if draws.manifest["precision"] == "float64" else 1e-4
     prior, joint = infer.log_prior(draws), infer.log_joint(draws)
-    assert list(draws.stats) == list(draws.warmup)[1:] == [*STATS, *PARTS]
+    stats = [each.name for each in stored_stats(options.get("sampler", infer.NUTS()).stats)]
+    assert list(draws.stats) == list(draws.warmup)[1:] == [*stats, *PARTS]
     for name, expected in zip(PARTS, (prior, joint - prior), strict=True):
         found = draws.stats[name]
         assert found.dtype == np.float64 and found.shape == draws.stats["lp"].shape
@@ -88,14 +90,14 @@ def test_the_bits_of_sites_are_those_without_them():
 def test_the_density_of_a_function_has_none():
     target = LogDensity.from_function(lambda x: -0.5 * (x**2).sum(), np.zeros(2))
     draws = infer.sample(target, draws=10, warmup=10, chains=1, **QUIET)
-    assert list(draws.stats) == list(draws.warmup)[1:] == list(STATS)
+    assert list(draws.stats) == list(draws.warmup)[1:] == STATS
 
 
 @pytest.fixture
 def stored_before(tmp_path, monkeypatch):
     """The folder of a run of two chains with 20 draws, whose segments were written when none were kept."""
     with monkeypatch.context() as before:
-        before.setattr("accord.mcmc.columns.PART_DTYPES", {})
+        before.setattr("accord.mcmc.columns.PARTS", ())
         infer.sample(
             groups(Y), draws=20, warmup=40, chains=2, store=infer.RunFolder(tmp_path / "run"), **QUIET
         )
@@ -106,7 +108,7 @@ def test_a_run_stored_before_loads_and_goes_on_without_them(stored_before):
     loaded = infer.load(stored_before)
     longer = infer.resume(stored_before, groups(Y), **QUIET).extend(10)
     for draws in (loaded, longer, infer.load(stored_before)):
-        assert list(draws.stats) == list(draws.warmup)[1:] == list(STATS)
+        assert list(draws.stats) == list(draws.warmup)[1:] == STATS
     whole = infer.sample(groups(Y), draws=30, warmup=40, chains=2, **QUIET)
     for name in whole:
         np.testing.assert_array_equal(longer[name], whole[name])
@@ -119,7 +121,7 @@ def test_a_run_that_died_in_its_warm_up_before_has_them_with_its_draws(stored_be
         (stored_before / f"record-{name}.json").unlink()
     draws = infer.resume(stored_before, groups(Y), **QUIET)
     assert list(draws.stats) == [*STATS, *PARTS]
-    assert list(draws.warmup)[1:] == list(STATS)
+    assert list(draws.warmup)[1:] == STATS
     np.testing.assert_allclose(draws.stats["log_prior"], infer.log_prior(draws), rtol=1e-12)
 
 

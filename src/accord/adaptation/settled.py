@@ -14,12 +14,16 @@ _LEAST = 40  # draws, below which two quarters cannot be compared
 
 
 def is_settled(
-    positions: np.ndarray, log_density: np.ndarray, depth: np.ndarray, max_depth: int | None
+    positions: np.ndarray,
+    log_density: np.ndarray,
+    depth: np.ndarray | None = None,
+    max_depth: int | None = None,
 ) -> bool:
     """Return whether warm-up may end.
 
-    **Arguments**: `positions`, shape `(draw, dim)`, unconstrained, `log_density` and `depth`, shape `(draw,)`: all of
-    the warm-up's draws; `max_depth`, the most doublings of a trajectory, None for a kernel without any.
+    **Arguments**: `positions`, shape `(draw, dim)`, unconstrained, and `log_density`, shape `(draw,)`: all of the
+    warm-up's draws; `depth`, shape `(draw,)`, doublings of their trajectories, and `max_depth`, the most: None for a
+    kernel without any.
 
     The limits are far from what draws of a posterior show: of 128 chains of four reference posteriors, none came beyond
     two thirds of one after 300 draws. Of series of ten numbers with an autocorrelation of 0.8, which is much for this
@@ -29,7 +33,7 @@ def is_settled(
     if count < _LEAST:
         return True
     third, fourth = slice(count // 2, count - count // 4), slice(count - count // 4, count)
-    if max_depth is not None and np.mean(depth[fourth] >= max_depth) > _SATURATED:
+    if depth is not None and max_depth is not None and np.mean(depth[fourth] >= max_depth) > _SATURATED:
         return False
     for values, limit in ((log_density[:, None], _DRIFT["log density"]), (positions, _DRIFT["position"])):
         before, after = (np.asarray(values[part], np.float64) for part in (third, fourth))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core.modules import Module
+from ..core.stats import Ending, Stat
 from ..core.tree import node
 from .integrator import Target
 from .metric import Metric
@@ -26,6 +27,13 @@ PROBE = 1  # take one step to see how well the step size fits, and do not move
 DRAW = 2  # go on with the trajectory of the current draw
 
 DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given up (Stan's constant)
+
+
+ENERGY, NUM_STEPS = Stat("energy"), Stat("n_steps", "int32")
+"""The Hamiltonian at the start of a trajectory, and its number of gradients."""
+
+ACCEPTANCE_RATE, STEP_SIZE = Stat("acceptance_rate"), Stat("step_size")
+"""What adaptation aims at, and the step that it chose."""
 
 
 @node
@@ -53,27 +61,19 @@ class Tuning:
 
 @node
 class Info:
-    """Report of one advance. All of shape `()`; the fields after `is_complete` have meaning only when it is true.
+    """Report of one advance. Of shape `()` but for the last; those after `is_complete` have meaning if it is true.
 
     **Fields**
     - `is_complete`: the draw (or evaluation, or probe) is finished; `state.point` is its result.
     - `acceptance`: mean over the trajectory of min(1, exp(-energy error)); in [0, 1].
-    - `energy`: the Hamiltonian at the start of the trajectory.
-    - `num_steps`: gradient evaluations of this trajectory.
-    - `depth`: doublings of the tree (NUTS), or 0.
-    - `is_divergent`: the trajectory ended in an energy error above 1000, all numbers being finite.
-    - `is_non_finite`: it ended in a log density of NaN or +inf, or a gradient that is not finite.
-    - `has_density`: whether the log density there was finite, so that only the gradient was not.
+    - `ending`: how it ended, an `Ending`.
+    - `stats`: shape `(stat,)`, one number for each of the kernel's `stats`, in their order.
     """
 
     is_complete: Bool[Array, ""]
     acceptance: Float[Array, ""]
-    energy: Float[Array, ""]
-    num_steps: Int[Array, ""]
-    depth: Int[Array, ""]
-    is_divergent: Bool[Array, ""]
-    is_non_finite: Bool[Array, ""]
-    has_density: Bool[Array, ""]
+    ending: Int[Array, ""]
+    stats: Float[Array, " stat"]
 
 
 @node
@@ -104,6 +104,9 @@ class AbstractKernel(Module):
     is_ensemble: ClassVar[bool] = False
     """Whether its chains share adaptation and move in step, as one group."""
 
+    stats: ClassVar[tuple[Stat, ...]] = ()
+    """What it reports with each draw, beside the log density and the ending."""
+
     target_accept: eqx.AbstractVar[Any]  # a number, or None where adaptation decides
     metric: eqx.AbstractVar[MetricForm]
 
@@ -129,8 +132,8 @@ class AbstractKernel(Module):
         """Evaluate one gradient; return the next state and what happened."""
 
 
-def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array, Array]:
-    """Return the log weight of a point (minus its energy error), whether it diverged, and whether it is not finite.
+def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array]:
+    """Return the log weight of a point (minus its energy error), and the `Ending` that it would be.
 
     A gradient that is not finite has already made the momentum so, hence one sum sees them all. A log density of -inf
     is a finite statement (the point is impossible): it counts as a divergence.
@@ -139,7 +142,14 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
     is_non_finite = ~jnp.isfinite(kinetic) & (log_density != -jnp.inf) | ~(log_density < jnp.inf)
     log_weight = energy_start - (kinetic - log_density)
     log_weight = jnp.where(is_non_finite | jnp.isnan(log_weight), -jnp.inf, log_weight)
-    return log_weight, (log_weight < -DIVERGENCE) & ~is_non_finite, is_non_finite
+    ending = jnp.where(log_weight < -DIVERGENCE, Ending.DIVERGENCE, Ending.GOOD)
+    of_numbers = jnp.where(jnp.isfinite(log_density), Ending.GRADIENT, Ending.LOG_DENSITY)
+    return log_weight, jnp.where(is_non_finite, of_numbers, ending).astype(jnp.int32)
+
+
+def stacked(*numbers: Array, dtype: Any) -> Float[Array, " stat"]:
+    """Return the statistics of an `Info` from its numbers, each of shape `()`."""
+    return jnp.stack([number.astype(dtype) for number in numbers])
 
 
 def acceptance_of(log_weight: Array) -> Array:

@@ -10,10 +10,15 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
+from ..core.stats import Ending, Stat
 from ..core.tree import node, where
 from .base import (
+    ACCEPTANCE_RATE,
     DRAW,
+    ENERGY,
     EVALUATE,
+    NUM_STEPS,
+    STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
@@ -21,6 +26,7 @@ from .base import (
     Point,
     Tuning,
     acceptance_of,
+    stacked,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
@@ -81,6 +87,7 @@ class ChEES(AbstractKernel):
     """
 
     is_ensemble: ClassVar[bool] = True
+    stats: ClassVar[tuple[Stat, ...]] = (ENERGY, NUM_STEPS, ACCEPTANCE_RATE, STEP_SIZE)
 
     trajectory_length: float = eqx.field(static=True, default=1.0, kw_only=True)
     target_accept: float = eqx.field(static=True, default=0.651, kw_only=True)
@@ -137,8 +144,8 @@ class ChEES(AbstractKernel):
         step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
         moved = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
         end = where(~fresh & state.has_ended, end, moved)
-        weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
-        has_ended = is_divergent | is_non_finite
+        weight, ending = weight_of_step(energy, end.momentum, end.log_density)
+        has_ended = ending != Ending.GOOD
         ratio = jnp.where(has_ended, 0, acceptance_of(weight))
         is_complete = (mode != DRAW) | (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps))
 
@@ -151,11 +158,7 @@ class ChEES(AbstractKernel):
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
-            energy=energy,
-            num_steps=num_steps,
-            depth=jnp.zeros((), jnp.int32),
-            is_divergent=is_divergent,
-            is_non_finite=is_non_finite,
-            has_density=jnp.isfinite(end.log_density),
+            ending=ending,
+            stats=stacked(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
         )
         return ChEESState(point, is_complete, end, energy, num_steps, has_ended), info

@@ -1,7 +1,7 @@
 """Draw with Hamiltonian Monte Carlo: trajectories of a random length, accepted by the Metropolis rule."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,10 +10,15 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..core import keys
 from ..core.options import checks_fields
+from ..core.stats import Ending, Stat
 from ..core.tree import node
 from .base import (
+    ACCEPTANCE_RATE,
     DRAW,
+    ENERGY,
     EVALUATE,
+    NUM_STEPS,
+    STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
@@ -21,6 +26,7 @@ from .base import (
     Point,
     Tuning,
     acceptance_of,
+    stacked,
     weight_of_step,
 )
 from .integrator import PhasePoint, Target, leapfrog
@@ -76,6 +82,8 @@ class HMC(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
+    stats: ClassVar[tuple[Stat, ...]] = (ENERGY, NUM_STEPS, ACCEPTANCE_RATE, STEP_SIZE)
+
     trajectory_length: float = eqx.field(static=True, default=1.5707963267948966, kw_only=True)
     target_accept: float = eqx.field(static=True, default=0.8, kw_only=True)
     metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
@@ -127,22 +135,18 @@ class HMC(AbstractKernel):
 
         step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
         end = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
-        weight, is_divergent, is_non_finite = weight_of_step(energy, end.momentum, end.log_density)
+        weight, ending = weight_of_step(energy, end.momentum, end.log_density)
         ratio = acceptance_of(weight)
-        is_complete = is_divergent | is_non_finite | (num_steps >= length) | (mode != DRAW)
+        is_complete = (ending != Ending.GOOD) | (num_steps >= length) | (mode != DRAW)
         u_accept = keys.uniform(key, zero, jnp.uint32(_ACCEPT), dtype)
-        is_accepted = is_complete & (mode == DRAW) & ~is_divergent & ~is_non_finite & (u_accept < ratio)
+        is_accepted = is_complete & (mode == DRAW) & (ending == Ending.GOOD) & (u_accept < ratio)
         new = Point(end.position, end.log_density, end.gradient)
         point = rarely(is_accepted | (mode == EVALUATE), lambda _: new, point)
         # Only the end is a candidate, so only its energy error says how well the step size fits.
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
-            energy=energy,
-            num_steps=num_steps,
-            depth=jnp.zeros((), jnp.int32),
-            is_divergent=is_divergent,
-            is_non_finite=is_non_finite,
-            has_density=jnp.isfinite(end.log_density),
+            ending=ending,
+            stats=stacked(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
         )
         return HMCState(point, is_complete, end, energy, length, num_steps), info

@@ -5,7 +5,7 @@ written in place when it changes (see `rarely`).
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,10 +15,15 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
+from ..core.stats import Ending, Stat
 from ..core.tree import node, where
 from .base import (
+    ACCEPTANCE_RATE,
     DRAW,
+    ENERGY,
     EVALUATE,
+    NUM_STEPS,
+    STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
@@ -26,6 +31,7 @@ from .base import (
     Point,
     Tuning,
     acceptance_of,
+    stacked,
     weight_of_step,
 )
 from .integrator import Target, leapfrog
@@ -126,6 +132,14 @@ class NUTS(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
+    stats: ClassVar[tuple[Stat, ...]] = (
+        ENERGY,
+        NUM_STEPS,
+        Stat("tree_depth", "int32"),  # doublings
+        ACCEPTANCE_RATE,
+        STEP_SIZE,
+    )
+
     target_accept: float | None = eqx.field(static=True, default=None, kw_only=True)
     metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
     max_tree_depth: int = eqx.field(static=True, default=10, kw_only=True)
@@ -173,8 +187,8 @@ class NUTS(AbstractKernel):
         sign = jnp.where(_direction(tree, tree.depth) == 1, tuning.step_size, -tuning.step_size)
         step = jnp.where(mode == EVALUATE, 0, sign)
         new = leapfrog(target, tuning.metric, step, near.position, near.momentum, near.force)
-        weight, is_divergent, is_non_finite = weight_of_step(tree.energy, new.momentum, new.log_density)
-        is_invalid = is_divergent | is_non_finite
+        weight, ending = weight_of_step(tree.energy, new.momentum, new.log_density)
+        is_invalid = ending != Ending.GOOD
         num_steps = tree.num_steps + 1
         acceptance = tree.acceptance + acceptance_of(weight)
 
@@ -232,15 +246,12 @@ class NUTS(AbstractKernel):
             total,
             edges,
         )
+        rate = acceptance / num_steps
         info = Info(
             is_complete=is_complete,
-            acceptance=acceptance / num_steps,
-            energy=tree.energy,
-            num_steps=num_steps,
-            depth=depth,
-            is_divergent=is_divergent,
-            is_non_finite=is_non_finite,
-            has_density=jnp.isfinite(new.log_density),
+            acceptance=rate,
+            ending=ending,
+            stats=stacked(tree.energy, num_steps, depth, rate, tuning.step_size, dtype=dtype),
         )
         return NUTSState(point, is_complete, tree, subtree), info
 

@@ -19,23 +19,6 @@ from ..core.tree import node
 from ..kernels import ChEES
 from ..kernels.base import DRAW, EVALUATE, AbstractKernel
 
-STAT_DTYPES = {
-    "lp": "float64",
-    "energy": "float64",
-    "diverging": "bool",
-    "non_finite": "bool",
-    "n_steps": "int32",
-    "tree_depth": "int32",
-    "acceptance_rate": "float64",
-    "step_size": "float64",
-}
-"""Statistics of a draw by ArviZ's names, and their dtypes."""
-
-STATS = tuple(STAT_DTYPES)
-
-PART_DTYPES = {"log_prior": "float64", "log_likelihood": "float64"}
-"""Statistics that are computed with the sites; a target without sites has none."""
-
 NUM_PLACES = 10
 """Candidates that one call can evaluate for a chain without a starting point."""
 
@@ -97,7 +80,8 @@ class Limits:
 class Block:
     """Results of a block beside the next state.
 
-    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, len(STATS))`.
+    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, stat)`, see
+    `statistics`.
     The first `state.draw - start` rows are the block's draws, the others are undefined. For a chain without a starting
     point, the first rows are the candidates it evaluated. `num_gradients`, shape `()`. On the host, `gradients` are a
     `held.Lane`, since few of them are read.

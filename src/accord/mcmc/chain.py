@@ -13,11 +13,12 @@ from ..core import keys
 from ..kernels.base import PROBE
 from ..kernels.metric import Metric
 from ..storage import Phase
-from .block import STATS, Block, ChainState, start_state
+from .block import Block, ChainState, start_state
 from .columns import Drawn
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host
 from .plan import Plan, Progress, Stretch, Stuck
+from .statistics import HEIGHT, index_of
 
 
 @dataclass(eq=False)
@@ -28,9 +29,9 @@ class Chain:
     of its warm-up, which grow if it has not settled by then; `is_settled`, whether it had settled at their end;
     `is_started`, whether its starting point is found; `num_gradients`; `tally`, which counts how its trajectories
     ended, and `news`, failures that are not reported yet; `stretch_start` and `gradients_at_stretch`, where the
-    stretch in progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients; `blocks`,
-    those of the stretch in progress; `num_stored`, draws that a store has already, though they are made again for the
-    others of an ensemble.
+    stretch in progress began, and `unsaved_seconds`, how long it has taken; `window`, warm-up draws with gradients;
+    `blocks`, those of the stretch in progress; `num_stored`, draws that a store has already, though they are made again
+    for the others of an ensemble.
     """
 
     number: int
@@ -186,7 +187,8 @@ class Chain:
 
     def drawn(self) -> Drawn:
         """Join the blocks since the last stretch."""
-        return Drawn.of(self.blocks, self.phase, self.stretch_start - self.phase_start, self.plan.thinning)
+        first = self.stretch_start - self.phase_start
+        return Drawn.of(self.blocks, self.phase, first, self.plan.thinning, self.plan.kernel.stats)
 
     def stretch(self, arrays: Mapping[str, np.ndarray]) -> Stretch:
         """Make the stretch of the draws since the last one, from their columns."""
@@ -225,8 +227,10 @@ class Chain:
 
     def _has_settled(self) -> bool:
         positions, stats = self._window("position"), self._window("stats")
-        log_density, depth = (stats[:, STATS.index(name)] for name in ("lp", "tree_depth"))
-        return is_settled(positions, log_density, depth, getattr(self.plan.kernel, "max_tree_depth", None))
+        kernel = self.plan.kernel
+        column = index_of(kernel.stats, "tree_depth")
+        depth = None if column is None else stats[:, column]
+        return is_settled(positions, stats[:, HEIGHT], depth, getattr(kernel, "max_tree_depth", None))
 
     def _window(self, name: str) -> np.ndarray:
         return np.concatenate([block[name] for block in self.window])

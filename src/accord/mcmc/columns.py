@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.stats import Stat
 from ..core.tree import to_numpy
 from ..storage import Phase
-from .block import PART_DTYPES, STAT_DTYPES, STATS
+from .statistics import HEIGHT, PARTS, columns_of
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,25 @@ class Drawn:
     """Draws of one chain, all of one phase, for a segment.
 
     **Fields**: `phase`; `first`, the number of the first draw in its phase, after thinning; `positions`, shape
-    `(draw, dim)`; `stats`, shape `(draw, len(STATS))`; `gradients`, shape `(draw, dim)`, of warm-up only.
+    `(draw, dim)`; `stats`, shape `(draw, stat)`; `declared`, the kernel's; `gradients`, shape `(draw, dim)`, of warm-up
+    only.
     """
 
     phase: Phase
     first: int
     positions: np.ndarray
     stats: np.ndarray
+    declared: tuple[Stat, ...]
     gradients: np.ndarray | None = None
 
     @staticmethod
-    def of(blocks: Sequence[Mapping[str, np.ndarray]], phase: Phase, first: int, thinning: int) -> "Drawn":
+    def of(
+        blocks: Sequence[Mapping[str, np.ndarray]],
+        phase: Phase,
+        first: int,
+        thinning: int,
+        declared: tuple[Stat, ...],
+    ) -> "Drawn":
         """Return the kept draws among those in `blocks`, which start at draw `first` of their phase."""
         step = thinning if phase == "sample" else 1
         kept = slice(-first % step, None, step)
@@ -50,7 +59,7 @@ class Drawn:
             np.concatenate([block[name] for block in blocks])[kept] for name in ("position", "stats")
         )
         gradients = np.concatenate([block["gradient"] for block in blocks]) if phase == "warmup" else None
-        return Drawn(phase, -(-first // step), np.ascontiguousarray(positions), stats, gradients)
+        return Drawn(phase, -(-first // step), np.ascontiguousarray(positions), stats, declared, gradients)
 
 
 def columns(drawn: Sequence[Drawn], sites: Sites) -> list[dict[str, np.ndarray]]:
@@ -111,7 +120,7 @@ def _call(drawn: Sequence[Drawn], places: Sequence[_Place], sites: Sites) -> dic
             slice(place.slot, place.slot + place.count),
             slice(place.start, place.start + place.count),
         )
-        positions[rows], heights[rows] = each.positions[draws], each.stats[draws, STATS.index("lp")]
+        positions[rows], heights[rows] = each.positions[draws], each.stats[draws, HEIGHT]
         num_parts = rows.stop
         num_sites = rows.stop if each.phase == "sample" else num_sites
     found = sites.run(positions, heights, np.int32(num_sites), np.int32(num_parts))
@@ -128,14 +137,11 @@ def _joined(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 def _arranged(drawn: Drawn, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the columns of a segment, with the results of the sites program."""
     arrays = {"position": drawn.positions}
+    arrays |= {f"stat/{name}": column for name, column in columns_of(drawn.stats, drawn.declared).items()}
     arrays |= {
-        f"stat/{name}": drawn.stats[:, column].astype(dtype)
-        for column, (name, dtype) in enumerate(STAT_DTYPES.items())
-    }
-    arrays |= {
-        f"stat/{name}": found[f"stat/{name}"].astype(dtype)
-        for name, dtype in PART_DTYPES.items()
-        if f"stat/{name}" in found
+        f"stat/{part.name}": found[f"stat/{part.name}"].astype(part.dtype)
+        for part in PARTS
+        if f"stat/{part.name}" in found
     }
     if drawn.gradients is not None:
         return arrays | {"gradient": drawn.gradients}

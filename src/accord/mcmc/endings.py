@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import StorageError
 from ..storage import Phase
-from .block import STATS
+from .statistics import ENDING
 
 Kind = Literal["divergence", "log_density", "gradient"]
 
@@ -19,7 +19,6 @@ MAX_UNMOVED = 250
 """Draws in a row at one position after which a chain is given up."""
 
 _MAX_KEPT = 3  # places of each kind and chain
-_DIVERGING, _NON_FINITE = STATS.index("diverging"), STATS.index("non_finite")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +152,5 @@ class Tally:
 
 
 def _codes(stats: np.ndarray) -> np.ndarray:
-    """Return a number per draw: 0 for a good end, or the kind of failure, from 1."""
-    non_finite = stats[:, _NON_FINITE].astype(np.int64)
-    return np.where(non_finite > 0, non_finite + 1, stats[:, _DIVERGING].astype(np.int64))
+    """Return an `Ending` per draw: 0, or the kind of failure, from 1."""
+    return stats[:, ENDING].astype(np.int64)

@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..adaptation import ensemble
 from ..adaptation.ensemble import EnsembleState, Moves
 from ..core import keys
+from ..core.stats import Ending
 from ..core.tree import node, where
 from ..kernels import AbstractKernel, ChEES
 from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning
@@ -24,8 +25,9 @@ from ..kernels.integrator import Target
 from ..kernels.metric import Metric
 from ..kernels.rarely import rarely_in_lanes
 from ..kernels.vectors import IN_TURN
-from .block import STATS, Block, ChainState, Limits
+from .block import Block, ChainState, Limits
 from .program import advance_program, place_number
+from .statistics import row_of, width_of
 
 _LANES = "lanes"
 
@@ -104,7 +106,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
                 return kernel.advance(item_key, evaluate, state, tuning, shared.mode, rarely_in_lanes(_LANES))
 
             new, info = jax.vmap(advance, axis_name=_LANES)(carry.item_key, carry.kernel)
-            has_ended = info.is_divergent | info.is_non_finite
+            has_ended = info.ending != Ending.GOOD
             # If all trajectories have failed, there is none to wait for.
             is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
             new = replace(new, is_fresh=jnp.full(lanes, is_complete))
@@ -129,7 +131,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
             def put(buffer: Array, value: Array) -> Array:
                 return jax.lax.dynamic_update_index_in_dim(buffer, value, row, 0)
 
-            stats = _stats(evaluated.log_density, info, step_size)
+            stats = row_of(evaluated.log_density, info)
             return _Carry(
                 _where_lane(moves, new, carry.kernel),
                 after,
@@ -140,7 +142,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
                 put(carry.stats, stats),
             )
 
-        buffers = (jnp.zeros((rows, lanes, width), dtype) for width in (dim, dim, len(STATS)))
+        buffers = (jnp.zeros((rows, lanes, width), dtype) for width in (dim, dim, width_of(kernel)))
         carry = _Carry(chain.kernel, first, item_key, jnp.zeros((), jnp.int32), *buffers)
         carry = jax.lax.while_loop(is_active, body, carry)
         shared = carry.shared
@@ -192,22 +194,6 @@ def _finish(
     number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)
     item_key = jax.vmap(lambda one: keys.item(one, use, number))(key)
     return _Shared(step_size, mode, draw, num_tuning), item_key
-
-
-def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
-    """Return a row of statistics for each chain, shape `(lanes, stat)`."""
-    columns = {
-        "lp": log_density,
-        "energy": info.energy,
-        "diverging": info.is_divergent,
-        # 1 where the log density was not finite, 2 where the gradient alone was not.
-        "non_finite": info.is_non_finite.astype(jnp.int32) * (1 + info.has_density.astype(jnp.int32)),
-        "n_steps": info.num_steps,
-        "tree_depth": info.depth,
-        "acceptance_rate": info.acceptance,
-        "step_size": jnp.broadcast_to(step_size, log_density.shape),
-    }
-    return jnp.stack([columns[name].astype(step_size.dtype) for name in STATS], 1)
 
 
 def _where_lane(condition: Bool[Array, " lanes"], new: Any, old: Any) -> Any:

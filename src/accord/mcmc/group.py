@@ -15,7 +15,7 @@ from ..runs.complete import check_replicas
 from ..runs.constants import Constants
 from ..runs.fingerprint import Fingerprint, fixed_points
 from . import ensembles
-from .block import NUM_PLACES, STATS
+from .block import NUM_PLACES
 from .chain import Chain
 from .columns import columns
 from .endings import BadEnd
@@ -24,6 +24,7 @@ from .machine import BlockResult, Machine
 from .plan import Progress, Stretch, Stuck
 from .replay import bad_ends
 from .start.search import find_starts
+from .statistics import HEIGHT
 
 Item = Fingerprint | Constants | Progress | Stretch | BadEnd | Stuck
 """A result of a task."""
@@ -166,7 +167,7 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     answer = machine.run(chains, states, [1] * lanes, [count] * lanes, places)
     check_replicas(answer.returned)
     block = answer.blocks[0]
-    heights, gradients = block.stats[:count, STATS.index("lp")], on_host(block.gradients)[:count]
+    heights, gradients = block.stats[:count, HEIGHT], on_host(block.gradients)[:count]
     return Fingerprint(np.stack([heights, np.linalg.norm(gradients, axis=1)], axis=1).astype(float))
 
 

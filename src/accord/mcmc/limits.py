@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import OptionError
 from ..core.options import positive_count, shown
 from ..runs.memory import SHARE, free_bytes
-from .block import NUM_PLACES, STATS
+from .block import NUM_PLACES
 
 MAX_DRAWS = 2**31 - 1
 """Most draws of a chain, before thinning and with its warm-up: programs count them in 32 bits."""
@@ -57,9 +57,9 @@ def lanes_on_accelerators(num_chains: int) -> int:
     return min(1 << (num_chains - 1).bit_length(), USUAL_LANES)
 
 
-def check_lanes(lanes: int, dim: int, num_rows: int) -> None:
+def check_lanes(lanes: int, dim: int, num_stats: int, num_rows: int) -> None:
     """Raise `OptionError` if what one program holds for all of its lanes would not fit into memory."""
-    needed, free = 8 * lanes * (dim * (NUM_PLACES + 2 * num_rows) + num_rows * len(STATS)), free_bytes()
+    needed, free = 8 * lanes * (dim * (NUM_PLACES + 2 * num_rows) + num_rows * num_stats), free_bytes()
     if lanes > 1 and free is not None and needed > SHARE * free:
         raise OptionError(
             f"lanes={lanes} of {dim} unknowns take {needed / 2**30:.3g} GiB in one program, and "

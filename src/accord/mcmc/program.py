@@ -18,6 +18,7 @@ from ..adaptation import step_size as step_sizes
 from ..adaptation.schedule import EARLY_PART
 from ..adaptation.step_size import StepSizeState
 from ..core import keys
+from ..core.stats import Ending
 from ..core.tree import node, where
 from ..kernels.base import DRAW, EVALUATE, PROBE, AbstractKernel, Info, Point, Tuning
 from ..kernels.integrator import Target
@@ -25,7 +26,8 @@ from ..kernels.metric import Metric
 from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
 from ..kernels.vectors import IN_TURN, put_row, put_rows
 from ..programs.loop import marked, while_loop_in_pieces
-from .block import NUM_PLACES, STATS, Block, ChainState, Limits
+from .block import NUM_PLACES, Block, ChainState, Limits
+from .statistics import row_of, width_of
 
 T = TypeVar("T")
 
@@ -95,7 +97,7 @@ def advance_program(
             return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values, in_turn), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
-        widths = (dim, dim, len(STATS))
+        widths = (dim, dim, width_of(kernel))
         buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
         lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
         loop = while_loop_in_pieces if in_pieces and lanes == 1 else jax.lax.while_loop
@@ -133,7 +135,7 @@ def _step(
     step_size *= jnp.where(has_short, step_sizes.shortening(chain.draw, step_size.dtype), 1)
     tuning = Tuning(step_size, metric, is_early)
     state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
-    stats = _stats(state.point.log_density, info, tuning.step_size)
+    stats = row_of(state.point.log_density, info)
     num_gradients = lane.num_gradients + 1
     goes_on = (chain.mode == EVALUATE) & (num_gradients < limits.max_gradients)
 
@@ -161,7 +163,7 @@ def _finish(
 ) -> tuple[StepSizeState, Array, Array, Array, Array]:
     is_draw, is_probe = chain.mode == DRAW, chain.mode == PROBE
     is_warmup = chain.draw < limits.num_warmup
-    acceptance = jnp.where(info.is_divergent | info.is_non_finite, 0, info.acceptance)
+    acceptance = jnp.where(info.ending == Ending.GOOD, info.acceptance, 0)
     probed, is_found = step_sizes.probe(chain.step_size, acceptance)
     updated = step_sizes.update(chain.step_size, info.acceptance, limits.target_accept)
     updated = step_sizes.freeze(updated, chain.draw + 1 == limits.num_warmup)
@@ -173,18 +175,3 @@ def _finish(
     use = jnp.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
     number = jnp.where(is_draw, draw, num_tuning).astype(jnp.uint32)
     return adapted, mode, draw, num_tuning, keys.item(key, use, number)
-
-
-def _stats(log_density: Array, info: Info, step_size: Array) -> Array:
-    columns = (
-        log_density,
-        info.energy,
-        info.is_divergent,
-        # 1 where the log density was not finite, 2 where the gradient alone was not.
-        info.is_non_finite.astype(jnp.int32) * (1 + info.has_density.astype(jnp.int32)),
-        info.num_steps,
-        info.depth,
-        info.acceptance,
-        step_size,
-    )
-    return jnp.stack([column.astype(step_size.dtype) for column in columns])

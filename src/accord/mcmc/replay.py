@@ -12,12 +12,13 @@ import numpy as np
 
 from ..adaptation.ensemble import EnsembleState, step_factor
 from ..adaptation.step_size import shortening
-from ..kernels.base import DRAW, Point
-from .block import STATS, Block, ChainState, start_state
+from ..kernels.base import DRAW, STEP_SIZE, Point
+from .block import Block, ChainState, start_state
 from .chain import Chain
 from .endings import BadEnd
 from .held import on_host
 from .machine import Machine
+from .statistics import HEIGHT, index_of
 
 _MOST_CHAINS = 16
 _NO_LIMIT = 2**30  # gradients; a trajectory has a limit of its own
@@ -53,11 +54,12 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState:
     if row == 0:
         return state
     stats, as_int = block.stats[row - 1], np.int32
-    point = Point(block.positions[row - 1], stats[STATS.index("lp")], on_host(block.gradients)[row - 1])
+    point = Point(block.positions[row - 1], stats[HEIGHT], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = replace(plan.kernel.init(point.position), point=point)
-    step_size, dtype = block.stats[row, STATS.index("step_size")], block.stats.dtype
     known, number = state.step_size, np.asarray(state.draw) + row
+    column, dtype = index_of(plan.kernel.stats, STEP_SIZE.name), block.stats.dtype
+    step_size = known.step_size if column is None else block.stats[row, column]
     if isinstance(known, EnsembleState):
         # How long trajectories were then is not known. As long as can be: they end at the first bad place.
         known = replace(known, log_length=np.full((), 80.0, dtype))

@@ -31,6 +31,7 @@ from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .sites_program import rows_at_once
 from .start.choose import KEPT, Init, start_of
 from .start.shared import points_for
+from .statistics import width_of
 
 DEFAULT_WARMUP = 350
 ENSEMBLE_WARMUP = 200
@@ -145,7 +146,7 @@ def sample(
             with scope(density.program.precision):
                 points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
             num_rows = rows_for(density.dim, lanes, executor.pace)
-            check_lanes(lanes, density.dim, num_rows)
+            check_lanes(lanes, density.dim, width_of(sampler), num_rows)
             plan = Plan(
                 sampler,
                 num_warmup,
@@ -167,7 +168,7 @@ def sample(
             )
             store = store or Memory()
             if store.location is None:
-                check_memory(density.layout, len(numbers), num_warmup, num_kept)
+                check_memory(density.layout, sampler.stats, len(numbers), num_warmup, num_kept)
             run = store.create(describe(density, plan, numbers, start))
             with closed_on_error(run):
                 if kept := start.kept():

@@ -110,7 +110,9 @@ def remove_incomplete(folder: Path) -> None:
 
     JAX writes each program once, directly to its file. After a full disk or a killed process, every later process would
     find an incomplete file, warn about it and compile the program again. So each process, before it uses the folder,
-    checks the files written since the last check. Files of the last minute stay, since they may be unfinished, and so do files in unknown formats. It does nothing in
+    checks the files written since the last check.
+
+    Files of the last minute stay, since they may be unfinished, and so do files in unknown formats. It does nothing in
     a folder that cannot be read, and raises no error.
     """
     until = time.time_ns() - _UNDERWAY

@@ -2,21 +2,25 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..core.errors import OptionError
+from ..core.stats import Stat
 from ..density import Layout
-from ..mcmc.block import PART_DTYPES, STAT_DTYPES
+from ..mcmc.statistics import PARTS, stored_stats
 
 SHARE = 0.9
 """Share of the free memory that a run may plan to use."""
 
 
-def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> None:
-    """Raise `OptionError` if draws kept in memory would need more than is free."""
-    needed, free = bytes_of(layout, num_chains, num_warmup, num_draws), free_bytes()
+def check_memory(
+    layout: Layout, declared: Sequence[Stat], num_chains: int, num_warmup: int, num_draws: int
+) -> None:
+    """Raise `OptionError` if draws kept in memory would need more than is free; `declared`, the kernel's statistics."""
+    needed, free = bytes_of(layout, declared, num_chains, num_warmup, num_draws), free_bytes()
     if free is not None and needed > SHARE * free:
         raise OptionError(
             f"{num_draws} draws of {num_chains} chains take {needed / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
@@ -24,9 +28,11 @@ def check_memory(layout: Layout, num_chains: int, num_warmup: int, num_draws: in
         )
 
 
-def bytes_of(layout: Layout, num_chains: int, num_warmup: int, num_draws: int) -> int:
+def bytes_of(
+    layout: Layout, declared: Sequence[Stat], num_chains: int, num_warmup: int, num_draws: int
+) -> int:
     """Compute the bytes of the draws of a run: segments, and the arrays joined from them."""
-    stats = sum(np.dtype(dtype).itemsize for dtype in (STAT_DTYPES | PART_DTYPES).values())
+    stats = sum(np.dtype(each.dtype).itemsize for each in (*stored_stats(declared), *PARTS))
     sites = sum(math.prod(entry.shape) * np.dtype(entry.dtype).itemsize for entry in layout.drawn)
     position = 8 * layout.dim
     return num_chains * (

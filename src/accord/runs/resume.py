@@ -239,7 +239,13 @@ def _longer(order: RunRequest, num_draws: int, began: float) -> RunRequest:
     """Return the run to execute for an order of more draws."""
     plan = replace(order.plan, num_kept=num_draws)
     if order.run.location is None:
-        check_memory(order.density.layout, len(order.run.manifest.chains), plan.num_warmup, num_draws)
+        check_memory(
+            order.density.layout,
+            plan.kernel.stats,
+            len(order.run.manifest.chains),
+            plan.num_warmup,
+            num_draws,
+        )
     run = order.run.reopened()
     with closed_on_error(run):
         if is_in_force(run):

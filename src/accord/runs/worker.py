@@ -28,7 +28,8 @@ from ..programs import cache
 def common_clock(devices: Sequence[Any]) -> Callable[[], float]:
     """Return a clock that all processes with these devices share: that of the first device's process.
 
-    With its own clock, one process could call the program once more than the others, and wait for them for ever. It is a program over the devices, which takes 0.3 ms on two processes of one machine.
+    With its own clock, one process could call the program once more than the others, and wait for them for ever. The
+    clock is a program over the devices, which takes 0.3 ms on two processes of one machine.
     """
     mesh = mesh_of(devices)
     spread, everywhere = NamedSharding(mesh, PartitionSpec(AXIS)), NamedSharding(mesh, PartitionSpec())

@@ -149,6 +149,7 @@ _MANIFEST = fields(
         "nproc": count(1),
         "settings": _settings,
         "particulars": _particulars,
+        "statistics": list_of(fields({"name": text, "dtype": _dtype})),
     },
     others=anything,
 )

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..block import NUM_PLACES, STATS, ChainState, starting_states
+from ..block import NUM_PLACES, ChainState, starting_states
 from ..chain import Chain
 from ..held import on_host
 from ..machine import Machine
+from ..statistics import HEIGHT
 from .ascent import Place
 
 
@@ -62,7 +63,7 @@ class Lookout:
         found = {}
         for lane, positions in wanted.items():
             self.chains[lane].num_gradients += int(blocks[lane].num_gradients)
-            heights = blocks[lane].stats[: len(positions), STATS.index("lp")].tolist()
+            heights = blocks[lane].stats[: len(positions), HEIGHT].tolist()
             gradients = np.array(on_host(blocks[lane].gradients)[: len(positions)])
             found[lane] = [Place(*each) for each in zip(positions, heights, gradients, strict=True)]
         return found

@@ -42,11 +42,13 @@ _OPTIONAL = {
 
 
 def check_layout(manifest: Mapping[str, Any]) -> None:
-    """Raise `StorageError` unless a manifest describes the sites of its draws."""
-    if "layout" not in manifest:
-        raise StorageError(
-            "manifest.json lacks 'layout', which describes the sites of the draws: no run of accord wrote it."
-        )
+    """Raise `StorageError` unless a manifest describes the sites and statistics of its draws."""
+    for name, what in (("layout", "sites"), ("statistics", "statistics")):
+        if name not in manifest:
+            raise StorageError(
+                f"manifest.json lacks {name!r}, which describes the {what} of the draws: no run of this version of "
+                "accord wrote it."
+            )
 
 
 def check_settings(manifest: Mapping[str, Any]) -> None:

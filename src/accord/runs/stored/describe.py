@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ from ...executors import available_cores
 from ...kernels import AbstractKernel
 from ...mcmc.plan import Plan
 from ...mcmc.start.base import AbstractStart
+from ...mcmc.statistics import stored_stats
 from ...report.labels import are_default, default_labels, written
 from ...storage import Manifest
 from ..particulars import FIELD, particulars
@@ -54,6 +55,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
             "model": density.program.name,
             "target": {"kind": "log density", "dim": density.dim},
             "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
+            "statistics": [asdict(each) for each in stored_stats(plan.kernel.stats)],
             "seed": plan.seed,
             "precision": plan.precision,
             "lanes": plan.lanes,

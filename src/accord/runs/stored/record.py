@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
-from ...mcmc.block import PART_DTYPES, STAT_DTYPES
 from ...mcmc.draws import Draws
 from ...mcmc.endings import KINDS, PHASES, Tally
 from ...mcmc.plan import Stretch
+from ...mcmc.statistics import PARTS
 from ...mcmc.tuning import tuning_of
 from ...report import examine
 from ...report.evidence import Blamed, Forms
@@ -79,12 +79,12 @@ def assemble(
     complete = all(count >= num_draws for count in counts) and not run.problems and not failed
     return Draws(
         sites=_joined(run, parts, "sample", drawn_sites(manifest)),
-        stats=_joined(run, parts, "sample", _stats(parts, "sample")),
+        stats=_joined(run, parts, "sample", _stats(manifest, parts, "sample")),
         notices=tuple(_notice(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
         tuning=tuning_of(parts, layout["dim"], manifest["sampler"], manifest["warmup"]),
-        warmup=_joined(run, parts, "warmup", {"position": position, **_stats(parts, "warmup")}),
+        warmup=_joined(run, parts, "warmup", {"position": position, **_stats(manifest, parts, "warmup")}),
         complete=complete and not is_ruled(run),
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
@@ -162,7 +162,9 @@ def _notice(record: Mapping[str, Any]) -> Notice:
     return Notice(severity, code, message, remedy, tuple(record["sites"]))
 
 
-def _stats(chains: Sequence[Sequence[Segment]], phase: Phase) -> dict[str, tuple[str, tuple[int, ...], str]]:
+def _stats(
+    manifest: Mapping[str, Any], chains: Sequence[Sequence[Segment]], phase: Phase
+) -> dict[str, tuple[str, tuple[int, ...], str]]:
     """Return statistics of a phase as `Joined` takes them; parts of log densities only if every draw has them.
 
     Targets without sites have no such parts, and neither have runs of early versions: after `resume`, only new draws
@@ -170,12 +172,13 @@ def _stats(chains: Sequence[Sequence[Segment]], phase: Phase) -> dict[str, tuple
     """
     held = [each for chain in chains for each in chain if each.arrays]
     of_phase = [each for each in held if each.phase == phase]
-    parts = {
-        name: dtype
-        for name, dtype in PART_DTYPES.items()
-        if all(f"stat/{name}" in each.arrays for each in of_phase or held)
+    found = {each["name"]: each["dtype"] for each in manifest["statistics"]}
+    found |= {
+        part.name: part.dtype
+        for part in PARTS
+        if all(f"stat/{part.name}" in each.arrays for each in of_phase or held)
     }
-    return {name: (f"stat/{name}", (), np.dtype(dtype).name) for name, dtype in (STAT_DTYPES | parts).items()}
+    return {name: (f"stat/{name}", (), dtype) for name, dtype in found.items()}
 
 
 def _joined(

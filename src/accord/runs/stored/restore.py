@@ -9,11 +9,12 @@ import numpy as np
 
 from ...adaptation.metric import Choice
 from ...core.errors import StorageError
-from ...mcmc.block import STATS
+from ...core.stats import Stat
 from ...mcmc.chain import Chain
 from ...mcmc.endings import Tally
 from ...mcmc.group import Group
 from ...mcmc.plan import Plan, Stretch
+from ...mcmc.statistics import rows_from, stored_stats
 from ...storage import AbstractRun, Segment
 
 GRADIENTS = "num_gradients"
@@ -118,7 +119,7 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
     if until is None:
         chain.gradients_at_stretch, chain.stretch_start = chain.num_gradients, chain.draw
     if chain.draw < chain.num_warmup:
-        chain.window = [_rows(segment) for segment in segments or run.segments(number)]
+        chain.window = [_rows(segment, plan.kernel.stats) for segment in segments or run.segments(number)]
     return chain
 
 
@@ -127,14 +128,15 @@ def _draw(segment: Segment | None) -> int:
     return 0 if segment is None else int(segment.end_state["state.draw"])
 
 
-def _rows(segment: Segment) -> dict[str, np.ndarray]:
-    lacking = {"position", "gradient", *(f"stat/{name}" for name in STATS)} - set(segment.arrays)
+def _rows(segment: Segment, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
+    lacking = {"position", "gradient", *(f"stat/{each.name}" for each in stored_stats(declared))}
+    lacking -= set(segment.arrays)
     if lacking:
         raise StorageError(
             f"chain {segment.chain}: the warm-up draws {segment.start} to {segment.stop} hold no {min(lacking)!r}, so "
             "that the warm-up cannot go on. They were not written by a run of accord."
         )
-    stats = [np.asarray(segment.arrays[f"stat/{name}"], np.float64) for name in STATS]
+    columns = {each.name: segment.arrays[f"stat/{each.name}"] for each in stored_stats(declared)}
     return {name: segment.arrays[name] for name in ("position", "gradient")} | {
-        "stats": np.stack(stats, axis=1)
+        "stats": rows_from(columns, declared)
     }
