@@ -24,10 +24,12 @@ os.environ["ACCORD_COMPILATION_CACHE"] = "off"
 import jax
 import jax.numpy as jnp
 
+from accord.adaptation.base import Fitted
+from accord.adaptation.metric import Choice, Metric
 from accord.core import keys
 from accord.core.pace import USUAL
 from accord.core.precision import scope
-from accord.kernels import NUTS, Metric
+from accord.kernels import NUTS
 from accord.kernels.base import DRAW, Point
 from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for, start_state
 from accord.mcmc.program import advance_program
@@ -113,7 +115,7 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
     state = replace(
         state,
         kernel=replace(state.kernel, point=Point(*point)),
-        step_size=replace(state.step_size, step_size=np.asarray(dim**-0.25)),
+        learnt=replace(state.learnt, step_size=np.asarray(dim**-0.25)),
         mode=np.int32(DRAW),
     )
     scale = np.concatenate([[dim**-0.5, (2 * dim) ** -0.5], np.full(dim - 2, np.sqrt(0.5))])
@@ -128,8 +130,16 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
         trees = []
         for lane in range(lanes):
             key = keys.chain_key(0, lane)
-            limits = Limits.at(stop, count, 0, kernel.target_accept, places)
-            trees.append((state, metrics[form], key, item_key(key, state), limits))
+            limits = Limits.at(stop, count, 0, places)
+            trees.append(
+                (
+                    state,
+                    kernel.adaptation.given(Fitted(metrics[form], Choice())),
+                    key,
+                    item_key(key, state),
+                    limits,
+                )
+            )
         return trees[0] if lanes == 1 else jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
 
     run = advance_program(kernel.compiled, dim, np.dtype(float), lanes, rows_for(dim, lanes, USUAL))

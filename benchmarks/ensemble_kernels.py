@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from accord.adaptation.ensemble import Moves
-from accord.kernels import Metric
+from accord.adaptation.metric import Metric
 from accord.kernels.integrator import Target, leapfrog
 from ensemble_lengths import unstretched
 

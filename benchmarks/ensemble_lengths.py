@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from accord.adaptation import ensemble
 from accord.adaptation.ensemble import Moves
-from accord.kernels import Metric
+from accord.adaptation.metric import Metric
 
 
 def learn_at_any_cost(*seen: Any, max_steps: int) -> Any:

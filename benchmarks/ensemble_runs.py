@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from accord.adaptation import ensemble, pooled
+from accord.adaptation import ensemble, pooled_metric
 from accord.adaptation import metric as metrics
 from accord.adaptation.ensemble import EnsembleState
+from accord.adaptation.metric import Metric
 from accord.density import LogDensity
-from accord.kernels import Metric
 from accord.report import ess_bulk
 from ensemble_kernels import (
     FOLDS,
@@ -87,14 +87,14 @@ def first_metric(points: Points) -> Metric:
     """What chains begin with, from the gradients where they stand."""
     x, g = np.asarray(points.position), np.asarray(points.gradient)
     guess = metrics.initial_metric(np.median(np.abs(g), axis=0), metrics.rank_for(x.shape[1], "auto"))
-    return pooled.learn(x[:, None], g[:, None], np.asarray(points.log_density), guess, "auto")[0]
+    return pooled_metric.learn(x[:, None], g[:, None], np.asarray(points.log_density), guess, "auto")[0]
 
 
 class Window:
     """The draws of warm-up, and the metrics that are learnt of them at the library's own draws."""
 
     def __init__(self, num_warmup: int) -> None:
-        self.due = {update.at: update.start for update in pooled.metric_updates(num_warmup)}
+        self.due = {update.at: update.start for update in pooled_metric.metric_updates(num_warmup)}
         self.rows: list[Points] = []
 
     def learnt(self, points: Points, metric: Metric) -> tuple[Metric, float] | None:
@@ -107,7 +107,7 @@ class Window:
             np.stack([np.asarray(row[i]) for row in self.rows[start:]], 1)
             for i in map(Points._fields.index, ("position", "gradient"))
         )
-        learnt, _, least = pooled.learn(x, g, np.asarray(points.log_density), metric, "auto")
+        learnt, _, least = pooled_metric.learn(x, g, np.asarray(points.log_density), metric, "auto")
         return learnt, least
 
 

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from accord.adaptation import metric as metrics
+from accord.adaptation.metric.metric import Metric
 from accord.core import keys
 from accord.core.tree import node, where
 from accord.kernels import NUTS, nuts
 from accord.kernels.base import DRAW, acceptance_of
 from accord.kernels.integrator import PhasePoint, leapfrog
-from accord.kernels.metric import Metric
 
 WARMUP = 350  # as a run whose chains settle has by default
 _JITTER = 7  # a stream of random numbers within a draw that NUTS does not use

@@ -127,7 +127,7 @@ def measure(density: LogDensity) -> Cost:
         programs = compile_programs(density, plan)
         machine = Machine(plan, programs.advance, programs.sites)
         stretches = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Stretch)]
-        state, metric = stretches[-1].end_state, stretches[-1].metric
+        state, given = stretches[-1].end_state, plan.adaptation.given(stretches[-1].fitted)
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position)
         places = np.zeros((NUM_PLACES, density.dim))
@@ -138,14 +138,14 @@ def measure(density: LogDensity) -> Cost:
             loops[way] = _bare_loop(density, position, each)
 
         def step(count: int) -> None:
-            limits = Limits.at(FOREVER, count, DEFAULT_WARMUP, kernel.target_accept, places)
-            jax.block_until_ready(programs.advance(state, metric, key, item_key(key, state), limits))
+            limits = Limits.at(FOREVER, count, DEFAULT_WARMUP, places)
+            jax.block_until_ready(programs.advance(state, given, key, item_key(key, state), limits))
 
         loops["step"] = step
         seconds = _fastest(loops)
     steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in stretches if piece.phase == "sample"])
     bare = {way: seconds[way] for way in WAYS}
-    return Cost(bare, seconds["step"], stretches[-1].choice.form, float(steps.mean()))
+    return Cost(bare, seconds["step"], stretches[-1].fitted.choice.form, float(steps.mean()))
 
 
 def _bare_loop(density: LogDensity, position: np.ndarray, options: Any) -> Callable[[int], None]:

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
-from accord.adaptation.metric import Choice, has_short_draws, rank_for, reason, target_accept
+from accord.adaptation.metric import Choice, Metric, has_short_draws, rank_for, reason, target_accept
 from accord.adaptation.metric.curvature import is_bent, remainder
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.fit import Fit
-from accord.kernels import Metric
 
 Window = tuple[np.ndarray, np.ndarray]
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
-from accord.adaptation.metric import Choice, rank_for, reason
+from accord.adaptation.metric import Choice, Metric, rank_for, reason
 from accord.adaptation.metric.choose import MAX_DENSE_DIM
-from accord.kernels import Metric
 
 Window = tuple[np.ndarray, np.ndarray]
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
-from accord.adaptation.metric import Choice, initial_metric, rank_for, reason
+from accord.adaptation.metric import METRICS, Choice, Metric, initial_metric, rank_for, reason
 from accord.adaptation.metric.choose import MAX_ASKED_DIM, MAX_DENSE_DIM, RANK, check_room
 from accord.core.errors import OptionError
-from accord.kernels import Metric
-from accord.kernels.base import METRICS
 
 Window = tuple[np.ndarray, np.ndarray]
 

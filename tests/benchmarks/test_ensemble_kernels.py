@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from accord.adaptation.metric import Metric
 from accord.core import precision
-from accord.kernels import Metric
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DIM, START = 3, np.array([0.3, -1.2, 2.0])

@@ -302,8 +302,8 @@ def arrays_with(name, value):
 
 
 FORGED = {
-    "no step size": end_with("state.step_size.step_size", None),
-    "a step size for each dimension": end_with("state.step_size.step_size", np.ones(4)),
+    "no step size": end_with("state.learnt.step_size", None),
+    "a step size for each dimension": end_with("state.learnt.step_size", np.ones(4)),
     "a metric of other dimensions": end_with("metric.scale", np.ones(7)),
     "a factor of another rank": end_with("metric.factor", np.ones((4, 9))),
     "no gradients": end_with("piece_gradients", None),

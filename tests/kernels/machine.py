@@ -8,9 +8,11 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from accord.adaptation.base import Given
+from accord.adaptation.metric import Metric
 from accord.core import keys
 from accord.core.tree import to_numpy
-from accord.kernels import AbstractKernel, Metric
+from accord.kernels import AbstractKernel
 from accord.kernels.base import DRAW
 from accord.kernels.integrator import Target
 from accord.mcmc.block import NUM_PLACES, ChainState, Limits, item_key, start_state
@@ -50,7 +52,7 @@ def standing_at(
     log_density, gradient = to_numpy(evaluate(position))
     chain = start_state(kernel, position)
     return eqx.tree_at(
-        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.step_size.step_size, c.mode),
+        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt.step_size, c.mode),
         chain,
         (log_density, gradient, np.asarray(step_size), np.int32(DRAW)),
     )
@@ -80,11 +82,11 @@ def run_lanes(
     """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
     chains, lanes = list(chains), len(chains)
     places = np.zeros((NUM_PLACES, len(chains[0].kernel.point.position)))
-    limits = Limits.at(stop, budget, 0, 0.8, places)
+    limits = Limits.at(stop, budget, 0, places)
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
         trees = [
-            (chain, metric, key, item_key(key, chain), limits)
+            (chain, given_of(metric), key, item_key(key, chain), limits)
             for chain, key in zip(chains, chain_keys, strict=True)
         ]
         packed = jax.tree.map(lambda *leaves: np.stack(leaves), *trees) if lanes > 1 else trees[0]
@@ -96,6 +98,11 @@ def run_lanes(
             kept[lane][-1] |= columns_of(rows.stats[:count], program.kernel.stats)
             chains[lane] = end
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
+
+
+def given_of(metric: Metric) -> Given:
+    """What a program takes of what was learnt: this metric, and steps for the usual acceptance."""
+    return Given(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
 
 
 def transform_of(metric: Metric) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 from kernel_targets import CORRELATED, Case, funnel, normal
 from machine import dense_metric, diagonal_metric, transform_of
 
-from accord.kernels import Metric
+from accord.adaptation.metric import Metric
 from accord.kernels.integrator import PhasePoint, leapfrog
 
 METRICS: dict[str, Callable[[], Metric]] = {

@@ -15,14 +15,16 @@ from machine import (
     compile_program,
     dense_metric,
     diagonal_metric,
+    given_of,
     run_draws,
     run_lanes,
     standing_at,
 )
 
+from accord.adaptation.tuning import Tuning
 from accord.core import keys
 from accord.core.stats import Ending
-from accord.kernels import HMC, NUTS, AbstractKernel, Tuning
+from accord.kernels import HMC, NUTS, AbstractKernel
 from accord.kernels.base import DRAW, EVALUATE, PROBE
 from accord.mcmc.block import NUM_PLACES, Limits, start_state
 from accord.mcmc.program import advance_program
@@ -55,10 +57,10 @@ def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> No
     kernel, case = KERNELS[name](), normal(CORRELATED)
     arguments = (
         start_state(kernel, np.zeros(3)),
-        dense_metric(3),
+        given_of(dense_metric(3)),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(1, 1, 1, 0.8, np.zeros((NUM_PLACES, 3))),
+        Limits.at(1, 1, 1, np.zeros((NUM_PLACES, 3))),
     )
     if lanes > 1:
         arguments = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from machine import diagonal_metric
+from machine import diagonal_metric, given_of
 
 from accord.kernels import HMC, NUTS
 from accord.kernels.vectors import inner
@@ -52,9 +52,9 @@ def _vectors_in_a_step(kernel: str, target: str) -> tuple[dict[str, int], list[s
     places = np.zeros((NUM_PLACES, DIM))
     arguments = (
         start_state(made, np.zeros(DIM)),
-        diagonal_metric(DIM, 16),
+        given_of(diagonal_metric(DIM, 16)),
         *(np.zeros(2, np.uint32) for _ in range(2)),
-        Limits.at(1, 1, 0, 0.8, places),
+        Limits.at(1, 1, 0, places),
     )
     evaluate = jax.value_and_grad(TARGETS[target])
     text = compile_lowered(jax.jit(lambda *rest: run(evaluate, *rest)).lower(*arguments)).as_text()

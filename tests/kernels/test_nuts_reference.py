@@ -20,8 +20,9 @@ from machine import (
 )
 from reference import Numbers, Outcome, transition
 
+from accord.adaptation.metric import Metric
 from accord.core import keys
-from accord.kernels import NUTS, Metric
+from accord.kernels import NUTS
 
 NUM_SEEDS = 1000
 NUM_DRAWS = 2  # a second draw finds the arrays of the first one's tree in the state

@@ -6,7 +6,7 @@ import pandas as pd
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.kernels.base import METRICS
+from accord.adaptation.metric import METRICS
 
 
 @ac.model

@@ -14,9 +14,9 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.adaptation.metric import METRICS
 from accord.core.errors import OptionError
 from accord.core.pace import USUAL
-from accord.kernels.base import METRICS
 from accord.mcmc.draws import Draws
 from accord.mcmc.group import next_budget
 from accord.storage.run_folder import RunFolderRun
@@ -184,7 +184,7 @@ def test_all_chains_have_the_metric_that_was_asked_for(form: str) -> None:
 
 
 def test_the_warm_up_of_an_ensemble_has_one_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accord.mcmc.chain.is_settled", lambda *_: False)
+    monkeypatch.setattr("accord.adaptation.pooled.Pooled.is_settled", lambda *_: False)
     draws = sample(draws=1, warmup=None)
     np.testing.assert_array_equal(draws.tuning["num_warmup"], 200)
 

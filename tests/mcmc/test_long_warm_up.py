@@ -33,7 +33,7 @@ def by_own_draws(monkeypatch):
     """A short warm-up, and a rule by which some chains have not settled: by one number of their own."""
     monkeypatch.setattr("accord.mcmc.sample.DEFAULT_WARMUP", 60)
     monkeypatch.setattr("accord.mcmc.sample.MAX_WARMUP", 120)
-    monkeypatch.setattr("accord.mcmc.chain.is_settled", lambda positions, *_: positions[0, 1] > 0)
+    monkeypatch.setattr("accord.adaptation.hamiltonian.is_settled", lambda positions, *_: positions[0, 1] > 0)
 
 
 @pytest.mark.slow

@@ -6,8 +6,7 @@ from monte_carlo import mcse_mean, mcse_sd
 from posteriors import model_of
 
 from accord import LogDensity, infer
-from accord.adaptation.metric import Choice
-from accord.kernels import Metric
+from accord.adaptation.metric import Choice, Metric
 from accord.report import ess_bulk
 
 

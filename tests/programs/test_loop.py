@@ -11,9 +11,11 @@ from jax.extend.core import jaxpr_as_fun
 from jax.scipy import special
 
 from accord import ode
+from accord.adaptation.base import Given
+from accord.adaptation.metric import Metric
 from accord.core.precision import scope
 from accord.core.versions import as_one_function
-from accord.kernels import NUTS, Metric
+from accord.kernels import NUTS
 from accord.mcmc import compiled
 from accord.mcmc.block import NUM_PLACES, Limits, start_state
 from accord.mcmc.program import advance_program
@@ -80,13 +82,13 @@ TARGETS: dict[str, tuple[Callable[[Any], Any], int]] = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_pieces_draw_what_the_loop_draws(name: str) -> None:
     log_density, num_pieces = TARGETS[name]
-    metric, zero = Metric.diagonal(np.ones(6), 6), np.zeros(2, np.uint32)
+    given, zero = _given(np.ones(6), 6), np.zeros(2, np.uint32)
     arguments = (
         start_state(NUTS(), X),
-        metric,
+        given,
         zero,
         zero,
-        Limits.at(40, 300, 20, 0.8, np.zeros((NUM_PLACES, 6))),
+        Limits.at(40, 300, 20, np.zeros((NUM_PLACES, 6))),
     )
     drawn = []
     for in_pieces in (True, False):
@@ -180,9 +182,14 @@ def test_many_dimensions_have_pieces_too() -> None:
         run = advance_program(NUTS(), 2000, np.dtype(float), 1, 8)
         program = jax.jit(lambda *rest: run(lambda x: (-0.5 * x @ x, -x), *rest))
         position, zero = np.zeros(2000), np.zeros(2, np.uint32)
-        metric, limits = (
-            Metric.diagonal(position + 1, 0),
-            Limits.at(1, 1, 0, 0.8, np.zeros((NUM_PLACES, 2000))),
+        given, limits = (
+            _given(position + 1, 0),
+            Limits.at(1, 1, 0, np.zeros((NUM_PLACES, 2000))),
         )
-        text = program.lower(start_state(NUTS(), position), metric, zero, zero, limits).as_text()
+        text = program.lower(start_state(NUTS(), position), given, zero, zero, limits).as_text()
     assert "xla_cpu_small_call" in text
+
+
+def _given(scale: np.ndarray, rank: int) -> Given:
+    """What a program takes of what was learnt: a diagonal metric."""
+    return Given(Metric.diagonal(scale, rank), np.asarray(0.8), np.bool_(False))

@@ -10,7 +10,7 @@ import numpy as np
 from models import SCHOOLS_SIGMA, SCHOOLS_Y, eight_schools, line, regression
 
 from accord import infer
-from accord.kernels.base import METRICS
+from accord.adaptation.metric import METRICS
 
 RUN = dict(draws=30, warmup=30, chains=2, progress=False, quiet=True)
 EVENT = "/jax/core/compile/backend_compile_duration"

@@ -35,12 +35,11 @@ def _stored(*, is_fresh: bool, without: str) -> Any:
     state = replace(chain.state, kernel=kernel, draw=np.int32(4))
     fields = {
         "end_state": to_numpy(state),
-        "metric": chain.metric,
+        "fitted": chain.fitted,
         "total_gradients": 9,
         "num_warmup": 0,
         "is_settled": True,
         "tally": chain.tally,
-        "choice": chain.choice,
     }
     piece: Stretch = SimpleNamespace(**fields)  # pyright: ignore[reportAssignmentType]
     arrays = {name: value for name, value in end_state(piece).items() if not name.startswith(without)}

@@ -20,8 +20,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..core.tree import node, where
-from ..kernels import Metric
 from . import step_size as step_sizes
+from .metric import Metric
 from .step_size import StepSizeState
 
 _RATE, _MEMORY, _LARGEST_MOVE = 0.05, 0.95, 0.35  # Adam's, without momentum, on the logarithm

@@ -1,78 +1,125 @@
-"""Learn one metric, and the least trajectory length, from the draws of all chains of an ensemble; on the host.
+"""Tune chains that move in step: a metric, a step size and a trajectory length for all of them, from all of them."""
 
-Chains that together hold many draws need few each: updates begin after five draws of warm-up, and the last third of it
-is left to the step size and the trajectory length.
+from dataclasses import replace
+from typing import Any
 
-**Source**: the least length is that of BlackJAX 1.7's ChEES adaptation: a quarter of the period of the widest direction
-that is left after whitening, as the longest trajectory. Dropping chains that have not arrived is our own.
-"""
-
-import functools
-
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool
 
-from ..kernels import Metric
+from ..core.tree import where
+from . import ensemble, pooled_metric
 from . import metric as metrics
-from .schedule import MetricUpdate
-
-_FIRST, _GROWTH, _SETTLE = 5, 1.3, 0.3
-_MOST_ROWS = 4096  # draws that are looked at: beyond, more of them change no metric
-_FAR = 8.0  # robust standard deviations of log density below the median at which a chain is left out
-
-
-@functools.lru_cache(maxsize=64)
-def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
-    """Return the updates of a warm-up of `num_warmup` draws; none below 20."""
-    if num_warmup < 20:
-        return ()
-    last = num_warmup - int(_SETTLE * num_warmup)
-    indices, at = [], _FIRST
-    while at < last:
-        indices.append(at)
-        at = max(at + _FIRST, int(at * _GROWTH))
-    if last - indices[-1] < _FIRST and len(indices) > 1:
-        indices.pop()
-    return tuple(MetricUpdate(at, at // 2) for at in [*indices, last])
+from .base import AbstractAdaptation, Fitted, Given, Item, Window
+from .ensemble import EnsembleState, Moves
+from .metric import Choice, MetricForm
+from .schedule import Update
+from .tuning import Tuning
 
 
-def learn(
-    positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray, previous: Metric, form: str
-) -> tuple[Metric, metrics.Choice | None, float]:
-    """Learn the metric, its choice, and the least mean trajectory length from draws and gradients `(chain, draw, dim)`.
+class Pooled(AbstractAdaptation):
+    """What an ensemble learns. Its windows have an axis of chains in front of that of draws.
 
-    `log_densities`, shape `(chain,)`, belong to the current positions; `form` and the choice are as for
-    `metric.learn_metric`.
+    **Fields**: `target_accept`, harmonic mean of the acceptance to aim at; `metric`, the form; `trajectory_length`, the
+    first mean; `max_steps` of a trajectory.
     """
-    kept = _has_arrived(log_densities)
-    x, g = positions[kept], gradients[kept]
-    wanted = max(_MOST_ROWS // max(len(x), 1), 1)
-    places = np.unique(np.linspace(0, x.shape[1] - 1, min(wanted, x.shape[1])).round().astype(int))
-    # One chain after the other: the parts on which a metric is tried are then different chains.
-    x, g = (array[:, places].reshape(-1, array.shape[2]) for array in (x, g))
-    is_finite = np.isfinite(x).all(1) & np.isfinite(g).all(1)
-    x, g = x[is_finite], g[is_finite]
-    # Trajectories are as long as the widest direction wants: nothing turns before it.
-    metric, choice = metrics.learn_metric(x, g, previous, form, turns=False)
-    return metric, choice, least_length(x, metric)
+
+    target_accept: float = eqx.field(static=True)
+    metric: MetricForm = eqx.field(static=True)
+    trajectory_length: float = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
+
+    def begin(self, dtype: np.dtype) -> EnsembleState:
+        """See `AbstractAdaptation.begin`."""
+        return EnsembleState.begin(1.0, self.trajectory_length, 0.0, dtype)
+
+    def check(self, dim: int) -> None:
+        """See `AbstractAdaptation.check`."""
+        metrics.check_room(dim, self.metric)
+
+    def at_start(self, gradient: np.ndarray) -> Fitted:
+        """See `AbstractAdaptation.at_start`."""
+        rank = metrics.rank_for(len(gradient), self.metric)
+        return Fitted(metrics.initial_metric(gradient, rank), Choice())
+
+    def at_starts(self, positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray) -> Fitted:
+        """Return what is known at the starting points of all chains: `(chain, dim)` twice, and `(chain,)`."""
+        typical = np.median(np.abs(gradients), axis=0)
+        guess = self.at_start(typical.astype(gradients.dtype))
+        metric, choice, _ = pooled_metric.learn(
+            positions[:, None], gradients[:, None], log_densities, guess.metric, self.metric
+        )
+        return Fitted(metric, choice or guess.choice)
+
+    def given(self, fitted: Fitted) -> Given:
+        """See `AbstractAdaptation.given`."""
+        return Given(
+            fitted.metric, np.asarray(self.target_accept, fitted.metric.scale.dtype), np.bool_(False)
+        )
+
+    def due(self, num_warmup: int) -> tuple[Update, ...]:
+        """See `AbstractAdaptation.due`."""
+        return pooled_metric.metric_updates(num_warmup)
+
+    def learn(
+        self, window: Window, learnt: EnsembleState, fitted: Fitted, *, is_first: bool
+    ) -> tuple[EnsembleState, Fitted, bool]:
+        """See `AbstractAdaptation.learn`. `window.log_density` is that of the newest draws, shape `(chain,)`."""
+        previous = fitted.metric
+        metric, choice, least = pooled_metric.learn(
+            window.positions, window.gradients, window.log_density, previous, self.metric
+        )
+        is_anew = is_first or bool(metric.is_diagonal) != bool(previous.is_diagonal)
+        learnt = self._restarted(learnt, least) if is_anew else _bounded(learnt, least)
+        return learnt, Fitted(metric, choice or fitted.choice), is_anew
+
+    def is_settled(self, window: Window) -> bool:
+        """See `AbstractAdaptation.is_settled`: the length of this warm-up is what was asked for."""
+        return True
+
+    def as_of(
+        self, learnt: EnsembleState, given: Given, step_size: Any, draw: Any, num_warmup: int
+    ) -> EnsembleState:
+        """See `AbstractAdaptation.as_of`."""
+        # How long trajectories were then is not known. As long as can be: they end at the first bad place.
+        length: Any = np.full((), 80.0, step_size.dtype)
+        step_size = step_size / ensemble.step_factor(draw, num_warmup, step_size.dtype)
+        return replace(learnt, log_length=length, step_size=step_size)
+
+    def tuning(self, learnt: EnsembleState, given: Given, item: Item) -> tuple[Tuning, Bool[Array, ""]]:
+        """Return the tuning of an item of all chains, and whether its step is the usual one."""
+        steps = ensemble.num_steps(learnt, item.draw, item.num_warmup, self.max_steps)
+        # Of a draw: a probe knows the step size that it tries.
+        factor = ensemble.step_factor(item.draw, item.num_warmup, learnt.step_size.dtype)
+        factor = jnp.where(item.is_draw, factor, 1)
+        return Tuning(factor * learnt.step_size, given.metric, num_steps=steps), factor == 1
+
+    def update(
+        self, learnt: EnsembleState, given: Given, item: Item, seen: Moves, is_usual: Bool[Array, ""]
+    ) -> tuple[EnsembleState, Bool[Array, ""]]:
+        """Learn from an item of all chains, of a draw only with the usual steps; also say whether a draw is next."""
+
+        def by_draw() -> EnsembleState:
+            after = ensemble.learn(learnt, seen, given.metric, given.target_accept, self.max_steps)
+            return ensemble.freeze(after, item.draw + 1 == item.num_warmup)
+
+        is_learning = item.is_draw & (item.draw < item.num_warmup) & is_usual
+        after = jax.lax.cond(is_learning, by_draw, lambda: learnt)
+        probed, is_found = ensemble.probe(learnt, seen.acceptance, seen.weight)
+        return where(item.is_probe, probed, after), item.is_draw | (item.is_probe & is_found)
+
+    def _restarted(self, learnt: EnsembleState, least: float) -> EnsembleState:
+        """Restart the search for step size and trajectory length, after a change of the metric's form."""
+        step_size: Any = learnt.step_size
+        return EnsembleState.begin(float(step_size), self.trajectory_length, least, step_size.dtype)
 
 
-def least_length(x: np.ndarray, metric: Metric) -> float:
-    """Compute pi / 4 times the largest standard deviation of whitened draws, `(draw, dim)`."""
-    if len(x) < 2:
-        return 0.0
-    y = (np.asarray(x, np.float64) - x.mean(0)) / np.asarray(metric.scale, np.float64)
-    if not metric.is_diagonal:
-        factor = np.asarray(metric.factor, np.float64)
-        y = y + (y @ factor) * (1 / (1 + np.asarray(metric.stretch, np.float64)) - 1) @ factor.T
-    # The norm of the smaller Gram matrix is that of the covariance.
-    gram = (y.T @ y if y.shape[1] <= y.shape[0] else y @ y.T) / (len(y) - 1)
-    largest = np.linalg.eigvalsh(gram)[-1] if np.isfinite(gram).all() else 0.0
-    return float(np.pi / 4 * np.sqrt(max(largest, 0.0)))
-
-
-def _has_arrived(log_densities: np.ndarray) -> np.ndarray:
-    """Return which chains are not far below the others, shape `(chain,)`; a chain on a plateau distorts the scale."""
-    values = np.asarray(log_densities, np.float64)
-    middle = np.median(values)
-    spread = 1.4826 * np.median(np.abs(values - middle))
-    return values >= middle - _FAR * max(float(spread), 1.0)
+def _bounded(state: EnsembleState, least: float) -> EnsembleState:
+    """Set another minimal trajectory length, adjust the length to it, and restart averages of lengths."""
+    dtype = np.asarray(state.log_length).dtype
+    log_least: Any = np.asarray(np.log(max(least, 1e-10)), dtype)
+    zero: Any = np.zeros((), dtype)
+    length: Any = np.asarray(state.log_length + (log_least - state.least_log_length), dtype)
+    return replace(state, log_length=length, least_log_length=log_least, square=zero, num_lengths=zero)

@@ -17,15 +17,15 @@ _SETTLE = 0.15  # last part of warm-up, in which only the step size is tuned
 
 
 @dataclass(frozen=True)
-class MetricUpdate:
-    """Learn the metric when draw `at` begins, from draws `start` to `at - 1` (zero-based)."""
+class Update:
+    """Learn when draw `at` begins, from draws `start` to `at - 1` (zero-based)."""
 
     at: int
     start: int
 
 
 @functools.lru_cache(maxsize=64)
-def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
+def metric_updates(num_warmup: int) -> tuple[Update, ...]:
     """Return the updates of a warm-up of `num_warmup` draws; none below 20."""
     if num_warmup < 20:
         return ()
@@ -38,7 +38,7 @@ def metric_updates(num_warmup: int) -> tuple[MetricUpdate, ...]:
     if indices and last - indices[-1] < _EARLY_SPACING // 2:
         indices.pop()
     indices.append(last)
-    return tuple(MetricUpdate(at, at // 2) for at in indices)
+    return tuple(Update(at, at // 2) for at in indices)
 
 
 def longer(num_warmup: int, max_warmup: int) -> int:

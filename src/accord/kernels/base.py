@@ -1,25 +1,19 @@
 """Define kernels: state machines that evaluate one gradient per advance and report complete draws."""
 
 import abc
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..adaptation.base import AbstractAdaptation
+from ..adaptation.tuning import Tuning
 from ..core.modules import Module
 from ..core.stats import Ending, Stat
 from ..core.tree import node
 from .integrator import Target
-from .metric import Metric
 from .rarely import Rarely, rarely
 from .vectors import inner
-
-MetricForm = Literal["auto", "diagonal", "low_rank", "dense", "marginal"]
-
-METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
-"""Valid values of a sampler's `metric`."""
 
 # What an advance is for. A start point and the search for a step size use the program that draws.
 EVALUATE = 0  # evaluate the gradient where the state stands, and move there
@@ -43,20 +37,6 @@ class Point:
     position: Float[Array, " dim"]
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
-
-
-@node
-class Tuning:
-    """Result of warm-up: `step_size`, shape `()`, in whitened units; and the metric.
-
-    `is_early`, shape `()`: the metric is still a guess, so that long trajectories do not pay. `num_steps`, shape `()`:
-    steps of this draw for chains that move in step; None if each chain decides.
-    """
-
-    step_size: Float[Array, ""]
-    metric: Metric
-    is_early: Bool[Array, ""] | bool = False
-    num_steps: Int[Array, ""] | None = None
 
 
 @node
@@ -107,13 +87,15 @@ class AbstractKernel(Module):
     stats: ClassVar[tuple[Stat, ...]] = ()
     """What it reports with each draw, beside the log density and the ending."""
 
-    target_accept: eqx.AbstractVar[Any]  # a number, or None where adaptation decides
-    metric: eqx.AbstractVar[MetricForm]
+    @property
+    @abc.abstractmethod
+    def adaptation(self) -> AbstractAdaptation:
+        """What warm-up learns, and how that tunes the kernel."""
 
     @property
     def compiled(self) -> "AbstractKernel":
         """Return the kernel for a compiled program: options that are arguments of the program get a fixed value."""
-        return replace(self, target_accept=0.8, metric="auto")
+        return self
 
     @abc.abstractmethod
     def init(self, position: Float[Array, " dim"]) -> AbstractState:

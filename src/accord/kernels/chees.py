@@ -7,6 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..adaptation.metric import MetricForm
+from ..adaptation.pooled import Pooled
+from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
@@ -22,9 +25,7 @@ from .base import (
     AbstractKernel,
     AbstractState,
     Info,
-    MetricForm,
     Point,
-    Tuning,
     acceptance_of,
     stacked,
     weight_of_step,
@@ -102,6 +103,11 @@ class ChEES(AbstractKernel):
             raise OptionError(
                 f"ChEES: superchains must be None or an integer of at least 2, got {self.superchains!r}."
             )
+
+    @property
+    def adaptation(self) -> Pooled:
+        """See `AbstractKernel.adaptation`."""
+        return Pooled(self.target_accept, self.metric, self.trajectory_length, self.max_steps)
 
     @property
     def compiled(self) -> "ChEES":

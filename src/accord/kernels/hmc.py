@@ -8,6 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..adaptation.hamiltonian import Hamiltonian
+from ..adaptation.metric import MetricForm
+from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.options import checks_fields
 from ..core.stats import Ending, Stat
@@ -22,9 +25,7 @@ from .base import (
     AbstractKernel,
     AbstractState,
     Info,
-    MetricForm,
     Point,
-    Tuning,
     acceptance_of,
     stacked,
     weight_of_step,
@@ -92,6 +93,16 @@ class HMC(AbstractKernel):
     def __check_init__(self) -> None:
         check_tuning("HMC", self.metric, self.target_accept)
         check_trajectory("HMC", self.trajectory_length, self.max_steps)
+
+    @property
+    def adaptation(self) -> Hamiltonian:
+        """See `AbstractKernel.adaptation`."""
+        return Hamiltonian(self.target_accept, self.metric)
+
+    @property
+    def compiled(self) -> "HMC":
+        """See `AbstractKernel.compiled`."""
+        return replace(self, target_accept=0.8, metric="auto")
 
     def init(self, position: Float[Array, " dim"]) -> HMCState:
         """See `AbstractKernel.init`."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from jaxtyping import Array, Float
 
+from ..adaptation.metric.metric import Metric
 from ..core.tree import node
-from .metric import Metric
 
 Target = Callable[[Float[Array, " dim"]], tuple[Float[Array, ""], Float[Array, " dim"]]]
 """Log density and its gradient at an unconstrained position."""

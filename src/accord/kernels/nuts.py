@@ -12,6 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..adaptation.hamiltonian import Hamiltonian
+from ..adaptation.metric import MetricForm
+from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
@@ -27,9 +30,7 @@ from .base import (
     AbstractKernel,
     AbstractState,
     Info,
-    MetricForm,
     Point,
-    Tuning,
     acceptance_of,
     stacked,
     weight_of_step,
@@ -150,6 +151,16 @@ class NUTS(AbstractKernel):
             raise OptionError(
                 f"NUTS: max_tree_depth must be an integer in 1 to 20, got {self.max_tree_depth!r}."
             )
+
+    @property
+    def adaptation(self) -> Hamiltonian:
+        """See `AbstractKernel.adaptation`."""
+        return Hamiltonian(self.target_accept, self.metric, self.max_tree_depth)
+
+    @property
+    def compiled(self) -> "NUTS":
+        """See `AbstractKernel.compiled`."""
+        return replace(self, target_accept=0.8, metric="auto")
 
     def init(self, position: Float[Array, " dim"]) -> NUTSState:
         """See `AbstractKernel.init`."""

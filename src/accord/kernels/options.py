@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ..adaptation.metric import METRICS
 from ..core.errors import OptionError, suggest
 from ..core.options import shown
-from .base import METRICS
 
 _MAX_STEPS = 2**31 - 1  # which programs count in 32 bits
 

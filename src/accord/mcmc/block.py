@@ -9,14 +9,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
-from ..adaptation.ensemble import EnsembleState
-from ..adaptation.step_size import StepSizeState
 from ..core import keys
 from ..core.pace import Pace
 from ..core.tree import node
-from ..kernels import ChEES
 from ..kernels.base import DRAW, EVALUATE, AbstractKernel
 
 NUM_PLACES = 10
@@ -29,14 +26,14 @@ class ChainState:
 
     **Fields**
     - `kernel`: the kernel's own state; on the host it may be a `held.Lane`, which stands for it.
-    - `step_size`: state of step size adaptation.
+    - `learnt`: what adaptation carries with the chain.
     - `mode`: what the next advance is for (`EVALUATE`, `PROBE` or `DRAW`).
     - `draw`: how many draws are complete, warm-up included.
     - `num_tuning`: how many evaluations and probes are complete.
     """
 
     kernel: Any
-    step_size: StepSizeState
+    learnt: Any
     mode: Int[Array, ""]
     draw: Int[Array, ""]
     num_tuning: Int[Array, ""]
@@ -46,34 +43,21 @@ class ChainState:
 class Limits:
     """Limits of a block, all of shape `()`.
 
-    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `target_accept` of step size adaptation;
-    `has_short_draws`, whether some draws after warm-up take shorter steps; `places`, shape `(NUM_PLACES, dim)`: more
+    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `places`, shape `(NUM_PLACES, dim)`: more
     candidates for a chain without a starting point, one gradient each; the first is not read.
     """
 
     stop: Int[Array, ""]
     max_gradients: Int[Array, ""]
     num_warmup: Int[Array, ""]
-    target_accept: Float[Array, ""]
-    has_short_draws: Bool[Array, ""]
     places: Float[Array, "place dim"]
 
     @staticmethod
-    def at(
-        stop: int,
-        max_gradients: int,
-        num_warmup: int,
-        target_accept: float,
-        places: np.ndarray,
-        has_short_draws: bool = False,
-    ) -> "Limits":
+    def at(stop: int, max_gradients: int, num_warmup: int, places: np.ndarray) -> "Limits":
         """Return the limits as a program takes them; host-side, NumPy."""
         as_int: Any = np.int32
-        as_float: Any = places.dtype.type
-        is_short: Any = np.bool_(has_short_draws)
         at: Any = places
-        ends = as_int(stop), as_int(max_gradients), as_int(num_warmup)
-        return Limits(*ends, as_float(target_accept), is_short, at)
+        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), at)
 
 
 @node
@@ -109,12 +93,8 @@ def rows_for(dim: int, lanes: int, pace: Pace) -> int:
 def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     """Make the state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side, without compiling."""
     count: Any = np.int32(0)
-    if isinstance(kernel, ChEES):
-        step = EnsembleState.begin(1.0, kernel.trajectory_length, 0.0, position.dtype)
-    else:
-        step = StepSizeState.start(1.0, position.dtype)
     mode: Any = np.int32(EVALUATE)
-    return ChainState(kernel.init(position), step, mode, count, count)
+    return ChainState(kernel.init(position), kernel.adaptation.begin(position.dtype), mode, count, count)
 
 
 def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callable[[np.ndarray], ChainState]:

@@ -5,27 +5,24 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..adaptation import metric as metrics
+from ..adaptation.base import Fitted, Window
 from ..adaptation.schedule import longer
-from ..adaptation.settled import is_settled
-from ..adaptation.step_size import StepSizeState
 from ..core import keys
 from ..kernels.base import PROBE
-from ..kernels.metric import Metric
 from ..storage import Phase
 from .block import Block, ChainState, start_state
 from .columns import Drawn
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host
 from .plan import Plan, Progress, Stretch, Stuck
-from .statistics import HEIGHT, index_of
+from .statistics import HEIGHT, declared_of
 
 
 @dataclass(eq=False)
 class Chain:
     """One chain between two blocks; mutable, with one owner at a time.
 
-    **Fields**: `number`; `plan`; `key`, the chain's; `state`; `metric`, and `choice`, of its form; `num_warmup`, draws
+    **Fields**: `number`; `plan`; `key`, the chain's; `state`; `fitted`, what the host has learnt; `num_warmup`, draws
     of its warm-up, which grow if it has not settled by then; `is_settled`, whether it had settled at their end;
     `is_started`, whether its starting point is found; `num_gradients`; `tally`, which counts how its trajectories
     ended, and `news`, failures that are not reported yet; `stretch_start` and `gradients_at_stretch`, where the
@@ -38,10 +35,9 @@ class Chain:
     plan: Plan
     key: np.ndarray
     state: ChainState
-    metric: Metric
+    fitted: Fitted
     tally: Tally
     num_warmup: int
-    choice: metrics.Choice = field(default_factory=metrics.Choice)
     is_settled: bool = True
     is_started: bool = False
     num_gradients: int = 0
@@ -56,9 +52,9 @@ class Chain:
     @staticmethod
     def begin(plan: Plan, number: int, position: np.ndarray) -> "Chain":
         """Start a chain at a position that is not yet evaluated."""
-        metric = metrics.initial_metric(np.zeros_like(position), plan.metric_rank)
+        fitted = plan.adaptation.at_start(np.zeros_like(position))
         key, state = keys.chain_key(plan.seed, number), start_state(plan.kernel, position)
-        return Chain(number, plan, key, state, metric, Tally.empty(position), plan.num_warmup)
+        return Chain(number, plan, key, state, fitted, Tally.empty(position), plan.num_warmup)
 
     @property
     def draw(self) -> int:
@@ -69,16 +65,6 @@ class Chain:
     def last(self) -> int:
         """Number of its last draw, warm-up included, before thinning."""
         return self.num_warmup + self.plan.num_draws
-
-    @property
-    def target_accept(self) -> float:
-        """Target of step size adaptation."""
-        return metrics.target_accept(self.choice, self.plan.kernel.target_accept)
-
-    @property
-    def has_short_draws(self) -> bool:
-        """Whether some draws after warm-up take shorter steps."""
-        return metrics.has_short_draws(self.choice, self.plan.kernel.target_accept)
 
     @property
     def is_done(self) -> bool:
@@ -114,7 +100,7 @@ class Chain:
         if self.is_given_up:
             return draw
         if draw < warmup:
-            due = [update.at for update in self.plan.metric_updates(warmup) if update.at > draw]
+            due = [update.at for update in self.plan.adaptation.due(warmup) if update.at > draw]
             return min([warmup, (draw // segment + 1) * segment, *due])
         looks = (warmup + look for look in self.plan.looks if warmup + look > draw)
         return min(self.last, warmup + ((draw - warmup) // segment + 1) * segment, *looks)
@@ -178,7 +164,7 @@ class Chain:
 
     def progress(self) -> Progress:
         """Return the progress of the chain."""
-        step_size = float(self.state.step_size.step_size)
+        step_size = float(self.state.learnt.step_size)
         done = self.draw - self.phase_start
         divergent = self.tally.num_divergent
         return Progress(
@@ -200,8 +186,7 @@ class Chain:
             self.draw - offset,
             dict(arrays),
             state_on_host(self.state),
-            self.metric,
-            self.choice,
+            self.fitted,
             self.num_gradients - self.gradients_at_stretch,
             self.num_gradients,
             self.tally,
@@ -215,37 +200,29 @@ class Chain:
         return stretch
 
     def _adapt(self) -> None:
-        """Learn the metric again if that is due: at draws fixed by the plan, independent of the blocks."""
-        for number, update in enumerate(self.plan.metric_updates(self.num_warmup)):
+        """Learn again if that is due: at draws fixed by the plan, independent of the blocks."""
+        adaptation = self.plan.adaptation
+        for number, update in enumerate(adaptation.due(self.num_warmup)):
             if self.draw == update.at:
-                self._update_metric(update.start, restarts=number == 0)
+                self._learn(update.start, is_first=number == 0)
         if self.draw == self.num_warmup < self.plan.max_warmup:
-            self.is_settled = self._has_settled()
+            self.is_settled = adaptation.is_settled(self._window(0))
             if not self.is_settled:
                 self.num_warmup = longer(self.num_warmup, self.plan.max_warmup)
-                self._update_metric(self.draw // 2, restarts=True)
+                self._learn(self.draw // 2, is_first=True)
 
-    def _has_settled(self) -> bool:
-        positions, stats = self._window("position"), self._window("stats")
-        kernel = self.plan.kernel
-        column = index_of(kernel.stats, "tree_depth")
-        depth = None if column is None else stats[:, column]
-        return is_settled(positions, stats[:, HEIGHT], depth, getattr(kernel, "max_tree_depth", None))
+    def _window(self, start: int) -> Window:
+        """Return the draws of warm-up since `start`."""
+        positions, gradients, stats = (
+            np.concatenate([block[name] for block in self.window])[start:]
+            for name in ("position", "gradient", "stats")
+        )
+        return Window(positions, gradients, stats[:, HEIGHT], declared_of(stats, self.plan.kernel.stats))
 
-    def _window(self, name: str) -> np.ndarray:
-        return np.concatenate([block[name] for block in self.window])
-
-    def _update_metric(self, start: int, *, restarts: bool) -> None:
-        """Learn the metric from the draws since `start`; search for a new step size if `restarts`."""
-        positions, gradients = (self._window(name)[start:] for name in ("position", "gradient"))
-        previous = self.metric
-        former, asked = self.choice.form, self.plan.kernel.metric
-        self.metric, choice = metrics.learn_metric(positions, gradients, previous, asked, former)
-        self.choice = choice or self.choice
-        is_other = bool(self.metric.is_diagonal) != bool(previous.is_diagonal)
-        if restarts or is_other or (self.choice.form == "marginal") != (former == "marginal"):
-            # Only these changes move the right step size by much. Restarting at every update was tried: each restart
-            # tries large steps first, and effective draws per gradient fell by a quarter over eight reference
-            # posteriors.
-            step = StepSizeState.start(float(self.state.step_size.step_size), self.plan.dtype)
-            self.state = replace(self.state, step_size=step, mode=np.int32(PROBE))
+    def _learn(self, start: int, *, is_first: bool) -> None:
+        """Learn from the draws since `start`."""
+        learnt, self.fitted, is_anew = self.plan.adaptation.learn(
+            self._window(start), self.state.learnt, self.fitted, is_first=is_first
+        )
+        if is_anew:
+            self.state = replace(self.state, learnt=learnt, mode=np.int32(PROBE))

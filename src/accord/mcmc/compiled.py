@@ -11,7 +11,7 @@ import jax
 import jax.extend.core
 import numpy as np
 
-from ..adaptation import metric as metrics
+from ..adaptation.base import Given
 from ..core.collection import collection_put_off
 from ..core.precision import scope
 from ..core.traced import equations, key_of
@@ -51,7 +51,7 @@ class Programs:
     """The programs of a run, bound to its data.
 
     **Fields**
-    - `advance(chain, metric, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
+    - `advance(chain, given, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
     - `sites`: results are sites as `site/x`, and the parts of the log densities as `stat/log_prior` and
       `stat/log_likelihood`, if there are any. See `sites_program`.
     - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
@@ -131,16 +131,17 @@ def compile_programs(
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(kept.consts)
     room, batch = sizes(kept.jaxpr, plan)
-    # How far a program goes is an argument of it, and so is the acceptance to aim at.
-    # The form of the metric is data, but for how many directions there is room.
-    program_kernel, rank = plan.kernel.compiled, plan.metric_rank
+    # How far a program goes is an argument of it, and so is what warm-up learns, such as a metric of any form: but for
+    # its shapes, such as how many directions it has room for.
+    adaptation = plan.adaptation
+    program_kernel, given = plan.kernel.compiled, adaptation.given(adaptation.at_start(np.zeros(dim, dtype)))
     key = (
         key_of(gradient),
         key_of(kept),
         names,
         repr(shapes((consts, site_consts))),
         program_kernel,
-        rank,
+        repr(shapes(given)),
         precision,
         lanes,
         rows,
@@ -184,7 +185,7 @@ def compile_programs(
             np.int32(0),
             np.int32(0),
         )
-        arguments = _advance_arguments(program_kernel, dim, rank, dtype, lanes)
+        arguments = _advance_arguments(program_kernel, given, dim, dtype, lanes)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = place.shapes_of_data(columns.shapes(data), cut)
         arguments, drawn = place.shapes((arguments, drawn))
@@ -244,21 +245,21 @@ def compile_programs(
     )
 
 
-def _advance_arguments(kernel: AbstractKernel, dim: int, rank: int, dtype: np.dtype, lanes: int) -> Any:
+def _advance_arguments(kernel: AbstractKernel, given: Given, dim: int, dtype: np.dtype, lanes: int) -> Any:
     zero = np.zeros(dim, dtype)
     arguments = (
         start_state(kernel, zero),
-        metrics.initial_metric(zero, rank),
+        given,
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(0, 0, 0, 0.0, np.zeros((NUM_PLACES, dim), dtype)),
+        Limits.at(0, 0, 0, np.zeros((NUM_PLACES, dim), dtype)),
     )
     if lanes == 1 and not kernel.is_ensemble:
         return shapes(arguments)
-    state, metric, *rest = jax.tree.map(
+    state, each, *rest = jax.tree.map(
         lambda leaf: jax.ShapeDtypeStruct((lanes, *leaf.shape), leaf.dtype), arguments
     )
-    return state, shapes(arguments[1]) if kernel.is_ensemble else metric, *rest
+    return state, shapes(arguments[1]) if kernel.is_ensemble else each, *rest
 
 
 def _call(closed: Any, consts: Any, data: Any, *rest: Any) -> list[Any]:

@@ -1,7 +1,7 @@
 """Build the program for chains that move in step: equal numbers of leapfrog steps per draw, shared adaptation.
 
 The shared state (mode, draw, step size, trajectory length) is carried once, so that every condition is a branch and a
-draw of all chains is written at one place. Its arguments are those of `program.advance_program`, but with one metric.
+draw of all chains is written at one place. Its arguments are those of `program.advance_program`, but with one `given`.
 Chains that have reached their last draw stand still for a whole block; chains that move are at the same draw.
 """
 
@@ -14,19 +14,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from ..adaptation import ensemble
+from ..adaptation.base import Given, Item
 from ..adaptation.ensemble import EnsembleState, Moves
-from ..core import keys
 from ..core.stats import Ending
 from ..core.tree import node, where
 from ..kernels import AbstractKernel, ChEES
-from ..kernels.base import DRAW, EVALUATE, PROBE, Info, Point, Tuning
+from ..kernels.base import DRAW, EVALUATE, PROBE, Point
 from ..kernels.integrator import Target
-from ..kernels.metric import Metric
 from ..kernels.rarely import rarely_in_lanes
 from ..kernels.vectors import IN_TURN
 from .block import Block, ChainState, Limits
-from .program import advance_program, place_number
+from .program import advance_program, next_key, place_number
 from .statistics import row_of, width_of
 
 _LANES = "lanes"
@@ -36,7 +34,7 @@ _LANES = "lanes"
 class _Shared:
     """State that all chains share; all of shape `()`. See `ChainState`."""
 
-    step_size: EnsembleState
+    learnt: EnsembleState
     mode: Int[Array, ""]
     draw: Int[Array, ""]
     num_tuning: Int[Array, ""]
@@ -71,22 +69,21 @@ def program_for(
 
 
 def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows: int) -> Callable[..., Any]:
-    """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+    """Return the function `(evaluate, chain, given, key, item_key, limits) -> (chain, block)` to compile.
 
-    It equals `program.advance_program` with `lanes` lanes, but `metric` has no lane axis, and the arrays of the block
+    It equals `program.advance_program` with `lanes` lanes, but `given` has no lane axis, and the arrays of the block
     begin with `(rows, lanes)`.
     """
+    adaptation = kernel.adaptation
 
     def run(
-        evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
+        evaluate: Target, chain: ChainState, given: Given, key: Array, item_key: Array, limits: Limits
     ) -> tuple[ChainState, Block]:
         moves = (chain.draw < limits.stop) & (limits.max_gradients > 0)
         leader = jnp.argmax(moves)
         limit = jax.tree.map(lambda leaf: leaf[leader], limits)
         first = _Shared(
-            *jax.tree.map(
-                lambda leaf: leaf[leader], (chain.step_size, chain.mode, chain.draw, chain.num_tuning)
-            )
+            *jax.tree.map(lambda leaf: leaf[leader], (chain.learnt, chain.mode, chain.draw, chain.num_tuning))
         )
 
         def is_active(carry: _Carry) -> Array:
@@ -95,12 +92,8 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
 
         def body(carry: _Carry) -> _Carry:
             shared = carry.shared
-            steps = ensemble.num_steps(shared.step_size, shared.draw, limit.num_warmup, kernel.max_steps)
-            # Of a draw: a probe knows the step size that it tries.
-            factor = ensemble.step_factor(shared.draw, limit.num_warmup, dtype)
-            factor = jnp.where(shared.mode == DRAW, factor, 1)
-            step_size = factor * shared.step_size.step_size
-            tuning = Tuning(step_size, metric, num_steps=steps)
+            item = Item(shared.mode == DRAW, shared.mode == PROBE, shared.draw, limit.num_warmup)
+            tuning, is_usual = adaptation.tuning(shared.learnt, given, item)
 
             def advance(item_key: Array, state: Any) -> Any:
                 return kernel.advance(item_key, evaluate, state, tuning, shared.mode, rarely_in_lanes(_LANES))
@@ -113,14 +106,19 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
 
             number = carry.num_gradients + 1
             goes_on = (shared.mode == EVALUATE) & (number < limit.max_gradients)
-            is_usual = factor == 1
 
             def finish() -> tuple[_Shared, Array, Point]:
                 places = jax.vmap(place_number, (0, None))(limits.places, number)
-                learnt = _finish(
-                    kernel, carry, new, info, metric, key, moves, limit, steps, is_usual, goes_on
-                )
-                return *learnt, where(goes_on, places, new.point)
+                start, weight = carry.kernel.point.position, moves.astype(info.acceptance.dtype)
+                end, steps = new.end, tuning.num_steps
+                assert steps is not None
+                seen = Moves(start, end.position, end.momentum, info.acceptance, weight, steps)
+                learnt, is_next_draw = adaptation.update(shared.learnt, given, item, seen, is_usual)
+                mode = jnp.where(goes_on, EVALUATE, jnp.where(is_next_draw, DRAW, PROBE)).astype(jnp.int32)
+                draw, num_tuning = shared.draw + item.is_draw, shared.num_tuning + ~item.is_draw
+                item_key = jax.vmap(next_key, (0, None, None, None))(key, mode, draw, num_tuning)
+                after = _Shared(learnt, mode, draw, num_tuning)
+                return after, item_key, where(goes_on, places, new.point)
 
             evaluated = new.point
             unchanged = (shared, carry.item_key, evaluated)
@@ -148,52 +146,14 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
         shared = carry.shared
         common = jax.tree.map(
             lambda leaf: jnp.broadcast_to(leaf, (lanes, *leaf.shape)),
-            (shared.step_size, shared.mode, shared.draw, shared.num_tuning),
+            (shared.learnt, shared.mode, shared.draw, shared.num_tuning),
         )
-        own = (chain.step_size, chain.mode, chain.draw, chain.num_tuning)
+        own = (chain.learnt, chain.mode, chain.draw, chain.num_tuning)
         after = ChainState(carry.kernel, *_where_lane(moves, common, own))
         counts = jnp.where(moves, carry.num_gradients, 0)
         return after, Block(carry.positions, carry.gradients, carry.stats, counts)
 
     return run
-
-
-def _finish(
-    kernel: ChEES,
-    carry: _Carry,
-    new: Any,
-    info: Info,
-    metric: Metric,
-    key: Array,
-    moves: Bool[Array, " lanes"],
-    limit: Limits,
-    steps: Array,
-    is_usual: Array,
-    goes_on: Array,
-) -> tuple[_Shared, Array]:
-    """Finish a draw, evaluation or probe of all chains; adaptation uses only draws with the usual steps."""
-    shared = carry.shared
-    is_draw, is_probe = shared.mode == DRAW, shared.mode == PROBE
-    weight = moves.astype(info.acceptance.dtype)
-
-    def learn() -> EnsembleState:
-        seen = Moves(
-            carry.kernel.point.position, new.end.position, new.end.momentum, info.acceptance, weight, steps
-        )
-        learnt = ensemble.learn(shared.step_size, seen, metric, limit.target_accept, kernel.max_steps)
-        return ensemble.freeze(learnt, shared.draw + 1 == limit.num_warmup)
-
-    is_learning = is_draw & (shared.draw < limit.num_warmup) & is_usual
-    learnt = jax.lax.cond(is_learning, learn, lambda: shared.step_size)
-    probed, is_found = ensemble.probe(shared.step_size, info.acceptance, weight)
-    step_size = where(is_probe, probed, learnt)
-    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, jnp.where(goes_on, EVALUATE, PROBE))
-    mode = mode.astype(jnp.int32)
-    draw, num_tuning = shared.draw + is_draw, shared.num_tuning + ~is_draw
-    use = jnp.where(mode == DRAW, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
-    number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)
-    item_key = jax.vmap(lambda one: keys.item(one, use, number))(key)
-    return _Shared(step_size, mode, draw, num_tuning), item_key
 
 
 def _where_lane(condition: Bool[Array, " lanes"], new: Any, old: Any) -> Any:

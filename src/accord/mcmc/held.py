@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..adaptation.base import Fitted
 from ..core.tree import to_numpy
-from ..kernels.metric import Metric
 from .block import ChainState
 
 
@@ -20,30 +20,30 @@ from .block import ChainState
 class Sent:
     """Arguments that are equal from block to block, for all lanes.
 
-    **Fields**: `metric`, `key` and `places`, as the program takes them; `metrics` and `keys`, the objects of the host
+    **Fields**: `given`, `key` and `places`, as the program takes them; `fitted` and `keys`, the objects of the host
     that they were made from; `is_put`, whether they are on the device already.
     """
 
-    metric: Any
+    given: Any
     key: Any
     places: Any
-    metrics: tuple[Metric, ...]
+    fitted: tuple[Fitted, ...]
     keys: tuple[np.ndarray, ...]
     is_put: bool = False
 
-    def is_of(self, metrics: Sequence[Metric], keys: Sequence[np.ndarray]) -> bool:
+    def is_of(self, fitted: Sequence[Fitted], keys: Sequence[np.ndarray]) -> bool:
         """Return whether these were made from the same objects."""
-        if len(self.metrics) != len(metrics) or len(self.keys) != len(keys):
+        if len(self.fitted) != len(fitted) or len(self.keys) != len(keys):
             return False
-        pairs = (*zip(self.metrics, metrics, strict=True), *zip(self.keys, keys, strict=True))
+        pairs = (*zip(self.fitted, fitted, strict=True), *zip(self.keys, keys, strict=True))
         return all(mine is other for mine, other in pairs)
 
     def put(self, place: Callable[[Any], Any]) -> "Sent":
         """Return these on the device, where `place` puts them."""
         if self.is_put:
             return self
-        metric, key, places = place((self.metric, self.key, self.places))
-        return replace(self, metric=metric, key=key, places=places, is_put=True)
+        given, key, places = place((self.given, self.key, self.places))
+        return replace(self, given=given, key=key, places=places, is_put=True)
 
 
 class Returned:

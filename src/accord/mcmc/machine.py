@@ -34,7 +34,7 @@ class BlockResult:
 class Machine:
     """A plan with its compiled programs.
 
-    **Fields**: `plan`; `advance(chain, metric, key, item_key, limits)` and `sites`, compiled; `clock`, in seconds: one
+    **Fields**: `plan`; `advance(chain, given, key, item_key, limits)` and `sites`, compiled; `clock`, in seconds: one
     for all processes that run these programs together, so that they call them equally often; `constants`, the numbers
     in the programs, if they are compared with those of a stored run; `put`, which puts a tree on the program's devices.
     """
@@ -54,7 +54,7 @@ class Machine:
         budgets: Sequence[int],
         places: np.ndarray | None = None,
     ) -> BlockResult:
-        """Continue from `states` with the keys and metrics of `chains`, one per lane, at most to draws `stops`.
+        """Continue from `states` with what `chains` have learnt and their keys, one per lane, at most to draws `stops`.
 
         `budgets` are gradients; `places`, shape `(lane, place, dim)`, are candidates for chains without a starting
         point: see `Limits`.
@@ -66,7 +66,7 @@ class Machine:
         new, block = returned
         lanes, axis = self._axes(chains)
         kernel, gradients = (Returned(tree, self.advance, sent) for tree in (new.kernel, block.gradients))
-        small = new.step_size, new.mode, new.draw, new.num_tuning
+        small = new.learnt, new.mode, new.draw, new.num_tuning
         small, rows = to_numpy((small, (block.positions, block.stats, block.num_gradients)))
         seconds = self.clock() - began
         if axis is None:
@@ -101,20 +101,21 @@ class Machine:
         return len(chains), 0 if len(chains) > 1 else None
 
     def _sent(self, chains: Sequence[Chain]) -> Sent:
-        """Return metrics and keys: those of the block before, on the device from their second block on.
+        """Return what was learnt, and keys: those of the block before, on the device from their second block on.
 
         To put them there takes longer than to hand them over once, and in warm-up many change after each block.
         """
-        # Chains that move in step have one metric.
-        metrics = tuple(chain.metric for chain in (chains[:1] if self.plan.is_ensemble else chains))
+        # Chains that move in step have learnt the same.
+        fitted = tuple(chain.fitted for chain in (chains[:1] if self.plan.is_ensemble else chains))
         keys = tuple(chain.key for chain in chains)
-        if self.holds(chains[0]) and (known := chains[0].state.kernel.returned.sent).is_of(metrics, keys):
+        if self.holds(chains[0]) and (known := chains[0].state.kernel.returned.sent).is_of(fitted, keys):
             return known.put(self.put)
         shape = (NUM_PLACES, self.plan.dim)
+        given = [self.plan.adaptation.given(each) for each in fitted]
         if self._axes(chains)[1] is None:
-            return Sent(metrics[0], keys[0], np.zeros(shape, self.plan.dtype), metrics, keys)
-        metric = metrics[0] if self.plan.is_ensemble else _pack(metrics)
-        return Sent(metric, np.stack(keys), np.zeros((len(chains), *shape), self.plan.dtype), metrics, keys)
+            return Sent(given[0], keys[0], np.zeros(shape, self.plan.dtype), fitted, keys)
+        packed = given[0] if self.plan.is_ensemble else _pack(given)
+        return Sent(packed, np.stack(keys), np.zeros((len(chains), *shape), self.plan.dtype), fitted, keys)
 
     def _kernels(self, states: Sequence[ChainState]) -> Any:
         """Return the kernels' states as the program takes them: on the device, if they are all there and unchanged."""
@@ -139,31 +140,27 @@ class Machine:
         sent: Sent,
     ) -> tuple[Any, ...]:
         """Assemble the arguments of the program."""
-        given: Any = sent.places if places is None else places
+        at: Any = sent.places if places is None else places
         if self._axes(chains)[1] is None:
             (chain,), (state,) = chains, states
             if places is not None:
-                given = places[0]
-            tuned = chain.num_warmup, chain.target_accept
-            limits = Limits.at(stops[0], budgets[0], *tuned, given, chain.has_short_draws)
+                at = places[0]
+            limits = Limits.at(stops[0], budgets[0], chain.num_warmup, at)
             state = replace(state, kernel=self._kernels(states))
-            return state, sent.metric, sent.key, item_key(chain.key, state), limits
-        small = [(state.step_size, state.mode, state.draw, state.num_tuning) for state in states]
+            return state, sent.given, sent.key, item_key(chain.key, state), limits
+        small = [(state.learnt, state.mode, state.draw, state.num_tuning) for state in states]
         packed = ChainState(self._kernels(states), *_pack(small))
         keys = np.stack(sent.keys)
-        return packed, sent.metric, sent.key, item_keys(keys, packed), _limits(chains, stops, budgets, given)
+        return packed, sent.given, sent.key, item_keys(keys, packed), _limits(chains, stops, budgets, at)
 
 
 def _limits(
     chains: Sequence[Chain], stops: Sequence[int], budgets: Sequence[int], places: np.ndarray
 ) -> Limits:
     """Assemble limits of several lanes as arrays, since objects for each of a thousand lanes are slow."""
-    plan = chains[0].plan
     warmups = [chain.num_warmup for chain in chains]
-    targets: Any = np.asarray([chain.target_accept for chain in chains], plan.dtype)
     stop, budget, num_warmup = (np.asarray(each, np.int32) for each in (stops, budgets, warmups))
-    are_short: Any = np.asarray([chain.has_short_draws for chain in chains])
-    fields: tuple[Any, ...] = stop, budget, num_warmup, targets, are_short, places
+    fields: tuple[Any, ...] = stop, budget, num_warmup, places
     return Limits(*fields)
 
 

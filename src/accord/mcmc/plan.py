@@ -5,13 +5,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..adaptation import pooled, schedule
-from ..adaptation.metric import Choice, rank_for
-from ..adaptation.schedule import MetricUpdate
+from ..adaptation.base import AbstractAdaptation, Fitted
 from ..core.pace import USUAL, Pace
 from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
-from ..kernels.metric import Metric
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.looks import FIRST, looks
 from ..storage import Phase
@@ -65,19 +62,15 @@ class Plan:
         """Return whether all chains form one group that learns and moves together."""
         return self.kernel.is_ensemble
 
-    def metric_updates(self, num_warmup: int) -> tuple[MetricUpdate, ...]:
-        """Return the draws of a warm-up of `num_warmup` draws after which the metric is learnt."""
-        return (pooled if self.is_ensemble else schedule).metric_updates(num_warmup)
+    @property
+    def adaptation(self) -> AbstractAdaptation:
+        """What warm-up learns."""
+        return self.kernel.adaptation
 
     @property
     def num_draws(self) -> int:
         """Number of draws per chain before thinning; the last one is kept."""
         return (self.num_kept - 1) * self.thinning + 1
-
-    @property
-    def metric_rank(self) -> int:
-        """Number of directions beside the axes that a metric of this run has room for."""
-        return rank_for(self.dim, self.kernel.metric)
 
     def made_for(self, kept: int) -> int:
         """Return the draws after warm-up, before thinning, that give this many kept draws."""
@@ -115,8 +108,8 @@ class Progress:
 class Stretch:
     """Consecutive draws of one phase of one chain, and the state after them; NumPy arrays.
 
-    **Fields**: `start` and `stop` count draws before thinning, of which `arrays` hold those that are kept; `choice`,
-    why `metric` has its form; `num_gradients`, of these draws; `total_gradients`, `tally`, `num_warmup` and
+    **Fields**: `start` and `stop` count draws before thinning, of which `arrays` hold those that are kept; `fitted`,
+    what the host has learnt; `num_gradients`, of these draws; `total_gradients`, `tally`, `num_warmup` and
     `is_settled`, of the chain so far.
     """
 
@@ -126,8 +119,7 @@ class Stretch:
     stop: int
     arrays: dict[str, np.ndarray]
     end_state: ChainState
-    metric: Metric
-    choice: Choice
+    fitted: Fitted
     num_gradients: int
     total_gradients: int
     tally: Tally

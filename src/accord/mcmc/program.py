@@ -14,15 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from ..adaptation import step_size as step_sizes
-from ..adaptation.schedule import EARLY_PART
-from ..adaptation.step_size import StepSizeState
+from ..adaptation.base import AbstractChainAdaptation, Given, Item, Learnt
 from ..core import keys
-from ..core.stats import Ending
 from ..core.tree import node, where
-from ..kernels.base import DRAW, EVALUATE, PROBE, AbstractKernel, Info, Point, Tuning
+from ..kernels.base import DRAW, EVALUATE, PROBE, AbstractKernel, Info, Point
 from ..kernels.integrator import Target
-from ..kernels.metric import Metric
 from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
 from ..kernels.vectors import IN_TURN, put_row, put_rows
 from ..programs.loop import marked, while_loop_in_pieces
@@ -61,7 +57,7 @@ def advance_program(
     in_pieces: bool = True,
     in_turn: int = IN_TURN,
 ) -> Callable[..., Any]:
-    """Return the function `(evaluate, chain, metric, key, item_key, limits) -> (chain, block)` to compile.
+    """Return the function `(evaluate, chain, given, key, item_key, limits) -> (chain, block)` to compile.
 
     `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
     With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
@@ -69,14 +65,14 @@ def advance_program(
     """
 
     def run(
-        evaluate: Target, chain: ChainState, metric: Metric, key: Array, item_key: Array, limits: Limits
+        evaluate: Target, chain: ChainState, given: Given, key: Array, item_key: Array, limits: Limits
     ) -> tuple[ChainState, Block]:
         first_draw, evaluate = chain.draw, marked(evaluate)
 
-        def step_active(lane: _Lane, metric: Metric, key: Array, limits: Limits, first: Array) -> Any:
+        def step_active(lane: _Lane, given: Given, key: Array, limits: Limits, first: Array) -> Any:
             # Rows are written for all lanes together, outside of the `vmap`.
             new, row, _ = _step(
-                kernel, evaluate, lane, metric, key, limits, rarely_in_lanes(_LANES), (), lambda kept, _: kept
+                kernel, evaluate, lane, given, key, limits, rarely_in_lanes(_LANES), (), lambda kept, _: kept
             )
             active = _is_active(lane, limits)
             # A lane that waits for others writes to the spare row.
@@ -90,10 +86,10 @@ def advance_program(
                 def keep(buffers: _Row, row: _Row) -> _Row:
                     return jax.tree.map(lambda rows, value: put_row(rows, at, value), buffers, row)
 
-                new, _, buffers = _step(kernel, evaluate, lane, metric, key, limits, rarely, buffers, keep)
+                new, _, buffers = _step(kernel, evaluate, lane, given, key, limits, rarely, buffers, keep)
                 return new, buffers
             mapped = jax.vmap(step_active, axis_name=_LANES)
-            new, row, at = mapped(lane, metric, key, limits, first_draw)
+            new, row, at = mapped(lane, given, key, limits, first_draw)
             return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values, in_turn), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
@@ -120,7 +116,7 @@ def _step(
     kernel: AbstractKernel,
     evaluate: Target,
     lane: _Lane,
-    metric: Metric,
+    given: Given,
     key: UInt32[Array, " 2"],
     limits: Limits,
     rarely: Rarely,
@@ -129,11 +125,9 @@ def _step(
 ) -> tuple[_Lane, _Row, T]:
     """Advance once, and finish a draw, evaluation or probe if this completes it: its row is then kept."""
     chain = lane.chain
-    is_early = chain.draw < limits.num_warmup // EARLY_PART
-    has_short = limits.has_short_draws & (chain.draw >= limits.num_warmup)
-    step_size = chain.step_size.step_size
-    step_size *= jnp.where(has_short, step_sizes.shortening(chain.draw, step_size.dtype), 1)
-    tuning = Tuning(step_size, metric, is_early)
+    adaptation = kernel.adaptation
+    assert isinstance(adaptation, AbstractChainAdaptation)
+    tuning = adaptation.tuning(chain.learnt, given, chain.draw, limits.num_warmup)
     state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
     stats = row_of(state.point.log_density, info)
     num_gradients = lane.num_gradients + 1
@@ -143,12 +137,12 @@ def _step(
         *_, point, kept = old
         kept = keep(kept, _Row(point.position, point.gradient, stats))
         next_point = where(goes_on, place_number(limits.places, num_gradients), point)
-        return *_finish(chain, info, goes_on, key, limits), next_point, kept
+        return *_finish(adaptation, given, chain, info, goes_on, key, limits), next_point, kept
 
-    unchanged = (chain.step_size, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point, kept)
-    adapted, mode, draw, num_tuning, item_key, point, kept = rarely(info.is_complete, finish, unchanged)
+    unchanged = (chain.learnt, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point, kept)
+    learnt, mode, draw, num_tuning, item_key, point, kept = rarely(info.is_complete, finish, unchanged)
     row = _Row(state.point.position, state.point.gradient, stats)
-    chain = ChainState(replace(state, point=point), adapted, mode, draw, num_tuning)
+    chain = ChainState(replace(state, point=point), learnt, mode, draw, num_tuning)
     return _Lane(chain, item_key, num_gradients), row, kept
 
 
@@ -159,19 +153,24 @@ def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> P
 
 
 def _finish(
-    chain: ChainState, info: Info, goes_on: Bool[Array, ""], key: Array, limits: Limits
-) -> tuple[StepSizeState, Array, Array, Array, Array]:
-    is_draw, is_probe = chain.mode == DRAW, chain.mode == PROBE
-    is_warmup = chain.draw < limits.num_warmup
-    acceptance = jnp.where(info.ending == Ending.GOOD, info.acceptance, 0)
-    probed, is_found = step_sizes.probe(chain.step_size, acceptance)
-    updated = step_sizes.update(chain.step_size, info.acceptance, limits.target_accept)
-    updated = step_sizes.freeze(updated, chain.draw + 1 == limits.num_warmup)
-    adapted = where(is_probe, probed, where(is_draw & is_warmup, updated, chain.step_size))
-    mode = jnp.where(is_draw | (is_probe & is_found), DRAW, jnp.where(goes_on, EVALUATE, PROBE))
-    mode = mode.astype(jnp.int32)
+    adaptation: AbstractChainAdaptation,
+    given: Given,
+    chain: ChainState,
+    info: Info,
+    goes_on: Bool[Array, ""],
+    key: Array,
+    limits: Limits,
+) -> tuple[Learnt, Array, Array, Array, Array]:
+    is_draw = chain.mode == DRAW
+    item = Item(is_draw, chain.mode == PROBE, chain.draw, limits.num_warmup)
+    learnt, is_next_draw = adaptation.update(chain.learnt, given, item, info.acceptance, info.ending)
+    mode = jnp.where(goes_on, EVALUATE, jnp.where(is_next_draw, DRAW, PROBE)).astype(jnp.int32)
     draw, num_tuning = chain.draw + is_draw, chain.num_tuning + ~is_draw
-    is_draw = mode == DRAW
-    use = jnp.where(is_draw, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
-    number = jnp.where(is_draw, draw, num_tuning).astype(jnp.uint32)
-    return adapted, mode, draw, num_tuning, keys.item(key, use, number)
+    return learnt, mode, draw, num_tuning, next_key(key, mode, draw, num_tuning)
+
+
+def next_key(key: Array, mode: Array, draw: Array, num_tuning: Array) -> UInt32[Array, " 2"]:
+    """Return the key of the next item of a chain."""
+    use = jnp.where(mode == DRAW, keys.USE_DRAW, keys.USE_TUNE).astype(jnp.uint32)
+    number = jnp.where(mode == DRAW, draw, num_tuning).astype(jnp.uint32)
+    return keys.item(key, use, number)

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptation.ensemble import EnsembleState, step_factor
-from ..adaptation.step_size import shortening
 from ..kernels.base import DRAW, STEP_SIZE, Point
 from .block import Block, ChainState, start_state
 from .chain import Chain
@@ -57,14 +55,10 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState:
     point = Point(block.positions[row - 1], stats[HEIGHT], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = replace(plan.kernel.init(point.position), point=point)
-    known, number = state.step_size, np.asarray(state.draw) + row
-    column, dtype = index_of(plan.kernel.stats, STEP_SIZE.name), block.stats.dtype
-    step_size = known.step_size if column is None else block.stats[row, column]
-    if isinstance(known, EnsembleState):
-        # How long trajectories were then is not known. As long as can be: they end at the first bad place.
-        known = replace(known, log_length=np.full((), 80.0, dtype))
-        step_size = step_size / step_factor(number, plan.num_warmup, dtype)
-    elif chain.has_short_draws and number >= chain.num_warmup:
-        step_size = step_size / shortening(number, dtype)
-    known = replace(known, step_size=step_size)
-    return replace(state, kernel=kernel, step_size=known, mode=as_int(DRAW), draw=as_int(number))
+    known, number = state.learnt, np.asarray(state.draw) + row
+    column = index_of(plan.kernel.stats, STEP_SIZE.name)
+    if column is not None:
+        adaptation = plan.adaptation
+        given, step_size = adaptation.given(chain.fitted), block.stats[row, column]
+        known = adaptation.as_of(known, given, step_size, number, chain.num_warmup)
+    return replace(state, kernel=kernel, learnt=known, mode=as_int(DRAW), draw=as_int(number))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
-from ..adaptation.metric import check_room
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
@@ -138,7 +137,7 @@ def sample(
                 )
             start = start_of(init)
             density = density_of(target, precision)
-            check_room(density.dim, sampler.metric)
+            sampler.adaptation.check(density.dim)
             if until is not None:
                 until.check([entry.name for entry in density.layout.drawn], len(numbers))
             lanes = _lanes_of(sampler, chains, lanes) if is_ensemble else _lane_width(lanes, len(numbers))

@@ -46,6 +46,11 @@ def index_of(declared: Sequence[Stat], name: str) -> int | None:
     return _NUM_COMMON + names.index(name) if name in names else None
 
 
+def declared_of(rows: np.ndarray, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
+    """Return the kernel's own columns of rows, shape `(draw, stat)`, by name."""
+    return {stat.name: rows[:, _NUM_COMMON + number] for number, stat in enumerate(declared)}
+
+
 def columns_of(rows: np.ndarray, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
     """Return the stored columns of rows, shape `(draw, stat)`, by name."""
     ending = rows[:, ENDING]

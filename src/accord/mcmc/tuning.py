@@ -10,13 +10,13 @@ from ..runs.stored.restore import IS_SETTLED, WARMUP
 from ..storage import Segment
 
 STEP_SIZE, SCALE, FACTOR, STRETCH = (
-    "state.step_size.step_size",
+    "state.learnt.step_size",
     "metric.scale",
     "metric.factor",
     "metric.stretch",
 )
 
-LOG_LENGTH = "state.step_size.log_length"  # of ensembles alone
+LOG_LENGTH = "state.learnt.log_length"  # of ensembles alone
 
 
 def tuning_of(

@@ -15,5 +15,8 @@ from .choose import rank_for as rank_for
 from .curvature import has_short_draws as has_short_draws
 from .curvature import target_accept as target_accept
 from .diagonal import initial_metric as initial_metric
+from .metric import METRICS as METRICS
+from .metric import Metric as Metric
+from .metric import MetricForm as MetricForm
 from .record import Choice as Choice
 from .record import reason as reason

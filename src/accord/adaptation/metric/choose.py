@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.errors import OptionError
-from ...kernels import Metric
 from .curvature import is_bent, remainder
 from .dense import dense
 from .diagonal import diagonal
 from .fit import Fit
 from .low_rank import low_rank
 from .marginal import gain, marginal, pays
+from .metric import Metric
 from .record import FISHER_FORMS, Choice
 
 MAX_DENSE_DIM = 64

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...kernels import Metric
 from .fit import Fit
+from .metric import Metric
 
 _SCALE_RANGE = (1e-10, 1e10)
 

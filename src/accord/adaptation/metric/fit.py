@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels import Metric
+from .metric import Metric
 
 
 class Fit(NamedTuple):

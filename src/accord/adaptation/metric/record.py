@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...core.errors import StorageError
-from ...kernels.base import METRICS
+from .metric import METRICS
 
 FORMS = METRICS[1:]
 """In the order in which a stored run numbers them."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...adaptation import metric as metrics
 from .. import ensembles
 from ..block import NUM_PLACES
 from ..chain import Chain
@@ -88,9 +87,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     for lane in starts:
         chain = chains[lane]
         chain.is_started = True
-        chain.metric = metrics.initial_metric(
-            np.asarray(on_host(chain.state.kernel).point.gradient), plan.metric_rank
-        )
+        chain.fitted = plan.adaptation.at_start(np.asarray(on_host(chain.state.kernel).point.gradient))
     if plan.is_ensemble:
         ensembles.begin(chains)
 

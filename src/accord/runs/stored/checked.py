@@ -14,7 +14,7 @@ _SCALAR = ()
 # By name in the state at the end of a segment: kinds of dtype, and shape, where a letter stands for a length.
 _NEEDED = {
     "state.draw": ("iu", _SCALAR),
-    "state.step_size.step_size": ("f", _SCALAR),
+    "state.learnt.step_size": ("f", _SCALAR),
     "metric.scale": ("f", ("dim",)),
     "metric.factor": ("f", ("dim", "rank")),
     "metric.stretch": ("f", ("rank",)),
@@ -33,7 +33,7 @@ _NEEDED = {
 _OPTIONAL = {
     "num_warmup": ("iu", _SCALAR),
     "is_settled": ("b", _SCALAR),
-    "state.step_size.log_length": ("f", _SCALAR),
+    "state.learnt.log_length": ("f", _SCALAR),
     "metric_choice.form": ("iu", _SCALAR),
     "metric_choice.divergences": ("f", (3,)),
     "metric_choice.gain": ("f", _SCALAR),

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...adaptation.base import Fitted
 from ...adaptation.metric import Choice
 from ...core.errors import StorageError
 from ...core.stats import Stat
@@ -74,8 +75,8 @@ def end_state(stretch: Stretch) -> dict[str, np.ndarray]:
         IS_SETTLED: stretch.is_settled,
     }
     counts = {name: np.asarray(number) for name, number in numbers.items()}
-    counts |= stretch.tally.arrays() | stretch.choice.arrays()
-    return flatten({"state": stretch.end_state, "metric": stretch.metric}) | counts
+    counts |= stretch.tally.arrays() | stretch.fitted.choice.arrays()
+    return flatten({"state": stretch.end_state, "metric": stretch.fitted.metric}) | counts
 
 
 def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:
@@ -90,7 +91,7 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
         last = segments[-1] if segments else None
     if last is None:
         return chain
-    template = {"state": chain.state, "metric": chain.metric}
+    template = {"state": chain.state, "metric": chain.fitted.metric}
     leaves, structure = jax.tree.flatten(template)
     names = list(flatten(template))
     # A fresh trajectory begins at the point, whatever else the kernel of another version kept of the last one.
@@ -110,9 +111,10 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
             )
         values.append(stored if is_right else leaf)
     tree = jax.tree.unflatten(structure, values)
-    chain.state, chain.metric, chain.is_started = tree["state"], tree["metric"], True
+    chain.state, chain.is_started = tree["state"], True
+    chain.fitted = Fitted(tree["metric"], Choice.stored(last.end_state))
     chain.num_gradients = int(last.end_state[GRADIENTS])
-    chain.tally, chain.choice = Tally.stored(number, last.end_state), Choice.stored(last.end_state)
+    chain.tally = Tally.stored(number, last.end_state)
     # Runs of before had warm-ups of fixed length.
     chain.num_warmup = int(last.end_state.get(WARMUP, plan.num_warmup))
     chain.is_settled = bool(last.end_state.get(IS_SETTLED, True))

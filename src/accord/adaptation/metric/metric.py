@@ -5,14 +5,19 @@ matrix is the identity. The metric is an affine map x = A y with A = diag(scale)
 program as data, so that learning it, or choosing between its forms, compiles nothing.
 """
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..core.tree import node
+from ...core.tree import node
+
+MetricForm = Literal["auto", "diagonal", "low_rank", "dense", "marginal"]
+
+METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
+"""Valid values of a sampler's `metric`."""
 
 _MAX_SUMMED_DIM = 63  # beyond, a full factor has more numbers than XLA adds up within a piece of machine code
 

@@ -1,0 +1,130 @@
+"""Define adaptation: what warm-up learns of a posterior, and how it tunes a kernel.
+
+It has two halves. In the program, after each item (a draw or a probe), it updates what the chain carries with it: the
+*learnt*. On the host, between blocks and at draws fixed before the run, it looks at the draws of warm-up and makes what
+the program takes as an argument: the *fitted*, of which `given` is what the program sees. Both depend on the draws of
+the chain alone, or on those of all chains of a population, and not on where blocks end.
+"""
+
+import abc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from ..core.tree import node
+from .metric import Choice, Metric
+from .schedule import Update
+from .tuning import Tuning
+
+Learnt = Any
+"""A pytree of arrays that a chain carries; the step size is its `step_size`, where there is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What the host has learnt. **Fields**: `metric`; `choice`, why it has its form."""
+
+    metric: Metric
+    choice: Choice
+
+
+@node
+class Given:
+    """What the program takes of a `Fitted`.
+
+    **Fields**: `metric`; of shape `()`, `target_accept` of step sizes, and `has_short_draws`, whether some draws after
+    warm-up take shorter steps.
+    """
+
+    metric: Metric
+    target_accept: Float[Array, ""] | Any
+    has_short_draws: Bool[Array, ""] | Any
+
+
+@node
+class Item:
+    """What an advance was a part of. All of shape `()`.
+
+    **Fields**: `is_draw`; `is_probe`, of a step size; neither is an evaluation. `draw`, its number, warm-up included;
+    `num_warmup`, draws.
+    """
+
+    is_draw: Bool[Array, ""]
+    is_probe: Bool[Array, ""]
+    draw: Int[Array, ""]
+    num_warmup: Int[Array, ""]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Draws of warm-up; NumPy.
+
+    **Fields**: `positions` and `gradients`, shape `(draw, dim)`, unconstrained, `log_density`, shape `(draw,)`, and
+    `stats`, the kernel's by name, each of shape `(draw,)`. Of a population, each has an axis of chains in front.
+    """
+
+    positions: np.ndarray
+    gradients: np.ndarray
+    log_density: np.ndarray
+    stats: Mapping[str, np.ndarray]
+
+
+class AbstractAdaptation(eqx.Module):
+    """How warm-up tunes a kernel: the half of the host, which is that of all kernels."""
+
+    @abc.abstractmethod
+    def begin(self, dtype: np.dtype) -> Learnt:
+        """Return what a chain has learnt before its first item; NumPy."""
+
+    @abc.abstractmethod
+    def check(self, dim: int) -> None:
+        """Raise `OptionError` if a posterior has too many dimensions for it."""
+
+    @abc.abstractmethod
+    def at_start(self, gradient: np.ndarray) -> Fitted:
+        """Return what is known at a starting point, of its gradient, shape `(dim,)`; zeros say nothing."""
+
+    @abc.abstractmethod
+    def given(self, fitted: Fitted) -> Given:
+        """Return what the program takes of it; NumPy."""
+
+    @abc.abstractmethod
+    def due(self, num_warmup: int) -> tuple[Update, ...]:
+        """Return the updates of a warm-up of so many draws."""
+
+    @abc.abstractmethod
+    def learn(
+        self, window: Window, learnt: Learnt, fitted: Fitted, *, is_first: bool
+    ) -> tuple[Learnt, Fitted, bool]:
+        """Learn from the draws of an update; also say whether a step size is to be searched for anew.
+
+        `is_first`: nothing of use was learnt before, or only far away.
+        """
+
+    @abc.abstractmethod
+    def is_settled(self, window: Window) -> bool:
+        """Return whether warm-up may end, from all of its draws."""
+
+    @abc.abstractmethod
+    def as_of(self, learnt: Learnt, given: Given, step_size: Any, draw: Any, num_warmup: int) -> Learnt:
+        """Return what a chain had learnt before a draw that took this step, known at a later one; NumPy."""
+
+
+class AbstractChainAdaptation(AbstractAdaptation):
+    """How the warm-up of one chain tunes its kernel: the half of the program too."""
+
+    @abc.abstractmethod
+    def tuning(
+        self, learnt: Learnt, given: Given, draw: Int[Array, ""], num_warmup: Int[Array, ""]
+    ) -> Tuning:
+        """Return the tuning of an item."""
+
+    @abc.abstractmethod
+    def update(
+        self, learnt: Learnt, given: Given, item: Item, acceptance: Float[Array, ""], ending: Int[Array, ""]
+    ) -> tuple[Learnt, Bool[Array, ""]]:
+        """Learn from an item that is complete; also say whether the next one is a draw."""
