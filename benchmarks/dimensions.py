@@ -30,8 +30,8 @@ from accord.core import keys
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.kernels import NUTS
-from accord.kernels.base import DRAW, Point
-from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for, start_state
+from accord.kernels.point import Point
+from accord.mcmc.block import DRAW, NUM_PLACES, Limits, item_key, rows_for, start_state
 from accord.mcmc.program import advance_program
 from accord.programs.compiler import compile_lowered
 from leftovers import ModelTable

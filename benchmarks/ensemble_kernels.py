@@ -11,7 +11,8 @@ import jax.numpy as jnp
 
 from accord.adaptation.ensemble import Moves
 from accord.adaptation.metric import Metric
-from accord.kernels.integrator import Target, leapfrog
+from accord.kernels.integrator import leapfrog
+from accord.kernels.point import Target
 from ensemble_lengths import unstretched
 
 FOLDS = 4  # of MEADS

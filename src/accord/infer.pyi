@@ -15,6 +15,7 @@ from .executors import Threads as Threads
 from .kernels import HMC as HMC
 from .kernels import NUTS as NUTS
 from .kernels import ChEES as ChEES
+from .kernels import RandomWalk as RandomWalk
 from .mcmc.sample import sample as sample
 from .mcmc.start.prior import from_median as from_median
 from .mcmc.start.prior import from_prior as from_prior

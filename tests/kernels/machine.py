@@ -1,7 +1,7 @@
 """Drive a kernel through the compiled program of a run, from states and with limits that a test chooses."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -13,10 +13,9 @@ from accord.adaptation.metric import Metric
 from accord.core import keys
 from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel
-from accord.kernels.base import DRAW
-from accord.kernels.integrator import Target
-from accord.mcmc.block import NUM_PLACES, ChainState, Limits, item_key, start_state
-from accord.mcmc.program import advance_program
+from accord.kernels.point import Target
+from accord.mcmc.block import DRAW, NUM_PLACES, ChainState, Limits, item_key, start_state
+from accord.mcmc.ensemble_program import program_for
 from accord.mcmc.statistics import columns_of
 
 
@@ -41,7 +40,7 @@ def compile_family(
     kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any], dim: int, lanes: int = 1
 ) -> Program:
     """The same for targets that differ in their data alone: `replace(program, data=...)` has others."""
-    run = advance_program(kernel, dim, np.dtype(float), lanes, 256)
+    run = program_for(kernel, dim, np.dtype(float), lanes, 256)
     return Program(jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest)), kernel)
 
 
@@ -89,10 +88,19 @@ def run_lanes(
             (chain, given_of(metric), key, item_key(key, chain), limits)
             for chain, key in zip(chains, chain_keys, strict=True)
         ]
-        packed = jax.tree.map(lambda *leaves: np.stack(leaves), *trees) if lanes > 1 else trees[0]
+        is_ensemble = program.kernel.is_ensemble
+        is_wide = lanes > 1 or is_ensemble
+        packed = jax.tree.map(lambda *leaves: np.stack(leaves), *trees) if is_wide else trees[0]
+        if is_ensemble:  # all have learnt the same, and a row of a block is one of all chains
+            packed = (packed[0], trees[0][1], *packed[2:])
         new, block = to_numpy(program(*packed))
+        if is_ensemble:
+            positions, gradients, stats = (
+                np.swapaxes(each, 0, 1) for each in (block.positions, block.gradients, block.stats)
+            )
+            block = replace(block, positions=positions, gradients=gradients, stats=stats)
         for lane in range(lanes):
-            end, rows = (jax.tree.map(lambda a, i=lane: a[i], t) if lanes > 1 else t for t in (new, block))
+            end, rows = (jax.tree.map(lambda a, i=lane: a[i], t) if is_wide else t for t in (new, block))
             count = int(end.draw) - int(chains[lane].draw)
             kept[lane].append({"position": rows.positions[:count], "gradient": rows.gradients[:count]})
             kept[lane][-1] |= columns_of(rows.stats[:count], program.kernel.stats)

@@ -20,7 +20,7 @@ from laws import once_more_in_doubt
 from measure import Average, average, plan_for
 from scipy import special, stats
 
-from accord.kernels import HMC, NUTS, AbstractKernel, ChEES
+from accord.kernels import HMC, NUTS, AbstractKernel, ChEES, RandomWalk
 from accord.kernels.trajectory import Checkpoints
 
 PROBABILITIES = np.array([0.05, 0.5, 0.95])
@@ -102,6 +102,7 @@ SHORT: list[tuple[str, AbstractKernel, int, int, int]] = [
     ("normal with correlation 0.99", HMC(), 8, 8, 8192),
     ("normal of dimension 10", ChEES(), 64, 64, 512),
     ("normal with correlation 0.99", ChEES(), 64, 64, 2048),
+    ("normal with correlation 0.99", RandomWalk(), 8, 8, 65_536),
 ]
 
 

@@ -118,9 +118,7 @@ class AbstractChainAdaptation(AbstractAdaptation):
     """How the warm-up of one chain tunes its kernel: the half of the program too."""
 
     @abc.abstractmethod
-    def tuning(
-        self, learnt: Learnt, given: Given, draw: Int[Array, ""], num_warmup: Int[Array, ""]
-    ) -> Tuning:
+    def tuning(self, learnt: Learnt, given: Given, item: Item) -> Tuning:
         """Return the tuning of an item."""
 
     @abc.abstractmethod

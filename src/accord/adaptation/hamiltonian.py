@@ -54,15 +54,13 @@ class Hamiltonian(AbstractChainAdaptation):
         """See `AbstractAdaptation.due`."""
         return metric_updates(num_warmup)
 
-    def tuning(
-        self, learnt: StepSizeState, given: Given, draw: Int[Array, ""], num_warmup: Int[Array, ""]
-    ) -> Tuning:
+    def tuning(self, learnt: StepSizeState, given: Given, item: Item) -> Tuning:
         """See `AbstractChainAdaptation.tuning`."""
-        is_early = draw < num_warmup // EARLY_PART
-        has_short = given.has_short_draws & (draw >= num_warmup)
+        is_early = item.draw < item.num_warmup // EARLY_PART
+        has_short = given.has_short_draws & (item.draw >= item.num_warmup)
         step_size = learnt.step_size
-        step_size *= jnp.where(has_short, step_sizes.shortening(draw, step_size.dtype), 1)
-        return Tuning(step_size, given.metric, is_early)
+        step_size *= jnp.where(has_short, step_sizes.shortening(item.draw, step_size.dtype), 1)
+        return Tuning(step_size, given.metric, is_early, ~item.is_draw)
 
     def update(
         self,

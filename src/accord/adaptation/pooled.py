@@ -94,7 +94,9 @@ class Pooled(AbstractAdaptation):
         # Of a draw: a probe knows the step size that it tries.
         factor = ensemble.step_factor(item.draw, item.num_warmup, learnt.step_size.dtype)
         factor = jnp.where(item.is_draw, factor, 1)
-        return Tuning(factor * learnt.step_size, given.metric, num_steps=steps), factor == 1
+        return Tuning(
+            factor * learnt.step_size, given.metric, is_probe=~item.is_draw, num_steps=steps
+        ), factor == 1
 
     def update(
         self, learnt: EnsembleState, given: Given, item: Item, seen: Moves, is_usual: Bool[Array, ""]

@@ -1,8 +1,10 @@
-"""Move chains: kernels are resumable state machines with one gradient per step."""
+"""Move chains: kernels are resumable state machines told one evaluation at a time."""
 
 from .base import AbstractKernel as AbstractKernel
 from .base import Info as Info
-from .base import Point as Point
 from .chees import ChEES as ChEES
 from .hmc import HMC as HMC
 from .nuts import NUTS as NUTS
+from .point import Point as Point
+from .point import Target as Target
+from .random_walk import RandomWalk as RandomWalk

@@ -1,24 +1,20 @@
-"""Define kernels: state machines that evaluate one gradient per advance and report complete draws."""
+"""Define kernels: state machines that ask for one evaluation at a time, are told it, and report complete draws."""
 
 import abc
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import AbstractAdaptation
 from ..adaptation.tuning import Tuning
 from ..core.modules import Module
 from ..core.stats import Ending, Stat
-from ..core.tree import node
-from .integrator import Target
-from .rarely import Rarely, rarely
+from ..core.tree import node, where
+from .point import Point
+from .rarely import Rarely
 from .vectors import inner
-
-# What an advance is for. A start point and the search for a step size use the program that draws.
-EVALUATE = 0  # evaluate the gradient where the state stands, and move there
-PROBE = 1  # take one step to see how well the step size fits, and do not move
-DRAW = 2  # go on with the trajectory of the current draw
 
 DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given up (Stan's constant)
 
@@ -31,20 +27,11 @@ ACCEPTANCE_RATE, STEP_SIZE = Stat("acceptance_rate"), Stat("step_size")
 
 
 @node
-class Point:
-    """Position of a chain: `position` and `gradient`, shape `(dim,)`, unconstrained; `log_density`, shape `()`."""
-
-    position: Float[Array, " dim"]
-    log_density: Float[Array, ""]
-    gradient: Float[Array, " dim"]
-
-
-@node
 class Info:
-    """Report of one advance. Of shape `()` but for the last; those after `is_complete` have meaning if it is true.
+    """Report of one evaluation. Of shape `()` but for the last; those after `is_complete` have meaning if it is true.
 
     **Fields**
-    - `is_complete`: the draw (or evaluation, or probe) is finished; `state.point` is its result.
+    - `is_complete`: the draw (or probe) is finished; `state.point` is its result.
     - `acceptance`: mean over the trajectory of min(1, exp(-energy error)); in [0, 1].
     - `ending`: how it ended, an `Ending`.
     - `stats`: shape `(stat,)`, one number for each of the kernel's `stats`, in their order.
@@ -69,14 +56,38 @@ class AbstractState(abc.ABC):
         """Return the position of the newest gradient, also if it ended a trajectory; shape `(dim,)`, unconstrained."""
 
 
+@node
+class Standing(AbstractState):
+    """State of a kernel that needs one evaluation a draw: where the chain stands, and where it was evaluated last."""
+
+    point: Point
+    is_fresh: Bool[Array, ""]
+    tried: Float[Array, " dim"]
+
+    @property
+    def last_evaluated(self) -> Float[Array, " dim"]:
+        """See `AbstractState.last_evaluated`."""
+        return self.tried
+
+    @staticmethod
+    def at(point: Point) -> "Standing":
+        """Make the state of a chain at a point; NumPy."""
+        is_fresh: Any = np.ones((), bool)
+        return Standing(point, is_fresh, point.position)
+
+    def moved(self, is_accepted: Bool[Array, ""], point: Point) -> "Standing":
+        """Return the state after a proposal was evaluated, which is accepted or not."""
+        return Standing(where(is_accepted, point, self.point), jnp.ones((), bool), point.position)
+
+
 class AbstractKernel(Module):
-    """A Markov kernel as a resumable state machine.
+    """A Markov kernel as a resumable state machine: it asks where to evaluate, and is told what is there.
 
     **Contract**
-    - `init(position)` computes nothing: the first advance, in mode `EVALUATE`, evaluates the density there.
-    - `advance` evaluates `target` exactly once, whatever it does. Stopping between any two advances and continuing
-      later gives the same numbers.
+    - A kernel never sees the target: the program evaluates, exactly once between `ask` and `tell`. Stopping between two
+      evaluations and continuing later gives the same numbers.
     - All random numbers come from `key`, which identifies the draw, and from counters kept in the state.
+    - `tuning.is_probe`: the trajectory is complete after one evaluation and is not taken; its acceptance counts.
     - A log density of NaN, or a gradient that is not finite, has weight zero: it ends the trajectory and is reported,
       and the chain never moves there.
     """
@@ -98,20 +109,27 @@ class AbstractKernel(Module):
         return self
 
     @abc.abstractmethod
-    def init(self, position: Float[Array, " dim"]) -> AbstractState:
-        """Make the state of a chain at `position`, shape `(dim,)`, unconstrained, not yet evaluated."""
+    def init(self, point: Point) -> Any:
+        """Make the state of a chain at a point, an `AbstractState` that is fresh. NumPy; computes nothing."""
 
     @abc.abstractmethod
-    def advance(
-        self,
-        key: UInt32[Array, " 2"],
-        target: Target,
-        state: Any,
-        tuning: Tuning,
-        mode: Int[Array, ""],
-        rarely: Rarely = rarely,
+    def ask(
+        self, key: UInt32[Array, " 2"], state: Any, tuning: Tuning, rarely: Rarely
+    ) -> tuple[Float[Array, " dim"], Any]:
+        """Return where to evaluate next, shape `(dim,)`, and what `tell` needs to know of that."""
+
+    @abc.abstractmethod
+    def tell(
+        self, key: UInt32[Array, " 2"], state: Any, point: Point, pending: Any, tuning: Tuning, rarely: Rarely
     ) -> tuple[Any, Info]:
-        """Evaluate one gradient; return the next state and what happened."""
+        """Take the point that was asked for, with what `ask` returned beside it; return the next state and a report."""
+
+
+def ending_of(point: Point) -> Int[Array, ""]:
+    """Return the `Ending` of a draw at a point, by its numbers alone; a log density of -inf is a good one."""
+    is_bad = ~jnp.all(jnp.isfinite(point.gradient)) & (point.log_density != -jnp.inf)
+    ending = jnp.where(is_bad, Ending.GRADIENT, Ending.GOOD)
+    return jnp.where(point.log_density < jnp.inf, ending, Ending.LOG_DENSITY).astype(jnp.int32)
 
 
 def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array]:
@@ -129,7 +147,7 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
     return log_weight, jnp.where(is_non_finite, of_numbers, ending).astype(jnp.int32)
 
 
-def stacked(*numbers: Array, dtype: Any) -> Float[Array, " stat"]:
+def stats_of(*numbers: Array, dtype: Any) -> Float[Array, " stat"]:
     """Return the statistics of an `Info` from its numbers, each of shape `()`."""
     return jnp.stack([number.astype(dtype) for number in numbers])
 

@@ -17,22 +17,20 @@ from ..core.stats import Ending, Stat
 from ..core.tree import node, where
 from .base import (
     ACCEPTANCE_RATE,
-    DRAW,
     ENERGY,
-    EVALUATE,
     NUM_STEPS,
     STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
-    Point,
     acceptance_of,
-    stacked,
+    stats_of,
     weight_of_step,
 )
-from .integrator import PhasePoint, Target, leapfrog
+from .integrator import PhasePoint, drift, kicked
 from .options import check_trajectory, check_tuning, is_count
-from .rarely import Rarely, rarely
+from .point import Point
+from .rarely import Rarely
 from .vectors import inner
 
 # Streams of random numbers within one draw.
@@ -54,6 +52,15 @@ class ChEESState(AbstractState):
     def last_evaluated(self) -> Float[Array, " dim"]:
         """See `AbstractState.last_evaluated`."""
         return self.end.position
+
+
+@node
+class _Pending:
+    """A step between its two halves: where it began, the momentum half way, and the energy of the trajectory."""
+
+    end: PhasePoint
+    half: Float[Array, " dim"]
+    energy: Float[Array, ""]
 
 
 @checks_fields
@@ -114,26 +121,20 @@ class ChEES(AbstractKernel):
         """See `AbstractKernel.compiled`."""
         return ChEES(max_steps=self.max_steps)
 
-    def init(self, position: Float[Array, " dim"]) -> ChEESState:
+    def init(self, point: Point) -> ChEESState:
         """See `AbstractKernel.init`."""
-        zero: Any = np.zeros((), position.dtype)
+        zero: Any = np.zeros((), point.position.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros(position.shape, position.dtype)
+        row: Any = np.zeros(point.position.shape, point.position.dtype)
         is_fresh: Any = np.ones((), bool)
         has_ended: Any = np.zeros((), bool)
-        end = PhasePoint(position, row, row, row, zero)
-        return ChEESState(Point(position, zero, row), is_fresh, end, zero, count, has_ended)
+        end = PhasePoint(point.position, row, row, row, zero)
+        return ChEESState(point, is_fresh, end, zero, count, has_ended)
 
-    def advance(
-        self,
-        key: UInt32[Array, " 2"],
-        target: Target,
-        state: ChEESState,
-        tuning: Tuning,
-        mode: Int[Array, ""],
-        rarely: Rarely = rarely,
-    ) -> tuple[ChEESState, Info]:
-        """See `AbstractKernel.advance`. A trajectory that has ended badly waits where it ended for the others."""
+    def ask(
+        self, key: UInt32[Array, " 2"], state: ChEESState, tuning: Tuning, rarely: Rarely
+    ) -> tuple[Float[Array, " dim"], _Pending]:
+        """See `AbstractKernel.ask`."""
         point, fresh = state.point, state.is_fresh
         dim, dtype = point.position.shape[0], point.position.dtype
 
@@ -145,26 +146,39 @@ class ChEES(AbstractKernel):
         start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
         end = where(fresh, start, state.end)
         energy = jnp.where(fresh, 0.5 * inner(momentum, momentum) - point.log_density, state.energy)
-        num_steps = jnp.where(fresh, 0, state.num_steps) + 1
+        position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
+        return position, _Pending(end, half, energy)
 
-        step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
-        moved = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
-        end = where(~fresh & state.has_ended, end, moved)
+    def tell(
+        self,
+        key: UInt32[Array, " 2"],
+        state: ChEESState,
+        point: Point,
+        pending: _Pending,
+        tuning: Tuning,
+        rarely: Rarely,
+    ) -> tuple[ChEESState, Info]:
+        """See `AbstractKernel.tell`. A trajectory that has ended badly waits where it ended for the others."""
+        fresh, energy, dtype = state.is_fresh, pending.energy, state.energy.dtype
+        num_steps = jnp.where(fresh, 0, state.num_steps) + 1
+        moved = kicked(tuning.metric, tuning.step_size, pending.half, point)
+        end = where(~fresh & state.has_ended, pending.end, moved)
         weight, ending = weight_of_step(energy, end.momentum, end.log_density)
         has_ended = ending != Ending.GOOD
         ratio = jnp.where(has_ended, 0, acceptance_of(weight))
-        is_complete = (mode != DRAW) | (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps))
+        is_complete = (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps)) | tuning.is_probe
 
         def accept(_: Any) -> Array:
             return keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype) < ratio
 
-        is_accepted = rarely(is_complete, accept, jnp.zeros((), bool)) & (mode == DRAW)
+        is_accepted = rarely(is_complete, accept, jnp.zeros((), bool))
+        is_accepted &= ~jnp.asarray(tuning.is_probe)
         new = Point(end.position, end.log_density, end.gradient)
-        point = where(is_accepted | (mode == EVALUATE), new, point)
+        taken = where(is_accepted, new, state.point)
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
             ending=ending,
-            stats=stacked(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
+            stats=stats_of(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
         )
-        return ChEESState(point, is_complete, end, energy, num_steps, has_ended), info
+        return ChEESState(taken, is_complete, end, energy, num_steps, has_ended), info

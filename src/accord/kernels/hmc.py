@@ -17,22 +17,20 @@ from ..core.stats import Ending, Stat
 from ..core.tree import node
 from .base import (
     ACCEPTANCE_RATE,
-    DRAW,
     ENERGY,
-    EVALUATE,
     NUM_STEPS,
     STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
-    Point,
     acceptance_of,
-    stacked,
+    stats_of,
     weight_of_step,
 )
-from .integrator import PhasePoint, Target, leapfrog
+from .integrator import PhasePoint, drift, kicked
 from .options import check_trajectory, check_tuning
-from .rarely import Rarely, rarely, refreshed
+from .point import Point
+from .rarely import Rarely, refreshed
 from .vectors import inner
 
 # Streams of random numbers within one draw.
@@ -54,6 +52,15 @@ class HMCState(AbstractState):
     def last_evaluated(self) -> Float[Array, " dim"]:
         """See `AbstractState.last_evaluated`."""
         return self.end.position
+
+
+@node
+class _Pending:
+    """A step between its two halves: the momentum half way, and energy and length of the trajectory."""
+
+    half: Float[Array, " dim"]
+    energy: Float[Array, ""]
+    length: Int[Array, ""]
 
 
 @checks_fields
@@ -104,32 +111,25 @@ class HMC(AbstractKernel):
         """See `AbstractKernel.compiled`."""
         return replace(self, target_accept=0.8, metric="auto")
 
-    def init(self, position: Float[Array, " dim"]) -> HMCState:
+    def init(self, point: Point) -> HMCState:
         """See `AbstractKernel.init`."""
-        zero: Any = np.zeros((), position.dtype)
+        zero: Any = np.zeros((), point.position.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros(position.shape, position.dtype)
+        row: Any = np.zeros(point.position.shape, point.position.dtype)
         is_fresh: Any = np.ones((), bool)
-        end = PhasePoint(position, row, row, row, zero)
-        return HMCState(Point(position, zero, row), is_fresh, end, zero, count, count)
+        end = PhasePoint(point.position, row, row, row, zero)
+        return HMCState(point, is_fresh, end, zero, count, count)
 
-    def advance(
-        self,
-        key: UInt32[Array, " 2"],
-        target: Target,
-        state: HMCState,
-        tuning: Tuning,
-        mode: Int[Array, ""],
-        rarely: Rarely = rarely,
-    ) -> tuple[HMCState, Info]:
-        """See `AbstractKernel.advance`."""
+    def ask(
+        self, key: UInt32[Array, " 2"], state: HMCState, tuning: Tuning, rarely: Rarely
+    ) -> tuple[Float[Array, " dim"], _Pending]:
+        """See `AbstractKernel.ask`."""
         point, is_fresh, dtype = state.point, state.is_fresh, state.energy.dtype
-        zero = jnp.uint32(0)
         momentum = refreshed(is_fresh, key, _MOMENTUM, state.end.momentum, rarely)
 
         def begin(old: tuple[PhasePoint, Array, Array]) -> tuple[PhasePoint, Array, Array]:
             momentum = old[0].momentum
-            u = keys.uniform(key, zero, jnp.uint32(_LENGTH), dtype)
+            u = keys.uniform(key, jnp.uint32(0), jnp.uint32(_LENGTH), dtype)
             length = jnp.ceil(2 * self.trajectory_length * u / tuning.step_size)
             length = jnp.clip(length, 1, self.max_steps).astype(jnp.int32)
             energy = 0.5 * inner(momentum, momentum) - point.log_density
@@ -142,22 +142,35 @@ class HMC(AbstractKernel):
 
         old = (replace(state.end, momentum=momentum), state.energy, state.length)
         end, energy, length = rarely(is_fresh, begin, old)
-        num_steps = jnp.where(is_fresh, 0, state.num_steps) + 1
+        position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
+        return position, _Pending(half, energy, length)
 
-        step = jnp.where(mode == EVALUATE, 0, tuning.step_size)
-        end = leapfrog(target, tuning.metric, step, end.position, end.momentum, end.force)
+    def tell(
+        self,
+        key: UInt32[Array, " 2"],
+        state: HMCState,
+        point: Point,
+        pending: _Pending,
+        tuning: Tuning,
+        rarely: Rarely,
+    ) -> tuple[HMCState, Info]:
+        """See `AbstractKernel.tell`."""
+        energy, length, dtype = pending.energy, pending.length, state.energy.dtype
+        num_steps = jnp.where(state.is_fresh, 0, state.num_steps) + 1
+        end = kicked(tuning.metric, tuning.step_size, pending.half, point)
         weight, ending = weight_of_step(energy, end.momentum, end.log_density)
         ratio = acceptance_of(weight)
-        is_complete = (ending != Ending.GOOD) | (num_steps >= length) | (mode != DRAW)
-        u_accept = keys.uniform(key, zero, jnp.uint32(_ACCEPT), dtype)
-        is_accepted = is_complete & (mode == DRAW) & (ending == Ending.GOOD) & (u_accept < ratio)
-        new = Point(end.position, end.log_density, end.gradient)
-        point = rarely(is_accepted | (mode == EVALUATE), lambda _: new, point)
+        is_complete = (ending != Ending.GOOD) | (num_steps >= length) | tuning.is_probe
+        u_accept = keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype)
+        is_accepted = (
+            is_complete & ~jnp.asarray(tuning.is_probe) & (ending == Ending.GOOD) & (u_accept < ratio)
+        )
+        taken = rarely(is_accepted, lambda _: point, state.point)
         # Only the end is a candidate, so only its energy error says how well the step size fits.
         info = Info(
             is_complete=is_complete,
             acceptance=ratio,
             ending=ending,
-            stats=stacked(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
+            stats=stats_of(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
         )
-        return HMCState(point, is_complete, end, energy, length, num_steps), info
+        return HMCState(taken, is_complete, end, energy, length, num_steps), info

@@ -1,14 +1,10 @@
-"""Move a position and momentum by one leapfrog step, evaluating the gradient once."""
-
-from collections.abc import Callable
+"""Move a position and momentum by one leapfrog step, in two halves: before and after its gradient."""
 
 from jaxtyping import Array, Float
 
 from ..adaptation.metric.metric import Metric
 from ..core.tree import node
-
-Target = Callable[[Float[Array, " dim"]], tuple[Float[Array, ""], Float[Array, " dim"]]]
-"""Log density and its gradient at an unconstrained position."""
+from .point import Point, Target
 
 
 @node
@@ -26,6 +22,27 @@ class PhasePoint:
     log_density: Float[Array, ""]
 
 
+def drift(
+    metric: Metric,
+    step: Float[Array, ""],
+    position: Float[Array, " dim"],
+    momentum: Float[Array, " dim"],
+    force: Float[Array, " dim"],
+) -> tuple[Float[Array, " dim"], Float[Array, " dim"]]:
+    """Begin a leapfrog step of a signed size, up to its gradient: return the next position, and momentum half way.
+
+    **Source**: Neal (2011), "MCMC using Hamiltonian dynamics", section 5.2.3.3, in coordinates whitened by `metric`.
+    """
+    half = momentum + 0.5 * step * force
+    return position + step * metric.push(half), half
+
+
+def kicked(metric: Metric, step: Float[Array, ""], half: Float[Array, " dim"], point: Point) -> PhasePoint:
+    """End a leapfrog step, of which `drift` gave the momentum half way, where it arrived."""
+    force = metric.pull(point.gradient)
+    return PhasePoint(point.position, half + 0.5 * step * force, force, point.gradient, point.log_density)
+
+
 def leapfrog(
     target: Target,
     metric: Metric,
@@ -34,12 +51,6 @@ def leapfrog(
     momentum: Float[Array, " dim"],
     force: Float[Array, " dim"],
 ) -> PhasePoint:
-    """Kick, drift and kick by a signed `step`; a step of zero evaluates the target where it stands.
-
-    **Source**: Neal (2011), "MCMC using Hamiltonian dynamics", section 5.2.3.3, in coordinates whitened by `metric`.
-    """
-    half = momentum + 0.5 * step * force
-    position = position + step * metric.push(half)
-    log_density, gradient = target(position)
-    force = metric.pull(gradient)
-    return PhasePoint(position, half + 0.5 * step * force, force, gradient, log_density)
+    """Make a whole step at once, for those who have the target at hand."""
+    position, half = drift(metric, step, position, momentum, force)
+    return kicked(metric, step, half, Point(position, *target(position)))

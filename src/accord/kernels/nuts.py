@@ -22,22 +22,20 @@ from ..core.stats import Ending, Stat
 from ..core.tree import node, where
 from .base import (
     ACCEPTANCE_RATE,
-    DRAW,
     ENERGY,
-    EVALUATE,
     NUM_STEPS,
     STEP_SIZE,
     AbstractKernel,
     AbstractState,
     Info,
-    Point,
     acceptance_of,
-    stacked,
+    stats_of,
     weight_of_step,
 )
-from .integrator import Target, leapfrog
+from .integrator import drift, kicked
 from .options import check_tuning
-from .rarely import Rarely, rarely, refreshed
+from .point import Point
+from .rarely import Rarely, refreshed
 from .trajectory import Checkpoints, is_turning
 from .vectors import inner
 
@@ -84,6 +82,15 @@ class Subtree:
     log_weight: Float[Array, ""]
     total: Float[Array, " dim"]
     checkpoints: Checkpoints
+
+
+@node
+class _Pending:
+    """A step between its two halves: the tree that it is made for, the momentum half way, and its signed size."""
+
+    tree: Tree
+    half: Float[Array, " dim"]
+    step: Float[Array, ""]
 
 
 @node
@@ -162,42 +169,45 @@ class NUTS(AbstractKernel):
         """See `AbstractKernel.compiled`."""
         return replace(self, target_accept=0.8, metric="auto")
 
-    def init(self, position: Float[Array, " dim"]) -> NUTSState:
+    def init(self, point: Point) -> NUTSState:
         """See `AbstractKernel.init`."""
-        dim, dtype = position.shape[0], position.dtype
+        dim, dtype = point.position.shape[0], point.position.dtype
         # Zeros of NumPy: a starting point is made on the host, and nothing is to be compiled for it.
         zero: Any = np.zeros((), dtype)
         count: Any = np.zeros((), np.int32)
         row: Any = np.zeros(dim, dtype)
         bits: Any = np.zeros((), np.uint32)
         is_fresh: Any = np.ones((), bool)
-        point = Point(position, zero, row)
         end = End(row, row, row)
         tree = Tree(end, end, row, row, zero, zero, count, bits, count, zero)
         edges = Checkpoints.empty(self.max_tree_depth, dim, dtype)
         subtree = Subtree(count, point, zero, row, edges)
         return NUTSState(point, is_fresh, tree, subtree)
 
-    def advance(
+    def ask(
+        self, key: UInt32[Array, " 2"], state: NUTSState, tuning: Tuning, rarely: Rarely
+    ) -> tuple[Float[Array, " dim"], _Pending]:
+        """See `AbstractKernel.ask`: a step outwards from the end that the subtree grows at."""
+        tree = _facing(_begin(key, state, tuning, rarely), state.subtree.leaf == 0, rarely)
+        near = tree.near
+        step = jnp.where(_direction(tree, tree.depth) == 1, tuning.step_size, -tuning.step_size)
+        position, half = drift(tuning.metric, step, near.position, near.momentum, near.force)
+        return position, _Pending(tree, half, step)
+
+    def tell(
         self,
         key: UInt32[Array, " 2"],
-        target: Target,
         state: NUTSState,
+        point: Point,
+        pending: _Pending,
         tuning: Tuning,
-        mode: Int[Array, ""],
-        rarely: Rarely = rarely,
+        rarely: Rarely,
     ) -> tuple[NUTSState, Info]:
-        """See `AbstractKernel.advance`."""
-        old = state.subtree
+        """See `AbstractKernel.tell`."""
+        old, tree = state.subtree, pending.tree
         is_first = old.leaf == 0
-        tree = _facing(_begin(key, state, tuning, rarely), is_first, rarely)
         dtype = tree.energy.dtype
-
-        # Step outwards from the end that the subtree grows at.
-        near = tree.near
-        sign = jnp.where(_direction(tree, tree.depth) == 1, tuning.step_size, -tuning.step_size)
-        step = jnp.where(mode == EVALUATE, 0, sign)
-        new = leapfrog(target, tuning.metric, step, near.position, near.momentum, near.force)
+        new = kicked(tuning.metric, pending.step, pending.half, point)
         weight, ending = weight_of_step(tree.energy, new.momentum, new.log_density)
         is_invalid = ending != Ending.GOOD
         num_steps = tree.num_steps + 1
@@ -208,8 +218,7 @@ class NUTS(AbstractKernel):
         total = jnp.where(is_first, new.momentum, old.total + new.momentum)
         log_weight = jnp.where(is_first, weight, jnp.logaddexp(old.log_weight, weight))
         is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)
-        leaf_point = Point(new.position, new.log_density, new.gradient)
-        proposal = rarely.replace(is_chosen, leaf_point, old.proposal)
+        proposal = rarely.replace(is_chosen, point, old.proposal)
         edges = old.checkpoints.record(old.leaf, new.momentum, total, rarely)
         is_odd = old.leaf % 2 == 1
         turns_inside = rarely(
@@ -217,12 +226,11 @@ class NUTS(AbstractKernel):
         )
         edges = edges.precede(old.leaf, new.momentum, is_odd & ~turns_inside, rarely)
         leaf = old.leaf + 1
-        is_full = (leaf == 1 << tree.depth) & ~turns_inside & ~is_invalid & (mode == DRAW)
+        is_full = (leaf == 1 << tree.depth) & ~turns_inside & ~is_invalid & ~jnp.asarray(tuning.is_probe)
 
         # Join a full subtree to the tree; between the two, the new one is favoured.
         is_swapped = is_full & (jnp.log(u_subtree) < log_weight - tree.log_weight)
-        # An evaluation is a first leaf, so it is the proposal.
-        point = rarely(is_swapped | (mode == EVALUATE), lambda _: proposal, state.point)
+        taken = rarely(is_swapped, lambda _: proposal, state.point)
 
         def join(joined: tuple[Array, Array]) -> tuple[Array, Array]:
             before, first, far = joined[0], edges.first[0], tree.far.momentum
@@ -236,7 +244,7 @@ class NUTS(AbstractKernel):
         tree_total, turns = rarely(is_full, join, (tree.total, jnp.zeros((), bool)))
         depth = tree.depth + is_full
         deepest = jnp.where(tuning.is_early, min(_EARLY_DEPTH, self.max_tree_depth), self.max_tree_depth)
-        is_complete = is_invalid | turns_inside | turns | (depth >= deepest) | (mode != DRAW)
+        is_complete = is_invalid | turns_inside | turns | (depth >= deepest) | tuning.is_probe
 
         tree = Tree(
             near=End(new.position, new.momentum, new.force),
@@ -262,9 +270,9 @@ class NUTS(AbstractKernel):
             is_complete=is_complete,
             acceptance=rate,
             ending=ending,
-            stats=stacked(tree.energy, num_steps, depth, rate, tuning.step_size, dtype=dtype),
+            stats=stats_of(tree.energy, num_steps, depth, rate, tuning.step_size, dtype=dtype),
         )
-        return NUTSState(point, is_complete, tree, subtree), info
+        return NUTSState(taken, is_complete, tree, subtree), info
 
 
 def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:

@@ -14,7 +14,12 @@ from jaxtyping import Array, Float, Int
 from ..core import keys
 from ..core.pace import Pace
 from ..core.tree import node
-from ..kernels.base import DRAW, EVALUATE, AbstractKernel
+from ..kernels import AbstractKernel, Point
+
+# What an item of a chain is. A start point and the search for a step size use the program that draws.
+EVALUATE = 0  # evaluate where the state stands
+PROBE = 1  # take one step to see how well the step size fits, and do not move
+DRAW = 2  # go on with the current draw
 
 NUM_PLACES = 10
 """Candidates that one call can evaluate for a chain without a starting point."""
@@ -27,7 +32,7 @@ class ChainState:
     **Fields**
     - `kernel`: the kernel's own state; on the host it may be a `held.Lane`, which stands for it.
     - `learnt`: what adaptation carries with the chain.
-    - `mode`: what the next advance is for (`EVALUATE`, `PROBE` or `DRAW`).
+    - `mode`: what the next evaluation is for (`EVALUATE`, `PROBE` or `DRAW`).
     - `draw`: how many draws are complete, warm-up included.
     - `num_tuning`: how many evaluations and probes are complete.
     """
@@ -94,7 +99,9 @@ def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     """Make the state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side, without compiling."""
     count: Any = np.int32(0)
     mode: Any = np.int32(EVALUATE)
-    return ChainState(kernel.init(position), kernel.adaptation.begin(position.dtype), mode, count, count)
+    zero: Any = np.zeros((), position.dtype)
+    point = Point(position, zero, np.zeros_like(position))
+    return ChainState(kernel.init(point), kernel.adaptation.begin(position.dtype), mode, count, count)
 
 
 def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callable[[np.ndarray], ChainState]:

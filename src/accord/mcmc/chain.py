@@ -8,9 +8,8 @@ import numpy as np
 from ..adaptation.base import Fitted, Window
 from ..adaptation.schedule import longer
 from ..core import keys
-from ..kernels.base import PROBE
 from ..storage import Phase
-from .block import Block, ChainState, start_state
+from .block import PROBE, Block, ChainState, start_state
 from .columns import Drawn
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host

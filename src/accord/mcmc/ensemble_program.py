@@ -18,12 +18,11 @@ from ..adaptation.base import Given, Item
 from ..adaptation.ensemble import EnsembleState, Moves
 from ..core.stats import Ending
 from ..core.tree import node, where
-from ..kernels import AbstractKernel, ChEES
-from ..kernels.base import DRAW, EVALUATE, PROBE, Point
-from ..kernels.integrator import Target
+from ..kernels import AbstractKernel, ChEES, Point, Target
+from ..kernels.evaluated import advanced
 from ..kernels.rarely import rarely_in_lanes
 from ..kernels.vectors import IN_TURN
-from .block import Block, ChainState, Limits
+from .block import DRAW, EVALUATE, PROBE, Block, ChainState, Limits
 from .program import advance_program, next_key, place_number
 from .statistics import row_of, width_of
 
@@ -94,18 +93,22 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
             shared = carry.shared
             item = Item(shared.mode == DRAW, shared.mode == PROBE, shared.draw, limit.num_warmup)
             tuning, is_usual = adaptation.tuning(shared.learnt, given, item)
+            is_evaluation = shared.mode == EVALUATE
 
             def advance(item_key: Array, state: Any) -> Any:
-                return kernel.advance(item_key, evaluate, state, tuning, shared.mode, rarely_in_lanes(_LANES))
+                return advanced(
+                    kernel, item_key, evaluate, state, tuning, is_evaluation, rarely_in_lanes(_LANES)
+                )
 
-            new, info = jax.vmap(advance, axis_name=_LANES)(carry.item_key, carry.kernel)
+            new, info, point = jax.vmap(advance, axis_name=_LANES)(carry.item_key, carry.kernel)
+            evaluated = where(is_evaluation, point, new.point)
             has_ended = info.ending != Ending.GOOD
             # If all trajectories have failed, there is none to wait for.
             is_complete = jnp.any(info.is_complete & moves) | ~jnp.any(moves & ~has_ended)
             new = replace(new, is_fresh=jnp.full(lanes, is_complete))
 
             number = carry.num_gradients + 1
-            goes_on = (shared.mode == EVALUATE) & (number < limit.max_gradients)
+            goes_on = is_evaluation & (number < limit.max_gradients)
 
             def finish() -> tuple[_Shared, Array, Point]:
                 places = jax.vmap(place_number, (0, None))(limits.places, number)
@@ -118,13 +121,12 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
                 draw, num_tuning = shared.draw + item.is_draw, shared.num_tuning + ~item.is_draw
                 item_key = jax.vmap(next_key, (0, None, None, None))(key, mode, draw, num_tuning)
                 after = _Shared(learnt, mode, draw, num_tuning)
-                return after, item_key, where(goes_on, places, new.point)
+                return after, item_key, where(goes_on, places, evaluated)
 
-            evaluated = new.point
             unchanged = (shared, carry.item_key, evaluated)
             after, item_key, point = jax.lax.cond(is_complete, finish, lambda: unchanged)
             new = replace(new, point=point)
-            row = jnp.where(shared.mode == EVALUATE, carry.num_gradients, shared.draw - first.draw)
+            row = jnp.where(is_evaluation, carry.num_gradients, shared.draw - first.draw)
 
             def put(buffer: Array, value: Array) -> Array:
                 return jax.lax.dynamic_update_index_in_dim(buffer, value, row, 0)

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..adaptation.base import Window
 from ..adaptation.pooled import Pooled
-from ..kernels.base import PROBE
-from .block import ChainState
+from .block import PROBE, ChainState
 from .chain import Chain
 from .held import on_host
 

@@ -17,12 +17,12 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..adaptation.base import AbstractChainAdaptation, Given, Item, Learnt
 from ..core import keys
 from ..core.tree import node, where
-from ..kernels.base import DRAW, EVALUATE, PROBE, AbstractKernel, Info, Point
-from ..kernels.integrator import Target
+from ..kernels import AbstractKernel, Info, Point, Target
+from ..kernels.evaluated import advanced
 from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
 from ..kernels.vectors import IN_TURN, put_row, put_rows
 from ..programs.loop import marked, while_loop_in_pieces
-from .block import NUM_PLACES, Block, ChainState, Limits
+from .block import DRAW, EVALUATE, NUM_PLACES, PROBE, Block, ChainState, Limits
 from .statistics import row_of, width_of
 
 T = TypeVar("T")
@@ -127,21 +127,29 @@ def _step(
     chain = lane.chain
     adaptation = kernel.adaptation
     assert isinstance(adaptation, AbstractChainAdaptation)
-    tuning = adaptation.tuning(chain.learnt, given, chain.draw, limits.num_warmup)
-    state, info = kernel.advance(lane.item_key, evaluate, chain.kernel, tuning, chain.mode, rarely)
-    stats = row_of(state.point.log_density, info)
+    item = Item(chain.mode == DRAW, chain.mode == PROBE, chain.draw, limits.num_warmup)
+    tuning, is_evaluation = adaptation.tuning(chain.learnt, given, item), chain.mode == EVALUATE
+    state, info, evaluated = advanced(
+        kernel, lane.item_key, evaluate, chain.kernel, tuning, is_evaluation, rarely
+    )
     num_gradients = lane.num_gradients + 1
-    goes_on = (chain.mode == EVALUATE) & (num_gradients < limits.max_gradients)
+    goes_on = is_evaluation & (num_gradients < limits.max_gradients)
+
+    # What was evaluated where the chain stands is where it stands.
+    log_density = jnp.where(is_evaluation, evaluated.log_density, state.point.log_density)
+    stats = row_of(log_density, info)
 
     def finish(old: Any) -> Any:
         *_, point, kept = old
+        point = where(is_evaluation, evaluated, point)
         kept = keep(kept, _Row(point.position, point.gradient, stats))
         next_point = where(goes_on, place_number(limits.places, num_gradients), point)
-        return *_finish(adaptation, given, chain, info, goes_on, key, limits), next_point, kept
+        return *_finish(adaptation, given, chain, item, info, goes_on, key), next_point, kept
 
     unchanged = (chain.learnt, chain.mode, chain.draw, chain.num_tuning, lane.item_key, state.point, kept)
     learnt, mode, draw, num_tuning, item_key, point, kept = rarely(info.is_complete, finish, unchanged)
-    row = _Row(state.point.position, state.point.gradient, stats)
+    here = where(is_evaluation, evaluated, state.point)
+    row = _Row(here.position, here.gradient, stats)
     chain = ChainState(replace(state, point=point), learnt, mode, draw, num_tuning)
     return _Lane(chain, item_key, num_gradients), row, kept
 
@@ -156,16 +164,14 @@ def _finish(
     adaptation: AbstractChainAdaptation,
     given: Given,
     chain: ChainState,
+    item: Item,
     info: Info,
     goes_on: Bool[Array, ""],
     key: Array,
-    limits: Limits,
 ) -> tuple[Learnt, Array, Array, Array, Array]:
-    is_draw = chain.mode == DRAW
-    item = Item(is_draw, chain.mode == PROBE, chain.draw, limits.num_warmup)
     learnt, is_next_draw = adaptation.update(chain.learnt, given, item, info.acceptance, info.ending)
     mode = jnp.where(goes_on, EVALUATE, jnp.where(is_next_draw, DRAW, PROBE)).astype(jnp.int32)
-    draw, num_tuning = chain.draw + is_draw, chain.num_tuning + ~is_draw
+    draw, num_tuning = chain.draw + item.is_draw, chain.num_tuning + ~item.is_draw
     return learnt, mode, draw, num_tuning, next_key(key, mode, draw, num_tuning)
 
 

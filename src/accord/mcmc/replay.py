@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.base import DRAW, STEP_SIZE, Point
-from .block import Block, ChainState, start_state
+from ..kernels.base import STEP_SIZE
+from ..kernels.point import Point
+from .block import DRAW, Block, ChainState, start_state
 from .chain import Chain
 from .endings import BadEnd
 from .held import on_host
@@ -54,7 +55,7 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState:
     stats, as_int = block.stats[row - 1], np.int32
     point = Point(block.positions[row - 1], stats[HEIGHT], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
-    kernel = replace(plan.kernel.init(point.position), point=point)
+    kernel = plan.kernel.init(point)
     known, number = state.learnt, np.asarray(state.draw) + row
     column = index_of(plan.kernel.stats, STEP_SIZE.name)
     if column is not None:

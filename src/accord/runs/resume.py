@@ -13,7 +13,7 @@ from ..core.options import checks_options
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import HMC, NUTS, AbstractKernel, ChEES
+from ..kernels import HMC, NUTS, AbstractKernel, ChEES, RandomWalk
 from ..language import Model
 from ..mcmc.block import rows_for
 from ..mcmc.draws import Draws
@@ -59,7 +59,7 @@ _NOT_MADE_AGAIN = {
     "`extend` allows more.",
     KEPT: "It held where the chains start. infer.load reads the draws; start a new run in another folder.",
 }
-_KERNELS: dict[str, type[AbstractKernel]] = {"NUTS": NUTS, "HMC": HMC, "ChEES": ChEES}
+_KERNELS: dict[str, type[AbstractKernel]] = {each.__name__: each for each in (NUTS, HMC, ChEES, RandomWalk)}
 
 
 @checks_options
@@ -67,6 +67,7 @@ def resume(
     path: str | Path,
     target: Model | LogDensity,
     *,
+    sampler: AbstractKernel | None = None,
     executor: AbstractExecutor | None = None,
     progress: bool = True,
     quiet: bool = False,
@@ -80,6 +81,7 @@ def resume(
     **Arguments**
     - `path`: the folder, which holds every other argument of `infer.sample`.
     - `target`: the same model with the same data; no code is read from the folder.
+    - `sampler`: the same sampler, needed if it is not one of accord's.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
     **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
@@ -98,12 +100,12 @@ def resume(
     with Interrupts() as interrupts:
         with interrupts.raising():
             store = RunFolder(path)
-            check_kinds(target, NUTS(), executor, store)
+            check_kinds(target, sampler or NUTS(), executor, store)
             check_threads()  # before the folder is locked, which a fork of its writer holds too
             run = store.reopen()
             with closed_on_error(run):
                 shown = display(progress, quiet)
-                order = _taken_up(run, target, executor or default_executor(), shown, quiet, began)
+                order = _taken_up(run, target, sampler, executor or default_executor(), shown, quiet, began)
                 if not order.groups:
                     return _as_it_is(order)
         return attach(order, interrupts)
@@ -112,6 +114,7 @@ def resume(
 def _taken_up(
     run: AbstractRun,
     target: Model | LogDensity,
+    sampler: AbstractKernel | None,
     executor: AbstractExecutor,
     shown: AbstractProgress,
     is_quiet: bool,
@@ -128,7 +131,8 @@ def _taken_up(
     stored_fingerprint(run)  # raises without one
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
-    plan = _planned(stored, density, executor)
+    kernel = sampler or _kernel(stored["sampler"])
+    plan = _planned(stored, kernel, density, executor)
     here = describe(density, plan, stored.chains, start)
     _check_same(run.location, differences(stored, here))
     plan = _as_it_stands(plan, run)
@@ -165,12 +169,14 @@ def _as_it_is(order: RunRequest) -> Draws:
     return replace(draws, continuation=_continuation(order), density=order.density)
 
 
-def _planned(stored: Manifest, density: LogDensity, executor: AbstractExecutor) -> Plan:
+def _planned(
+    stored: Manifest, kernel: AbstractKernel, density: LogDensity, executor: AbstractExecutor
+) -> Plan:
     """Return the plan of a run, from its manifest."""
     settings = stored["settings"]
     until = settings.get("until")
     return Plan(
-        _kernel(stored["sampler"]),
+        kernel,
         stored["warmup"],
         stored["draws"],
         stored["thinning"],
@@ -273,6 +279,9 @@ def _kernel(stored: dict[str, Any]) -> AbstractKernel:
     options = dict(stored)
     name = options.pop("name")
     if name not in _KERNELS:
-        raise StorageError(f"the run used the sampler {name!r}, which this version of accord does not have.")
+        raise StorageError(
+            f"the run used the sampler {name!r}, which this version of accord does not have. If it is your own, give "
+            "it: infer.resume(path, model, sampler=...)."
+        )
     with built_from(f"the sampler {name} of the run, in manifest.json,"):
         return _KERNELS[name](**options)

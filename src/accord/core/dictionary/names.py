@@ -107,7 +107,7 @@ _PYMC = {
     "compute_log_prior": "infer.log_prior",
     "model_to_graphviz": "ac.Model.graph",
     "HamiltonianMC": "infer.HMC",
-    "Metropolis": "",
+    "Metropolis": "infer.RandomWalk",
     "Slice": "",
     "DEMetropolis": "",
     "sample_smc": "",

@@ -55,7 +55,9 @@ def slow_chains(run: Evidence) -> Iterator[Notice]:
     for _, _, draws in run.picked():
         still &= (draws[:, 1:] == draws[:, :-1]).all(axis=2)
     shares = still.mean(axis=1)
-    slow = np.flatnonzero((shares > STILL_SHARE) & (shares < 1))
+    # A random walk refuses most proposals at its best.
+    usual = max(STILL_SHARE, 1 - 0.5 * (run.target_accept or 1.0))
+    slow = np.flatnonzero((shares > usual) & (shares < 1))
     if slow.size:
         worst = shares[slow].max()
         yield Notice(

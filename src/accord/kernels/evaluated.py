@@ -1,0 +1,31 @@
+"""Advance a kernel by one evaluation of a target."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, UInt32
+
+from ..adaptation.tuning import Tuning
+from .base import AbstractKernel, Info
+from .point import Point, Target
+from .rarely import Rarely, rarely
+
+
+def advanced(
+    kernel: AbstractKernel,
+    key: UInt32[Array, " 2"],
+    target: Target,
+    state: Any,
+    tuning: Tuning,
+    is_evaluation: Bool[Array, ""] | bool = False,
+    rarely: Rarely = rarely,
+) -> tuple[Any, Info, Point]:
+    """Evaluate the target once; return the next state, a report, and the point that was evaluated.
+
+    `is_evaluation`, with `tuning.is_probe`: evaluate where the state stands, and not where the kernel asks. The caller
+    then puts the point into the state, which is fresh.
+    """
+    position, pending = kernel.ask(key, state, tuning, rarely)
+    position = jnp.where(is_evaluation, state.point.position, position)
+    point = Point(position, *target(position))
+    return *kernel.tell(key, state, point, pending, tuning, rarely), point
