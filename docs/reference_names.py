@@ -46,7 +46,18 @@ BETWEEN_ROOMS |= {"float_type", "is_concrete", "is_number", "value_hash"}
 NOT_RAISED = {"PrecisionError"}
 
 # The order of what `infer` offers: by the module it is from.
-ORDER = ("sample", "resume", "load", "kernels", "starting", "stopping", "executors", "storage", "predictive")
+ORDER = (
+    "sample",
+    "steps",
+    "resume",
+    "load",
+    "kernels",
+    "start",
+    "stopping",
+    "executors",
+    "storage",
+    "predictive",
+)
 ORDER += ("check", "explain", "calibration", "modes", "density")
 
 

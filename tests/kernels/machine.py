@@ -15,13 +15,13 @@ from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel
 from accord.kernels.point import Target
 from accord.mcmc.block import DRAW, NUM_PLACES, ChainState, Limits, item_key, start_state
-from accord.mcmc.ensemble_program import program_for
+from accord.mcmc.population_program import program_for
 from accord.mcmc.statistics import columns_of
 
 
 @dataclass(frozen=True)
 class Program:
-    """The program of a run, jitted: `(data, chain, metric, key, item_key, limits) -> (chain, block)`."""
+    """The program of a run, jitted: `(data, chain, given, key, item_key, limits) -> (chain, block)`."""
 
     run: Callable[..., Any]
     kernel: AbstractKernel

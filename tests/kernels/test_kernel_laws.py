@@ -28,7 +28,7 @@ from accord.kernels import HMC, NUTS, AbstractKernel, ChEES, RandomWalk
 from accord.kernels.evaluated import advanced
 from accord.kernels.point import Point
 from accord.mcmc.block import NUM_PLACES, Limits, start_state
-from accord.mcmc.ensemble_program import program_for
+from accord.mcmc.population_program import program_for
 
 KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "NUTS": lambda: NUTS(max_tree_depth=6),

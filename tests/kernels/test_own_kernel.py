@@ -11,17 +11,9 @@ import accord.distributions as dist
 from accord import infer
 from accord.adaptation.hamiltonian import Hamiltonian
 from accord.core import keys
-from accord.core.errors import StorageError
-from accord.core.stats import Ending, Stat
-from accord.kernels.base import (
-    ACCEPTANCE_RATE,
-    AbstractKernel,
-    Info,
-    Standing,
-    acceptance_of,
-    ending_of,
-    stats_of,
-)
+from accord.core.errors import OptionError, StorageError
+from accord.core.stats import Stat
+from accord.kernels.base import ACCEPTANCE_RATE, AbstractKernel, Info, Standing, stats_of
 from accord.mcmc.draws import Draws
 
 OPTIONS: dict[str, Any] = dict(draws=300, warmup=200, chains=3, seed=4, progress=False, quiet=True)
@@ -49,12 +41,9 @@ def own_kernel() -> AbstractKernel:
             return at + step * tuning.metric.push(keys.normal(key, at.shape[0], 0, at.dtype)), is_long
 
         def tell(self, key: Any, state: Standing, point: Any, pending: Any, tuning: Any, rarely: Any) -> Any:
-            ending = ending_of(point)
-            ratio = acceptance_of(point.log_density - state.point.log_density)
-            ratio = jnp.where(ending == Ending.GOOD, ratio, 0)
-            is_accepted = keys.uniform(key, jnp.uint32(0), jnp.uint32(1), ratio.dtype) < ratio
-            moved = state.moved(is_accepted & ~jnp.asarray(tuning.is_probe), point)
-            return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, pending, dtype=ratio.dtype))
+            log_ratio = point.log_density - state.point.log_density
+            moved, ratio, ending = state.decided(key, 1, point, log_ratio, tuning)
+            return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, pending))
 
     return Jump()
 
@@ -114,3 +103,13 @@ def test_a_rule_ends_it(drawn: Draws) -> None:
     count = found["a"].shape[1]
     assert count < 2000
     np.testing.assert_array_equal(found["a"][:, :300], drawn["a"][:, :count])
+
+
+def test_an_adaptation_of_another_kind_is_refused() -> None:
+    class Odd(type(own_kernel())):
+        @property
+        def adaptation(self) -> Any:
+            return infer.ChEES().adaptation
+
+    with pytest.raises(OptionError, match="Odd: a kernel of one chain has an AbstractChainAdaptation"):
+        infer.sample(MODEL, Odd(), **OPTIONS)

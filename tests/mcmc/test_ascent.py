@@ -12,7 +12,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity
 from accord.mcmc.start.ascent import MAX_TURNS, Climb, Place, around, ascend, log_mass
-from accord.mcmc.start.evaluate import Lookout
+from accord.mcmc.start.evaluate import Evaluator
 from accord.mcmc.start.table import TablePoints
 from accord.mcmc.start.uniform import UniformPoints
 
@@ -199,17 +199,17 @@ LIGHT = {"a": -0.3}
 @pytest.fixture
 def begun(monkeypatch):
     """Where chains begin, by their numbers: the values of `a` and `b`."""
-    plain, stand = LogDensity.from_function(two_sites, {"a": 0.0, "b": 0.0}), Lookout.stand
+    plain, stand = LogDensity.from_function(two_sites, {"a": 0.0, "b": 0.0}), Evaluator.stand
 
     def starts(init, target=plain, **options):
         found = {}
 
-        def seen(lookout, positions):
-            found.update({lookout.chains[lane].number: positions[lane] for lane in positions})
-            stand(lookout, positions)
+        def seen(evaluator, positions):
+            found.update({evaluator.chains[lane].number: positions[lane] for lane in positions})
+            stand(evaluator, positions)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Lookout, "stand", seen)
+            patch.setattr(Evaluator, "stand", seen)
             infer.sample(target, init=init, **(dict(draws=1, warmup=0, chains=8, seed=2) | QUIET | options))
         return np.stack([found[number] for number in sorted(found)])
 

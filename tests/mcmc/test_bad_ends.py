@@ -13,7 +13,6 @@ from accord.adaptation import metric, step_size
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
 from accord.diagnose import explain
-from accord.mcmc import replay
 from accord.mcmc.endings import MAX_UNMOVED
 
 RUN = dict(draws=200, warmup=100, chains=2, seed=4, progress=False, quiet=True)
@@ -107,8 +106,7 @@ def test_places_of_draws_with_shorter_steps_are_found(lanes, monkeypatch):
         return 0.75 - 0.25 * (draw & 1).astype(dtype)
 
     monkeypatch.setattr(metric, "has_short_draws", lambda choice, asked: True)
-    for module in (step_size, replay):
-        monkeypatch.setattr(module, "shortening", shortening)
+    monkeypatch.setattr(step_size, "shortening", shortening)
     wide = LogDensity.from_function(walled, np.zeros(3))  # of a size that no other test has compiled
     options = RUN | dict(lanes=lanes, executor=infer.Serial())
     expected = infer.sample(wide, **options)

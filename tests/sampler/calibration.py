@@ -23,10 +23,10 @@ from accord.kernels import AbstractKernel
 from accord.language import Model
 from accord.mcmc.block import rows_for
 from accord.mcmc.columns import Sites
-from accord.mcmc.ensemble_program import program_for
 from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
 from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.population_program import program_for
 
 NUM_RANKED = 127  # draws that a truth is ranked among, so that there are 128 ranks
 _NUM_BINS = 16

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
@@ -21,7 +20,7 @@ from .schedule import Update
 from .tuning import Tuning
 
 Learnt = Any
-"""A pytree of arrays that a chain carries; the step size is its `step_size`, where there is one."""
+"""A pytree of arrays that a chain carries; `step_size`, shape `()`, is the scale of its moves, shown and stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Given:
 
 @node
 class Item:
-    """What an advance was a part of. All of shape `()`.
+    """What an evaluation is a part of. All of shape `()`.
 
     **Fields**: `is_draw`; `is_probe`, of a step size; neither is an evaluation. `draw`, its number, warm-up included;
     `num_warmup`, draws.
@@ -64,7 +63,8 @@ class Window:
     """Draws of warm-up; NumPy.
 
     **Fields**: `positions` and `gradients`, shape `(draw, dim)`, unconstrained, `log_density`, shape `(draw,)`, and
-    `stats`, the kernel's by name, each of shape `(draw,)`. Of a population, each has an axis of chains in front.
+    `stats`, the kernel's by name, each of shape `(draw,)`. Of a population, positions and gradients have an axis of
+    chains in front, `log_density` is that of its newest draws, shape `(chain,)`, and there are no `stats`.
     """
 
     positions: np.ndarray
@@ -73,8 +73,8 @@ class Window:
     stats: Mapping[str, np.ndarray]
 
 
-class AbstractAdaptation(eqx.Module):
-    """How warm-up tunes a kernel: the half of the host, which is that of all kernels."""
+class AbstractAdaptation(abc.ABC):
+    """How warm-up tunes a kernel: the half of the host, the same for all kernels. Frozen and cheap to make."""
 
     @abc.abstractmethod
     def begin(self, dtype: np.dtype) -> Learnt:
@@ -126,3 +126,21 @@ class AbstractChainAdaptation(AbstractAdaptation):
         self, learnt: Learnt, given: Given, item: Item, acceptance: Float[Array, ""], ending: Int[Array, ""]
     ) -> tuple[Learnt, Bool[Array, ""]]:
         """Learn from an item that is complete; also say whether the next one is a draw."""
+
+
+class AbstractPopulationAdaptation(AbstractAdaptation):
+    """How the warm-up of a population tunes all of its chains. Its windows have an axis of chains in front."""
+
+    @abc.abstractmethod
+    def at_starts(self, positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray) -> Fitted:
+        """Return what is known at the starting points of all chains: `(chain, dim)` twice, and `(chain,)`."""
+
+    @abc.abstractmethod
+    def tuning(self, learnt: Learnt, given: Given, item: Item) -> tuple[Tuning, Bool[Array, ""]]:
+        """Return the tuning of an item of all chains, and whether it is the usual one, from which is learnt."""
+
+    @abc.abstractmethod
+    def update(
+        self, learnt: Learnt, given: Given, item: Item, seen: Any, is_usual: Bool[Array, ""]
+    ) -> tuple[Learnt, Bool[Array, ""]]:
+        """Learn from an item of all chains, as the kernel has `seen` it; also say whether the next one is a draw."""

@@ -8,7 +8,7 @@ centre change most (their equation 11), by stochastic ascent; the harmonic mean 
 (2021), arXiv:2110.11576: most for the time that it takes; without that, hardly anything tells lengths beyond a quarter
 of a period from each other, and what is learnt is chance. Departures: distances are whitened by the metric; lengths are
 measured by their mean, not their largest; and there is a least length, without which chains that all begin far apart
-look as if they had arrived (see `pooled`).
+look as if they had arrived (see `pooled_metric`).
 """
 
 from dataclasses import fields, replace

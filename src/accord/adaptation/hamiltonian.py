@@ -1,9 +1,8 @@
 """Tune the trajectories of one chain: a step size for a target acceptance, and a metric."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
@@ -20,6 +19,7 @@ from .step_size import StepSizeState
 from .tuning import Tuning
 
 
+@dataclass(frozen=True)
 class Hamiltonian(AbstractChainAdaptation):
     """Dual averaging of the step size in the program; the metric, by Fisher divergence, on the host.
 
@@ -27,9 +27,9 @@ class Hamiltonian(AbstractChainAdaptation):
     form; `max_depth`, the most doublings of a trajectory, None for a kernel without any.
     """
 
-    target_accept: float | None = eqx.field(static=True)
-    metric: MetricForm = eqx.field(static=True)
-    max_depth: int | None = eqx.field(static=True, default=None)
+    target_accept: float | None
+    metric: MetricForm
+    max_depth: int | None = None
 
     def begin(self, dtype: np.dtype) -> StepSizeState:
         """See `AbstractAdaptation.begin`."""

@@ -1,9 +1,8 @@
 """Tune chains that move in step: a metric, a step size and a trajectory length for all of them, from all of them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,24 +11,25 @@ from jaxtyping import Array, Bool
 from ..core.tree import where
 from . import ensemble, pooled_metric
 from . import metric as metrics
-from .base import AbstractAdaptation, Fitted, Given, Item, Window
+from .base import AbstractPopulationAdaptation, Fitted, Given, Item, Window
 from .ensemble import EnsembleState, Moves
 from .metric import Choice, MetricForm
 from .schedule import Update
 from .tuning import Tuning
 
 
-class Pooled(AbstractAdaptation):
-    """What an ensemble learns. Its windows have an axis of chains in front of that of draws.
+@dataclass(frozen=True)
+class Pooled(AbstractPopulationAdaptation):
+    """What an ensemble learns.
 
     **Fields**: `target_accept`, harmonic mean of the acceptance to aim at; `metric`, the form; `trajectory_length`, the
     first mean; `max_steps` of a trajectory.
     """
 
-    target_accept: float = eqx.field(static=True)
-    metric: MetricForm = eqx.field(static=True)
-    trajectory_length: float = eqx.field(static=True)
-    max_steps: int = eqx.field(static=True)
+    target_accept: float
+    metric: MetricForm
+    trajectory_length: float
+    max_steps: int
 
     def begin(self, dtype: np.dtype) -> EnsembleState:
         """See `AbstractAdaptation.begin`."""
@@ -45,7 +45,7 @@ class Pooled(AbstractAdaptation):
         return Fitted(metrics.initial_metric(gradient, rank), Choice())
 
     def at_starts(self, positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray) -> Fitted:
-        """Return what is known at the starting points of all chains: `(chain, dim)` twice, and `(chain,)`."""
+        """See `AbstractPopulationAdaptation.at_starts`."""
         typical = np.median(np.abs(gradients), axis=0)
         guess = self.at_start(typical.astype(gradients.dtype))
         metric, choice, _ = pooled_metric.learn(
@@ -89,7 +89,7 @@ class Pooled(AbstractAdaptation):
         return replace(learnt, log_length=length, step_size=step_size)
 
     def tuning(self, learnt: EnsembleState, given: Given, item: Item) -> tuple[Tuning, Bool[Array, ""]]:
-        """Return the tuning of an item of all chains, and whether its step is the usual one."""
+        """See `AbstractPopulationAdaptation.tuning`."""
         steps = ensemble.num_steps(learnt, item.draw, item.num_warmup, self.max_steps)
         # Of a draw: a probe knows the step size that it tries.
         factor = ensemble.step_factor(item.draw, item.num_warmup, learnt.step_size.dtype)
@@ -101,7 +101,7 @@ class Pooled(AbstractAdaptation):
     def update(
         self, learnt: EnsembleState, given: Given, item: Item, seen: Moves, is_usual: Bool[Array, ""]
     ) -> tuple[EnsembleState, Bool[Array, ""]]:
-        """Learn from an item of all chains, of a draw only with the usual steps; also say whether a draw is next."""
+        """See `AbstractPopulationAdaptation.update`."""
 
         def by_draw() -> EnsembleState:
             after = ensemble.learn(learnt, seen, given.metric, given.target_accept, self.max_steps)

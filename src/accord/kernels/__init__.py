@@ -7,4 +7,5 @@ from .hmc import HMC as HMC
 from .nuts import NUTS as NUTS
 from .point import Point as Point
 from .point import Target as Target
+from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk

@@ -1,6 +1,7 @@
 """Define kernels: state machines that ask for one evaluation at a time, are told it, and report complete draws."""
 
 import abc
+from dataclasses import MISSING, fields, replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import AbstractAdaptation
 from ..adaptation.tuning import Tuning
+from ..core import keys
 from ..core.modules import Module
 from ..core.stats import Ending, Stat
 from ..core.tree import node, where
@@ -45,7 +47,7 @@ class Info:
 
 @node
 class AbstractState(abc.ABC):
-    """State of a kernel between advances; `point` is the last complete draw once a trajectory has ended."""
+    """State of a kernel between evaluations; `point` is the last complete draw once a trajectory has ended."""
 
     point: Point
     is_fresh: Bool[Array, ""]
@@ -75,9 +77,19 @@ class Standing(AbstractState):
         is_fresh: Any = np.ones((), bool)
         return Standing(point, is_fresh, point.position)
 
-    def moved(self, is_accepted: Bool[Array, ""], point: Point) -> "Standing":
-        """Return the state after a proposal was evaluated, which is accepted or not."""
-        return Standing(where(is_accepted, point, self.point), jnp.ones((), bool), point.position)
+    def decided(
+        self, key: UInt32[Array, " 2"], stream: int, point: Point, log_ratio: Float[Array, ""], tuning: Tuning
+    ) -> tuple["Standing", Float[Array, ""], Int[Array, ""]]:
+        """Accept a proposal, or refuse it, by Metropolis's rule; return the state, the probability and the `Ending`.
+
+        `stream` of the key decides; `log_ratio` is the logarithm of the acceptance ratio. A point whose numbers are not
+        finite is refused, and so is that of a probe.
+        """
+        ending, dtype = ending_of(point), point.log_density.dtype
+        ratio = jnp.where(ending == Ending.GOOD, acceptance_of(log_ratio), 0)
+        is_accepted = keys.uniform(key, jnp.uint32(0), jnp.uint32(stream), dtype) < ratio
+        taken = where(is_accepted & ~jnp.asarray(tuning.is_probe), point, self.point)
+        return Standing(taken, jnp.ones((), bool), point.position), ratio, ending
 
 
 class AbstractKernel(Module):
@@ -95,8 +107,8 @@ class AbstractKernel(Module):
     is_ensemble: ClassVar[bool] = False
     """Whether its chains share adaptation and move in step, as one group."""
 
-    stats: ClassVar[tuple[Stat, ...]] = ()
-    """What it reports with each draw, beside the log density and the ending."""
+    stats: ClassVar[tuple[Stat, ...]]
+    """What it reports with each draw, beside the log density and the ending: one at least, the first a float."""
 
     @property
     @abc.abstractmethod
@@ -105,8 +117,9 @@ class AbstractKernel(Module):
 
     @property
     def compiled(self) -> "AbstractKernel":
-        """Return the kernel for a compiled program: options that are arguments of the program get a fixed value."""
-        return self
+        """Return the kernel for a compiled program: options that are arguments of the program get their defaults."""
+        fixed = [each for each in fields(self) if each.name in ("target_accept", "metric")]
+        return replace(self, **{each.name: each.default for each in fixed if each.default is not MISSING})
 
     @abc.abstractmethod
     def init(self, point: Point) -> Any:
@@ -147,9 +160,9 @@ def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> 
     return log_weight, jnp.where(is_non_finite, of_numbers, ending).astype(jnp.int32)
 
 
-def stats_of(*numbers: Array, dtype: Any) -> Float[Array, " stat"]:
-    """Return the statistics of an `Info` from its numbers, each of shape `()`."""
-    return jnp.stack([number.astype(dtype) for number in numbers])
+def stats_of(first: Array, *others: Array) -> Float[Array, " stat"]:
+    """Return the statistics of an `Info` from its numbers, each of shape `()`; the first one is a float."""
+    return jnp.stack([first, *(number.astype(first.dtype) for number in others)])
 
 
 def acceptance_of(log_weight: Array) -> Array:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from ..adaptation.ensemble import Moves
 from ..adaptation.metric import MetricForm
 from ..adaptation.pooled import Pooled
 from ..adaptation.tuning import Tuning
@@ -20,7 +21,6 @@ from .base import (
     ENERGY,
     NUM_STEPS,
     STEP_SIZE,
-    AbstractKernel,
     AbstractState,
     Info,
     acceptance_of,
@@ -30,6 +30,7 @@ from .base import (
 from .integrator import PhasePoint, drift, kicked
 from .options import check_trajectory, check_tuning, is_count
 from .point import Point
+from .population import AbstractPopulation
 from .rarely import Rarely
 from .vectors import inner
 
@@ -64,7 +65,7 @@ class _Pending:
 
 
 @checks_fields
-class ChEES(AbstractKernel):
+class ChEES(AbstractPopulation):
     """Hamiltonian Monte Carlo for many chains that learn together and move in step.
 
     Use it for tens to thousands of chains, with a warm-up of a few hundred draws; with fewer chains prefer `NUTS`. All
@@ -94,7 +95,6 @@ class ChEES(AbstractKernel):
     <Draws of eight_schools: 16 chains x 50 draws; mu, tau, z[8], theta[8]>
     """
 
-    is_ensemble: ClassVar[bool] = True
     stats: ClassVar[tuple[Stat, ...]] = (ENERGY, NUM_STEPS, ACCEPTANCE_RATE, STEP_SIZE)
 
     trajectory_length: float = eqx.field(static=True, default=1.0, kw_only=True)
@@ -179,6 +179,14 @@ class ChEES(AbstractKernel):
             is_complete=is_complete,
             acceptance=ratio,
             ending=ending,
-            stats=stats_of(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
+            stats=stats_of(energy, num_steps, ratio, tuning.step_size),
         )
         return ChEESState(taken, is_complete, end, energy, num_steps, has_ended), info
+
+    def seen(
+        self, before: ChEESState, after: ChEESState, info: Info, tuning: Tuning, moves: Bool[Array, " chain"]
+    ) -> Moves:
+        """See `AbstractPopulation.seen`."""
+        start, end, weight = before.point.position, after.end, moves.astype(info.acceptance.dtype)
+        assert tuning.num_steps is not None
+        return Moves(start, end.position, end.momentum, info.acceptance, weight, tuning.num_steps)

@@ -106,11 +106,6 @@ class HMC(AbstractKernel):
         """See `AbstractKernel.adaptation`."""
         return Hamiltonian(self.target_accept, self.metric)
 
-    @property
-    def compiled(self) -> "HMC":
-        """See `AbstractKernel.compiled`."""
-        return replace(self, target_accept=0.8, metric="auto")
-
     def init(self, point: Point) -> HMCState:
         """See `AbstractKernel.init`."""
         zero: Any = np.zeros((), point.position.dtype)
@@ -171,6 +166,6 @@ class HMC(AbstractKernel):
             is_complete=is_complete,
             acceptance=ratio,
             ending=ending,
-            stats=stats_of(energy, num_steps, ratio, tuning.step_size, dtype=dtype),
+            stats=stats_of(energy, num_steps, ratio, tuning.step_size),
         )
         return HMCState(taken, is_complete, end, energy, length, num_steps), info

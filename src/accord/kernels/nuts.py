@@ -130,7 +130,7 @@ class NUTS(AbstractKernel):
       20.
 
     **Source**: Hoffman & Gelman (2014), JMLR 15, 1593-1623; Betancourt (2017), arXiv:1701.02434; the order of tests and
-    the checks across subtrees are Stan's (2.21 and later). As a machine of one gradient an advance: Dance, Glaser,
+    the checks across subtrees are Stan's (2.21 and later). As a machine of one gradient at a time: Dance, Glaser,
     Orbanz & Adams (2025), "Efficiently vectorized MCMC on modern accelerators".
 
     **Example**
@@ -163,11 +163,6 @@ class NUTS(AbstractKernel):
     def adaptation(self) -> Hamiltonian:
         """See `AbstractKernel.adaptation`."""
         return Hamiltonian(self.target_accept, self.metric, self.max_tree_depth)
-
-    @property
-    def compiled(self) -> "NUTS":
-        """See `AbstractKernel.compiled`."""
-        return replace(self, target_accept=0.8, metric="auto")
 
     def init(self, point: Point) -> NUTSState:
         """See `AbstractKernel.init`."""
@@ -270,7 +265,7 @@ class NUTS(AbstractKernel):
             is_complete=is_complete,
             acceptance=rate,
             ending=ending,
-            stats=stats_of(tree.energy, num_steps, depth, rate, tuning.step_size, dtype=dtype),
+            stats=stats_of(tree.energy, num_steps, depth, rate, tuning.step_size),
         )
         return NUTSState(taken, is_complete, tree, subtree), info
 

@@ -9,33 +9,29 @@ from ..adaptation.hamiltonian import Hamiltonian
 from ..adaptation.metric import MetricForm
 from ..core import keys
 from ..core.options import checks_fields
-from ..core.stats import Ending, Stat
-from .base import (
-    ACCEPTANCE_RATE,
-    STEP_SIZE,
-    AbstractKernel,
-    Info,
-    Standing,
-    acceptance_of,
-    ending_of,
-    stats_of,
-)
+from ..core.stats import Stat
+from .base import ACCEPTANCE_RATE, STEP_SIZE, AbstractKernel, Info, Standing, stats_of
 from .options import check_tuning
 from .point import Point
 
-_PROPOSAL, _ACCEPT = 0, 1  # streams of random numbers within one draw
+_PROPOSAL, _ACCEPT = 0, 1  # streams of random numbers
 
 
 @checks_fields
 class RandomWalk(AbstractKernel):
     """Random-walk Metropolis, with proposals as wide as the metric says: one evaluation a draw.
 
-    An independent draw takes more evaluations the more dimensions there are: prefer `NUTS`, which moves by gradients.
-    Here they are computed for the metric, and the chain never moves to where one is not finite.
+    Prefer `NUTS`: here an independent draw takes more evaluations the more dimensions there are. Gradients are computed
+    for the metric, and the chain never moves to where one is not finite.
 
     **Fields**: `target_accept`, acceptance rate that the width of proposals is tuned to; `metric`, as for `NUTS`.
 
     **Source**: Metropolis et al. (1953); 0.234 is that of Roberts, Gelman & Gilks (1997), Ann. Appl. Probab. 7(1).
+
+    **Example**
+
+    >>> infer.sample(eight_schools(sigma, y), infer.RandomWalk(), draws=200, chains=2, quiet=True)
+    <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
     stats: ClassVar[tuple[Stat, ...]] = (ACCEPTANCE_RATE, STEP_SIZE)
@@ -59,9 +55,6 @@ class RandomWalk(AbstractKernel):
         return at + tuning.step_size * tuning.metric.push(noise), None
 
     def tell(self, key: Any, state: Standing, point: Point, pending: None, tuning: Any, rarely: Any) -> Any:
-        ending, dtype = ending_of(point), point.log_density.dtype
-        ratio = acceptance_of(point.log_density - state.point.log_density)
-        ratio = jnp.where(ending == Ending.GOOD, ratio, 0)
-        is_accepted = keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype) < ratio
-        moved = state.moved(is_accepted & ~jnp.asarray(tuning.is_probe), point)
-        return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, tuning.step_size, dtype=dtype))
+        log_ratio = point.log_density - state.point.log_density
+        moved, ratio, ending = state.decided(key, _ACCEPT, point, log_ratio, tuning)
+        return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, tuning.step_size))

@@ -140,7 +140,7 @@ class Chain:
             self._adapt()
 
     @property
-    def is_piece_due(self) -> bool:
+    def is_stretch_due(self) -> bool:
         """Return whether the block has completed a stretch: at fixed draws, or about every two seconds."""
         is_boundary = (self.draw - self.phase_start) % self.plan.segment == 0
         is_due = is_boundary or self.draw in (self.num_warmup, self.last) or self.is_given_up
@@ -223,5 +223,5 @@ class Chain:
         learnt, self.fitted, is_anew = self.plan.adaptation.learn(
             self._window(start), self.state.learnt, self.fitted, is_first=is_first
         )
-        if is_anew:
-            self.state = replace(self.state, learnt=learnt, mode=np.int32(PROBE))
+        mode = np.int32(PROBE) if is_anew else self.state.mode
+        self.state = replace(self.state, learnt=learnt, mode=mode)

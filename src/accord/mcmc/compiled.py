@@ -41,8 +41,8 @@ from ..programs.placement import Placement
 from ..runs.constants import Constants
 from .block import NUM_PLACES, Limits, start_state
 from .columns import Sites
-from .ensemble_program import program_for
 from .plan import Plan
+from .population_program import program_for
 from .sites_program import sites_program, sizes
 
 
@@ -205,7 +205,8 @@ def compile_programs(
                 except jax.errors.JaxRuntimeError as error:
                     if not in_pieces:
                         raise
-                    # A release of XLA that cannot compile the pieces, or something in this model that `plain` misses.
+                    # A release of XLA that cannot compile the pieces, or something in this model that
+                    # `is_fusible` misses.
                     warnings.warn(
                         "XLA could not compile the sampling loop in pieces. The run continues with the whole loop, "
                         f"whose steps take some microseconds longer, for the same posterior: {error}",

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptation.base import Window
-from ..adaptation.pooled import Pooled
+from ..adaptation.base import AbstractPopulationAdaptation, Window
 from .block import PROBE, ChainState
 from .chain import Chain
 from .held import on_host
@@ -65,7 +64,7 @@ def _learn(chains: Sequence[Chain], start: int, *, is_first: bool) -> None:
         chain.state = ChainState(state.kernel, learnt, mode, state.draw, state.num_tuning)
 
 
-def _pooled(chains: Sequence[Chain]) -> Pooled:
+def _pooled(chains: Sequence[Chain]) -> AbstractPopulationAdaptation:
     adaptation = chains[0].plan.adaptation
-    assert isinstance(adaptation, Pooled)
+    assert isinstance(adaptation, AbstractPopulationAdaptation)
     return adaptation

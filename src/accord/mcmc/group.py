@@ -102,7 +102,7 @@ def work(
         before, drawn = [chain.num_gradients for chain in chains], [chain.draw for chain in chains]
         is_ensemble = machine.plan.is_ensemble
         stops = ensembles.stops(chains) if is_ensemble else [chain.stop() for chain in chains]
-        in_program = _run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
+        in_program = run_block(machine, chains, stops, [group.budget] * len(chains)).seconds
         if is_ensemble:
             ensembles.adapt(chains, drawn)
         done = max(chain.num_gradients - count for chain, count in zip(chains, before, strict=True))
@@ -173,13 +173,13 @@ def _fingerprint(machine: Machine) -> Fingerprint:
 
 def _columns(machine: Machine, chains: Sequence[Chain], group: Group) -> list[dict[str, np.ndarray] | None]:
     """Return the columns of the stretches that are due, by lane: none for idle ones, and None where nothing is due."""
-    due = {lane for lane, chain in enumerate(chains) if chain.is_piece_due}
+    due = {lane for lane, chain in enumerate(chains) if chain.is_stretch_due}
     kept = sorted(lane for lane in due if lane < group.num_kept)
     found = dict(zip(kept, columns([chains[lane].drawn() for lane in kept], machine.sites), strict=True))
     return [found.get(lane, {}) if lane in due else None for lane in range(len(chains))]
 
 
-def _run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> BlockResult:
+def run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: list[int]) -> BlockResult:
     """Run one block, and add its draws to the chains."""
     answer = machine.run(chains, [chain.state for chain in chains], stops, budgets)
     for lane, (chain, state, block) in enumerate(zip(chains, answer.states, answer.blocks, strict=True)):

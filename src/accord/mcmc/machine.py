@@ -111,7 +111,8 @@ class Machine:
         if self.holds(chains[0]) and (known := chains[0].state.kernel.returned.sent).is_of(fitted, keys):
             return known.put(self.put)
         shape = (NUM_PLACES, self.plan.dim)
-        given = [self.plan.adaptation.given(each) for each in fitted]
+        adaptation = self.plan.adaptation
+        given = [adaptation.given(each) for each in fitted]
         if self._axes(chains)[1] is None:
             return Sent(given[0], keys[0], np.zeros(shape, self.plan.dtype), fitted, keys)
         packed = given[0] if self.plan.is_ensemble else _pack(given)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from ..adaptation.base import AbstractChainAdaptation, AbstractPopulationAdaptation
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision, scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import NUTS, AbstractKernel
+from ..kernels import NUTS, AbstractKernel, AbstractPopulation
 from ..language import Model
 from ..runs.carry_out import RunRequest, closed_on_error
 from ..runs.interrupts import Interrupts
@@ -69,7 +70,8 @@ def sample(
 
     **Arguments**
     - `target`: a model called with its data, `model(x, y=y)`, or a `LogDensity`.
-    - `sampler`: `NUTS()` or `HMC()`, or `ChEES()` for many chains at once, with their options. The run chooses
+    - `sampler`: `NUTS()`, `HMC()` or `RandomWalk()`, or `ChEES()` for many chains at once, with their options; or a
+      kernel of your own. The run chooses
       the form of the metric unless you name one by `metric=`.
     - `draws`: kept draws per chain; >= 1. With `until`, the maximum. A chain makes at most 2**31 - 1 draws, with its
       warm-up and before thinning.
@@ -137,7 +139,7 @@ def sample(
                 )
             start = start_of(init)
             density = density_of(target, precision)
-            sampler.adaptation.check(density.dim)
+            check_adaptation(sampler, density.dim)
             if until is not None:
                 until.check([entry.name for entry in density.layout.drawn], len(numbers))
             lanes = _lanes_of(sampler, chains, lanes) if is_ensemble else _lane_width(lanes, len(numbers))
@@ -175,6 +177,19 @@ def sample(
             groups = [numbers[i : i + lanes] for i in range(0, len(numbers), lanes)]
             order = RunRequest(density, plan, groups, executor, run, display(progress, quiet), quiet, began)
         return attach(order, interrupts)
+
+
+def check_adaptation(sampler: AbstractKernel, dim: int) -> None:
+    """Raise `OptionError` for an adaptation that is not of the sampler's kind, or not for so many dimensions."""
+    is_population = isinstance(sampler, AbstractPopulation)
+    wanted = AbstractPopulationAdaptation if is_population else AbstractChainAdaptation
+    if sampler.is_ensemble != is_population or not isinstance(sampler.adaptation, wanted):
+        raise OptionError(
+            f"{type(sampler).__name__}: a kernel of one chain has an AbstractChainAdaptation; an AbstractPopulation, "
+            f"whose chains move in step, has an AbstractPopulationAdaptation. Got "
+            f"{sampler.adaptation!r}, with is_ensemble={sampler.is_ensemble}."
+        )
+    sampler.adaptation.check(dim)
 
 
 def _lanes_of(sampler: AbstractKernel, chains: int | Sequence[int], lanes: int | None) -> int:

@@ -39,7 +39,7 @@ def while_loop_in_pieces(goes_on: Callable[[T], Any], body: Callable[[T], T], st
     """Run `jax.lax.while_loop` in pieces; its body calls one `marked` function outside of inner loops and branches.
 
     Neither `goes_on` nor `body` may hold a scatter, which is what a batched update of rows becomes, or a product of
-    two matrices, nor a sum of more than `plain.MAX_SIZE` numbers; see `plain`.
+    two matrices, nor a sum of more than `is_fusible.MAX_SIZE` numbers; see `is_fusible`.
     """
     # Traced once: to trace a kernel takes as long as to compile it.
     leaves, structure = jax.tree.flatten(start)

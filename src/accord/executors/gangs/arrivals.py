@@ -9,7 +9,7 @@ from .handshake import NONCE_SIZE, Exchange, ProofError, Role, admit
 from .messages import Hello
 from .session import ForgedError, Session
 
-_LARGEST_CARD = 2**16  # bytes
+_LARGEST_HELLO = 2**16  # bytes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Arrival:
 def _welcome(key: bytes) -> Exchange[tuple[Role, Session, memoryview]]:
     role, keys = yield from admit(key, secrets.token_bytes(NONCE_SIZE))
     session = Session(keys)
-    return role, session, (yield from session.opening(_LARGEST_CARD))
+    return role, session, (yield from session.opening(_LARGEST_HELLO))
 
 
 def reason_of(error: Exception) -> str:

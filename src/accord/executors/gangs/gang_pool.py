@@ -135,7 +135,7 @@ class GangPool(AbstractPool):
         )
 
     def _taken_processes(self) -> list[AbstractMemberProcess]:
-        """Return the places of this machine, or of the connected host agents."""
+        """Return the member processes of this machine, or of the connected host agents."""
         if not self._is_remote:
             return self._member_processes
         until = time.monotonic() + _WAIT

@@ -20,7 +20,7 @@ _NUM_LINES = 15  # of what a member said before it died
 
 
 class AbstractMemberProcess(abc.ABC):
-    """Place of a member; its successor takes the same place."""
+    """Process of a member; its successor is started in its stead."""
 
     @abc.abstractmethod
     def launch(self, ticket: str, rank: int, environment: Mapping[str, str]) -> None:
@@ -36,7 +36,7 @@ class AbstractMemberProcess(abc.ABC):
 
 
 class LocalMemberProcess(AbstractMemberProcess):
-    """Seat of a member that is a child of this process.
+    """Process of a member that is a child of this process.
 
     **Arguments**: `address`, `HOST:PORT` of the supervisor; `key`; `is_heard`, whether what it prints is shown.
     """
@@ -90,7 +90,7 @@ class LocalMemberProcess(AbstractMemberProcess):
 
 
 class RemoteMemberProcess(AbstractMemberProcess):
-    """Seat of a member on a machine where `accord member` runs, which starts and ends it on request."""
+    """Process of a member on a machine where `accord member` runs, which starts and ends it on request."""
 
     def __init__(self, channel: Channel):
         self._channel = channel

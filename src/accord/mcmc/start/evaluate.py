@@ -14,7 +14,7 @@ from .ascent import Place
 
 
 @dataclass(frozen=True)
-class Lookout:
+class Evaluator:
     """Evaluator of candidates for some chains; it counts their gradients.
 
     **Fields**: `machine`; `chains`, one for each lane; `at`, from a position to the state of a chain there.
@@ -25,10 +25,10 @@ class Lookout:
     at: Callable[[np.ndarray], ChainState]
 
     @staticmethod
-    def of(machine: Machine, chains: Sequence[Chain]) -> "Lookout":
+    def of(machine: Machine, chains: Sequence[Chain]) -> "Evaluator":
         """Make the evaluator of these chains."""
         plan = machine.plan
-        return Lookout(machine, chains, starting_states(plan.kernel, plan.dim, plan.dtype))
+        return Evaluator(machine, chains, starting_states(plan.kernel, plan.dim, plan.dtype))
 
     def look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
         """Evaluate some positions for each of some lanes."""

@@ -18,7 +18,7 @@ from ..chain import Chain
 from ..held import on_host
 from ..machine import Machine
 from .ascent import Climb, Place, around, ascend, log_mass
-from .evaluate import Lookout
+from .evaluate import Evaluator
 
 _Number = tuple[int, int]  # of a climb: its lane, and which it is there
 
@@ -59,7 +59,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     **Raises** `StartFailedError` if a chain finds none.
     """
     plan, points = machine.plan, machine.plan.start
-    lookout = Lookout.of(machine, chains)
+    evaluator = Evaluator.of(machine, chains)
     tried: dict[int, list[Place]] = {lane: [] for lane, chain in enumerate(chains) if not chain.is_started}
     tries = {lane: points.num_tries(chains[lane].number) for lane in tried}
     first = 0
@@ -71,7 +71,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
             ]
             for lane in searching
         }
-        for lane, found in lookout.look(places).items():
+        for lane, found in evaluator.look(places).items():
             tried[lane] += found
         first += NUM_PLACES
     best = {lane: _best(places) for lane, places in tried.items()}
@@ -82,8 +82,8 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     starts = {lane: places[0].position for lane, places in best.items()}
     if not plan.is_ensemble:  # its chains are many, and what they learn is that of all
         drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
-        starts |= _heaviest(lookout, plan.dim, drawn)
-    lookout.stand(starts)
+        starts |= _heaviest(evaluator, plan.dim, drawn)
+    evaluator.stand(starts)
     for lane in starts:
         chain = chains[lane]
         chain.is_started = True
@@ -98,14 +98,14 @@ def _best(places: Sequence[Place]) -> list[Place]:
     return sorted(usable, key=lambda place: -place.height)[:_NUM_CLIMBS]
 
 
-def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
+def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
     """Choose each chain's start: its best candidate, or the mode with most mass if modes differ much."""
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
         wanted: dict[int, list[np.ndarray]] = {}
         for (lane, _), position in positions.items():
             wanted.setdefault(lane, []).append(position)
-        found = {lane: iter(places) for lane, places in lookout.look(wanted).items()}
+        found = {lane: iter(places) for lane, places in evaluator.look(wanted).items()}
         return {number: next(found[number[0]]) for number in positions}
 
     starts = {lane: places[0].position for lane, places in best.items()}
@@ -118,7 +118,7 @@ def _heaviest(lookout: Lookout, dim: int, best: Mapping[int, list[Place]]) -> di
         tops = [climbs[lane, n].end for n in range(len(places)) if not climbs[lane, n].is_lost]
         if not _are_apart([top.height for top in tops]):
             continue
-        beside = [lookout.look({lane: around(top.position)})[lane] for top in tops]
+        beside = [evaluator.look({lane: around(top.position)})[lane] for top in tops]
         masses = [log_mass(top, places) for top, places in zip(tops, beside, strict=True)]
         if _are_apart(masses):
             # From below, a chain need not end where a climb does: it begins on the top.

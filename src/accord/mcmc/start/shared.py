@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...density import LogDensity
-from ...kernels import AbstractKernel, ChEES
+from ...kernels import AbstractKernel, AbstractPopulation
 from .base import AbstractPoints, AbstractStart
 
 
@@ -46,7 +46,8 @@ def points_for(
     total: int,
 ) -> AbstractPoints:
     """Return the candidates for `chains` of a run of `total` chains; see `AbstractStart.points`."""
-    if not isinstance(kernel, ChEES) or kernel.superchains is None:
+    superchains = kernel.superchains if isinstance(kernel, AbstractPopulation) else None
+    if superchains is None:
         return start.points(density, seed, chains)
-    size = total // kernel.superchains
+    size = total // superchains
     return SharedPoints(start.points(density, seed, range(0, total, size)), size)

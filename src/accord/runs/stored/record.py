@@ -167,8 +167,7 @@ def _stats(
 ) -> dict[str, tuple[str, tuple[int, ...], str]]:
     """Return statistics of a phase as `Joined` takes them; parts of log densities only if every draw has them.
 
-    Targets without sites have no such parts, and neither have runs of early versions: after `resume`, only new draws
-    do.
+    Targets without sites have no such parts.
     """
     held = [each for chain in chains for each in chain if each.arrays]
     of_phase = [each for each in held if each.phase == phase]

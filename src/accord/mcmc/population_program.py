@@ -14,11 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from ..adaptation.base import Given, Item
-from ..adaptation.ensemble import EnsembleState, Moves
+from ..adaptation.base import Given, Item, Learnt
 from ..core.stats import Ending
 from ..core.tree import node, where
-from ..kernels import AbstractKernel, ChEES, Point, Target
+from ..kernels import AbstractKernel, AbstractPopulation, Point, Target
 from ..kernels.evaluated import advanced
 from ..kernels.rarely import rarely_in_lanes
 from ..kernels.vectors import IN_TURN
@@ -33,7 +32,7 @@ _LANES = "lanes"
 class _Shared:
     """State that all chains share; all of shape `()`. See `ChainState`."""
 
-    learnt: EnsembleState
+    learnt: Learnt
     mode: Int[Array, ""]
     draw: Int[Array, ""]
     num_tuning: Int[Array, ""]
@@ -61,13 +60,16 @@ def program_for(
     in_pieces: bool = True,
     in_turn: int = IN_TURN,
 ) -> Callable[..., Any]:
-    """Return the program for `kernel`: this one for an ensemble, or the one for independent chains."""
-    if isinstance(kernel, ChEES):
-        return ensemble_program(kernel, dim, dtype, lanes, rows)
+    """Return the program for `kernel`: this one for a population, or the one for independent chains."""
+    if kernel.is_ensemble:
+        assert isinstance(kernel, AbstractPopulation)
+        return population_program(kernel, dim, dtype, lanes, rows)
     return advance_program(kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
 
 
-def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows: int) -> Callable[..., Any]:
+def population_program(
+    kernel: AbstractPopulation, dim: int, dtype: np.dtype, lanes: int, rows: int
+) -> Callable[..., Any]:
     """Return the function `(evaluate, chain, given, key, item_key, limits) -> (chain, block)` to compile.
 
     It equals `program.advance_program` with `lanes` lanes, but `given` has no lane axis, and the arrays of the block
@@ -112,10 +114,7 @@ def ensemble_program(kernel: ChEES, dim: int, dtype: np.dtype, lanes: int, rows:
 
             def finish() -> tuple[_Shared, Array, Point]:
                 places = jax.vmap(place_number, (0, None))(limits.places, number)
-                start, weight = carry.kernel.point.position, moves.astype(info.acceptance.dtype)
-                end, steps = new.end, tuning.num_steps
-                assert steps is not None
-                seen = Moves(start, end.position, end.momentum, info.acceptance, weight, steps)
+                seen = kernel.seen(carry.kernel, new, info, tuning, moves)
                 learnt, is_next_draw = adaptation.update(shared.learnt, given, item, seen, is_usual)
                 mode = jnp.where(goes_on, EVALUATE, jnp.where(is_next_draw, DRAW, PROBE)).astype(jnp.int32)
                 draw, num_tuning = shared.draw + item.is_draw, shared.num_tuning + ~item.is_draw

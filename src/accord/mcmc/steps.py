@@ -1,0 +1,170 @@
+"""Step through the draws of one chain, one at a time, in the caller's own loop."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import keys
+from ..core.errors import OptionError, SamplingError
+from ..core.options import checks_options
+from ..core.precision import Precision, scope
+from ..core.tracebacks import entry_points
+from ..density import LogDensity
+from ..diagnose.explained_starts import explain_start
+from ..executors import Serial
+from ..kernels import NUTS, AbstractKernel
+from ..language import Model
+from ..runs.requests import check_kinds, density_of
+from ..runs.worker import build
+from ..storage import Phase
+from .block import rows_for
+from .columns import columns
+from .endings import MAX_UNMOVED
+from .group import begin, run_block
+from .limits import MAX_DRAWS, chain_numbers, count_of_draws
+from .machine import Machine
+from .plan import Plan, Stretch
+from .sample import DEFAULT_WARMUP, check_adaptation
+from .sites_program import rows_at_once
+from .start.choose import Init, start_of
+from .start.search import StartFailedError, find_starts
+
+_MOST_GRADIENTS = 2**30  # a trajectory has a limit of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Mapping[str, np.ndarray]):
+    """One draw of a chain: a mapping from the names of latent and deterministic sites to values.
+
+    **Fields**: `phase`, `"warmup"` or `"sample"`; `number`, from 0 in its phase; `position`, shape `(dim,)`,
+    unconstrained; `stats`, the statistics of the draw by name, as in `draws.stats`; `tuning`, what the chain had learnt
+    after it: `step_size`, and `inverse_mass`, the diagonal of the metric, shape `(dim,)`. Draws of warm-up have no
+    sites: `density.constrain(step.position)` computes them.
+    """
+
+    phase: Phase
+    number: int
+    position: np.ndarray
+    stats: Mapping[str, Any]
+    tuning: Mapping[str, Any]
+    sites: Mapping[str, np.ndarray]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.sites[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+
+@entry_points
+class Steps(Iterator[Step]):
+    """A chain that makes a draw whenever it is asked for one. **Fields**: `density`, the target of the chain."""
+
+    def __init__(self, density: LogDensity, plan: Plan, number: int):
+        self.density, self._plan = density, plan
+        with scope(plan.precision):
+            self._machine: Machine = build(density, plan)[0]
+            self._group = begin(self._machine, [number])
+            try:
+                find_starts(self._machine, self._group.chains)
+            except StartFailedError as error:
+                raise explain_start(density, error) from None
+
+    def __next__(self) -> Step:
+        (chain,) = self._group.chains
+        if chain.is_given_up:
+            raise SamplingError(
+                f"chain {chain.number} has not moved for {MAX_UNMOVED} draws, and is given up. Look at its step size "
+                "in `step.tuning`, and at the log density around its position."
+            )
+        if chain.is_done:
+            raise StopIteration
+        with scope(self._plan.precision):
+            before = chain.draw
+            while chain.draw == before:
+                run_block(self._machine, [chain], [before + 1], [_MOST_GRADIENTS])
+            (arrays,) = columns([chain.drawn()], self._machine.sites)
+            return self._step(chain.stretch(arrays))
+
+    def _step(self, made: Stretch) -> Step:
+        (chain,) = self._group.chains
+        rows = {name: array[0] for name, array in made.arrays.items()}
+        metric = chain.fitted.metric
+        along = (metric.factor**2) @ ((1 + metric.stretch) ** 2 - 1)
+        tuning = {
+            "step_size": float(chain.state.learnt.step_size),
+            "inverse_mass": metric.scale**2 * (1 + along),
+        }
+
+        def of(kind: str) -> dict[str, Any]:
+            return {name.removeprefix(kind): row for name, row in rows.items() if name.startswith(kind)}
+
+        return Step(made.phase, made.start, rows["position"], of("stat/"), tuning, of("site/"))
+
+
+@checks_options
+def steps(
+    target: Model | LogDensity,
+    sampler: AbstractKernel = NUTS(),  # noqa: B008 - a frozen value
+    *,
+    warmup: int = DEFAULT_WARMUP,
+    seed: int = 0,
+    chain: int = 0,
+    init: Init = None,
+    precision: Precision = "float64",
+) -> Steps:
+    """Step through the draws of one chain in a loop of your own: to watch it, to stop it, to teach.
+
+    The draws are those of chain `chain` in `infer.sample` with the same seed and `warmup=`, bit for bit. They go on
+    without an end; nothing is stored.
+
+    **Arguments**: as for `infer.sample`. `chain` is the number of the chain. Not for `ChEES`, whose chains learn from
+    each other.
+
+    **Returns** an iterator over `Step`: a mapping from sites to values, with `phase`, `number`, `position`, `stats` and
+    `tuning`.
+
+    **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
+    `InitializationError` without a starting point whose log density is finite.
+
+    **Example**
+
+    >>> for step in infer.steps(eight_schools(sigma, y), warmup=100, seed=1):
+    ...     if step.phase == "sample":
+    ...         break
+    >>> step["theta"].shape, bool(step.stats["diverging"])
+    ((8,), False)
+    """
+    check_kinds(target, sampler, None, None)
+    if sampler.is_ensemble:
+        raise OptionError(
+            f"infer.steps moves one chain, and chains of {type(sampler).__name__} learn from each other. Use "
+            "infer.NUTS(), or infer.sample for many chains."
+        )
+    (number,) = chain_numbers([chain])
+    keys.chain_key(seed, number)  # refuses a bad seed
+    num_warmup = count_of_draws("warmup", warmup, 0)
+    start, density = start_of(init), density_of(target, precision)
+    check_adaptation(sampler, density.dim)
+    with scope(precision):
+        points = start.points(density, int(seed), [number])
+    plan = Plan(
+        sampler,
+        num_warmup,
+        MAX_DRAWS - num_warmup,
+        thinning=1,
+        seed=int(seed),
+        lanes=1,
+        precision=precision,
+        dim=density.dim,
+        segment=rows_for(density.dim, 1, Serial().pace),
+        start=points,
+        max_warmup=num_warmup,
+        rows_at_once=rows_at_once(),
+    )
+    return Steps(density, plan, number)
