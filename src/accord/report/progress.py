@@ -21,7 +21,7 @@ _MOST_ROWS = 32  # chains shown one by one: more would not fit on a screen
 
 
 class AbstractProgress(abc.ABC):
-    """Display of progress that a driver calls while it runs. It changes no draw: no method returns anything."""
+    """Display of progress that a run calls while it goes on. It changes no draw: no method returns anything."""
 
     @abc.abstractmethod
     def start(self, chains: Sequence[int], totals: Mapping[str, int]) -> None:

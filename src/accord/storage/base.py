@@ -1,7 +1,7 @@
 """Define stores of draws: immutable segments of draws, each with the state of the chain after them.
 
 A store is a frozen value that a user writes down (`Memory()`, `RunFolder("run")`). Creating or loading gives
-an `AbstractRun`, the open handle that a driver appends to. Nothing is ever changed in place, so a run that is
+an `AbstractRun`, the open handle that a run appends to. Nothing is ever changed in place, so a run that is
 cut off anywhere is a shorter run, never a wrong one.
 """
 

@@ -63,7 +63,7 @@ class Manifest(Mapping[str, Any]):
 
     @classmethod
     def new(cls, values: Mapping[str, object]) -> "Manifest":
-        """Stamp the fields of a driver with a new run id, the time, the versions and the machine.
+        """Stamp the fields of a run with a new run id, the time, the versions and the machine.
 
         Raises `StorageError` for a field that is missing, or that no manifest has.
         """
