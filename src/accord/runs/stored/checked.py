@@ -7,7 +7,11 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...core.errors import StorageError
+from ...core.stats import Stat
+from ...mcmc.statistics import stored_stats
 from ...storage import AbstractRun, Segment, kinds_of
 
 _SCALAR = ()
@@ -49,6 +53,12 @@ def check_layout(manifest: Mapping[str, Any]) -> None:
                 f"manifest.json lacks {name!r}, which describes the {what} of the draws: no run of this version of "
                 "accord wrote it."
             )
+    with built_from("'statistics' in manifest.json"):
+        found = [Stat(each["name"], np.dtype(each["dtype"]).name) for each in manifest["statistics"]]
+    lacking = [each.name for each in stored_stats(()) if each not in found]
+    if lacking or len({each.name for each in found}) < len(found):
+        what = f"lacks {lacking[0]!r}" if lacking else "names one twice"
+        raise StorageError(f"'statistics' in manifest.json {what}: no run of accord wrote it.")
 
 
 def check_settings(manifest: Mapping[str, Any]) -> None:
