@@ -434,6 +434,16 @@ def test_any_value_at_any_key_is_read_or_refused(whole, tmp_path, name):
     print(f"{name}: {len(cases)} folders: {json.dumps(attack(whole, tmp_path, name, cases))}")
 
 
+@pytest.mark.parametrize(
+    "change", [lambda stats: [], lambda stats: stats[1:], lambda stats: stats + stats[:1]]
+)
+def test_statistics_that_no_run_has_are_refused(whole, tmp_path, change):
+    content = content_of(whole[0] / "manifest.json")
+    content["statistics"] = change(content["statistics"])
+    with pytest.raises(StorageError, match=r"'statistics' in manifest\.json"):
+        infer.load(forge(whole[0], tmp_path / "run", content))
+
+
 def test_a_segment_says_what_it_holds_without_being_read(whole):
     (first, *_) = RunFolder(whole[0]).load().segments(0)
     assert kinds_of(first.end_state)["metric.scale"] == (np.dtype(float), (4,))
