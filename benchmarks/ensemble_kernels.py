@@ -11,8 +11,8 @@ import jax.numpy as jnp
 
 from accord.adaptation.ensemble import Moves
 from accord.adaptation.metric import Metric
-from accord.kernels.integrator import leapfrog
-from accord.kernels.point import Target
+from accord.kernels.integrator import drift, kicked
+from accord.kernels.point import Point, Target
 from ensemble_lengths import unstretched
 
 FOLDS = 4  # of MEADS
@@ -41,7 +41,8 @@ class Path(NamedTuple):
 def euclidean(target: Target, metric: Metric, step: Any, decay: Any, path: Path, noise: Any) -> Path:
     """A leapfrog step of Hamiltonian Monte Carlo."""
     del decay, noise
-    end = leapfrog(target, metric, step, path.position, path.velocity, path.force)
+    position, half = drift(metric, step, path.position, path.velocity, path.force)
+    end = kicked(metric, step, half, Point(position, *target(position)))
     kinetic = 0.5 * (jnp.sum(path.velocity**2) - jnp.sum(end.momentum**2))
     gain = path.gain + end.log_density - path.log_density + kinetic
     return Path(end.position, end.momentum, end.force, end.gradient, end.log_density, gain)

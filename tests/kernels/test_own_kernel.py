@@ -111,5 +111,5 @@ def test_an_adaptation_of_another_kind_is_refused() -> None:
         def adaptation(self) -> Any:
             return infer.ChEES().adaptation
 
-    with pytest.raises(OptionError, match="Odd: a kernel of one chain has an AbstractChainAdaptation"):
+    with pytest.raises(OptionError, match="Odd: its adaptation must be an AbstractChainAdaptation"):
         infer.sample(MODEL, Odd(), **OPTIONS)

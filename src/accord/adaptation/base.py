@@ -25,7 +25,7 @@ Learnt = Any
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What the host has learnt. **Fields**: `metric`; `choice`, why it has its form."""
+    """Result of what the host learns. **Fields**: `metric`; `choice`, why it has its form."""
 
     metric: Metric
     choice: Choice
@@ -33,7 +33,7 @@ class Fitted:
 
 @node
 class Given:
-    """What the program takes of a `Fitted`.
+    """Part of a `Fitted` that the program takes as an argument.
 
     **Fields**: `metric`; of shape `()`, `target_accept` of step sizes, and `has_short_draws`, whether some draws after
     warm-up take shorter steps.
@@ -46,10 +46,10 @@ class Given:
 
 @node
 class Item:
-    """What an evaluation is a part of. All of shape `()`.
+    """Kind and number of what a chain is doing: a draw, a probe of its step size, or the evaluation of a point.
 
-    **Fields**: `is_draw`; `is_probe`, of a step size; neither is an evaluation. `draw`, its number, warm-up included;
-    `num_warmup`, draws.
+    **Fields**, all of shape `()`: `is_draw` and `is_probe`, both false for the evaluation of a point; `draw`, the
+    number of the current draw, warm-up included; `num_warmup`, draws.
     """
 
     is_draw: Bool[Array, ""]

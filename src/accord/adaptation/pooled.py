@@ -20,7 +20,7 @@ from .tuning import Tuning
 
 @dataclass(frozen=True)
 class Pooled(AbstractPopulationAdaptation):
-    """What an ensemble learns.
+    """Adaptation of an ensemble: one metric, step size and trajectory length for all chains.
 
     **Fields**: `target_accept`, harmonic mean of the acceptance to aim at; `metric`, the form; `trajectory_length`, the
     first mean; `max_steps` of a trajectory.

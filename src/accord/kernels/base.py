@@ -1,14 +1,14 @@
 """Define kernels: state machines that ask for one evaluation at a time, are told it, and report complete draws."""
 
 import abc
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from ..adaptation.base import AbstractAdaptation
+from ..adaptation.base import AbstractAdaptation, AbstractChainAdaptation
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.modules import Module
@@ -25,7 +25,7 @@ ENERGY, NUM_STEPS = Stat("energy"), Stat("n_steps", "int32")
 """The Hamiltonian at the start of a trajectory, and its number of gradients."""
 
 ACCEPTANCE_RATE, STEP_SIZE = Stat("acceptance_rate"), Stat("step_size")
-"""What adaptation aims at, and the step that it chose."""
+"""The acceptance that adaptation aims at, and the step that it chose."""
 
 
 @node
@@ -108,7 +108,13 @@ class AbstractKernel(Module):
     """Whether its chains share adaptation and move in step, as one group."""
 
     stats: ClassVar[tuple[Stat, ...]]
-    """What it reports with each draw, beside the log density and the ending: one at least, the first a float."""
+    """Statistics of each draw, beside the log density and the ending: one at least, the first a float."""
+
+    of_adaptation: ClassVar[tuple[str, ...]] = ()
+    """Names of fields that only the adaptation reads, with defaults: other values of them compile nothing anew."""
+
+    adaptation_kind: ClassVar[type[AbstractAdaptation]] = AbstractChainAdaptation
+    """Contract that its adaptation keeps."""
 
     @property
     @abc.abstractmethod
@@ -117,9 +123,10 @@ class AbstractKernel(Module):
 
     @property
     def compiled(self) -> "AbstractKernel":
-        """Return the kernel for a compiled program: options that are arguments of the program get their defaults."""
-        fixed = [each for each in fields(self) if each.name in ("target_accept", "metric")]
-        return replace(self, **{each.name: each.default for each in fixed if each.default is not MISSING})
+        """Return the kernel for a compiled program: options of its adaptation alone get their defaults."""
+        return replace(
+            self, **{each.name: each.default for each in fields(self) if each.name in self.of_adaptation}
+        )
 
     @abc.abstractmethod
     def init(self, point: Point) -> Any:

@@ -90,6 +90,7 @@ class HMC(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
+    of_adaptation: ClassVar[tuple[str, ...]] = ("target_accept", "metric")
     stats: ClassVar[tuple[Stat, ...]] = (ENERGY, NUM_STEPS, ACCEPTANCE_RATE, STEP_SIZE)
 
     trajectory_length: float = eqx.field(static=True, default=1.5707963267948966, kw_only=True)

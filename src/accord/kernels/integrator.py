@@ -4,7 +4,7 @@ from jaxtyping import Array, Float
 
 from ..adaptation.metric.metric import Metric
 from ..core.tree import node
-from .point import Point, Target
+from .point import Point
 
 
 @node
@@ -41,16 +41,3 @@ def kicked(metric: Metric, step: Float[Array, ""], half: Float[Array, " dim"], p
     """End a leapfrog step, of which `drift` gave the momentum half way, where it arrived."""
     force = metric.pull(point.gradient)
     return PhasePoint(point.position, half + 0.5 * step * force, force, point.gradient, point.log_density)
-
-
-def leapfrog(
-    target: Target,
-    metric: Metric,
-    step: Float[Array, ""],
-    position: Float[Array, " dim"],
-    momentum: Float[Array, " dim"],
-    force: Float[Array, " dim"],
-) -> PhasePoint:
-    """Make a whole step at once, for those who have the target at hand."""
-    position, half = drift(metric, step, position, momentum, force)
-    return kicked(metric, step, half, Point(position, *target(position)))

@@ -140,6 +140,7 @@ class NUTS(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
+    of_adaptation: ClassVar[tuple[str, ...]] = ("target_accept", "metric")
     stats: ClassVar[tuple[Stat, ...]] = (
         ENERGY,
         NUM_STEPS,

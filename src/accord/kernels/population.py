@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Bool
 
-from ..adaptation.base import AbstractPopulationAdaptation
+from ..adaptation.base import AbstractAdaptation, AbstractPopulationAdaptation
 from ..adaptation.tuning import Tuning
 from .base import AbstractKernel, Info
 
@@ -18,6 +18,7 @@ class AbstractPopulation(AbstractKernel):
     """
 
     is_ensemble: ClassVar[bool] = True
+    adaptation_kind: ClassVar[type[AbstractAdaptation]] = AbstractPopulationAdaptation
 
     superchains: eqx.AbstractVar[int | None]
 

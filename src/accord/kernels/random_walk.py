@@ -21,8 +21,7 @@ _PROPOSAL, _ACCEPT = 0, 1  # streams of random numbers
 class RandomWalk(AbstractKernel):
     """Random-walk Metropolis, with proposals as wide as the metric says: one evaluation a draw.
 
-    Prefer `NUTS`: here an independent draw takes more evaluations the more dimensions there are. Gradients are computed
-    for the metric, and the chain never moves to where one is not finite.
+    Prefer `NUTS`. Gradients are computed too, for the metric; the chain never moves to where one is not finite.
 
     **Fields**: `target_accept`, acceptance rate that the width of proposals is tuned to; `metric`, as for `NUTS`.
 
@@ -34,6 +33,7 @@ class RandomWalk(AbstractKernel):
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
 
+    of_adaptation: ClassVar[tuple[str, ...]] = ("target_accept", "metric")
     stats: ClassVar[tuple[Stat, ...]] = (ACCEPTANCE_RATE, STEP_SIZE)
 
     target_accept: float = eqx.field(static=True, default=0.234, kw_only=True)

@@ -7,7 +7,7 @@ Chains that have reached their last draw stand still for a whole block; chains t
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -62,8 +62,7 @@ def program_for(
 ) -> Callable[..., Any]:
     """Return the program for `kernel`: this one for a population, or the one for independent chains."""
     if kernel.is_ensemble:
-        assert isinstance(kernel, AbstractPopulation)
-        return population_program(kernel, dim, dtype, lanes, rows)
+        return population_program(cast(AbstractPopulation, kernel), dim, dtype, lanes, rows)
     return advance_program(kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
 
 

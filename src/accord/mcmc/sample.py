@@ -6,14 +6,13 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
-from ..adaptation.base import AbstractChainAdaptation, AbstractPopulationAdaptation
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision, scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import NUTS, AbstractKernel, AbstractPopulation
+from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..runs.carry_out import RunRequest, closed_on_error
 from ..runs.interrupts import Interrupts
@@ -181,13 +180,10 @@ def sample(
 
 def check_adaptation(sampler: AbstractKernel, dim: int) -> None:
     """Raise `OptionError` for an adaptation that is not of the sampler's kind, or not for so many dimensions."""
-    is_population = isinstance(sampler, AbstractPopulation)
-    wanted = AbstractPopulationAdaptation if is_population else AbstractChainAdaptation
-    if sampler.is_ensemble != is_population or not isinstance(sampler.adaptation, wanted):
+    wanted = sampler.adaptation_kind
+    if not isinstance(sampler.adaptation, wanted):
         raise OptionError(
-            f"{type(sampler).__name__}: a kernel of one chain has an AbstractChainAdaptation; an AbstractPopulation, "
-            f"whose chains move in step, has an AbstractPopulationAdaptation. Got "
-            f"{sampler.adaptation!r}, with is_ensemble={sampler.is_ensemble}."
+            f"{type(sampler).__name__}: its adaptation must be an {wanted.__name__}, got {sampler.adaptation!r}."
         )
     sampler.adaptation.check(dim)
 

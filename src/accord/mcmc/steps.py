@@ -94,12 +94,8 @@ class Steps(Iterator[Step]):
     def _step(self, made: Stretch) -> Step:
         (chain,) = self._group.chains
         rows = {name: array[0] for name, array in made.arrays.items()}
-        metric = chain.fitted.metric
-        along = (metric.factor**2) @ ((1 + metric.stretch) ** 2 - 1)
-        tuning = {
-            "step_size": float(chain.state.learnt.step_size),
-            "inverse_mass": metric.scale**2 * (1 + along),
-        }
+        learnt, metric = chain.state.learnt, chain.fitted.metric
+        tuning = {"step_size": float(learnt.step_size), "inverse_mass": metric.inverse_mass()}
 
         def of(kind: str) -> dict[str, Any]:
             return {name.removeprefix(kind): row for name, row in rows.items() if name.startswith(kind)}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptation.metric import Choice, reason, target_accept
+from ..adaptation.metric import Choice, Metric, reason, target_accept
 from ..runs.stored.restore import IS_SETTLED, WARMUP
 from ..storage import Segment
 
@@ -40,8 +40,8 @@ def tuning_of(
         step_size[row] = state[STEP_SIZE]
         if LOG_LENGTH in state:
             length[row] = np.exp(state[LOG_LENGTH])
-        factor, stretch, scale = state[FACTOR], state[STRETCH], state[SCALE]
-        inverse_mass[row] = scale**2 * (1 + (factor**2) @ ((1 + stretch) ** 2 - 1))
+        is_diagonal = False  # its directions have no stretch then
+        inverse_mass[row] = Metric(state[SCALE], state[FACTOR], state[STRETCH], is_diagonal).inverse_mass()
         choice = Choice.stored(state)
         forms[row], reasons[row] = choice.form, reason(choice, asked)
         target[row] = target_accept(choice, wanted)

@@ -47,6 +47,10 @@ class Metric:
         dim = scale.shape[0]
         return Metric(scale, np.zeros((dim, rank), scale.dtype), np.zeros(rank, scale.dtype), np.bool_(True))
 
+    def inverse_mass(self) -> np.ndarray:
+        """Compute the diagonal of the inverse mass matrix, shape `(dim,)`; host-side, NumPy."""
+        return self.scale**2 * (1 + (self.factor**2) @ ((1 + self.stretch) ** 2 - 1))
+
     def push(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """Map a whitened direction to unconstrained space: A y."""
         return self.scale * self._stretch(y)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...density import LogDensity
-from ...kernels import AbstractKernel, AbstractPopulation
+from ...kernels import AbstractKernel
 from .base import AbstractPoints, AbstractStart
 
 
@@ -46,7 +46,7 @@ def points_for(
     total: int,
 ) -> AbstractPoints:
     """Return the candidates for `chains` of a run of `total` chains; see `AbstractStart.points`."""
-    superchains = kernel.superchains if isinstance(kernel, AbstractPopulation) else None
+    superchains = getattr(kernel, "superchains", None)  # of a population
     if superchains is None:
         return start.points(density, seed, chains)
     size = total // superchains

@@ -1,1 +1,1 @@
-"""What several distributions of counts share."""
+"""Code that several distributions of counts share."""

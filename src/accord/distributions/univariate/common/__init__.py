@@ -1,1 +1,1 @@
-"""What several univariate distributions share."""
+"""Code that several univariate distributions share."""
