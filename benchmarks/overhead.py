@@ -33,8 +33,9 @@ from accord.kernels import NUTS
 from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.mcmc.compiled import compile_programs
 from accord.mcmc.group import Machine, run_chains
-from accord.mcmc.plan import Plan, Stretch
-from accord.mcmc.sample import DEFAULT_WARMUP, MAX_WARMUP
+from accord.mcmc.plan import Plan
+from accord.mcmc.prepare import DEFAULT_WARMUP, MAX_WARMUP
+from accord.mcmc.stretch import Stretch
 from accord.programs.compiler import is_large_gradient, options_for
 from leftovers import ModelTable, Step
 from problems import MODELS, model_of

@@ -123,7 +123,7 @@ def _outside(target: Any, draws: int) -> float:
             found, advance=timed(found.advance), sites=replace(found.sites, run=timed(found.sites.run))
         )
 
-    with mock.patch("accord.runs.worker.compile_programs", compile_timed):
+    with mock.patch("accord.mcmc.method.compile_programs", compile_timed):
         found = _run(target, draws)[1]
     return 1 - inside / (found.timings["warmup"] + found.timings["sampling"])
 

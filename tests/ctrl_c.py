@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from unittest import mock
 
-from accord.mcmc.plan import Stretch
+from accord.mcmc.stretch import Stretch
 from accord.runs.ledger import Ledger
 
 

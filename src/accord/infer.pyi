@@ -32,8 +32,8 @@ from .predictive.loo import loo as loo
 from .predictive.predict import predict as predict
 from .predictive.prior import prior_predictive as prior_predictive
 from .predictive.waic import waic as waic
-from .runs.load import load as load
-from .runs.resume import resume as resume
+from .reopen.load import load as load
+from .reopen.resume import resume as resume
 from .runs.stopping.clock import Seconds as Seconds
 from .runs.stopping.ess import ESS as ESS
 from .runs.stopping.mcse import MCSE as MCSE

@@ -16,8 +16,9 @@ from accord.mcmc.block import rows_for
 from accord.mcmc.columns import Sites
 from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
-from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.plan import Plan
 from accord.mcmc.program import advance_program
+from accord.mcmc.stretch import Stretch
 from accord.report.diagnostics import ess_bulk
 
 CONDITION = 1e6

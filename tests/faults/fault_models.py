@@ -26,7 +26,7 @@ from accord.density import LogDensity
 from accord.executors import AbstractExecutor
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.runs.resume"])
+SERVER.set_forkserver_preload(["accord.infer", "accord.density", "accord.reopen.resume"])
 
 SEGMENT = 256
 """Draws of a segment, here and in children: short, so that a run of seconds has several to lose."""

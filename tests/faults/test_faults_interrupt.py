@@ -167,16 +167,16 @@ def test_ctrl_c_while_the_draws_are_judged_loses_none_of_them(tmp_path):
 
 
 def sample_and_judge_slowly():
-    from accord.runs import carry_out
+    from accord.mcmc import host
 
-    judge = carry_out.judge
+    judge = host.judge
 
     def slowly(*arguments):
         voice[0].send(("judging", time.monotonic(), None))
         time.sleep(1.0)
         return judge(*arguments)
 
-    carry_out.judge = slowly
+    host.judge = slowly
     draws = sample(target(), **(OPTIONS | dict(draws=50, warmup=50)))
     return draws.complete, draws.num_draws
 
@@ -195,9 +195,9 @@ def prepare_and_collect(folder, way):
     options = OPTIONS | dict(draws=50, warmup=50)
     draws = sample(target(), store=infer.RunFolder(folder), **options) if way != "sample" else None
     file, name = {
-        "sample": ("mcmc.sample", "describe"),
-        "resume": ("runs.resume", "describe"),
-        "extend": ("runs.resume", "is_in_force"),
+        "sample": ("mcmc.prepare", "describe"),
+        "resume": ("mcmc.resumed", "describe"),
+        "extend": ("mcmc.extended", "is_in_force"),
     }[way]
     module = importlib.import_module(f"accord.{file}")
     inner = getattr(module, name)

@@ -18,10 +18,9 @@ from fault_models import (
 from accord import infer
 from accord.core.errors import OptionError
 from accord.density import LogDensity
-from accord.mcmc import compiled
+from accord.mcmc import compiled, memory
+from accord.mcmc.stored import record
 from accord.report import evidence, summarise
-from accord.runs import memory
-from accord.runs.stored import record
 from accord.storage import Joined
 from accord.storage.run_folder import RunFolderRun
 

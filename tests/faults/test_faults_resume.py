@@ -22,7 +22,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, StorageError
 from accord.density import LogDensity
-from accord.mcmc.plan import Stretch
+from accord.mcmc.stretch import Stretch
 from accord.runs.ledger import Ledger
 from accord.storage.manifest import Manifest
 

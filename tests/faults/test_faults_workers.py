@@ -28,7 +28,7 @@ from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import Surroundings, child, surroundings_here
 from accord.mcmc import compiled
-from accord.runs import carry_out as runs
+from accord.report import AbstractProgress
 
 RUN = dict(draws=400, warmup=200, chains=2, seed=6, **QUIET)
 
@@ -118,7 +118,7 @@ def test_a_thread_that_hangs_is_named(monkeypatch):
     said: list[str] = []
     hung = threading.Event()
 
-    class Display(runs.AbstractProgress):
+    class Display(AbstractProgress):
         def start(self, chains, totals):
             pass
 

@@ -24,15 +24,17 @@ from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.kernels.vectors import IN_TURN
 from accord.mcmc.columns import Drawn, Sites, columns
-from accord.mcmc.group import begin, run_chains, work
+from accord.mcmc.group import GroupMachine, NotBegun, begin, run_chains, work
 from accord.mcmc.idle_devices import idle_devices
 from accord.mcmc.limits import lanes_on_accelerators
 from accord.mcmc.machine import Machine
-from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.method import build
+from accord.mcmc.plan import Plan
 from accord.mcmc.program import advance_program
 from accord.mcmc.sites_program import sites_program, sizes
 from accord.mcmc.statistics import HEIGHT, width_of
-from accord.runs.worker import Machines, Task, build
+from accord.mcmc.stretch import Stretch
+from accord.runs.worker import Machines, Task
 
 X = np.linspace(-1, 1, 12)
 Y = 2 * X + np.cos(9 * X)
@@ -267,12 +269,13 @@ def test_a_task_goes_on_with_the_machine_that_holds_its_chains():
     pace = replace(other.plan, pace=SHORT)
     with scope("float64"):
         group, _ = work(replace(other, plan=pace), begin(other, range(2)), 0.0, lambda: False)
-    task, new = Task(group), Task(range(2))
-    machines = Machines([one, other])
+    task, new = Task(group), Task(NotBegun((0, 1)))
+    here, there = GroupMachine(one), GroupMachine(other)
+    machines = Machines([here, there])
     with machines.taken(task) as first, machines.taken(task) as second:
-        assert first is other and second is one  # the only one that is free
+        assert first is there and second is here  # the only one that is free
     with machines.taken(new) as first:
-        assert first is one or first is other
+        assert first is here or first is there
 
 
 def test_the_lanes_of_accelerators_do_not_depend_on_their_number():

@@ -16,13 +16,15 @@ from accord.executors import AbstractExecutor, Serial, Threads, surroundings_her
 from accord.kernels import HMC, NUTS, AbstractKernel
 from accord.mcmc.block import NUM_PLACES
 from accord.mcmc.columns import Sites
-from accord.mcmc.group import Item, run_chains
+from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
-from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.plan import Plan
 from accord.mcmc.program import advance_program
 from accord.mcmc.start.ascent import MAX_TURNS
 from accord.mcmc.start.search import StartFailedError
 from accord.mcmc.start.uniform import UniformPoints
+from accord.mcmc.stretch import Stretch
+from accord.runs.units import Item
 
 DIM, SEGMENT, NUM_WARMUP, NUM_DRAWS = 3, 16, 60, 40
 

@@ -31,8 +31,8 @@ def _correlated(dim: int) -> tuple[np.ndarray, ac.LogDensity]:
 @pytest.fixture
 def by_own_draws(monkeypatch):
     """A short warm-up, and a rule by which some chains have not settled: by one number of their own."""
-    monkeypatch.setattr("accord.mcmc.sample.DEFAULT_WARMUP", 60)
-    monkeypatch.setattr("accord.mcmc.sample.MAX_WARMUP", 120)
+    monkeypatch.setattr("accord.mcmc.prepare.DEFAULT_WARMUP", 60)
+    monkeypatch.setattr("accord.mcmc.prepare.MAX_WARMUP", 120)
     monkeypatch.setattr("accord.adaptation.hamiltonian.is_settled", lambda positions, *_: positions[0, 1] > 0)
 
 

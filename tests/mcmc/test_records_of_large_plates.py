@@ -8,9 +8,10 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.mcmc.plan import Plan
+from accord.mcmc.stored.describe import describe
 from accord.report.labels import as_labels
 from accord.runs.particulars import differences
-from accord.runs.stored.describe import describe, labelled_in
+from accord.runs.stored.describe import labelled_in
 from accord.storage import Manifest
 
 ROWS = 5000

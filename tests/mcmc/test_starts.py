@@ -18,9 +18,8 @@ from accord.core.precision import scope
 from accord.core.series import InMemory
 from accord.density import LogDensity
 from accord.density.simulate import prior_position
-from accord.mcmc.group import Group
+from accord.mcmc.group import Group, NotBegun
 from accord.mcmc.start.choose import start_of
-from accord.runs.worker import Task
 
 RUN = dict(draws=8, warmup=12, chains=4, seed=5, progress=False, quiet=True)
 Y = np.array([0.3, -0.2, 0.9])
@@ -370,8 +369,8 @@ def test_every_executor_refuses_a_model_without_a_finite_start(executor):
 def test_a_group_goes_on_without_one_of_its_chains():
     lanes = tuple(SimpleNamespace(number=number) for number in (3, 5, 3, 5))  # two repeat others
     begun = Group(lanes, num_kept=2, budget=1)
-    for task in (Task(begun), Task([3, 5])):
-        assert task.without(3).numbers == [5]
+    for units in (begun, NotBegun((3, 5))):
+        assert units.without(3).numbers == (5,)
     assert [chain.number for chain in begun.without(3).chains] == [5] * 4
 
 

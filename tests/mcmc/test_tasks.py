@@ -24,7 +24,7 @@ def tasks(monkeypatch):
     found, do = [], worker.do_on_any
 
     def counted(machines, task, is_stopped):
-        found.append(tuple(task.numbers))
+        found.append(task.units.numbers)
         return do(machines, task, is_stopped)
 
     monkeypatch.setattr(worker, "do_on_any", counted)

@@ -23,7 +23,7 @@ def test_each_device_has_its_group_and_the_draws_are_those_of_one_device():
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["is_same"]
-    groups = ["[0, 1]", "[2, 3]", "[4, 5]"]
+    groups = ["(0, 1)", "(2, 3)", "(4, 5)"]
     assert sorted(found["where"]) == groups
     # A group stays where it was, through dozens of tasks.
     assert sorted(found["where"][group] for group in groups) == [[0], [1], [2]]

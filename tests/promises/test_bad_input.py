@@ -159,7 +159,7 @@ CASES = {
 def test_bad_input_is_an_error_that_names_it(case, monkeypatch):
     call, error, words = CASES[case]
     if case != "NaN by computation":
-        monkeypatch.setattr("accord.runs.worker.compile_programs", _refuse)
+        monkeypatch.setattr("accord.mcmc.method.compile_programs", _refuse)
     with pytest.raises(error) as caught:
         call()
     for word in words:

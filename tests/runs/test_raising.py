@@ -10,7 +10,7 @@ from paced import paced
 from accord import infer
 from accord.core.errors import SamplingError
 from accord.density import LogDensity
-from accord.mcmc.plan import Stretch
+from accord.mcmc.stretch import Stretch
 from accord.runs.ledger import Ledger
 from accord.runs.stopping.looks import looks
 from accord.runs.stopping.watch import Watch

@@ -14,7 +14,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
-from accord.mcmc.plan import Stretch
+from accord.mcmc.stretch import Stretch
 from accord.report import ess_bulk, ess_mean, ess_tail, r_hat
 from accord.runs.ledger import Ledger
 from accord.runs.stopping import sights, watch

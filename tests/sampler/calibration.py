@@ -25,8 +25,9 @@ from accord.mcmc.block import rows_for
 from accord.mcmc.columns import Sites
 from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
-from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.plan import Plan
 from accord.mcmc.population_program import program_for
+from accord.mcmc.stretch import Stretch
 
 NUM_RANKED = 127  # draws that a truth is ranked among, so that there are 128 ranks
 _NUM_BINS = 16

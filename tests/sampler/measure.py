@@ -16,8 +16,9 @@ from accord.kernels import AbstractKernel
 from accord.mcmc.columns import Sites
 from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
-from accord.mcmc.plan import Plan, Stretch
+from accord.mcmc.plan import Plan
 from accord.mcmc.population_program import program_for
+from accord.mcmc.stretch import Stretch
 
 Quantities = Callable[[np.ndarray], np.ndarray]
 """From positions, shape `(draw, dim)`, to the quantities whose averages are wanted, shape `(draw, quantity)`."""

@@ -16,10 +16,8 @@ from ..density import LogDensity, cut_arguments, cut_otherwise, sharded
 from ..density.rows.blocks import mesh_of
 from ..executors import AbstractExecutor
 from ..executors.pools import one_blas_thread
-from ..kernels import NUTS
 from ..language import Model
 from ..runs.requests import check_kinds, default_executor, density_of
-from ..storage import Memory
 from .checks.base import Check, Context
 from .checks.duration import check_cost, check_duration
 from .checks.evaluator import Evaluator
@@ -93,7 +91,7 @@ def check(
     (True, [])
     """
     check_threads()  # here, since errors of the model become findings
-    check_kinds(target, NUTS(), executor, Memory())
+    check_kinds(target, executor, None)
     precisions.check(precision)
     name = target.name if isinstance(target, Model) else target.program.name
     findings: list[Notice] = []

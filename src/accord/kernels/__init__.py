@@ -9,3 +9,6 @@ from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
+
+KERNELS: dict[str, type[AbstractKernel]] = {each.__name__: each for each in (NUTS, HMC, ChEES, RandomWalk)}
+"""Kernels that a stored run may name."""

@@ -8,13 +8,15 @@ import numpy as np
 from ..adaptation.base import Fitted, Window
 from ..adaptation.schedule import longer
 from ..core import keys
+from ..runs.units import Item, Progress
 from ..storage import Phase
 from .block import PROBE, Block, ChainState, start_state
 from .columns import Drawn
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host
-from .plan import Plan, Progress, Stretch, Stuck
+from .plan import Plan
 from .statistics import HEIGHT, declared_of
+from .stretch import Stretch, Stuck
 
 
 @dataclass(eq=False)
@@ -149,9 +151,7 @@ class Chain:
         longest = pace.unsaved_seconds * max(1.0, self.plan.lanes / pace.few_lanes)
         return bool(self.blocks) and (is_due or self.unsaved_seconds > longest)
 
-    def end_of_block(
-        self, arrays: Mapping[str, np.ndarray] | None
-    ) -> Iterator[Progress | Stretch | BadEnd | Stuck]:
+    def end_of_block(self, arrays: Mapping[str, np.ndarray] | None) -> Iterator[Item]:
         """Return what the block has brought; `arrays` are the columns of a stretch that is due, or None."""
         yield self.progress()
         yield from self.news
@@ -163,12 +163,14 @@ class Chain:
 
     def progress(self) -> Progress:
         """Return the progress of the chain."""
-        step_size = float(self.state.learnt.step_size)
-        done = self.draw - self.phase_start
-        divergent = self.tally.num_divergent
-        return Progress(
-            self.number, self.phase, done, divergent, self.num_gradients, step_size, self.num_warmup
-        )
+        plan, done = self.plan, self.draw - self.phase_start
+        step, count = (1, self.num_warmup) if self.phase == "warmup" else (plan.thinning, plan.num_draws)
+        shown = {
+            "step_size": float(self.state.learnt.step_size),
+            "divergences": self.tally.num_divergent,
+            "steps_per_draw": self.num_gradients / max(self.draw, 1),
+        }
+        return Progress(self.number, self.phase, -(-done // step), -(-count // step), shown)
 
     def drawn(self) -> Drawn:
         """Join the blocks since the last stretch."""
@@ -191,6 +193,7 @@ class Chain:
             self.tally,
             self.num_warmup,
             self.is_settled,
+            1 if self.phase == "warmup" else self.plan.thinning,
         )
         self.stretch_start, self.gradients_at_stretch = self.draw, self.num_gradients
         self.unsaved_seconds, self.blocks = 0.0, []

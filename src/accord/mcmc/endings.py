@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..core.errors import StorageError
+from ..runs.units import News
 from ..storage import Phase
 from .statistics import ENDING
 
@@ -22,7 +23,7 @@ _MAX_KEPT = 3  # places of each kind and chain
 
 
 @dataclass(frozen=True, eq=False)
-class BadEnd:
+class BadEnd(News):
     """Position where a trajectory failed.
 
     **Fields**

@@ -7,33 +7,53 @@ run twice or run elsewhere, and the draws are the same.
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
+from ..core import precision as precisions
 from ..core.pace import Pace
 from ..runs.complete import check_replicas
-from ..runs.constants import Constants
 from ..runs.fingerprint import Fingerprint, fixed_points
+from ..runs.units import AbstractMachine, AbstractUnits, Item, Progress
 from . import ensembles
 from .block import NUM_PLACES
 from .chain import Chain
 from .columns import columns
-from .endings import BadEnd
 from .held import on_host
 from .machine import BlockResult, Machine
-from .plan import Progress, Stretch, Stuck
 from .replay import bad_ends
 from .start.search import find_starts
 from .statistics import HEIGHT
-
-Item = Fingerprint | Constants | Progress | Stretch | BadEnd | Stuck
-"""A result of a task."""
+from .stretch import Stretch
 
 _SECONDS_BESIDE = 0.5  # that the host may take for a block: beyond, blocks get longer
 
 
 @dataclass(frozen=True)
-class Group:
+class NotBegun(AbstractUnits):
+    """Numbers of chains to start, at most as many as the plan has lanes."""
+
+    chains: tuple[int, ...]
+    noun: ClassVar[str] = "chain"
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the chains."""
+        return self.chains
+
+    @property
+    def is_done(self) -> bool:
+        """Return False."""
+        return False
+
+    def without(self, number: int) -> "NotBegun":
+        """See `AbstractUnits.without`."""
+        return NotBegun(tuple(each for each in self.chains if each != number))
+
+
+@dataclass(frozen=True)
+class Group(AbstractUnits):
     """The chains of one program between two tasks.
 
     **Fields**: `chains`, as many as the plan has lanes, where chains from `num_kept` on repeat others and are
@@ -44,6 +64,7 @@ class Group:
     num_kept: int
     budget: int
     is_known: bool = False
+    noun: ClassVar[str] = "chain"
 
     @property
     def kept(self) -> tuple[Chain, ...]:
@@ -51,12 +72,21 @@ class Group:
         return self.chains[: self.num_kept]
 
     @property
-    def numbers(self) -> list[int]:
+    def numbers(self) -> tuple[int, ...]:
         """Numbers of the kept chains."""
-        return [chain.number for chain in self.kept]
+        return tuple(chain.number for chain in self.kept)
+
+    @property
+    def has_rest(self) -> bool:
+        """Return whether a kept chain has draws that it has not handed over."""
+        return any(chain.blocks for chain in self.kept)
+
+    def done_by(self, numbers: Sequence[int]) -> int:
+        """Return the draws of the slowest of these chains, warm-up included."""
+        return min((chain.draw for chain in self.kept if chain.number in numbers), default=0)
 
     def without(self, number: int) -> "Group":
-        """Return the group without some chains; idle lanes repeat others."""
+        """Return the group without a chain; idle lanes repeat others."""
         kept = [chain for chain in self.kept if chain.number != number]
         lanes = range(len(self.chains))
         return replace(self, chains=tuple(kept[lane % len(kept)] for lane in lanes), num_kept=len(kept))
@@ -186,3 +216,29 @@ def run_block(machine: Machine, chains: list[Chain], stops: list[int], budgets: 
         count = chain.num_drawn(state, block)
         chain.take(state, block, count, bad_ends(machine, chains, lane, count, block))
     return answer
+
+
+@dataclass(frozen=True)
+class GroupMachine(AbstractMachine[NotBegun | Group]):
+    """A machine as a worker knows it: it carries groups of chains."""
+
+    machine: Machine
+
+    def work(
+        self, units: NotBegun | Group, seconds: float, is_stopped: Callable[[], bool]
+    ) -> tuple[Group, Sequence[Item]]:
+        """See `AbstractMachine.work`."""
+        with precisions.scope(self.machine.plan.precision):
+            return work(self.machine, self._begun(units), seconds, is_stopped)
+
+    def flush(self, units: NotBegun | Group) -> tuple[Group, Sequence[Item]]:
+        """See `AbstractMachine.flush`."""
+        with precisions.scope(self.machine.plan.precision):
+            return flush(self.machine, self._begun(units))
+
+    def holds(self, units: NotBegun | Group) -> bool:
+        """See `AbstractMachine.holds`."""
+        return isinstance(units, Group) and self.machine.holds(units.chains[0])
+
+    def _begun(self, units: NotBegun | Group) -> Group:
+        return units if isinstance(units, Group) else begin(self.machine, units.numbers)

@@ -1,24 +1,24 @@
-"""Define the plan of a run, and the stretches and progress that its chains return."""
+"""Define the plan of a run."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
-from ..adaptation.base import AbstractAdaptation, Fitted
+from ..adaptation.base import AbstractAdaptation
 from ..core.pace import USUAL, Pace
 from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.looks import FIRST, looks
-from ..storage import Phase
-from .block import ChainState
-from .endings import Tally
 from .limits import check_length
 from .start.base import AbstractPoints
 from .start.uniform import UniformPoints
 
 OnNonFinite = Literal["notice", "raise"]
+
+KIND = "mcmc"
+"""Name of this method in a manifest."""
 
 ON_NONFINITE: tuple[OnNonFinite, ...] = get_args(OnNonFinite)
 
@@ -85,52 +85,3 @@ class Plan:
     def dtype(self) -> np.dtype:
         """Dtype of positions."""
         return float_dtype(self.precision)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a chain: draws of the current phase, all gradients, divergences after warm-up.
-
-    `num_warmup`: its draws of warm-up, as known now; `age`: seconds between this state and the end of its task.
-    """
-
-    chain: int
-    phase: Phase
-    num_draws: int
-    num_divergent: int
-    num_gradients: int
-    step_size: float
-    num_warmup: int
-    age: float = 0.0
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Consecutive draws of one phase of one chain, and the state after them; NumPy arrays.
-
-    **Fields**: `start` and `stop` count draws before thinning, of which `arrays` hold those that are kept; `fitted`,
-    what the host has learnt; `num_gradients`, of these draws; `total_gradients`, `tally`, `num_warmup` and
-    `is_settled`, of the chain so far.
-    """
-
-    chain: int
-    phase: Phase
-    start: int
-    stop: int
-    arrays: dict[str, np.ndarray]
-    end_state: ChainState
-    fitted: Fitted
-    num_gradients: int
-    total_gradients: int
-    tally: Tally
-    num_warmup: int
-    is_settled: bool
-
-
-@dataclass(frozen=True)
-class Stuck:
-    """A chain that is given up after `MAX_UNMOVED` draws without a move; `draw` counts warm-up too."""
-
-    chain: int
-    draw: int
-    tally: Tally

@@ -17,7 +17,6 @@ from ..executors import Serial
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..runs.requests import check_kinds, density_of
-from ..runs.worker import build
 from ..storage import Phase
 from .block import rows_for
 from .columns import columns
@@ -25,11 +24,14 @@ from .endings import MAX_UNMOVED
 from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
-from .plan import Plan, Stretch
-from .sample import DEFAULT_WARMUP, check_adaptation
+from .method import build
+from .plan import Plan
+from .prepare import DEFAULT_WARMUP
+from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
 from .start.choose import Init, start_of
 from .start.search import StartFailedError, find_starts
+from .stretch import Stretch
 
 _MOST_GRADIENTS = 2**30  # a trajectory has a limit of its own
 
@@ -136,7 +138,8 @@ def steps(
     >>> step["theta"].shape, bool(step.stats["diverging"])
     ((8,), False)
     """
-    check_kinds(target, sampler, None, None)
+    check_kinds(target, None, None)
+    check_sampler(sampler)
     if sampler.is_ensemble:
         raise OptionError(
             f"infer.steps moves one chain, and chains of {type(sampler).__name__} learn from each other. Use "

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..adaptation.metric import Choice, Metric, reason, target_accept
-from ..runs.stored.restore import IS_SETTLED, WARMUP
 from ..storage import Segment
+from .stretch import IS_SETTLED, WARMUP
 
 STEP_SIZE, SCALE, FACTOR, STRETCH = (
     "state.learnt.step_size",

@@ -1,76 +1,42 @@
-"""Execute a run: give its chains to workers, store their draws, and judge the result."""
+"""Execute a run: give its units to workers, store what they bring, and judge the result."""
 
 import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from ..centring.forms import forms_by_scale
 from ..core import precision as precisions
 from ..core.errors import WorkerError
 from ..core.notice import Notice, by_severity
-from ..density import LogDensity
-from ..diagnose.background_checks import BackgroundChecks
-from ..diagnose.explain import blamed
-from ..diagnose.explained_starts import explain_start
-from ..executors import AbstractExecutor, AbstractPool, Surroundings, ThreadPool
 from ..executors.pools import one_blas_thread
-from ..mcmc.draws import Draws
-from ..mcmc.group import Group
-from ..mcmc.idle_devices import idle_devices
-from ..mcmc.plan import Plan
-from ..mcmc.start.search import StartFailedError
-from ..report import AbstractProgress, tell
+from ..report import tell
 from ..storage import AbstractRun
-from . import worker
 from .complete import not_compared
-from .interrupts import Interrupts
+from .interrupts import Interrupts, patiently
 from .ledger import Ledger
-from .scheduler import Failure, Scheduler
-from .stopping.watch import Watch
-from .stored.damage import repaired
-from .stored.ending import LOST, lost_chains, stopping_of, without
-from .stored.record import assemble, judge, lost_records, notice_records
+from .method import RunRequest
+from .scheduler import Scheduler
+from .stored.ending import LOST, lost_chains, lost_records, without
+from .stored.notices import notice_records, repaired
+from .target import Target
+from .units import Failure
+from .workers import Workers
 
-T = TypeVar("T")
-
-# Seconds of a task, by whether memory is shared: some blocks, or what is worth a journey.
-_TASK_SECONDS = {True: 0.05, False: 1.0}
-_POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
+R = TypeVar("R")
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """A run to execute.
+def carry_out(order: RunRequest[R], interrupts: Interrupts) -> R:
+    """Carry all units to their end, or until Ctrl-C, and return what the store holds.
 
-    **Fields**: `density`; `plan`; `groups` of started chains, or of numbers of chains to start;
-    `executor`; `run`, the open store; `display`; `is_quiet`; `began`, by `time.perf_counter`.
-    """
-
-    density: LogDensity
-    plan: Plan
-    groups: Sequence[Group | Sequence[int]]
-    executor: AbstractExecutor
-    run: AbstractRun
-    display: AbstractProgress
-    is_quiet: bool
-    began: float
-
-
-def carry_out(order: RunRequest, interrupts: Interrupts) -> Draws:
-    """Run every group to its end, or until Ctrl-C, and return what the store holds.
-
-    **Raises** `InitializationError` if no chain found a starting point; the first error of a chain, if all have failed.
+    **Raises** the first error of a unit, explained, if all have failed.
     """
     with closed_on_error(order.run):
-        draws = _carry_out(order, interrupts)
+        result, notices = _carry_out(order, interrupts)
     if not order.is_quiet:
-        tell(draws.notices)
-    return draws
+        tell(notices)
+    return result
 
 
 @contextlib.contextmanager
@@ -83,25 +49,18 @@ def closed_on_error(run: AbstractRun) -> Iterator[None]:
         raise
 
 
-def _carry_out(order: RunRequest, interrupts: Interrupts) -> Draws:
-    plan, run, display = order.plan, order.run, order.display
-    ledger = Ledger(
-        order.density,
-        order.plan,
-        run,
-        display,
-        threading.Event(),
-        began=order.began,
-        watch=_watch(order),
-    )
-    display.start(run.manifest.chains, {"warmup": plan.num_warmup, "sample": plan.num_kept})
+def _carry_out(order: RunRequest[R], interrupts: Interrupts) -> tuple[R, list[Notice]]:
+    host, run, display, pace = order.host, order.run, order.display, order.method.pace
+    target = Target(host.density, run, dict(host.shard), pace)
+    watch = host.watch(run, order.began, display.note)
+    ledger = Ledger(host, target, run, display, threading.Event(), began=order.began, watch=watch)
+    display.start(run.manifest.chains, host.totals)
     failures: list[Failure] = []
     if run.records.get("notices"):  # those of an earlier end say nothing of what is drawn now
         ledger.note("notices", None)
-    background = BackgroundChecks(order.density)
     try:
-        with precisions.scope(plan.precision), one_blas_thread():
-            failures = _schedule(order, ledger, interrupts, background)
+        with precisions.scope(order.method.precision), one_blas_thread():
+            failures = _schedule(order, ledger, interrupts)
     except _InterruptedError:
         pass
     except WorkerError as error:
@@ -109,7 +68,7 @@ def _carry_out(order: RunRequest, interrupts: Interrupts) -> Draws:
         raise
     finally:
         display.stop()
-    return _patiently(lambda: _finish(order, ledger, failures, background), ledger.stop, interrupts)
+    return patiently(lambda: _finish(order, ledger, failures), ledger.stop, interrupts)
 
 
 def _what_is_left(run: AbstractRun) -> str:
@@ -124,38 +83,35 @@ def _what_is_left(run: AbstractRun) -> str:
     return f" What was stored in {run.location} is intact: infer.resume goes on with it, under any executor."
 
 
-def _watch(order: RunRequest) -> Watch | None:
-    plan, run = order.plan, order.run
-    if plan.until is None:
-        return None
-    return Watch(plan.until, run, plan.num_kept, stopping_of(run), order.began, order.display.note, plan.pace)
-
-
 class _InterruptedError(Exception):
     """Ctrl-C came before the first draw."""
 
 
-def _schedule(
-    order: RunRequest, ledger: Ledger, interrupts: Interrupts, background: BackgroundChecks
-) -> list[Failure]:
-    pool: AbstractPool | None = None
+def _schedule(order: RunRequest[Any], ledger: Ledger, interrupts: Interrupts) -> list[Failure]:
+    workers: Workers | None = None
     try:
         try:
             with interrupts.raising():
-                do, surroundings = _prepare(order, ledger, background)
-                pool = order.executor.open(len(order.groups), surroundings)
+                workers = Workers.open(
+                    order.method, order.executor, len(order.units), order.host.begin_checks, ledger.is_ending
+                )
         except KeyboardInterrupt:
             interrupts.forget()
             raise _InterruptedError from None
-        pace = order.plan.pace
-        seconds = pace.task_seconds
-        if seconds is None:
-            seconds = _TASK_SECONDS[order.executor.shares_memory]
-        scheduler = Scheduler(pool, do, ledger.commit, order.display.message, ledger.stop, seconds, pace)
+        ledger.timings |= workers.seconds
+        scheduler = Scheduler(
+            workers.pool,
+            workers.do,
+            ledger.commit,
+            order.display.message,
+            ledger.stop,
+            workers.task_seconds,
+            order.method.pace,
+        )
         scheduler.enough, scheduler.look = ledger.enough, ledger.look
 
         def draw() -> list[Failure]:
-            failures = scheduler.run(order.groups)
+            failures = scheduler.run(order.units)
             ledger.settle(failures)
             return failures
 
@@ -163,89 +119,34 @@ def _schedule(
             order.display.message, "Stopping after the current block. Press Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
-            return _patiently(draw, ledger.stop, interrupts, say)
+            return patiently(draw, ledger.stop, interrupts, say)
     finally:
-        if pool is not None:
-            pool.close()
+        if workers is not None:
+            workers.pool.close()
 
 
-def _prepare(
-    order: RunRequest, ledger: Ledger, background: BackgroundChecks
-) -> tuple[tuple[Callable[..., worker.Outcome], Any], Surroundings]:
-    """Return the function of a task with its arguments besides the group, and the surroundings of workers."""
-    do: tuple[Callable[..., worker.Outcome], Any]
-    if order.executor.shares_memory:
-        groups = order.executor.device_groups()
-        machines, seconds = worker.build_all(
-            order.density, order.plan, groups, len(order.groups), background.begin
-        )
-        ledger.timings |= seconds
-        do = (functools.partial(worker.do_on_any, is_stopped=ledger.is_ending), machines)
-    else:
-        do_there = worker.do_together if order.executor.is_gang else worker.do_packed
-        do = (do_there, worker.pack(order.density, order.plan))
-        background.begin()
-    return do, worker.surroundings_of(order.plan.precision)
-
-
-def _patiently(
-    call: Callable[[], T],
-    stop: threading.Event,
-    interrupts: Interrupts,
-    say: Callable[[], None] = lambda: None,
-) -> T:
-    """Wait for a call whose result must not be lost: the first Ctrl-C sets `stop`, a second one raises.
-
-    The call runs in a separate thread. An interrupt reaches only the waiting thread, so it cannot fall between
-    receiving draws and storing them.
-    """
-    pool = ThreadPool(1)
-    try:
-        result = pool.submit(call)
-        while True:
-            try:
-                while not result.done():
-                    wait([result], timeout=_POLL)
-                    interrupts.check()
-                return result.result()
-            except KeyboardInterrupt:
-                if stop.is_set():
-                    raise
-                stop.set()
-                say()
-    finally:
-        pool.close()
-
-
-def _finish(
-    order: RunRequest, ledger: Ledger, failures: Sequence[Failure], background: BackgroundChecks
-) -> Draws:
-    """Judge the run, store its notices beside the draws, and show them."""
-    run, density = order.run, order.density
+def _finish(order: RunRequest[R], ledger: Ledger, failures: Sequence[Failure]) -> tuple[R, list[Notice]]:
+    """Judge the run, and store its notices beside the draws; return them too."""
+    host, run = order.host, order.run
     failures = [*failures, *ledger.given_up]
     has_lost = bool(failures)
     lost = lost_records(run, failures)
-    if ledger.watch is not None:  # what befell a chain after its last draw is of no account
+    if ledger.watch is not None:  # what befell a unit after its last draw is of no account
         lost = without(lost, ledger.watch.stopping.chains)
         left = lost_chains(lost)
-        failures = [each for each in failures if not left.isdisjoint(each.chains)]
-    draws = assemble(run, density.data, ledger.spilled, lost)
-    if failures and len(lost_chains(lost)) == len(run.manifest.chains) and not draws.num_draws:
+        failures = [each for each in failures if not left.isdisjoint(each.numbers)]
+    result = host.result(run, ledger.spilled, lost)
+    if failures and len(lost_chains(lost)) == len(run.manifest.chains) and host.is_empty(result):
         run.close()
-        raise _reason(order, failures[0])
+        raise host.reason(failures[0])
     if has_lost:  # known for what they are when the run is loaded
         ledger.note(LOST, lost)
-    forms, unknown = forms_by_scale(density, draws)
     notices = by_severity(
         (
-            *(_lost(order, failure) for failure in failures),
-            *judge(draws, blamed(density, draws, order.plan.pace.explain_seconds), forms),
-            *unknown,
-            *density.notices,
-            *repaired(ledger.repaired),
-            *background.notices(is_interrupted=not draws.complete),
-            *not_compared(density, order.plan),
-            *idle_devices(order.executor, order.plan, len(run.manifest.chains)),
+            *map(host.tell_failure, failures),
+            *host.judge(result, order.executor),
+            *repaired(ledger.target.repaired),
+            *not_compared(host.density, host.shard, order.method.pace),
         )
     )
     timings = {**ledger.timings, **ledger.seconds, "total": time.perf_counter() - order.began}
@@ -255,22 +156,4 @@ def _finish(
     if ledger.refused is not None:
         not_stored = f"{ledger.refused}", "These draws hold everything in memory."
         notices = [Notice("error", "not_stored", *not_stored), *notices]
-    return replace(draws, notices=tuple(notices), timings=timings, density=density)
-
-
-def _lost(order: RunRequest, failure: Failure) -> Notice:
-    """Make a notice of chains that failed."""
-    numbers = ", ".join(map(str, failure.chains))
-    return Notice(
-        "error",
-        "chain_failed",
-        f"chain {numbers} ended after {failure.draw} draws, warm-up included: {_reason(order, failure)}",
-        f"It is left out; the other chains are unaffected. `chains=[{failure.chains[0]}]` runs it alone.",
-    )
-
-
-def _reason(order: RunRequest, failure: Failure) -> BaseException:
-    if isinstance(failure.error, StartFailedError):
-        with precisions.scope(order.plan.precision):
-            return explain_start(order.density, failure.error)
-    return failure.error
+    return host.finished(result, notices, timings), notices

@@ -23,6 +23,7 @@ from ..core.traced import distinct_functions
 from ..density import LogDensity
 from ..storage import Manifest
 from .particulars import of_code
+from .units import News
 
 RECORD = "program"
 """Name of the record of a run that holds them."""
@@ -33,7 +34,7 @@ _NUM_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Constants:
+class Constants(News):
     """Numbers in the program of a target.
 
     **Fields**: `numbers`, by their texts, and `arrays`, by digests, each sorted and once; `releases` and `machine`, of

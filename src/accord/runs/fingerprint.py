@@ -9,6 +9,7 @@ from ..core.errors import ModelError, StorageError
 from ..density import LogDensity
 from ..storage import AbstractRun, Manifest
 from .particulars import of_code
+from .units import News
 
 RECORD = "target"
 STORED = "target.at_fixed_points"
@@ -19,7 +20,7 @@ TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 
 
 @dataclass(frozen=True)
-class Fingerprint:
+class Fingerprint(News):
     """Log density and gradient norm at fixed points: shape `(point, 2)`."""
 
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""Catch every Ctrl-C during a run."""
+"""Catch every Ctrl-C during a run, and wait for what must not be lost to one."""
 
 import _thread
 import gc
@@ -7,12 +7,18 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
+
+from ..executors import ThreadPool
+
+T = TypeVar("T")
 
 _LATER = 0.01  # seconds after which an interrupt that would have been lost is repeated
+_POLL = 0.1  # seconds; between polls a signal reaches the waiting thread
 _ENOUGH = 3  # presses after which it is raised wherever the thread is
 
 # Files whose functions finalise objects, or import modules.
@@ -113,3 +119,32 @@ def _is_to_be_replaced(handler: Any) -> bool:
     """Return whether a handler of SIGINT is Python's own, or that of the command line."""
     of_command = getattr(handler, "__module__", None) == "accord_command"
     return handler is signal.default_int_handler or of_command
+
+
+def patiently(
+    call: Callable[[], T],
+    stop: threading.Event,
+    interrupts: Interrupts,
+    say: Callable[[], None] = lambda: None,
+) -> T:
+    """Wait for a call whose result must not be lost: the first Ctrl-C sets `stop`, a second one raises.
+
+    The call runs in a separate thread. An interrupt reaches only the waiting thread, so it cannot fall between
+    receiving draws and storing them.
+    """
+    pool = ThreadPool(1)
+    try:
+        result = pool.submit(call)
+        while True:
+            try:
+                while not result.done():
+                    wait([result], timeout=_POLL)
+                    interrupts.check()
+                return result.result()
+            except KeyboardInterrupt:
+                if stop.is_set():
+                    raise
+                stop.set()
+                say()
+    finally:
+        pool.close()

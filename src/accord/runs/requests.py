@@ -10,7 +10,6 @@ from ..core.errors import OptionError
 from ..core.precision import Precision
 from ..density import LogDensity
 from ..executors import AbstractExecutor, Devices, Threads
-from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
 from ..storage import AbstractStore
@@ -47,18 +46,18 @@ def check_target(target: Any) -> None:
         )
 
 
-def check_kinds(target: Any, sampler: Any, executor: Any, store: Any) -> None:
+def check_kinds(target: Any, executor: Any, store: Any) -> None:
     """Raise `OptionError` for an argument of the wrong kind."""
     check_target(target)
-    kinds = (
-        ("sampler", sampler, AbstractKernel, "infer.NUTS()"),
-        ("executor", executor, AbstractExecutor | None, "infer.Threads()"),
-        ("store", store, AbstractStore | None, 'infer.RunFolder("run")'),
-    )
-    for name, value, kind, example in kinds:
-        if not isinstance(value, kind):
-            hint = " Build it first, with its parentheses." if isinstance(value, type) else ""
-            raise OptionError(f"{name} must be something like {example}, got {value!r}.{hint}")
+    check_kind("executor", executor, AbstractExecutor | None, "infer.Threads()")
+    check_kind("store", store, AbstractStore | None, 'infer.RunFolder("run")')
+
+
+def check_kind(name: str, value: Any, kind: Any, example: str) -> None:
+    """Raise `OptionError` unless an argument is of its kind; the message shows `example`."""
+    if not isinstance(value, kind):
+        hint = " Build it first, with its parentheses." if isinstance(value, type) else ""
+        raise OptionError(f"{name} must be something like {example}, got {value!r}.{hint}")
 
 
 def check_until(until: Any) -> None:

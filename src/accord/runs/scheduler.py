@@ -4,12 +4,13 @@ All failures of workers are handled here. A task may be repeated at any time, be
 are committed once, when it returns.
 """
 
+import itertools
 import statistics
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,28 +19,13 @@ from ..core.errors import AccordError
 from ..core.pace import USUAL, Pace
 from ..core.tracebacks import shorten
 from ..executors import AbstractPool, WorkerLostError
-from ..mcmc.group import Group, Item
-from ..mcmc.start.search import StartFailedError
+from .units import AbstractUnits, Failure, Item, UnitFailedError
 from .worker import Outcome, Task
 
 _POLL = 0.1  # seconds
 _MAX_LOSSES = 3  # of the worker of one task
 _MAX_ERRORS = 2  # of one task: what it raises twice it would raise again
 _GRACE = 1.5  # seconds that tasks have to come back once the run is to stop
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Failed chains of a group.
-
-    **Fields**: `chains`, their numbers; `draw`, their stored draws, warm-up included; `error`, the
-    exception, and `text`, its message with its source location.
-    """
-
-    chains: tuple[int, ...]
-    draw: int
-    error: BaseException
-    text: str
 
 
 @dataclass
@@ -54,15 +40,15 @@ class _Flight:
 
 @dataclass
 class Scheduler:
-    """Runs all groups of one plan on one pool. Used once.
+    """Runs all units of one run on one pool. Used once.
 
     **Fields**
     - `pool`: the workers. `do`: runs a task there.
-    - `commit`: records the results of tasks, in order for each chain.
+    - `commit`: records the results of tasks, in order for each unit.
     - `say`: shows a line to the user.
     - `stop`: once set, running tasks have a short while to return, and the run ends. `enough` does the same, set by
       `look`.
-    - `look`: called repeatedly while tasks run, with the failed chains.
+    - `look`: called repeatedly while tasks run, with the failed units.
     - `seconds`: about how long a task takes.
     - `pace`: after how many seconds a task is overdue.
     """
@@ -77,6 +63,7 @@ class Scheduler:
     enough: threading.Event = field(default_factory=threading.Event)
     look: Callable[[Sequence[Failure]], None] = lambda failures: None
     failures: list[Failure] = field(default_factory=list)
+    _to_come: Iterator[AbstractUnits] = field(default_factory=lambda: iter(()))
     _num_warm: int = 0  # workers that have compiled, as far as is known
     _waiting: deque[Task] = field(default_factory=deque)
     _flights: dict[Future[Outcome], _Flight] = field(default_factory=dict)
@@ -84,15 +71,16 @@ class Scheduler:
     _errors: dict[int, int] = field(default_factory=dict)
     _durations: deque[float] = field(default_factory=lambda: deque(maxlen=100))
 
-    def run(self, groups: Sequence[Group | Sequence[int]]) -> list[Failure]:
-        """Run every group to its end, or until the stop; returns the chains that failed.
+    def run(self, units: Iterable[AbstractUnits]) -> list[Failure]:
+        """Carry all units to their end, or until the stop; returns those that failed.
+
+        Units are taken one after the other as workers get free, so that they need not be there all at once.
 
         **Raises** errors of `commit`, and an `AccordError` of a task, which reports a user's mistake.
         """
-        self._waiting.extend(Task(group, self.seconds) for group in groups)
+        self._to_come = iter(units)
         try:
-            while (self._waiting or self._flights) and not self._is_ending:
-                self._give_what_waits()
+            while self._is_busy() and not self._is_ending:
                 self._collect(_POLL)
                 self._look_for_the_stuck()
                 self.look(self.failures)
@@ -103,16 +91,27 @@ class Scheduler:
             raise
         if self._is_ending:
             self._wind_up()
-        return sorted(self.failures, key=lambda failure: failure.chains)
+        return sorted(self.failures, key=lambda failure: failure.numbers)
 
     @property
     def _is_ending(self) -> bool:
         return self.stop.is_set() or self.enough.is_set()
 
+    def _is_busy(self) -> bool:
+        """Give workers what waits, and return whether there is anything to wait for."""
+        self._give_what_waits()
+        return bool(self._waiting or self._flights)
+
     def _give_what_waits(self) -> None:
-        while self._waiting and len(self._flights) < self.pool.num_workers and not self._is_ending:
-            # The chains that are furthest behind: what is cut to the shortest, or looked at together, waits for them.
-            task = min(self._waiting, key=_num_drawn)
+        while len(self._flights) < self.pool.num_workers and not self._is_ending:
+            if not self._waiting or min(map(_num_done, self._waiting)):  # those to come have done nothing yet
+                self._waiting.extend(
+                    Task(units, self.seconds) for units in itertools.islice(self._to_come, 1)
+                )
+            if not self._waiting:
+                return
+            # The units that are furthest behind: what is cut to the shortest, or looked at together, waits for them.
+            task = min(self._waiting, key=_num_done)
             self._waiting.remove(task)
             self._give(task)
 
@@ -126,7 +125,7 @@ class Scheduler:
         for future in done:
             flight = self._flights.pop(future)
             try:
-                group, items = future.result()
+                units, items = future.result()
             except BaseException as error:
                 self._take_error(flight.task, error)
                 continue
@@ -134,16 +133,17 @@ class Scheduler:
                 self._num_warm += 1
             else:
                 self._durations.append(time.monotonic() - flight.began)
-            if not group.is_done and not flight.task.is_last:
-                self._waiting.append(replace(flight.task, group=group))
-                self._give_what_waits()  # so that workers draw while this is committed
+            if not units.is_done and not flight.task.is_last:
+                self._waiting.append(replace(flight.task, units=units))
+            self._give_what_waits()  # so that workers go on while this is committed
             self.commit(items)
 
     def _take_error(self, task: Task, error: BaseException) -> None:
-        first = task.numbers[0]
-        if isinstance(error, StartFailedError) and len(task.numbers) > 1:
-            self._leave_out((error.chain,), task, error)
-            self._waiting.appendleft(task.without(error.chain))
+        units = task.units
+        first = units.numbers[0]
+        if isinstance(error, UnitFailedError) and len(units.numbers) > 1:
+            self._leave_out((error.number,), units, error)
+            self._waiting.appendleft(replace(task, units=units.without(error.number)))
             return
         if isinstance(error, WorkerLostError):
             counts, limit = self._losses, _MAX_LOSSES + 1
@@ -155,17 +155,15 @@ class Scheduler:
         counts[first] = counts.get(first, 0) + 1
         if counts[first] < limit and not getattr(error, "is_final", False):
             if isinstance(error, WorkerLostError):
-                self.say(f"chain {first}: {error}; another worker takes its place.")
+                self.say(f"{units.noun} {first}: {error}; another worker takes its place.")
             self._waiting.appendleft(task)
             return
-        self._leave_out(tuple(task.numbers), task, error)
+        self._leave_out(units.numbers, units, error)
 
-    def _leave_out(self, chains: tuple[int, ...], task: Task, error: BaseException) -> None:
-        begun = task.group.kept if isinstance(task.group, Group) else ()
-        draw = min((chain.draw for chain in begun if chain.number in chains), default=0)
+    def _leave_out(self, numbers: tuple[int, ...], units: AbstractUnits, error: BaseException) -> None:
         shorten(error)
         text = "".join(traceback.format_exception(error)).strip()
-        self.failures.append(Failure(chains, draw, error, text))
+        self.failures.append(Failure(numbers, units.done_by(numbers), error, text))
 
     def _look_for_the_stuck(self) -> None:
         now = time.monotonic()
@@ -176,23 +174,23 @@ class Scheduler:
                 continue
             flight.is_overdue = True
             if not self.pool.end(future):
-                numbers = ", ".join(map(str, flight.task.numbers))
+                units = flight.task.units
+                numbers = ", ".join(map(str, units.numbers))
                 self.say(
-                    f"chain {numbers} has spent {now - flight.began:.0f} s in one block, and its thread cannot be "
-                    "ended. Ctrl-C stops the run; executor=infer.Processes() can replace a stuck worker."
+                    f"{units.noun} {numbers} has spent {now - flight.began:.0f} s in one block, and its thread cannot "
+                    "be ended. Ctrl-C stops the run; executor=infer.Processes() can replace a stuck worker."
                 )
 
     def _wind_up(self) -> None:
-        """Let tasks return for a while; then collect the remaining draws by free workers."""
+        """Let tasks return for a while; then collect what free workers hold back."""
         until = time.monotonic() + _GRACE
         self._finish_flights(until)
-        groups = [task.group for task in self._waiting if isinstance(task.group, Group)]
+        left = [task.units for task in self._waiting if task.units.has_rest]
         self._waiting.clear()
         if self._flights:
             return  # those workers are not free, and what the others have not handed over is two seconds of work
-        for group in groups:
-            if any(chain.blocks for chain in group.kept):
-                self._give(Task(group, is_last=True))
+        for units in left:
+            self._give(Task(units, is_last=True))
         self._finish_flights(until)
 
     def _finish_flights(self, until: float) -> None:
@@ -200,6 +198,5 @@ class Scheduler:
             self._collect(_POLL)
 
 
-def _num_drawn(task: Task) -> int:
-    """Return the draws of the slowest chain of a task."""
-    return min((chain.draw for chain in task.group.kept), default=0) if isinstance(task.group, Group) else 0
+def _num_done(task: Task) -> int:
+    return task.units.num_done

@@ -1,11 +1,11 @@
-"""Run the tasks of a run: in this process, or in a worker from a pickled machine."""
+"""Run the tasks of a run: in this process, or in a worker from a pickled method."""
 
 import contextlib
 import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -14,15 +14,11 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ..core import precision as precisions
 from ..core.precision import Precision
-from ..density import LogDensity
 from ..density.rows.blocks import AXIS, mesh_of
 from ..executors import Surroundings, surroundings_here
-from ..mcmc import group
-from ..mcmc.compiled import compile_programs
-from ..mcmc.group import Group, Item
-from ..mcmc.machine import Machine
-from ..mcmc.plan import Plan
 from ..programs import cache
+from .method import AbstractMethod
+from .units import AbstractMachine, AbstractUnits, Item
 
 
 def common_clock(devices: Sequence[Any]) -> Callable[[], float]:
@@ -45,52 +41,37 @@ def common_clock(devices: Sequence[Any]) -> Callable[[], float]:
 
 @dataclass(frozen=True)
 class Task:
-    """A stretch of work for one group.
+    """Some work on units.
 
-    **Fields**: `group`, or the numbers of chains to start; `seconds`, its approximate length; `is_last`, whether to
-    return the remaining draws without drawing more.
+    **Fields**: `units`; `seconds`, its approximate length; `is_last`, whether to return what is held back without
+    more work.
     """
 
-    group: Group | Sequence[int]
+    units: AbstractUnits
     seconds: float = 0.0
     is_last: bool = False
 
-    @property
-    def numbers(self) -> list[int]:
-        """Numbers of its chains."""
-        return self.group.numbers if isinstance(self.group, Group) else list(self.group)
 
-    def is_on(self, machine: Machine) -> bool:
-        """Return whether the chains are on the device of a machine."""
-        return isinstance(self.group, Group) and machine.holds(self.group.chains[0])
-
-    def without(self, number: int) -> "Task":
-        """Return the task without some chains."""
-        if isinstance(self.group, Group):
-            return replace(self, group=self.group.without(number))
-        return replace(self, group=[chain for chain in self.group if chain != number])
-
-
-Outcome = tuple[Group, list[Item]]
-"""The group after a task, and the results of the task."""
+Outcome = tuple[AbstractUnits, Sequence[Item]]
+"""The units after a task, and the results of the task."""
 
 
 class Machines:
-    """Machines of a process: a task takes a free one, if possible the one on whose device its chains are.
+    """Machines of a process: a task takes a free one, if possible the one on whose device its units are.
 
     The machine of JAX's default device serves any number of tasks at once. A machine over several devices serves one:
     two programs on the same devices would wait for each other in a collective.
     """
 
-    def __init__(self, machines: Sequence[Machine]):
+    def __init__(self, machines: Sequence[AbstractMachine[Any]]):
         self._free, self._is_any_free = list(machines), threading.Condition()
 
     @contextlib.contextmanager
-    def taken(self, task: Task) -> Iterator[Machine]:
+    def taken(self, task: Task) -> Iterator[AbstractMachine[Any]]:
         """Take a machine for the length of the `with` block."""
         with self._is_any_free:
             self._is_any_free.wait_for(lambda: self._free)
-            machine = next((each for each in self._free if task.is_on(each)), self._free[0])
+            machine = next((each for each in self._free if each.holds(task.units)), self._free[0])
             self._free.remove(machine)
         try:
             yield machine
@@ -101,8 +82,7 @@ class Machines:
 
 
 def build_all(
-    density: LogDensity,
-    plan: Plan,
+    method: AbstractMethod,
     groups: Sequence[Sequence[Any] | None],
     num_tasks: int,
     meanwhile: Callable[[], None],
@@ -111,8 +91,9 @@ def build_all(
 
     Groups of devices beyond the number of tasks get none. `meanwhile()` is called while XLA compiles.
     """
+    cache.persist()
     groups = groups[:num_tasks]
-    found = [build(density, plan, devices, meanwhile) for devices in groups]
+    found = [method.machine(devices, meanwhile) for devices in groups]
     seconds = {phase: sum(each[phase] for _, each in found) for phase in found[0][1]}
     machines = [
         machine
@@ -122,32 +103,15 @@ def build_all(
     return Machines(machines), seconds
 
 
-def build(
-    density: LogDensity,
-    plan: Plan,
-    devices: Sequence[Any] | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
-) -> tuple[Machine, dict[str, float]]:
-    """Compile the programs of a plan, for these devices or JAX's default one; return the machine and the seconds."""
-    cache.persist()
-    programs = compile_programs(density, plan, devices, meanwhile)
-    machine = Machine(plan, programs.advance, programs.sites, constants=programs.constants, put=programs.put)
-    return machine, programs.seconds
-
-
 def do_on_any(machines: Machines, task: Task, is_stopped: Callable[[], bool]) -> Outcome:
     """Run a task in this thread, on a free machine."""
     with machines.taken(task) as machine:
         return do(machine, task, is_stopped)
 
 
-def do(machine: Machine, task: Task, is_stopped: Callable[[], bool] = lambda: False) -> Outcome:
+def do(machine: AbstractMachine[Any], task: Task, is_stopped: Callable[[], bool] = lambda: False) -> Outcome:
     """Run a task in this thread."""
-    with precisions.scope(machine.plan.precision):
-        it = task.group if isinstance(task.group, Group) else group.begin(machine, task.group)
-        if task.is_last:
-            return group.flush(machine, it)
-        return group.work(machine, it, task.seconds, is_stopped)
+    return machine.flush(task.units) if task.is_last else machine.work(task.units, task.seconds, is_stopped)
 
 
 def surroundings_of(precision: Precision) -> Surroundings:
@@ -157,11 +121,11 @@ def surroundings_of(precision: Precision) -> Surroundings:
     return Surroundings(here.precision, here.platform, here.pool_width, folder)
 
 
-def pack(density: LogDensity, plan: Plan) -> bytes:
-    """Pickle the machine of a run for a worker. A model of a script is pickled by value, others by name."""
+def pack(method: AbstractMethod) -> bytes:
+    """Pickle what workers do. A model of a script is pickled by value, others by name."""
     import cloudpickle  # only where processes are used
 
-    return cloudpickle.dumps((density, plan))
+    return cloudpickle.dumps(method)
 
 
 def do_packed(packed: bytes, task: Task) -> Outcome:
@@ -174,11 +138,13 @@ def do_together(packed: bytes, task: Task) -> Outcome:
     return do(_unpacked(packed, jax.devices()), task)
 
 
-def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> Machine:
-    def unpack() -> Machine:
-        density, plan = pickle.loads(packed)
-        with precisions.scope(plan.precision):
-            machine, _ = build(density, plan, devices)
-            return machine if devices is None else replace(machine, clock=common_clock(devices))
+def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> AbstractMachine[Any]:
+    def unpack() -> AbstractMachine[Any]:
+        method: AbstractMethod = pickle.loads(packed)
+        cache.persist()
+        with precisions.scope(method.precision):
+            clock = time.perf_counter if devices is None else common_clock(devices)
+            machine, _ = method.machine(devices, clock=clock)
+            return machine
 
     return cache.unpacked(packed, unpack)

@@ -26,7 +26,7 @@ REQUIRED = (
     "warmup",
     "thinning",
 )
-OPTIONAL = ("layout", "data_hashes", "platform", "nproc", "settings", "particulars", "statistics")
+OPTIONAL = ("method", "layout", "data_hashes", "platform", "nproc", "settings", "particulars", "statistics")
 STAMPED = ("format", "run_id", "created", "versions", "machine")
 
 
@@ -40,10 +40,10 @@ class Manifest(Mapping[str, Any]):
     - `model`: name of the model; `target`: mapping that describes and fingerprints it; `sampler`: mapping
       with its name and options; `seed`; `precision`; `lanes`; `chains`: list of zero-based numbers; `draws`,
       `warmup`, `thinning`: counts.
-    - `layout`: sites with names, shapes, dims, coords and kind; `statistics`: names and dtypes of those of each
-      draw; `data_hashes`: argument to sha256; `platform`: device kind; `nproc`: width of XLA's pool; `settings`:
-      anything else that changes numbers, or when the run ends; `particulars`: what tells in words how another
-      target differs, and decides nothing.
+    - `method`: what the run carries out, such as `"mcmc"`; `layout`: sites with names, shapes, dims, coords and kind;
+      `statistics`: names and dtypes of those of each draw; `data_hashes`: argument to sha256; `platform`: device kind;
+      `nproc`: width of XLA's pool; `settings`: anything else that changes numbers, or when the run ends;
+      `particulars`: what tells in words how another target differs, and decides nothing.
     - `format`, `run_id`, `created` (ISO 8601, UTC), `versions`, `machine`: stamped by `Manifest.new`.
     """
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core.notice import Notice
-from ...mcmc.sample import DEFAULT_WARMUP, sample
+from ...mcmc.prepare import DEFAULT_WARMUP
+from ...mcmc.sample import sample
 from .base import Context
 
 _FEW, _MANY = 10, 100  # gradients a draw

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...runs.units import UnitFailedError
 from .. import ensembles
 from ..block import NUM_PLACES
 from ..chain import Chain
@@ -27,11 +28,11 @@ _FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
 _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
 
-class StartFailedError(Exception):
+class StartFailedError(UnitFailedError):
     """Error of a chain without a finite starting point, for the caller to explain.
 
-    **Fields**: `chain`; `position`, shape `(dim,)`: the most promising one: a finite log density is better than
-    -inf, and that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
+    **Fields**: `number` of the chain; `position`, shape `(dim,)`: the most promising one: a finite log density is
+    better than -inf, and that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
     """
 
     def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
@@ -42,13 +43,11 @@ class StartFailedError(Exception):
                 "leave sites out to have them drawn"
             )
         super().__init__(f"{what} {chain}: {found}")
-        self.chain, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
+        self.number, self.position, self.num_tries, self.origin = chain, position, num_tries, origin
         self.what = what
 
-    is_final = True  # to try again would change nothing
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return StartFailedError, (self.chain, self.position, self.num_tries, self.origin, self.what)
+        return StartFailedError, (self.number, self.position, self.num_tries, self.origin, self.what)
 
 
 def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:

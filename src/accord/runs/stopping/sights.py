@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...mcmc.endings import MAX_UNMOVED
 from ...report.evidence import quotas
 from ...report.labels import read_written, scalar_labels
 from ...storage import AbstractRun, Joined, Segment
 from .base import AbstractLeaf, AbstractRule, Finding, Sight
 from .stopping import Look
 
-NUM_UNMOVED = "tally.num_unmoved"
+GIVEN_UP = "is_given_up"
+"""Name, in the state at the end of a segment, of whether its chain makes no more draws."""
 
 
 def first_draws(segments: Sequence[Segment], num_draws: int) -> list[Segment]:
@@ -33,7 +33,7 @@ def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, 
 
 def superchains_of(manifest: Mapping[str, Any], chains: Sequence[int]) -> list[int] | None:
     """Return the superchain of each of `chains`; None if each chain has its own starting point."""
-    count = manifest["sampler"].get("superchains")
+    count = manifest.get("settings", {}).get("superchains")
     size = 0 if count is None else len(manifest["chains"]) // count
     return [chain // size for chain in chains] if size else None
 
@@ -78,7 +78,7 @@ def _counts(segments: Sequence[Segment], num_draws: int) -> bool:
     """Return whether a chain has made this many draws, and was not given up at the last one."""
     if not segments or segments[-1].phase == "warmup" or segments[-1].stop < num_draws:
         return False
-    return int(segments[-1].end_state[NUM_UNMOVED]) < MAX_UNMOVED
+    return not segments[-1].end_state[GIVEN_UP]
 
 
 def _is_open(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:

@@ -2,36 +2,36 @@
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
+from ...core.precision import Precision
 from ...density import LogDensity
 from ...density.rows.cutting import NUM_BLOCKS
 from ...density.rows.row_files import pieces_in_memory
 from ...executors import available_cores
-from ...kernels import AbstractKernel
-from ...mcmc.plan import Plan
-from ...mcmc.start.base import AbstractStart
-from ...mcmc.statistics import stored_stats
 from ...report.labels import are_default, default_labels, written
 from ...storage import Manifest
 from ..particulars import FIELD, particulars
-from ..stopping.looks import FIRST
 
 
-def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: AbstractStart) -> Manifest:
-    """Build the manifest of a run of `chains` that starts at `start`."""
+def describe(
+    density: LogDensity,
+    kind: str,
+    precision: Precision,
+    shard: Mapping[str, int],
+    settings: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> Manifest:
+    """Build the manifest of a run: what every run with a target has, and `more`.
+
+    `kind`, of the method; `shard`, arguments whose rows are split over devices; `settings`, the method's own.
+    """
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
-    longest = {"max_warmup": plan.max_warmup} if plan.max_warmup > plan.num_warmup else {}
-    until: dict[str, Any] = {} if plan.until is None else {"until": plan.until.described()}
-    if plan.until is not None and plan.first_look != FIRST:
-        until |= {"first_look": plan.first_look}
-    raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
     # Labels other than the default must have been given; for default ones this is recorded.
     given = dict(layout.labels)
     coords = {
@@ -52,26 +52,17 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     ]
     return Manifest.new(
         {
+            "method": kind,
             "model": density.program.name,
             "target": {"kind": "log density", "dim": density.dim},
-            "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
-            "statistics": [asdict(each) for each in stored_stats(plan.kernel.stats)],
-            "seed": plan.seed,
-            "precision": plan.precision,
-            "lanes": plan.lanes,
+            "precision": precision,
             "settings": {
-                "shard": dict(plan.shard),
-                "blocks": NUM_BLOCKS if plan.shard else 1,
-                "init": start.described(),
+                "shard": dict(shard),
+                "blocks": NUM_BLOCKS if shard else 1,
                 **chunk,
-                **longest,
-                **until,
-                **raises,
+                **settings,
             },
-            "chains": list(chains),
-            "draws": plan.num_kept,
-            "warmup": plan.num_warmup,
-            "thinning": plan.thinning,
+            **more,
             "layout": {
                 "dim": density.dim,
                 "sites": sites,
@@ -90,11 +81,6 @@ def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the dims of a manifest's layout whose labels the model gave, rather than the default 0, 1, ..."""
     given = layout.get("labelled", ())
     return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not are_default(labels))
-
-
-def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
-    """Return the options of a sampler by name."""
-    return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
 
 
 def _digest(array: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...storage import AbstractRun
 from ..stopping.stopping import Stopping
+from ..units import Failure
 
 LOST = "lost_chains"
 """Name of the record of failed chains."""
@@ -65,6 +66,13 @@ def stored_losses(run: AbstractRun) -> list[dict[str, Any]]:
     if stopping is None or EXTENDED in run.records or not _is_decided(run):
         return losses
     return without(losses, stopping.chains)
+
+
+def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Return records of failed chains as JSON: those of the run, and later ones."""
+    earlier = stored_losses(run)
+    found = [dict(chains=list(each.numbers), draw=each.num_done, error=each.text) for each in failures]
+    return [*earlier, *(each for each in found if each not in earlier)]
 
 
 def without(losses: Sequence[Mapping[str, Any]], counted: Collection[int]) -> list[dict[str, Any]]:

@@ -11,8 +11,9 @@ from accord.core.errors import StorageError
 from accord.core.tree import to_numpy
 from accord.kernels import NUTS
 from accord.mcmc.chain import Chain
-from accord.mcmc.plan import Plan, Stretch
-from accord.runs.stored.restore import end_state, restore
+from accord.mcmc.plan import Plan
+from accord.mcmc.stored.restore import restore
+from accord.mcmc.stretch import Stretch
 
 PLAN = Plan(
     kernel=NUTS(),
@@ -41,8 +42,8 @@ def _stored(*, is_fresh: bool, without: str) -> Any:
         "is_settled": True,
         "tally": chain.tally,
     }
-    piece: Stretch = SimpleNamespace(**fields)  # pyright: ignore[reportAssignmentType]
-    arrays = {name: value for name, value in end_state(piece).items() if not name.startswith(without)}
+    stored = Stretch(0, "sample", 0, 4, {}, num_gradients=9, **fields).segment().end_state
+    arrays = {name: value for name, value in stored.items() if not name.startswith(without)}
     segment = SimpleNamespace(end_state=arrays)
     return SimpleNamespace(last=lambda number: segment, segments=lambda number: [segment])
 

@@ -1,9 +1,7 @@
-"""Report what is damaged in a stored run, and what a resumed run has repaired."""
-
-from collections.abc import Sequence
+"""Report what is damaged in a stored run."""
 
 from ...core.notice import Notice
-from ...mcmc.draws import Draws
+from ..draws import Draws
 
 OF_PARTS = ("incomplete", "damaged")
 """Codes of notices that are of a run before it was finished or repaired."""
@@ -21,21 +19,5 @@ def damaged(draws: Draws) -> list[Notice]:
             f"The folder of the run is damaged, and {draws.num_draws} of {draws.requested} draws per chain are whole: "
             f"{draws.problems[0]}{more}",
             "Do not use these draws yet: `infer.resume` sets aside what is damaged, and draws again what is missing.",
-        )
-    ]
-
-
-def repaired(problems: Sequence[str]) -> list[Notice]:
-    """Make a notice of damage that was set aside."""
-    if not problems:
-        return []
-    more = f" ({len(problems) - 1} more)" if problems[1:] else ""
-    return [
-        Notice(
-            "info",
-            "repaired",
-            f"The folder of the run was damaged: {problems[0]}{more}",
-            "The damaged files are beside the others, with names that begin with `rejected-`; draws that were missing "
-            "have been made again.",
         )
     ]

@@ -1,8 +1,6 @@
 """Restore chains from a store, so that they continue as if uninterrupted."""
 
-import functools
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import numpy as np
@@ -11,25 +9,25 @@ from ...adaptation.base import Fitted
 from ...adaptation.metric import Choice
 from ...core.errors import StorageError
 from ...core.stats import Stat
-from ...mcmc.chain import Chain
-from ...mcmc.endings import Tally
-from ...mcmc.group import Group
-from ...mcmc.plan import Plan, Stretch
-from ...mcmc.statistics import rows_from, stored_stats
+from ...runs.units import AbstractUnits
 from ...storage import AbstractRun, Segment
+from ..chain import Chain
+from ..endings import Tally
+from ..group import Group, NotBegun
+from ..plan import Plan
+from ..statistics import rows_from, stored_stats
+from ..stretch import GRADIENTS, IS_SETTLED, WARMUP, flatten
 
-GRADIENTS = "num_gradients"
-WARMUP, IS_SETTLED = "num_warmup", "is_settled"
 _KERNEL = "state.kernel."
 
 
-def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[Group | Sequence[int]]:
+def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[AbstractUnits]:
     """Restore the groups of a run; groups without stored draws start from the beginning."""
-    groups: list[Group | Sequence[int]] = []
+    groups: list[AbstractUnits] = []
     for first in range(0, len(numbers), plan.lanes):
         members = list(numbers[first : first + plan.lanes])
         if all(run.last(number) is None for number in members):
-            groups.append(members)
+            groups.append(NotBegun(tuple(members)))
             continue
         until = _common_draw(run, plan, members) if plan.is_ensemble else None
         chains = [_chain(run, plan, number, until) for number in members]
@@ -52,31 +50,6 @@ def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | 
         {0, *(each.stop for each in run.segments(number) if each.phase == "warmup")} for number in numbers
     ]
     return max(set.intersection(*ends))
-
-
-def flatten(tree: Any) -> dict[str, np.ndarray]:
-    """Return the leaves of a tree by path."""
-    leaves, structure = jax.tree.flatten(tree)
-    return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
-
-
-@functools.lru_cache(maxsize=8)
-def _paths(structure: Any) -> tuple[str, ...]:
-    """Return the paths of the leaves of trees with one structure."""
-    places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
-    return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)
-
-
-def end_state(stretch: Stretch) -> dict[str, np.ndarray]:
-    """Return the state that a chain needs to continue, besides its warm-up draws during warm-up."""
-    numbers = {
-        GRADIENTS: stretch.total_gradients,
-        WARMUP: stretch.num_warmup,
-        IS_SETTLED: stretch.is_settled,
-    }
-    counts = {name: np.asarray(number) for name, number in numbers.items()}
-    counts |= stretch.tally.arrays() | stretch.fitted.choice.arrays()
-    return flatten({"state": stretch.end_state, "metric": stretch.fitted.metric}) | counts
 
 
 def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:

@@ -1,46 +1,28 @@
-"""Convert between stored runs and `Draws`: manifests, segments and records."""
+"""Read the draws of a stored run, and judge them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
-from ...mcmc.draws import Draws
-from ...mcmc.endings import KINDS, PHASES, Tally
-from ...mcmc.plan import Stretch
-from ...mcmc.statistics import PARTS
-from ...mcmc.tuning import tuning_of
 from ...report import examine
 from ...report.evidence import Blamed, Forms
 from ...report.labels import read_written
+from ...runs.stopping.sights import drawn_sites, first_draws
+from ...runs.stopping.stopping import at_cap
+from ...runs.stored.ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
+from ...runs.stored.notices import notice_of
 from ...storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
-from ..fingerprint import STORED
-from ..scheduler import Failure
-from ..stopping.sights import drawn_sites, first_draws
-from ..stopping.stopping import at_cap
+from ..draws import Draws
+from ..endings import KINDS, PHASES, Tally
+from ..statistics import PARTS
+from ..stretch import WORK
+from ..tuning import tuning_of
 from .checked import check_end, check_layout, check_work
 from .damage import OF_PARTS, damaged
-from .ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
-from .restore import end_state
-
-WORK = "piece_gradients"
-
-
-def to_segment(stretch: Stretch, thinning: int, target: np.ndarray | None = None) -> Segment:
-    """Convert a stretch to a segment: every `thinning`-th draw after warm-up, the first included; all of warm-up.
-
-    `target`: fingerprint of the target, shape `(3, 2)`, which is stored too.
-    """
-    step = thinning if stretch.phase == "sample" else 1
-    state = end_state(stretch)
-    state[WORK] = np.asarray(stretch.num_gradients)
-    if target is not None:
-        state[STORED] = target
-    start, stop = -(-stretch.start // step), -(-stretch.stop // step)
-    return Segment(stretch.chain, stretch.phase, start, stop, stretch.arrays, state)
 
 
 def assemble(
@@ -80,7 +62,7 @@ def assemble(
     return Draws(
         sites=_joined(run, parts, "sample", drawn_sites(manifest)),
         stats=_joined(run, parts, "sample", _stats(manifest, parts, "sample")),
-        notices=tuple(_notice(each) for each in records.get("notices") or ()),
+        notices=tuple(notice_of(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
         tuning=tuning_of(parts, layout["dim"], manifest["sampler"], manifest["warmup"]),
@@ -143,23 +125,6 @@ def judge(
         scaled_by=scaled_by,
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
-
-
-def lost_records(run: AbstractRun, failures: Sequence[Failure]) -> list[dict[str, Any]]:
-    """Return records of failed chains as JSON: those of the run, and later ones."""
-    earlier = stored_losses(run)
-    found = [dict(chains=list(each.chains), draw=each.draw, error=each.text) for each in failures]
-    return [*earlier, *(each for each in found if each not in earlier)]
-
-
-def notice_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    """Convert notices to JSON."""
-    return [asdict(notice) | {"sites": list(notice.sites)} for notice in notices]
-
-
-def _notice(record: Mapping[str, Any]) -> Notice:
-    severity, code, message, remedy = (record[name] for name in ("severity", "code", "message", "remedy"))
-    return Notice(severity, code, message, remedy, tuple(record["sites"]))
 
 
 def _stats(

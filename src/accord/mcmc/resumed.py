@@ -1,55 +1,51 @@
-"""Continue a stored run where it ended, or make it longer."""
+"""Take up a stored run of chains where it ended, or make it longer."""
 
 import contextlib
-import time
+import functools
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ..core.errors import StorageError
-from ..core.forks import check_threads
 from ..core.notice import by_severity
-from ..core.options import checks_options
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import HMC, NUTS, AbstractKernel, ChEES, RandomWalk
+from ..kernels import KERNELS, AbstractKernel
 from ..language import Model
-from ..mcmc.block import rows_for
-from ..mcmc.draws import Draws
-from ..mcmc.nonfinite import held_back, refuse
-from ..mcmc.plan import Plan
-from ..mcmc.sites_program import rows_at_once
-from ..mcmc.start.choose import KEPT, stored_start
-from ..mcmc.start.shared import points_for
 from ..report import AbstractProgress
-from ..storage import AbstractRun, Manifest, RunFolder
-from .carry_out import RunRequest, carry_out, closed_on_error
-from .fingerprint import keep_fingerprint, stored_fingerprint
-from .interrupts import Interrupts
-from .memory import check_memory
-from .particulars import differences
-from .requests import check_kinds, default_executor, density_of, display
-from .stopping.described import rule_from
-from .stopping.looks import stored_first_look
-from .stopping.watch import Watch
-from .stored.checked import built_from, check_end, check_settings, refuse_damaged
-from .stored.damage import repaired
-from .stored.describe import describe
-from .stored.ending import (
+from ..runs.fingerprint import keep_fingerprint, stored_fingerprint
+from ..runs.interrupts import Interrupts
+from ..runs.particulars import differences
+from ..runs.requests import density_of
+from ..runs.stopping.described import rule_from
+from ..runs.stopping.looks import stored_first_look
+from ..runs.stopping.watch import Watch
+from ..runs.stored.checked import built_from, refuse_damaged
+from ..runs.stored.ending import (
     CAP,
     EXTENDED,
     STOPPING,
     is_in_force,
     is_ruled,
-    leave_rule,
     lost_chains,
     num_kept,
     stopping_of,
     stored_losses,
 )
-from .stored.record import notice_records, read
-from .stored.restore import restore
+from ..runs.stored.notices import notice_records, repaired
+from ..storage import AbstractRun, Manifest
+from .block import rows_for
+from .draws import Draws
+from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
+from .nonfinite import held_back, refuse
+from .plan import Plan
+from .sites_program import rows_at_once
+from .start.choose import KEPT, stored_start
+from .start.shared import points_for
+from .stored.checked import check_end, check_settings
+from .stored.describe import describe
+from .stored.record import read
 
 # What to do if a record is damaged that says what nothing else does.
 _NOT_MADE_AGAIN = {
@@ -59,56 +55,26 @@ _NOT_MADE_AGAIN = {
     "`extend` allows more.",
     KEPT: "It held where the chains start. infer.load reads the draws; start a new run in another folder.",
 }
-_KERNELS: dict[str, type[AbstractKernel]] = {each.__name__: each for each in (NUTS, HMC, ChEES, RandomWalk)}
 
 
-@checks_options
-def resume(
-    path: str | Path,
+def take_up(
+    run: AbstractRun,
     target: Model | LogDensity,
-    *,
-    sampler: AbstractKernel | None = None,
-    executor: AbstractExecutor | None = None,
-    progress: bool = True,
-    quiet: bool = False,
-) -> Draws:
-    """Continue the run in a folder: the draws are the same as without the interruption.
+    sampler: AbstractKernel | None,
+    executor: AbstractExecutor,
+    shown: AbstractProgress,
+    is_quiet: bool,
+    began: float,
+) -> Callable[[Interrupts], Draws]:
+    """Take up a stored run with its target; return what carries it to its end. Arguments as of `infer.resume`.
 
-    Draws are equal bit for bit on the same machine with the same JAX. Elsewhere the run continues from the same states,
-    and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer. Damaged
-    files are set aside, and what they held is drawn again.
-
-    **Arguments**
-    - `path`: the folder, which holds every other argument of `infer.sample`.
-    - `target`: the same model with the same data; no code is read from the folder.
-    - `sampler`: the same sampler, needed if it is not one of accord's.
-    - `executor`, `progress`, `quiet`: as for `infer.sample`.
-
-    **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
-    settings differ from the stored ones: it names each difference. `SamplingError` as in `infer.sample`, also at a
-    value that is not finite if the run was started with `on_nonfinite="raise"`.
-
-    **Example**
-
-    >>> folder = infer.RunFolder("run")
-    >>> _ = infer.sample(eight_schools(sigma, y), draws=100, chains=2, store=folder, quiet=True)
-    >>> longer = infer.resume("run", eight_schools(sigma, y), quiet=True).extend(100)
-    >>> np.array_equal(longer["theta"], draws["theta"])  # as one run of 200 draws
-    True
+    **Raises** `StorageError` if target, data or settings differ from the stored ones.
     """
-    began = time.perf_counter()
-    with Interrupts() as interrupts:
-        with interrupts.raising():
-            store = RunFolder(path)
-            check_kinds(target, sampler or NUTS(), executor, store)
-            check_threads()  # before the folder is locked, which a fork of its writer holds too
-            run = store.reopen()
-            with closed_on_error(run):
-                shown = display(progress, quiet)
-                order = _taken_up(run, target, sampler, executor or default_executor(), shown, quiet, began)
-                if not order.groups:
-                    return _as_it_is(order)
-        return attach(order, interrupts)
+    order = _taken_up(run, target, sampler, executor, shown, is_quiet, began)
+    if order.units:
+        return functools.partial(attach, order)
+    draws = _as_it_is(order)
+    return lambda interrupts: draws
 
 
 def _taken_up(
@@ -119,8 +85,8 @@ def _taken_up(
     shown: AbstractProgress,
     is_quiet: bool,
     began: float,
-) -> RunRequest:
-    """Return the rest of a run to execute, which has no groups if there are no more draws to make."""
+) -> ChainRequest:
+    """Return the rest of a run to execute, which has no units if there are no more draws to make."""
     stored = run.manifest
     check_settings(stored)
     refuse_damaged(run, _NOT_MADE_AGAIN)
@@ -142,16 +108,16 @@ def _taken_up(
         with scope(density.program.precision):
             points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
             plan = replace(plan, start=points)
-    groups = _unfinished(run, plan)
+    groups = unfinished(run, plan)
     changed = {name: here[name] for name in ("versions", "machine") if here[name] != stored[name]}
     if groups and changed:
         seams: Any = run.records.get("seams", [])
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
         run.record("seams", [*seams, {"at": at, **changed}])
-    return RunRequest(density, plan, groups, executor, run, shown, is_quiet, began)
+    return order_of(density, plan, groups, executor, run, shown, is_quiet, began)
 
 
-def _as_it_is(order: RunRequest) -> Draws:
+def _as_it_is(order: ChainRequest) -> Draws:
     """Read a run that has no more draws to make, mend it if it is damaged, and attach the model."""
     run = order.run
     mended: list[str] = []
@@ -161,12 +127,12 @@ def _as_it_is(order: RunRequest) -> Draws:
             mended = run.mend()
             if fingerprint is not None:
                 keep_fingerprint(run, fingerprint)
-    draws = read(run, order.density.data)
+    draws = read(run, order.host.density.data)
     if mended:
         draws = replace(draws, notices=tuple(by_severity([*draws.notices, *repaired(mended)])))
         run.record("notices", notice_records(draws.notices))
     run.close()
-    return replace(draws, continuation=_continuation(order), density=order.density)
+    return replace(draws, continuation=continuation_of(order), density=order.host.density)
 
 
 def _planned(
@@ -194,11 +160,6 @@ def _planned(
         pace=executor.pace,
         rows_at_once=rows_at_once(),
     )
-
-
-def attach(order: RunRequest, interrupts: Interrupts) -> Draws:
-    """Execute a run, and attach the model to its draws so that they can be extended."""
-    return replace(carry_out(order, interrupts), continuation=_continuation(order))
 
 
 def _check_same(path: str | None, changed: list[str]) -> None:
@@ -229,59 +190,14 @@ def _num_sure(plan: Plan, run: AbstractRun) -> int:
     return Watch(plan.until, run, plan.num_kept, stopping_of(run)).num_sure
 
 
-def _continuation(order: RunRequest) -> Any:
-    def go_on(num_draws: int) -> Draws:
-        began = time.perf_counter()
-        with Interrupts() as interrupts:
-            with interrupts.raising():
-                check_threads()
-                longer = _longer(order, num_draws, began)
-            return attach(longer, interrupts)
-
-    return go_on
-
-
-def _longer(order: RunRequest, num_draws: int, began: float) -> RunRequest:
-    """Return the run to execute for an order of more draws."""
-    plan = replace(order.plan, num_kept=num_draws)
-    if order.run.location is None:
-        check_memory(
-            order.density.layout,
-            plan.kernel.stats,
-            len(order.run.manifest.chains),
-            plan.num_warmup,
-            num_draws,
-        )
-    run = order.run.reopened()
-    with closed_on_error(run):
-        if is_in_force(run):
-            run.record(CAP, num_draws)
-        else:
-            leave_rule(run)
-            run.record(EXTENDED, num_draws)
-            plan = replace(plan, until=None)
-        groups, again = _unfinished(run, plan), type(order.display)()
-    return replace(order, plan=plan, groups=groups, run=run, display=again, began=began)
-
-
-def _unfinished(run: AbstractRun, plan: Plan) -> list[Any]:
-    """Return the groups with draws left to make; failed chains stay as they are."""
-    failed = lost_chains(stored_losses(run))
-    numbers = [chain for chain in run.manifest.chains if chain not in failed]
-    if not plan.num_kept:  # `Seconds` has ended it before the first draw
-        return []
-    groups = restore(run, plan, numbers)
-    return [group for group in groups if not getattr(group, "is_done", False)]
-
-
 def _kernel(stored: dict[str, Any]) -> AbstractKernel:
     """Build the sampler that a manifest names; nothing else is ever built from a file."""
     options = dict(stored)
     name = options.pop("name")
-    if name not in _KERNELS:
+    if name not in KERNELS:
         raise StorageError(
             f"the run used the sampler {name!r}, which this version of accord does not have. If it is your own, give "
             "it: infer.resume(path, model, sampler=...)."
         )
     with built_from(f"the sampler {name} of the run, in manifest.json,"):
-        return _KERNELS[name](**options)
+        return KERNELS[name](**options)

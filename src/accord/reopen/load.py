@@ -5,7 +5,7 @@ from pathlib import Path
 from ..core.options import checks_options
 from ..mcmc.draws import Draws
 from ..storage import RunFolder
-from .stored.record import read
+from .methods import reopening_of
 
 
 @checks_options
@@ -24,4 +24,5 @@ def load(path: str | Path) -> Draws:
     >>> infer.load("run")
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
-    return read(RunFolder(path).load())
+    run = RunFolder(path).load()
+    return reopening_of(run).read(run)

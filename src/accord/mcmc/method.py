@@ -1,0 +1,58 @@
+"""Chains as workers know them: a plan, and the machine that carries it out."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.pace import Pace
+from ..core.precision import Precision
+from ..density import LogDensity
+from ..runs.method import AbstractMethod
+from .compiled import compile_programs
+from .group import GroupMachine
+from .machine import Machine
+from .plan import Plan
+
+
+def build(
+    density: LogDensity,
+    plan: Plan,
+    devices: Sequence[Any] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> tuple[Machine, dict[str, float]]:
+    """Compile the programs of a plan, for these devices or JAX's default one; return the machine and the seconds."""
+    programs = compile_programs(density, plan, devices, meanwhile)
+    machine = Machine(
+        plan, programs.advance, programs.sites, clock, constants=programs.constants, put=programs.put
+    )
+    return machine, programs.seconds
+
+
+@dataclass(frozen=True)
+class MCMC(AbstractMethod):
+    """Chains of one plan on one target. **Fields**: `density`, the target; `plan`."""
+
+    density: LogDensity
+    plan: Plan
+
+    @property
+    def precision(self) -> Precision:
+        """See `AbstractMethod.precision`."""
+        return self.plan.precision
+
+    @property
+    def pace(self) -> Pace:
+        """See `AbstractMethod.pace`."""
+        return self.plan.pace
+
+    def machine(
+        self,
+        devices: Sequence[Any] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> tuple[GroupMachine, dict[str, float]]:
+        """See `AbstractMethod.machine`."""
+        machine, seconds = build(self.density, self.plan, devices, meanwhile, clock)
+        return GroupMachine(machine), seconds

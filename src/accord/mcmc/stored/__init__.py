@@ -1,0 +1,1 @@
+"""Carry out runs: tasks for workers, records, and what continues or ends a run."""

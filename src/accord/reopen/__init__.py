@@ -1,0 +1,1 @@
+"""Reopen runs that are stored, whatever they carry out: read them, or go on."""

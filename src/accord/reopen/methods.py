@@ -1,0 +1,38 @@
+"""List what a stored run may carry out, and how each is taken up again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import StorageError
+from ..mcmc.plan import KIND
+from ..mcmc.resumed import take_up
+from ..mcmc.stored.record import read
+from ..runs.interrupts import Interrupts
+from ..storage import AbstractRun
+
+
+@dataclass(frozen=True)
+class Reopening:
+    """How the runs of one method are reopened.
+
+    **Fields**: `read` a run without its model; `take_up` a run with its target, which returns what carries it to its
+    end: see `mcmc.resumed.take_up`.
+    """
+
+    read: Callable[[AbstractRun], Any]
+    take_up: Callable[..., Callable[[Interrupts], Any]]
+
+
+_METHODS = {KIND: Reopening(read, take_up)}
+
+
+def reopening_of(run: AbstractRun) -> Reopening:
+    """Return how a run is reopened. **Raises** `StorageError` for one whose method is unknown."""
+    method = run.manifest.get("method")
+    if method not in _METHODS:
+        raise StorageError(
+            f"manifest.json has the method {method!r}, and this version of accord knows {', '.join(_METHODS)}: no run "
+            "of this version wrote it."
+        )
+    return _METHODS[method]

@@ -1,0 +1,69 @@
+"""Continue a stored run where it ended."""
+
+import time
+from pathlib import Path
+
+from ..core.forks import check_threads
+from ..core.options import checks_options
+from ..density import LogDensity
+from ..executors import AbstractExecutor
+from ..kernels import AbstractKernel
+from ..language import Model
+from ..mcmc.draws import Draws
+from ..mcmc.samplers import check_sampler
+from ..runs.carry_out import closed_on_error
+from ..runs.interrupts import Interrupts
+from ..runs.requests import check_kinds, default_executor, display
+from ..storage import RunFolder
+from .methods import reopening_of
+
+
+@checks_options
+def resume(
+    path: str | Path,
+    target: Model | LogDensity,
+    *,
+    sampler: AbstractKernel | None = None,
+    executor: AbstractExecutor | None = None,
+    progress: bool = True,
+    quiet: bool = False,
+) -> Draws:
+    """Continue the run in a folder: the draws are the same as without the interruption.
+
+    Draws are equal bit for bit on the same machine with the same JAX. Elsewhere the run continues from the same states,
+    and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer. Damaged
+    files are set aside, and what they held is drawn again.
+
+    **Arguments**
+    - `path`: the folder, which holds every other argument of `infer.sample`.
+    - `target`: the same model with the same data; no code is read from the folder.
+    - `sampler`: the same sampler, needed if it is not one of accord's.
+    - `executor`, `progress`, `quiet`: as for `infer.sample`.
+
+    **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
+    settings differ from the stored ones: it names each difference. `SamplingError` as in `infer.sample`, also at a
+    value that is not finite if the run was started with `on_nonfinite="raise"`.
+
+    **Example**
+
+    >>> folder = infer.RunFolder("run")
+    >>> _ = infer.sample(eight_schools(sigma, y), draws=100, chains=2, store=folder, quiet=True)
+    >>> longer = infer.resume("run", eight_schools(sigma, y), quiet=True).extend(100)
+    >>> np.array_equal(longer["theta"], draws["theta"])  # as one run of 200 draws
+    True
+    """
+    began = time.perf_counter()
+    with Interrupts() as interrupts:
+        with interrupts.raising():
+            store = RunFolder(path)
+            check_kinds(target, executor, store)
+            if sampler is not None:
+                check_sampler(sampler)
+            check_threads()  # before the folder is locked, which a fork of its writer holds too
+            run = store.reopen()
+            with closed_on_error(run):
+                shown = display(progress, quiet)
+                carry_on = reopening_of(run).take_up(
+                    run, target, sampler, executor or default_executor(), shown, quiet, began
+                )
+        return carry_on(interrupts)

@@ -1,0 +1,36 @@
+"""Reopen folders whose manifest names no method that this version knows."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.core.errors import StorageError
+from accord.storage import Manifest
+
+
+@ac.model
+def normal(y: np.ndarray) -> None:
+    mean = ac.sample("mean", dist.Normal(0, 10))
+    ac.sample("y", dist.Normal(mean, 1), obs=y)
+
+
+@pytest.mark.parametrize("method", ["divination", None])
+def test_a_run_of_an_unknown_method_is_neither_read_nor_resumed(tmp_path: Path, method: str | None) -> None:
+    model, options = normal(np.array(0.5)), dict(draws=20, warmup=20, chains=1, quiet=True)
+    made = infer.sample(model, store=infer.RunFolder(tmp_path / "run"), **options)
+    fields = {name: made.manifest[name] for name in made.manifest if name != "method"}
+    fields |= {} if method is None else {"method": method}
+    other = tmp_path / "other"
+    run = infer.RunFolder(other).create(Manifest(fields))
+    run.record("note", 1)
+    run.close()
+    words = rf"has the method {method!r}, and this version of accord knows mcmc"
+    with pytest.raises(StorageError, match=words):
+        infer.load(other)
+    with pytest.raises(StorageError, match=words):
+        infer.resume(other, model, quiet=True)
+    assert infer.load(tmp_path / "run").manifest["method"] == "mcmc"
