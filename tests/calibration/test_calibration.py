@@ -6,24 +6,30 @@ A right model fails `test_a_conjugate_model_is_calibrated` with a chance of 1e-5
 import dataclasses
 import itertools
 import re
+import signal
+import time
 from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ctrl_c import is_heard
 from jax import monitoring
+from laws import each
+from losing import Losing
 
 import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, infer
-from accord.calibration import calibrate as driver
+from accord.calibration import simulations
 from accord.calibration.calibration import Calibration, Trial
 from accord.calibration.findings import findings
 from accord.calibration.ranks import rank, share_below
 from accord.calibration.uniformity import Uniformity, holm, shape_of
 from accord.core.errors import InitializationError, ModelError, OptionError, SiteError
 from accord.core.notice import Notice
+from accord.runs.interrupts import Interrupts
 
 QUIET = dict(progress=False, quiet=True, executor=infer.Serial())
 SHORT = dict(draws=30, thinning=3, warmup=100, seed=4, **QUIET)
@@ -199,17 +205,22 @@ def test_simulations_that_cannot_be_run_are_counted_and_named():
 
 @pytest.mark.parametrize(("way", "num_done"), [("between runs", 2), ("in a run", 2), ("between runs", 0)])
 def test_an_interrupt_returns_what_is_done(right, monkeypatch, way, num_done):
-    sample, calls = driver.sample, itertools.count()
+    attach, calls = simulations.attach, itertools.count()
 
-    def interrupted(target, sampler, **options):
+    def interrupted(order, interrupts):
         if next(calls) < num_done:
-            return sample(target, sampler, **options)
+            return attach(order, interrupts)
+        signal.raise_signal(signal.SIGINT)
+        until = time.monotonic() + 60
+        while not interrupts.is_stopped() and time.monotonic() < until:
+            time.sleep(0.01)
         if way == "between runs":
-            raise KeyboardInterrupt
-        return dataclasses.replace(sample(target, sampler, **options), complete=False)
+            return attach(order, interrupts)
+        return dataclasses.replace(attach(order, Interrupts()), complete=False)
 
-    monkeypatch.setattr(driver, "sample", interrupted)
-    found = infer.calibrate(conjugate(), simulations=60, **SHORT)
+    monkeypatch.setattr(simulations, "attach", interrupted)
+    with is_heard():
+        found = infer.calibrate(conjugate(), simulations=60, **SHORT)
     np.testing.assert_array_equal(found.ranks["mu"], right.ranks["mu"][:num_done])
     assert (
         found.notices[0].code == "incomplete" and f"{num_done} of 60 simulations" in found.notices[0].message
@@ -217,10 +228,38 @@ def test_an_interrupt_returns_what_is_done(right, monkeypatch, way, num_done):
     assert str(found).startswith(f"groups: ranks of the truth among 30 draws in {num_done} of 60")
 
 
+WHERE = {
+    "threads": lambda: infer.Threads(workers=3),
+    "devices": lambda: infer.Devices(),  # each simulation with all of them
+    "threads that are lost": lambda: Losing(num_losses=3),
+    "processes": lambda: infer.Processes(workers=2),
+}
+
+
+@each(WHERE)
+def test_ranks_do_not_depend_on_where_simulations_run(where, right):
+    found = infer.calibrate(conjugate(), simulations=8, **(SHORT | dict(executor=where)))
+    assert found.simulations == tuple(range(8))
+    np.testing.assert_array_equal(found.ranks["mu"], right.ranks["mu"][:8])
+
+
+def test_a_simulation_whose_workers_are_lost_again_and_again_is_left_out(right):
+    found = infer.calibrate(conjugate(), simulations=3, **(SHORT | dict(executor=Losing(num_losses=4, of=1))))
+    np.testing.assert_array_equal(found.ranks["mu"], right.ranks["mu"][1:3])
+    (notice,) = [each for each in found.notices if each.code == "failed_simulations"]
+    assert "WorkerError: its worker was lost again and again" in notice.message
+
+
+def test_what_a_simulation_raises_that_is_no_fault_of_its_data_reaches_the_caller(monkeypatch):
+    monkeypatch.setattr(simulations, "prepared", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        infer.calibrate(conjugate(), simulations=8, **SHORT)
+
+
 def test_simulated_data_take_the_place_of_what_was_observed_however_it_was_given():
     model = shifted().condition({"y": np.full(3, 9.0)}).do({"shift": 50.0})
-    for each in (model, model.condition({"y": np.full(3, 8.0)})):
-        found = infer.simulate_and_recover(each, draws=50, warmup=100, chains=1, **QUIET)
+    for given in (model, model.condition({"y": np.full(3, 8.0)})):
+        found = infer.simulate_and_recover(given, draws=50, warmup=100, chains=1, **QUIET)
         assert np.all(found.data["y"] > 40) and list(found.truth) == ["m"]
         assert found.notices == () and abs(found["mean"][0] - (found.data["y"] - 50).mean()) < 1
 
@@ -340,7 +379,7 @@ def test_where_nothing_could_be_run_the_reason_is_raised(monkeypatch):
     def refuses(*_, **__):
         raise InitializationError("no start")
 
-    monkeypatch.setattr(driver, "sample", refuses)
+    monkeypatch.setattr(simulations, "attach", refuses)
     with pytest.raises(InitializationError, match="no start"):
         infer.calibrate(conjugate(), simulations=2, **SHORT)
 

@@ -18,9 +18,10 @@ from accord import handlers, infer, reparam
 from accord.core.errors import DataError, OptionError, SiteError, StorageError
 from accord.mcmc.plan import Plan
 from accord.mcmc.start.choose import start_of, stored_start
+from accord.mcmc.stored.describe import describe
 from accord.predictive.results import Predictions
 from accord.predictive.source import Source
-from accord.runs.stored.describe import describe, labelled_in
+from accord.runs.stored.describe import labelled_in
 
 KNOWN = ["north", "east", "south"]
 OTHER = ["south", "north", "east"]  # places 2, 0, 1

@@ -71,7 +71,7 @@ def test_the_seed_chooses_the_draws(draws):
 
 def test_draws_from_a_folder_are_predicted_from_alike(draws, tmp_path, monkeypatch):
     infer.sample(line(X, Y), **RUN, store=infer.RunFolder(tmp_path / "run"))
-    monkeypatch.setattr("accord.runs.stored.record.KEPT_BYTES", 0)  # leave the draws on disk
+    monkeypatch.setattr("accord.mcmc.stored.record.KEPT_BYTES", 0)  # leave the draws on disk
     loaded = infer.load(tmp_path / "run")
     found = infer.predict(loaded, line(X, Y))
     np.testing.assert_array_equal(found["y"], infer.predict(draws)["y"])

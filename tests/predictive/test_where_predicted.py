@@ -6,13 +6,14 @@ import jax
 import numpy as np
 import pytest
 from laws import each
+from losing import Losing
 from paced import Paced
 from predicted_models import QUIET, X, Y, line
 
 from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.core.pace import Pace
-from accord.executors import AbstractExecutor, ThreadPool, WorkerLostError
+from accord.executors import ThreadPool
 
 RUN = dict(draws=40, warmup=60, chains=3, seed=2, **QUIET)
 
@@ -40,32 +41,6 @@ ELSEWHERE = {
     "Dask": lambda: infer.Dask(workers=2),
     "Ray": ray_or_skip,
 }
-
-
-class Losing(AbstractExecutor):
-    """Threads of which each loses its first calls."""
-
-    num_losses: int = 0
-
-    @property
-    def shares_memory(self):
-        return True
-
-    def open(self, num_tasks, surroundings):
-        pool = ThreadPool(min(2, num_tasks))
-        submit, lost = pool.submit, []
-
-        def losing(function, *arguments):
-            def call():
-                if len(lost) < self.num_losses:
-                    lost.append(function)
-                    raise WorkerLostError("exit code -9")
-                return function(*arguments)
-
-            return submit(call)
-
-        pool.submit = losing
-        return pool
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +72,9 @@ def test_a_block_whose_worker_is_lost_is_done_by_another(draws):
 
 def test_a_block_whose_workers_are_lost_again_and_again_is_given_up(draws):
     single = {name: draws[name][:1] for name in "abs"}
-    with pytest.raises(WorkerError, match=r"draws 0 to 39 of a chain were lost 3 times: exit code -9"):
+    with pytest.raises(
+        WorkerError, match=r"draws 0 to 39 of a chain were lost again and again: exit code -9"
+    ):
         infer.predict(single, line(X), executor=Paced(Losing(100), Pace(least_predicted=1000)))  # one block
 
 

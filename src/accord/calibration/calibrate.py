@@ -1,29 +1,22 @@
 """Sample given many simulated data sets, and rank each truth among its draws."""
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
 
 from ..core import keys
-from ..core.errors import AccordError, ModelError, OptionError
+from ..core.errors import ModelError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
 from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
-from ..mcmc.draws import Draws
-from ..mcmc.sample import sample
+from ..mcmc.samplers import check_sampler
 from ..report import AbstractProgress, tell
-from ..report.diagnostics import ess_mean
-from ..runs.requests import check_kinds, display
-from ..storage import Memory
+from ..runs.requests import check_kinds, default_executor, display
 from .calibration import LP, Calibration, Trial
 from .findings import findings
-from .ranks import rank
-from .simulator import Simulation, Simulator
+from .simulations import Simulating, executors_of, run_all
+from .simulator import Simulator
 
 _THINNING = 5  # neighbours of NUTS are then nearly independent in most posteriors
 
@@ -49,10 +42,10 @@ def calibrate(
     draw from the posterior given its data. It tests each parameter, and the log density ("lp"), which shows errors of
     the dependence between parameters.
 
-    All simulations run through one compiled program, one after the other, one chain each: it takes their number times
-    `warmup + draws * thinning` draws on one core, and beside that the time to trace the model for each run, which is a
-    tenth of a second for a small one. Where an executor has to start workers, it does so for each run. Simulation k is
-    a function of (seed, k), so that a longer calibration begins with the ranks of a shorter one.
+    All simulations run through one compiled program, one chain each, shared out among the workers of the executor: it
+    takes their number times `warmup + draws * thinning` draws, and beside that the time to trace the model for each
+    run, which is a tenth of a second for a small one. A simulation whose worker is lost is run again by another.
+    Simulation k is a function of (seed, k), so that a longer calibration begins with the ranks of a shorter one.
 
     **Arguments**
     - `model`: called with data of the right shapes. Simulated values replace its observations, also masked
@@ -82,7 +75,8 @@ def calibrate(
     """
     count, num_draws = positive_count("simulations", simulations), positive_count("draws", draws)
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
-    check_kinds(model, sampler, executor, Memory())
+    check_kinds(model, executor, None)
+    check_sampler(sampler)
     kept_every = _THINNING if thinning is None else positive_count("thinning", thinning)
     options = {
         "draws": num_draws,
@@ -93,16 +87,12 @@ def calibrate(
     layout = simulator.posterior.layout
     if any(entry.name == LP for entry in layout.entries):
         raise ModelError(f"site {LP!r} has the name under which the log density is ranked. Rename the site.")
-    runner = _Runner(simulator, sampler, options, precision, executor, time.perf_counter())
-    shown = display(progress, quiet)
-    trials: list[Trial] = []
+    where, of_chain = executors_of(executor or default_executor())
+    method = Simulating(model, sampler, options, int(seed), precision, of_chain, simulator)
+    began, shown = time.perf_counter(), display(progress, quiet)
     shown.start([0], {"simulation": count})
     try:
-        for trial in runner.trials(int(seed), count):
-            trials.append(trial)
-            _show(shown, trials, count, runner.began)
-    except KeyboardInterrupt:
-        pass  # what is done is returned
+        trials = run_all(method, where, count, lambda done: _show(shown, done, count, began), shown.message)
     finally:
         shown.stop()
     done = [trial for trial in trials if trial.ranks]
@@ -113,72 +103,6 @@ def calibrate(
     if not quiet:
         tell(found.notices)
     return found
-
-
-@dataclass(frozen=True)
-class _Runner:
-    simulator: Simulator
-    sampler: AbstractKernel
-    options: dict[str, Any]
-    precision: Precision
-    executor: AbstractExecutor | None
-    began: float
-
-    def trials(self, seed: int, count: int) -> Iterator[Trial]:
-        """Run simulations one after the other, until the end or Ctrl-C."""
-        for number in range(count):
-            trial = self._trial(number, simulation_seed(seed, number))
-            if trial is None:
-                return
-            yield trial
-
-    def _trial(self, number: int, seed: int) -> Trial | None:
-        """Run one simulation; return None if it was interrupted."""
-        simulation = self.simulator.simulate(seed)
-        try:
-            drawn = sample(
-                self.simulator.given(simulation),
-                self.sampler,
-                **self.options,
-                chains=[0],
-                seed=seed,
-                precision=self.precision,
-                executor=self.executor,
-                progress=False,
-                quiet=True,
-            )
-        except OptionError:
-            raise  # of the run, not of these data
-        except AccordError as error:
-            return Trial(number, seed, (), {}, {}, error)
-        if not drawn.complete and not drawn.lost_chains:
-            return None
-        notices = tuple(drawn.notices)
-        if drawn.lost_chains or not np.isfinite(simulation.log_density):
-            return Trial(number, seed, notices, {}, {})
-        num_divergent = int(np.sum(drawn.stats["diverging"]))
-        return Trial(number, seed, notices, *_ranked(simulation, drawn, seed), num_divergent=num_divergent)
-
-
-def simulation_seed(seed: int, number: int) -> int:
-    """The seed of one simulation: `simulate_and_recover` with it, and else the same, has its data and first chain."""
-    words = keys.fold(keys.chain_key(seed, number), np.uint32(keys.USE_SIMULATION_SEED))
-    return int(words[0]) << 32 | int(words[1])
-
-
-def _ranked(
-    simulation: Simulation, drawn: Draws, seed: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return, by site, the ranks of the truth, and the effective number of draws."""
-    generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
-    values = {name: (np.asarray(drawn[name][0]), truth) for name, truth in simulation.truth.items()}
-    values[LP] = np.asarray(drawn.stats["lp"][0], np.float64), np.array(simulation.log_density)
-    ranks = {name: rank(some, truth, generator) for name, (some, truth) in values.items()}
-    effective = {
-        name: ess_mean(some.reshape(1, len(some), -1).astype(np.float64))
-        for name, (some, _) in values.items()
-    }
-    return ranks, effective
 
 
 def _show(shown: AbstractProgress, trials: Sequence[Trial], count: int, began: float) -> None:

@@ -14,6 +14,7 @@ from ..density import Layout
 from ..report.labels import scalar_labels
 from ..report.sketch import BLOCKS, terminal_ramp
 from ..report.table import lay_out, to_dataframe
+from ..runs.units import News
 from .uniformity import Uniformity, holm, shape_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _ROWS = 60  # printed
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(News):
     """One simulation and its run.
 
     **Fields**: `number`; `seed`, which makes it again; `notices` of the run; `ranks` and `effective` draws, by site;

@@ -13,10 +13,10 @@ from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..mcmc.draws import Draws
 from ..mcmc.sample import sample
+from ..mcmc.samplers import check_sampler
 from ..report import tell
 from ..report.labels import scalar_labels
 from ..runs.requests import check_kinds
-from ..storage import Memory
 from .ranks import share_below
 from .recovery import Recovery
 from .simulator import Simulator, Values
@@ -60,7 +60,8 @@ def simulate_and_recover(
     ['p']
     """
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
-    check_kinds(model, sampler, executor, Memory())
+    check_kinds(model, executor, None)
+    check_sampler(sampler)
     simulator = Simulator.of(model, precision)
     simulation = simulator.simulate(int(seed))
     drawn = sample(

@@ -5,7 +5,6 @@ depend on the size of blocks, nor on the other chains, nor on the worker that do
 """
 
 import math
-import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 from ..core import precision as precisions
 from ..core.tree import to_numpy
 from ..density.joint import Predictive
-from ..programs import cache
 from ..programs.standalone import compile_alone
 
 BLOCK_BYTES = 2**24
@@ -74,18 +72,6 @@ class Job:
             return [leaf[:count] for leaf in jax.tree.leaves(found)]
 
         return run
-
-    def pack(self) -> bytes:
-        """Pickle the job for a worker. A model of a script is pickled by value, others by name."""
-        import cloudpickle  # only where there are processes
-
-        return cloudpickle.dumps(self)
-
-
-def do_packed(packed: bytes, words: np.ndarray, values: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """Do a block in a worker, which keeps the programs of its last jobs."""
-    program: Program = cache.unpacked(packed, lambda: pickle.loads(packed).program())
-    return program(words, values)
 
 
 def num_bytes(leaves: Any) -> int:

@@ -4,6 +4,7 @@ Draws are read as they are needed; the result has to fit into memory. A draw's r
 (seed, chain, draw).
 """
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..core.series import AbstractSeries
 from ..density.joint import Predictive
 from ..executors import AbstractExecutor
 from ..runs.memory import free_bytes
-from .crew import Block, check_executor, each_block
+from .blocks import Block, Computed, check_executor, each_block
 from .job import Evaluate, Job, num_bytes
 from .source import Source, float_values
 
@@ -51,6 +52,8 @@ def over_draws(
     _check_memory(num_chains * count * num_bytes(leaves))
     found = [np.empty((num_chains, count, *leaf.shape), leaf.dtype) for leaf in leaves]
 
+    numbers = itertools.count()
+
     def cut(rows: int) -> Iterator[Block]:
         readers = {name: _Reader(source.series.pieces(name)) for name in target.read}
         for place in range(num_chains):
@@ -58,8 +61,10 @@ def over_draws(
                 num = min(rows, count - start)
                 values = {name: reader.take(num) for name, reader in readers.items()}
                 yield Block(
+                    next(numbers),
                     place,
                     start,
+                    num,
                     key_words[place][start : start + num],
                     {
                         name: target.takings[name](float_values(values[name], target.precision))
@@ -67,9 +72,9 @@ def over_draws(
                     },
                 )
 
-    def keep(block: Block, some: list[np.ndarray]) -> None:
-        for array, leaf in zip(found, some, strict=True):
-            array[block.place, block.start : block.start + len(leaf)] = leaf
+    def keep(some: Computed) -> None:
+        for array, leaf in zip(found, some.leaves, strict=True):
+            array[some.place, some.start : some.start + len(leaf)] = leaf
 
     each_block(job, where, num_chains * count, cut, keep)
     return jax.tree.unflatten(structure, found)

@@ -1,0 +1,225 @@
+"""Run simulations in the workers of an executor: units of work that are no chains."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core import keys
+from ..core.errors import AccordError, OptionError, WorkerError
+from ..core.pace import USUAL, Pace
+from ..core.precision import Precision
+from ..executors import AbstractExecutor, Serial, WorkerLostError
+from ..executors.pools import one_blas_thread
+from ..kernels import AbstractKernel
+from ..language import Model
+from ..mcmc.draws import Draws
+from ..mcmc.extended import attach
+from ..mcmc.prepare import prepared
+from ..report.diagnostics import ess_mean
+from ..runs.interrupts import Interrupts, patiently
+from ..runs.method import AbstractMethod
+from ..runs.scheduler import Scheduler
+from ..runs.units import AbstractMachine, AbstractUnits, Failure, Item
+from ..runs.workers import Workers
+from .calibration import LP, Trial
+from .ranks import rank
+from .simulator import Simulation, Simulator
+
+
+@dataclass(frozen=True)
+class Numbered(AbstractUnits):
+    """One simulation, by its number. **Fields**: `number`; `is_done`."""
+
+    number: int
+    is_run: bool = False
+    noun: ClassVar[str] = "simulation"
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """See `AbstractUnits.numbers`."""
+        return (self.number,)
+
+    @property
+    def is_done(self) -> bool:
+        """See `AbstractUnits.is_done`."""
+        return self.is_run
+
+    def without(self, number: int) -> "Numbered":
+        """Return itself: it is one unit."""
+        return self
+
+
+@dataclass(frozen=True)
+class Simulating(AbstractMethod):
+    """Simulations of one calibration.
+
+    **Fields**: `model`; `sampler`, with its `options`: `draws`, `warmup` and `thinning`; `seed`; `working_precision`;
+    `executor`, for the chain of a simulation; `known`, the simulator, if it is compiled already.
+    """
+
+    model: Model
+    sampler: AbstractKernel
+    options: dict[str, Any]
+    seed: int
+    working_precision: Precision
+    executor: AbstractExecutor
+    known: Simulator | None = None
+
+    @property
+    def precision(self) -> Precision:
+        """See `AbstractMethod.precision`."""
+        return self.working_precision
+
+    @property
+    def pace(self) -> Pace:
+        """See `AbstractMethod.pace`."""
+        return USUAL
+
+    def machine(
+        self,
+        devices: Sequence[Any] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> tuple["SimulationMachine", dict[str, float]]:
+        """See `AbstractMethod.machine`."""
+        meanwhile()
+        return SimulationMachine(self, self.known or Simulator.of(self.model, self.precision)), {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without compiled programs."""
+        fields = self.model, self.sampler, self.options, self.seed, self.precision, self.executor
+        return Simulating, fields
+
+
+@dataclass(frozen=True)
+class SimulationMachine(AbstractMachine[Numbered]):
+    """What runs simulations in a worker: the programs that simulate."""
+
+    method: Simulating
+    simulator: Simulator
+
+    def work(
+        self, units: Numbered, seconds: float, is_stopped: Callable[[], bool]
+    ) -> tuple[Numbered, Sequence[Item]]:
+        """Run the whole simulation; it brings nothing if it was stopped. See `AbstractMachine.work`."""
+        trial = self.trial(units.number, is_stopped)
+        return Numbered(units.number, is_run=True), [] if trial is None else [trial]
+
+    def trial(self, number: int, is_stopped: Callable[[], bool]) -> Trial | None:
+        """Run one simulation; return None if it was stopped."""
+        method = self.method
+        seed = simulation_seed(method.seed, number)
+        simulation = self.simulator.simulate(seed)
+        try:
+            order = prepared(
+                self.simulator.given(simulation),
+                method.sampler,
+                **method.options,
+                chains=[0],
+                seed=seed,
+                precision=method.precision,
+                executor=method.executor,
+            )
+            drawn = attach(order, StoppedWhen(is_stopped))
+        except OptionError:
+            raise  # of the run, not of these data
+        except AccordError as error:
+            return Trial(number, seed, (), {}, {}, error)
+        if not drawn.complete and not drawn.lost_chains:
+            return None
+        notices = tuple(drawn.notices)
+        if drawn.lost_chains or not np.isfinite(simulation.log_density):
+            return Trial(number, seed, notices, {}, {})
+        num_divergent = int(np.sum(drawn.stats["diverging"]))
+        return Trial(number, seed, notices, *_ranked(simulation, drawn, seed), num_divergent=num_divergent)
+
+
+class StoppedWhen(Interrupts):
+    """Interrupts of a run within a run: heard once, when the outer one is stopped."""
+
+    def __init__(self, is_stopped: Callable[[], bool]):
+        super().__init__()
+        self.is_stopped = is_stopped
+
+    def check(self) -> None:
+        """See `Interrupts.check`."""
+        if not self._num_heard and self.is_stopped():
+            self._num_heard = 1
+        super().check()
+
+
+def run_all(
+    method: Simulating,
+    executor: AbstractExecutor,
+    count: int,
+    show: Callable[[Sequence[Trial]], None],
+    say: Callable[[str], None],
+) -> list[Trial]:
+    """Run `count` simulations, or as many as are finished by Ctrl-C; return them in order.
+
+    `show` is called with the finished ones whenever there are more. **Raises** the first error that is not of the data
+    of one simulation.
+    """
+    trials: list[Trial] = []
+    stop = threading.Event()
+
+    def commit(items: Iterable[Item]) -> None:
+        trials.extend(item for item in items if isinstance(item, Trial))
+        show(trials)
+
+    def look(failures: Sequence[Failure]) -> None:
+        if any(not isinstance(each.error, WorkerLostError) for each in failures):
+            stop.set()
+
+    with Interrupts() as interrupts, one_blas_thread():
+        workers = Workers.open(method, executor, count, lambda: None, stop.is_set)
+        try:
+            scheduler = Scheduler(
+                workers.pool, workers.do, commit, say, stop, workers.task_seconds, method.pace
+            )
+            scheduler.look = look
+            failures = patiently(lambda: scheduler.run(map(Numbered, range(count))), stop, interrupts)
+        finally:
+            workers.pool.close()
+    for failure in failures:
+        if not isinstance(failure.error, WorkerLostError):
+            raise failure.error
+        (number,) = failure.numbers
+        lost = WorkerError(f"its worker was lost again and again: {failure.error}")
+        trials.append(Trial(number, simulation_seed(method.seed, number), (), {}, {}, lost))
+    return sorted(trials, key=lambda trial: trial.number)
+
+
+def simulation_seed(seed: int, number: int) -> int:
+    """The seed of one simulation: `simulate_and_recover` with it, and else the same, has its data and first chain."""
+    words = keys.fold(keys.chain_key(seed, number), np.uint32(keys.USE_SIMULATION_SEED))
+    return int(words[0]) << 32 | int(words[1])
+
+
+def executors_of(executor: AbstractExecutor) -> tuple[AbstractExecutor, AbstractExecutor]:
+    """Return where simulations run, and where the chain of each does.
+
+    Simulations are given to workers, and each runs its chain itself; unless several devices or processes share the data
+    of one.
+    """
+    shares_data = executor.is_gang or tuple(executor.device_groups()) != (None,)
+    return (Serial(), executor) if shares_data else (executor, Serial())
+
+
+def _ranked(
+    simulation: Simulation, drawn: Draws, seed: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return, by site, the ranks of the truth, and the effective number of draws."""
+    generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
+    values = {name: (np.asarray(drawn[name][0]), truth) for name, truth in simulation.truth.items()}
+    values[LP] = np.asarray(drawn.stats["lp"][0], np.float64), np.array(simulation.log_density)
+    ranks = {name: rank(some, truth, generator) for name, (some, truth) in values.items()}
+    effective = {
+        name: ess_mean(some.reshape(1, len(some), -1).astype(np.float64))
+        for name, (some, _) in values.items()
+    }
+    return ranks, effective
