@@ -89,14 +89,14 @@ class AbstractRun(abc.ABC):
         """Description of the run, as written at its creation."""
 
     @property
-    @abc.abstractmethod
     def problems(self) -> list[str]:
-        """Sentences about damaged, missing or foreign files; none of these is ever returned as draws."""
+        """Sentences about damaged, missing or foreign files, which are never returned as draws; none by default."""
+        return []
 
     @property
-    @abc.abstractmethod
     def damaged_records(self) -> dict[str, str]:
-        """Sentences about records that are there and cannot be read, by name."""
+        """Sentences about records that are there and cannot be read, by name; none by default."""
+        return {}
 
     @property
     @abc.abstractmethod
@@ -118,13 +118,13 @@ class AbstractRun(abc.ABC):
         Their arrays may be read only when they are asked for.
         """
 
-    @abc.abstractmethod
     def last(self, chain: int) -> Segment | None:
         """Return the last valid segment of a chain, from which it can continue; None before the first."""
+        return next(reversed(self.segments(chain)), None)
 
     @abc.abstractmethod
     def stored(self, chain: int) -> dict[Phase, int]:
-        """Return how many draws of each phase are stored for a chain."""
+        """Return how many draws of each phase are stored for a chain; asked often, so it reads no arrays."""
 
     @abc.abstractmethod
     def cut(self, chain: int, num_draws: int) -> None:
@@ -141,12 +141,12 @@ class AbstractRun(abc.ABC):
         cannot hold.
         """
 
-    @abc.abstractmethod
     def mend(self) -> list[str]:
         """Set aside what is damaged, so that the run is a shorter one that is whole. Nothing is deleted.
 
-        Returns the problems that are no more. What cannot be set aside remains in `problems`.
+        Returns the problems that are no more. What cannot be set aside remains in `problems`; all does by default.
         """
+        return []
 
     @abc.abstractmethod
     def close(self) -> None:

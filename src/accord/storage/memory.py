@@ -63,14 +63,6 @@ class MemoryRun(AbstractRun):
         return self._manifest
 
     @property
-    def problems(self) -> list[str]:
-        return []
-
-    @property
-    def damaged_records(self) -> dict[str, str]:
-        return {}
-
-    @property
     def records(self) -> dict[str, object]:
         with self._lock:
             return {name: json.loads(text) for name, text in self._records.items()}
@@ -86,9 +78,6 @@ class MemoryRun(AbstractRun):
     def segments(self, chain: int) -> list[Segment]:
         with self._lock:
             return list(self._segments.get(chain, ()))
-
-    def last(self, chain: int) -> Segment | None:
-        return next(reversed(self.segments(chain)), None)
 
     def stored(self, chain: int) -> dict[Phase, int]:
         with self._lock:
@@ -110,9 +99,6 @@ class MemoryRun(AbstractRun):
         text = to_json(value)
         with self._lock:
             self._records[name] = text
-
-    def mend(self) -> list[str]:
-        return []
 
     def close(self) -> None:
         self._closed = True
