@@ -8,7 +8,7 @@ the chain alone, or on those of all chains of a population, and not on where blo
 
 import abc
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from .schedule import Update
 from .tuning import Tuning
 
 Learnt = Any
-"""A pytree of arrays that a chain carries; `step_size`, shape `()`, is the scale of its moves, shown and stored."""
+"""A `node` of arrays that a chain carries; `step_size`, shape `()`, is the scale of its moves, shown and stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Given:
 
     metric: Metric
     target_accept: Float[Array, ""] | Any
-    has_short_draws: Bool[Array, ""] | Any
+    has_short_draws: Bool[Array, ""] | Any = np.bool_(False)
 
 
 @node
@@ -80,9 +80,9 @@ class AbstractAdaptation(abc.ABC):
     def begin(self, dtype: np.dtype) -> Learnt:
         """Return what a chain has learnt before its first item; NumPy."""
 
-    @abc.abstractmethod
     def check(self, dim: int) -> None:
-        """Raise `OptionError` if a posterior has too many dimensions for it."""
+        """Raise `OptionError` if a posterior has too many dimensions for it; none has by default."""
+        del dim
 
     @abc.abstractmethod
     def at_start(self, gradient: np.ndarray) -> Fitted:
@@ -109,9 +109,13 @@ class AbstractAdaptation(abc.ABC):
     def is_settled(self, window: Window) -> bool:
         """Return whether warm-up may end, from all of its draws."""
 
-    @abc.abstractmethod
     def as_of(self, learnt: Learnt, given: Given, step_size: Any, draw: Any, num_warmup: int) -> Learnt:
-        """Return what a chain had learnt before a draw that took this step, known at a later one; NumPy."""
+        """Return what a chain had learnt before a draw that took this step, known at a later one; NumPy.
+
+        By default, that is this step size.
+        """
+        del given, draw, num_warmup
+        return replace(learnt, step_size=step_size)
 
 
 class AbstractChainAdaptation(AbstractAdaptation):

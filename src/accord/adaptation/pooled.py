@@ -55,9 +55,7 @@ class Pooled(AbstractPopulationAdaptation):
 
     def given(self, fitted: Fitted) -> Given:
         """See `AbstractAdaptation.given`."""
-        return Given(
-            fitted.metric, np.asarray(self.target_accept, fitted.metric.scale.dtype), np.bool_(False)
-        )
+        return Given(fitted.metric, np.asarray(self.target_accept, fitted.metric.scale.dtype))
 
     def due(self, num_warmup: int) -> tuple[Update, ...]:
         """See `AbstractAdaptation.due`."""
