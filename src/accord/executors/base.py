@@ -70,9 +70,12 @@ class AbstractPool(abc.ABC):
         The future raises what the function raised, or `WorkerLostError`.
         """
 
-    @abc.abstractmethod
     def end(self, future: "Future[Any]") -> bool:
-        """End the worker of a call if possible; its future then raises `WorkerLostError`."""
+        """End the worker of a call if possible; its future then raises `WorkerLostError`.
+
+        Returns whether that was possible. By default only a call that has not begun can be ended.
+        """
+        return future.cancel()
 
     @abc.abstractmethod
     def close(self) -> None:

@@ -105,10 +105,6 @@ class ThreadPool(AbstractPool):
         self._calls.put((future, function, arguments))
         return future
 
-    def end(self, future: "Future[Any]") -> bool:
-        """Do nothing, since a thread cannot be ended."""
-        return future.cancel()
-
     def close(self) -> None:
         for _ in range(self._num_workers):
             self._calls.put(None)
