@@ -12,7 +12,7 @@ from multiprocessing.connection import Client
 import numpy as np
 import pytest
 
-from accord.executors.gangs.entrance import enter
+from accord.executors.gangs.channel import enter
 from accord.executors.gangs.handshake import ANSWER_SIZE, DIGEST_SIZE, GREETING_SIZE, PROTOCOL, ProofError
 from accord.executors.gangs.messages import Hello
 

@@ -22,8 +22,7 @@ from accord.core.errors import WorkerError
 from accord.executors import WorkerLostError, surroundings_here
 from accord.executors.gangs import host_agent, member
 from accord.executors.gangs.arrivals import reason_of
-from accord.executors.gangs.channel import Channel
-from accord.executors.gangs.entrance import enter
+from accord.executors.gangs.channel import Channel, enter
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.gang_pool import GangPool
 from accord.executors.gangs.handshake import ANSWER_SIZE, DIGEST_SIZE, GREETING_SIZE, Keys, ProofError

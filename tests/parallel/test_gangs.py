@@ -18,7 +18,7 @@ from accord import infer
 from accord.core.errors import OptionError, WorkerError
 from accord.executors import WorkerLostError, surroundings_here
 from accord.executors.gangs import host_agent, member
-from accord.executors.gangs.entrance import enter
+from accord.executors.gangs.channel import enter
 from accord.executors.gangs.gang import Gang
 from accord.executors.gangs.handshake import ProofError
 from accord.executors.gangs.member_process import AbstractMemberProcess

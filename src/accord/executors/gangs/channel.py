@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import secrets
 import socket
 import threading
 import time
@@ -9,12 +10,13 @@ from collections.abc import Sequence
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
-from .handshake import Exchange
+from .handshake import NONCE_SIZE, Exchange, Role, join
 from .session import ForgedError, Session
 
 T = TypeVar("T")
 
 _STALL = 60.0  # seconds in which a message that has begun must go on
+_PATIENCE = 20.0  # seconds
 _SMALL = 2**16  # bytes; below, what is sent is one packet, and copied for it
 
 
@@ -79,6 +81,25 @@ class Channel:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # to close a socket wakes no thread that reads from it
         self._socket.close()
+
+
+def enter(place: tuple[str, int], key: bytes, role: Role, patience: float = _PATIENCE) -> Channel:
+    """Connect to a rendezvous; both ends prove that they know the key. The first message has to be a hello.
+
+    **Arguments**: `patience`, seconds that the other end has for its part. **Raises** `ProofError` if it does not know
+    the key; `EOFError` and `OSError` if it is not there, says too little, or has no room at present.
+    """
+    if not key:
+        raise ValueError("without a key nothing can be proven")
+    until = time.monotonic() + patience
+    own = socket.create_connection(place, timeout=patience)
+    try:
+        notice_loss(own)
+        keys = settle(join(key, role, secrets.token_bytes(NONCE_SIZE)), own, until)
+    except BaseException:
+        own.close()
+        raise
+    return Channel(own, Session(keys))
 
 
 def heard_among(channels: Sequence[Channel], seconds: float) -> list[Channel]:

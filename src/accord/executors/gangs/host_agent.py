@@ -5,8 +5,7 @@ import time
 from collections.abc import Mapping
 
 from ...core.errors import OptionError, WorkerError
-from .channel import Channel
-from .entrance import enter
+from .channel import Channel, enter
 from .handshake import ProofError
 from .member_process import LocalMemberProcess
 from .messages import KEY, End, Ended, Hello, Launch, Leave, address_of, key_here

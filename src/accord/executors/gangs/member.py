@@ -19,8 +19,7 @@ from typing import Any
 import jax
 
 from ..calls import Call, answer, has_error
-from .channel import Channel
-from .entrance import enter
+from .channel import Channel, enter
 from .handshake import ProofError
 from .messages import KEY, Answer, Hello, Keep, Orders, Ready, Work, address_of, key_here
 from .session import ForgedError
