@@ -13,7 +13,7 @@ from scipy import sparse, stats
 
 import accord.distributions as dist
 from accord.core.errors import DistributionError
-from accord.distributions.multivariate.normal.normal_score import ndtri_exp
+from accord.distributions.multivariate.normal.copula import ndtri_exp
 
 
 @pytest.mark.parametrize("concentration", [0.75, 2.5])

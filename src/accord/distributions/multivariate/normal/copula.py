@@ -1,5 +1,6 @@
 """Define Gaussian copulas: vectors with given marginal distributions and normal dependence."""
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -13,10 +14,16 @@ from ...base import AbstractDistribution, Shape
 from ...constraint import Constraint, Independent
 from ...parameters import exactly_one
 from ...special import ndtr
+from ...special.basic.error_function import erfcx
 from ...special.basic.linear import first_given, log_diagonal, lower_factor, multiply, solve_lower
+from ...special.normal.normal import ndtri
 from ...univariate.interval.interval import Beta
 from ..matrices.triangular import choose_events
-from .normal_score import ndtri_exp
+
+_ROOT_HALF = math.sqrt(0.5)
+_ROOT_HALF_PI = math.sqrt(math.pi / 2)
+# Below this the tail is so far that Newton's steps start from its asymptotic form.
+_FAR = -50.0
 
 
 class AbstractGaussianCopula(AbstractDistribution):
@@ -176,3 +183,23 @@ def _normal_scores(log_below: jax.Array, log_above: jax.Array) -> jax.Array:
     nearer = jnp.where(nearer == -jnp.inf, least, nearer)
     score = ndtri_exp(jnp.minimum(nearer, float(np.log(0.5))))
     return jnp.where(is_lower, score, -score)
+
+
+@jax.custom_jvp
+def ndtri_exp(log_q: jax.Array) -> jax.Array:
+    """Compute the standard normal quantile of exp(log_q), for a finite log_q of at most log(1/2)."""
+    is_far = log_q < _FAR
+    near = ndtri(jnp.exp(jnp.where(is_far, -1.0, log_q)))
+    y = jnp.where(is_far, log_q, _FAR)
+    z = -jnp.sqrt(-2.0 * (y + 0.5 * jnp.log(-4.0 * math.pi * y)))
+    for _ in range(3):
+        ratio = erfcx(-_ROOT_HALF * z)
+        z = z - (jnp.log(0.5 * ratio) - 0.5 * z * z - y) * (_ROOT_HALF_PI * ratio)
+    return jnp.where(is_far, z, near)
+
+
+@ndtri_exp.defjvp
+def _ndtri_exp_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[jax.Array, jax.Array]:
+    (log_q,), (log_q_dot,) = primals, tangents
+    z = ndtri_exp(log_q)
+    return z, _ROOT_HALF_PI * erfcx(-_ROOT_HALF * z) * log_q_dot
