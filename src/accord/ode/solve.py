@@ -6,11 +6,12 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from ..bijectors import float_type
+from ..bijectors import float_type, is_concrete
+from ..core.errors import ModelError, OptionError
 from ..core.options import checks_options, positive_count
-from .checks import check_slope, check_times
 from .sensitivities import Problem, solve_along
 from .stepping import Stepping, solver_for
 from .traced_slope import TracedSlope
@@ -77,8 +78,8 @@ def solve(
     solver = solver_for(method)
     dtype = float_type(times, t0, *filter(eqx.is_array_like, jax.tree.leaves((y0, args))))
     start = jax.tree.map(lambda a: jnp.asarray(a, dtype), y0)
-    check_times(t0, times)
-    check_slope(slope, start, args, dtype)
+    _check_times(t0, times)
+    _check_slope(slope, start, args, dtype)
     usual = _TOLERANCES[dtype.itemsize]
     stepping = Stepping(
         solver,
@@ -107,3 +108,32 @@ def _in_order(times: jax.Array, t0: jax.Array) -> jax.Array:
     in_order = jax.lax.cummax(jnp.maximum(times, t0))
     # Keep `times` itself: for equal times a maximum takes half of its derivative from each.
     return jnp.where(in_order == times, times, jax.lax.stop_gradient(in_order))
+
+
+def _check_times(t0: Any, times: Any) -> None:
+    """Raise `OptionError` for times known now that decrease or come before `t0`, and for other shapes."""
+    if np.ndim(times) != 1 or np.shape(times) == (0,) or np.ndim(t0) != 0:
+        raise OptionError(
+            f"ode.solve: times must have shape (n,), n at least 1, and t0 must be a number; got shapes "
+            f"{np.shape(times)} and {np.shape(t0)}."
+        )
+    if not (is_concrete(t0) and is_concrete(times)):
+        return
+    whole = np.concatenate([np.reshape(t0, 1), np.asarray(times)])
+    if not (np.diff(whole) >= 0).all():
+        at = int(np.argmin(np.diff(whole) >= 0))
+        raise OptionError(
+            f"ode.solve: times[{at}] is {whole[at + 1]:g}, below the preceding {whole[at]:g}"
+            f"{' (t0)' * (at == 0)}. Sort the times, and give the state at or before the first of them as y0."
+        )
+
+
+def _check_slope(slope: Callable[..., Any], start: Any, args: Any, dtype: Any) -> None:
+    """Raise `ModelError` for a slope whose shape differs from the state's."""
+    found = jax.eval_shape(lambda t, y: slope(t, y, args), jax.ShapeDtypeStruct((), dtype), start)
+    shapes = [jax.tree.map(lambda a: tuple(a.shape), tree) for tree in (found, start)]
+    if shapes[0] != shapes[1]:
+        raise ModelError(
+            f"ode.solve: the slope returns shapes {shapes[0]}, but the state has shapes {shapes[1]}. Return one number "
+            "for each number of the state: `jnp.stack([...])` makes an array of several."
+        )
