@@ -19,7 +19,6 @@ from ..report.sketch import terminal_ramp
 from ..runs.interrupts import Interrupts
 from . import examples
 from .arrays import check_new, write_arrays
-from .executors import executor_named
 from .failing import INTERRUPTED, REFUSED, clipped, tell
 from .options import (
     ChainCount,
@@ -34,11 +33,12 @@ from .options import (
     Seed,
     WarmupCount,
     WorkerCount,
+    executor_named,
+    rule_written,
     sampler_named,
+    sharing,
 )
-from .rules import rule_written
 from .running import FAILED, bind, conclude, refuse_unusable, sample_into
-from .shares import sharing
 from .source import import_model
 from .tables import summary_as_json
 
