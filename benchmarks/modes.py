@@ -26,7 +26,7 @@ _TOLERANCE = 1e-8  # of the gradient, for optax
 def by_accord(density: LogDensity, places: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Heights reached, lines searched and evaluations."""
     found = climb(jax.value_and_grad(lambda x: log_posterior(density, x)), places, jnp.int32(MAX_STEPS))
-    return found.value, found.num_steps, found.num_evaluations
+    return found.state.point.log_density, found.state.num_lines, found.num_evaluations
 
 
 def by_optax(density: LogDensity, places: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

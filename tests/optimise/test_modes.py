@@ -136,8 +136,8 @@ def test_a_climb_reaches_the_end_of_a_curved_valley_beside_one_that_cannot_begin
     run = jax.jit(jax.vmap(lambda rows: climb(jax.value_and_grad(valley), rows, 500)))
     with jax.enable_x64(True):
         found = run(places)
-    np.testing.assert_array_equal(found.is_settled, [True, False, True])
-    np.testing.assert_allclose(found.position[np.array([0, 2])], 1, atol=1e-4)
+    np.testing.assert_array_equal(found.state.is_settled, [True, False, True])
+    np.testing.assert_allclose(found.state.point.position[np.array([0, 2])], 1, atol=1e-4)
     assert np.all(found.num_evaluations < 400)
     assert found.num_evaluations[1] == 10
 

@@ -45,16 +45,17 @@ class Climbs:
 def climbing(
     density: LogDensity, objective: Objective, candidates: np.ndarray
 ) -> Callable[[np.ndarray, int], Climbs]:
-    """Compile climbs from candidates of this shape, `(start, place, dim)`, in so many steps at most."""
+    """Compile climbs from candidates of this shape, `(start, candidate, dim)`, in so many steps at most."""
 
     def climbs(density: LogDensity, candidates: Any, max_steps: Any) -> dict[str, Any]:
         evaluate = jax.value_and_grad(lambda position: objective(density, position))
         ends = jax.vmap(lambda places: climb(evaluate, places, max_steps))(candidates)
+        found = ends.state
         return {
-            "positions": ends.position,
-            "heights": jnp.where(jnp.isfinite(ends.value), ends.value, jnp.nan),
-            "is_settled": ends.is_settled,
-            "num_steps": ends.num_steps,
+            "positions": found.point.position,
+            "heights": jnp.where(jnp.isfinite(found.point.log_density), found.point.log_density, jnp.nan),
+            "is_settled": found.is_settled,
+            "num_steps": found.num_lines,
         }
 
     program = compile_alone(density, climbs, candidates, np.int32(0))
