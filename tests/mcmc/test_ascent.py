@@ -73,7 +73,7 @@ def test_a_climb_ends_within_a_nat_of_the_top(name: str, dtype: str) -> None:
     top = 0.0 if name != "bounded" else float(bounded(jnp.full(dim, 1 - 1 / 0.1)))
     assert all(each.has_arrived for each in climbs)
     assert max(top - each.height for each in climbs) < 1.0
-    assert {each.position.dtype.name for each in climbs} == {dtype}
+    assert {each.end.position.dtype.name for each in climbs} == {dtype}
 
 
 def test_climbs_do_not_depend_on_each_other() -> None:
@@ -81,7 +81,7 @@ def test_climbs_do_not_depend_on_each_other() -> None:
     together, num_calls = climb(banana, places)
     alone = [climb(banana, places[[number]]) for number in range(4)]
     for one, ([other], _) in zip(together, alone, strict=True):
-        np.testing.assert_array_equal(one.position, other.position)
+        np.testing.assert_array_equal(one.end.position, other.end.position)
     assert num_calls == max(count for _, count in alone)
 
 
@@ -137,7 +137,7 @@ def test_what_is_no_top_has_no_mass_that_is_known() -> None:
     with jax.enable_x64(True):
         climbs, num_calls = climb(funnel, np.random.default_rng(7).uniform(-2, 2, (5, 9)))
         assert num_calls <= MAX_TURNS
-        assert all(np.isnan(mass(funnel, each.position)) for each in climbs)
+        assert all(np.isnan(mass(funnel, each.end.position)) for each in climbs)
         assert np.isnan(mass(lambda x: x[0] ** 2 - x[1] ** 2, np.zeros(2)))
         assert np.isnan(mass(lambda x: -jnp.sum(x**2), np.full(2, 3.0)))
 
