@@ -1,12 +1,18 @@
-"""Find points where a posterior has its mass: climb a little, then walk by Hamiltonian Monte Carlo on the host."""
+"""Find points where a posterior has its mass: climb a little, then walk by Hamiltonian Monte Carlo on the host.
 
-import contextlib
+The walk is so short that compiling the steps of a kernel would take longer: half a second, and then a call of a program
+before and after each gradient.
+"""
+
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ...kernels import Point
+from ...optimise.lbfgs import LBFGS
 from .evaluator import Evaluator
 
 _CLIMB = 60  # evaluations; short, since a density may have no maximum
@@ -44,27 +50,19 @@ class Typical:
 
 
 def _climb(whole: Evaluator, start: np.ndarray) -> np.ndarray:
-    from scipy.optimize import minimize  # a quarter of a second, which `import accord` has no use for
+    def at(position: np.ndarray) -> Point:
+        position = position.astype(start.dtype)
+        numbers: Any = [np.asarray(each, float) for each in (position, *whole.value_and_grad(position))]
+        return Point(*numbers)
 
-    began = time.perf_counter()
-    seen: list[tuple[float, np.ndarray]] = [(-np.inf, start)]
-
-    def downhill(position: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = map(np.asarray, whole.value_and_grad(position.astype(start.dtype)))
-        if time.perf_counter() - began > _ENOUGH:
-            raise _EnoughError
-        if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-            return 1e30, np.zeros_like(position)
-        seen.append((float(value), position.astype(start.dtype)))
-        return -float(value), -gradient.astype(float)
-
-    with contextlib.suppress(_EnoughError):
-        minimize(downhill, start.astype(float), jac=True, method="L-BFGS-B", options={"maxfun": _CLIMB})
-    return max(seen, key=lambda each: each[0])[1]
-
-
-class _EnoughError(Exception):
-    """Error that ends a walk when its time is over."""
+    began, search = time.perf_counter(), LBFGS(epsilon=float(np.finfo(start.dtype).eps))
+    with np.errstate(all="ignore"):  # slopes may be as large as numbers can be
+        state = search.init(at(start))
+        for _ in range(_CLIMB):
+            if state.is_over or time.perf_counter() - began > _ENOUGH:
+                break
+            state = search.tell(state, at(search.ask(state)))
+    return np.asarray(state.point.position, start.dtype)
 
 
 def _shape(whole: Evaluator, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
