@@ -1,5 +1,8 @@
 """Find the mode of a posterior, or the maximum of a likelihood, with standard errors."""
 
+import itertools
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...core import keys
@@ -9,9 +12,12 @@ from ...core.options import checks_options, positive_count
 from ...core.precision import Precision, float_dtype, scope
 from ...core.tree import kept
 from ...density import LogDensity
+from ...diagnose.explained_starts import explain_start
 from ...executors.pools import one_blas_thread
 from ...language import Model
+from ...mcmc.start.base import AbstractPoints
 from ...mcmc.start.choose import Init, start_of
+from ...mcmc.start.search import StartFailedError
 from ...programs.standalone import check_traced
 from ...report import tell
 from ...report.labels import scalar_labels
@@ -25,6 +31,8 @@ from .starts import climbs_from
 from .surface import OBJECTIVES, Climbs, heights
 from .uncertainty import Errors
 from .view import View, viewing
+
+_NUM_CANDIDATES = 10  # of which a climb takes the best to begin with, like a chain
 
 
 @checks_options
@@ -78,11 +86,29 @@ def find_mode(
     with scope(density.program.precision), one_blas_thread():
         check_traced(density)
         points = start.points(density, int(seed), range(count))
-        climbs = climbs_from(density, OBJECTIVES[estimator], points, int(seed), count, max_steps)
+        rounds = _candidates(points, int(seed), count, density.dim)
+        climbs = climbs_from(density, OBJECTIVES[estimator], rounds, max_steps)
+        if np.all(np.isnan(climbs.heights)):
+            dtype = float_dtype(density.program.precision)
+            first = points.position(int(seed), 0, 0, density.dim).astype(dtype)
+            failure = StartFailedError(0, first, points.num_tries(0), points.origin, "start")
+            raise explain_start(density, failure)
         mode = _described(_found(density, estimator, climbs, max_steps))
     if not quiet:
         tell(mode.notices)
     return mode
+
+
+def _candidates(points: AbstractPoints, seed: int, count: int, dim: int) -> Iterator[np.ndarray]:
+    """Yield the first ten candidates of each start, then the next ten, shape `(start, candidate, dim)`."""
+    tries = [points.num_tries(start) for start in range(count)]
+    for first in range(0, max(tries), _NUM_CANDIDATES):
+        found = np.full((count, _NUM_CANDIDATES, dim), np.nan)
+        for start, number in itertools.product(range(count), range(_NUM_CANDIDATES)):
+            if first < tries[start]:
+                attempt = min(first + number, tries[start] - 1)
+                found[start, number] = points.position(seed, start, attempt, dim)
+        yield found
 
 
 def _found(density: LogDensity, estimator: str, climbs: Climbs, max_steps: int) -> Found:

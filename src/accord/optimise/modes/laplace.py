@@ -16,7 +16,6 @@ from ...core.tracebacks import entry_points
 from ...core.tree import kept
 from ...density import LogDensity
 from ...executors.pools import one_blas_thread
-from ...mcmc.start.table import TablePoints
 from .information import Information, sharpened
 from .starts import climbs_from
 from .surface import heights, in_batches
@@ -112,8 +111,7 @@ def approximate(density: LogDensity, position: np.ndarray, draws: int, seed: int
 def _peak(density: LogDensity, position: np.ndarray) -> tuple[View, Information]:
     """The maximum of the density of unconstrained numbers, which is another one than that of the values."""
     epsilon = float(np.finfo(float_dtype(density.program.precision)).eps)
-    points = TablePoints("at the mode", {0: position[None]})
-    climbs = climbs_from(density, LogDensity.__call__, points, 0, 1, _MAX_STEPS)
+    climbs = climbs_from(density, LogDensity.__call__, [position[None, None]], _MAX_STEPS)
     view = sharpened(viewing(density, LogDensity.__call__), climbs.positions[0], epsilon)
     information = None
     if view.is_known:

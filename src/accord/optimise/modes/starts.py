@@ -1,67 +1,46 @@
 """Climb from several starts, and return the end of each climb."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 
 import numpy as np
 
 from ...core.precision import float_dtype
 from ...density import LogDensity
-from ...diagnose.explained_starts import explain_start
-from ...mcmc.start.base import AbstractPoints
-from ...mcmc.start.search import StartFailedError
 from .surface import Climbs, Objective, climbing
-
-_NUM_PLACES = 10  # of which a climb takes the best to begin with, like a chain
 
 
 def climbs_from(
-    density: LogDensity,
-    objective: Objective,
-    points: AbstractPoints,
-    seed: int,
-    count: int,
-    max_steps: int,
+    density: LogDensity, objective: Objective, rounds: Iterable[np.ndarray], max_steps: int
 ) -> Climbs:
-    """Climb from `count` starts, each from the best of the first ten of its places, or of the next ten, and so on.
+    """Climb from each start, beginning at the best candidate of the first round that has a finite one.
 
-    Starts that have the same places are one.
+    Heights are NaN for a start without a finite candidate.
 
-    **Raises** `InitializationError` where no place of any start is finite.
+    **Arguments**
+    - `rounds`: candidates, each of shape `(start, candidate, dim)`; NaN for a start that has no more. Later rounds are
+      taken only if they are needed. Starts with the same candidates in the first round are one.
     """
-    dtype = float_dtype(density.program.precision)
-
-    def places(start: int, first: int) -> np.ndarray:
-        last = points.num_tries(start) - 1
-        tries = [min(first + place, last) for place in range(_NUM_PLACES)]
-        return np.stack([points.position(seed, start, each, density.dim) for each in tries]).astype(dtype)
-
-    candidates = np.stack([places(start, 0) for start in range(count)])
-    if all(np.array_equal(each, candidates[0]) for each in candidates):
-        candidates = candidates[:1]
-    count = len(candidates)
-    run = climbing(density, objective, candidates)
-    found = run(candidates, max_steps)
-    most = max(points.num_tries(start) for start in range(count))
-    for first in range(_NUM_PLACES, most, _NUM_PLACES):
-        missing = [s for s in range(count) if np.isnan(found.heights[s]) and first < points.num_tries(s)]
-        if not missing:
+    dtype, later = float_dtype(density.program.precision), iter(rounds)
+    first = next(later).astype(dtype)
+    if all(np.array_equal(each, first[0]) for each in first):
+        first = first[:1]
+    run = climbing(density, objective, first)
+    found = run(first, max_steps)
+    while np.any(missing := np.isnan(found.heights)):
+        candidates = next(later, None)
+        if candidates is None:
             break
-        # The others stay where they are: a climb without a finite place is over at once.
-        candidates[:] = np.nan
-        for start in missing:
-            candidates[start] = places(start, first)
-        found = _with(found, run(candidates, max_steps), missing)
-    if np.all(np.isnan(found.heights)):
-        tried = points.num_tries(0)
-        failure = StartFailedError(0, places(0, 0)[0], tried, points.origin, "start")
-        raise explain_start(density, failure)
+        # The others stay where they are: a climb without a finite candidate is over at once.
+        candidates = np.where(missing[:, None, None], candidates[: len(first)], np.nan)
+        found = _with(found, run(candidates.astype(dtype), max_steps), missing)
     return found
 
 
-def _with(old: Climbs, new: Climbs, rows: list[int]) -> Climbs:
-    """The old ones, and new ones in some rows."""
+def _with(old: Climbs, new: Climbs, is_new: np.ndarray) -> Climbs:
+    """Take some rows from the new climbs; `is_new` has shape `(start,)`."""
     parts = {}
     for field in fields(Climbs):
         parts[field.name] = np.array(getattr(old, field.name))
-        parts[field.name][rows] = getattr(new, field.name)[rows]
+        parts[field.name][is_new] = getattr(new, field.name)[is_new]
     return Climbs(**parts)
