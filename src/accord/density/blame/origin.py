@@ -10,9 +10,8 @@ from jax.extend import core
 from ...core.versions import parts_of_scan
 from ..flat import Flat, Step, flatten
 from ..quick import quickly
-from .discarded import meets_a_discarded_zero
 from .record import fetch, holds_bad, record, value_of
-from .way import origins_of, way_back
+from .way import meets_a_discarded_zero, origins_of, way_back
 
 MAX_TURNS = 5_000
 """The most turns of a loop that are examined."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from . import remedies
-from .case import Case
 from .operation import CONSTANT, RULE
+from .remedies import Case
 from .result import OWN, Blame, Operation
 
 FAR = -1e6

@@ -1,6 +1,10 @@
-"""Search the program of a model's terms and their derivatives for the first number that is not finite."""
+"""Search the program of a model's terms and their derivatives for the first number that is not finite.
 
-from collections.abc import Mapping
+Each term is differentiated alone, and a group of them together where there are many. One vector-Jacobian product for
+each row would not do: where a derivative is infinite, zero times it is NaN, and all rows would look bad.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +13,13 @@ import numpy as np
 from jax.extend import core
 
 from ..flat import MAX_STEPS, TooLongError
+from ..quick import quickly
 from .operation import CONSTANT, operation_of, written_names
 from .origin import origin_of
 from .result import OWN, Operation
-from .through import bad_rows, only
 from .whole import Whole
+
+_AT_ONCE = 8  # groups of terms, each with a gradient of its own in one program
 
 Found = tuple[Operation | None, tuple[str, ...]]
 """An operation, and remarks on what was cut off."""
@@ -56,7 +62,7 @@ class Search:
 
     def bad_rows(self) -> dict[str, np.ndarray]:
         """Return, by site, the derivative of its term by the position, where that is not finite."""
-        rows = bad_rows(self.closed, self.arguments)
+        rows = _bad_rows(self.closed, self.arguments)
         return {self.sites[number]: row for number, row in rows.items()}
 
     def of_derivative(self, site: str, written: Written) -> Found:
@@ -66,7 +72,7 @@ class Search:
         return self._found(gradient(*self.arguments), site, written, written_names(program))
 
     def _only(self, site: str) -> core.ClosedJaxpr:
-        return only(self.closed, [self.sites.index(site)])
+        return _only(self.closed, [self.sites.index(site)])
 
     def _found(self, closed: core.ClosedJaxpr, site: str, written: Written, names: dict[Any, str]) -> Found:
         try:
@@ -98,3 +104,50 @@ def _of_site(operation: Operation, site: str, written: Written) -> Operation | N
         return None
     where, distribution = written.get(site, ("", ""))
     return replace(operation, where=where, owner=f"{OWN} {distribution}" if distribution else operation.owner)
+
+
+def _bad_rows(closed: core.ClosedJaxpr, arguments: Sequence[Any]) -> dict[int, np.ndarray]:
+    """Return the derivatives by the first argument that are not finite, by the number of the result."""
+    found: dict[int, np.ndarray] = {}
+    groups = _parts(range(len(closed.jaxpr.outvars)))
+    while groups:
+        now, groups = groups[:_AT_ONCE], groups[_AT_ONCE:]
+        run = quickly(_gradients([_only(closed, group) for group in now]))
+        for group, gradient in zip(now, map(np.asarray, run(*arguments)), strict=True):
+            if np.all(np.isfinite(gradient)):
+                continue
+            if len(group) == 1:
+                found[group[0]] = gradient
+            else:
+                groups += _parts(group)
+    return dict(sorted(found.items()))
+
+
+def _only(closed: core.ClosedJaxpr, outputs: Sequence[int]) -> core.ClosedJaxpr:
+    """Keep the program of some results, without what only the others need."""
+    jaxpr = closed.jaxpr
+    results = [jaxpr.outvars[number] for number in outputs]
+    needed = {each for each in results if not isinstance(each, core.Literal)}
+    eqns = []
+    for eqn in reversed(jaxpr.eqns):
+        if needed.isdisjoint(eqn.outvars) and not eqn.effects:
+            continue
+        eqns.append(eqn)
+        needed.update(each for each in eqn.invars if not isinstance(each, core.Literal))
+    shorter = core.Jaxpr(jaxpr.constvars, jaxpr.invars, results, eqns[::-1], jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(shorter, closed.consts)
+
+
+def _parts(numbers: Sequence[int]) -> list[list[int]]:
+    parts = np.array_split(np.asarray(numbers), min(len(numbers), _AT_ONCE))
+    return [[int(number) for number in part] for part in parts]
+
+
+def _gradients(programs: Sequence[core.ClosedJaxpr]) -> Callable[..., list[Any]]:
+    """Build a function that takes the gradient of the sum of each program's results."""
+
+    def total(position: Any, program: core.ClosedJaxpr, rest: Sequence[Any]) -> Any:
+        first, *others = core.jaxpr_as_fun(program)(position, *rest)
+        return sum(others, start=first)
+
+    return lambda position, *rest: [jax.grad(total)(position, program, rest) for program in programs]
