@@ -9,7 +9,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import handlers
 from accord.density import LogDensity
-from accord.diagnose.checks.cheap import cheap_checks
+from accord.diagnose.background_checks import cheap_checks
 from accord.diagnose.checks.dependence import Dependence
 
 X = np.arange(4.0)

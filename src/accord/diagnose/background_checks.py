@@ -6,7 +6,10 @@ from concurrent.futures import Future
 from ..core.notice import Notice
 from ..density import LogDensity
 from ..executors import ThreadPool
-from .checks.cheap import cheap_checks
+from .checks.dependence import Dependence
+from .checks.hidden import check_hidden
+from .checks.repeatable import check_repeatable
+from .checks.structure import prior_only, unused_data
 
 _PATIENCE = {False: 60.0, True: 1.0}  # seconds, by whether the run was interrupted
 
@@ -39,6 +42,18 @@ class BackgroundChecks:
             return self._found.result(_PATIENCE[is_interrupted])
         except TimeoutError:
             return ()
+
+
+def cheap_checks(density: LogDensity) -> tuple[Notice, ...]:
+    """Return the findings that every run can afford: some traces of the model, without compiling.
+
+    Data that is not used or all hidden, sites of which no data says anything, and traces that differ.
+    """
+    found = [*check_hidden(density), *check_repeatable(density)]
+    dependence = Dependence.of(density)
+    if dependence is not None:
+        found += [*unused_data(density, dependence), *prior_only(density, dependence)]
+    return tuple(found)
 
 
 def _look(density: LogDensity) -> tuple[Notice, ...]:
