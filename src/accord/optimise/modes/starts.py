@@ -31,15 +31,15 @@ def climbs_from(
         candidates = next(later, None)
         if candidates is None:
             break
-        # The others stay where they are: a climb without a finite candidate is over at once.
+        # The others stay where they are: a climb without a finite candidate is over at once, and its height is NaN.
         candidates = np.where(missing[:, None, None], candidates[: len(first)], np.nan)
-        found = _with(found, run(candidates.astype(dtype), max_steps), missing)
+        found = _joined(found, run(candidates.astype(dtype), max_steps))
     return found
 
 
-def _with(old: Climbs, new: Climbs, is_new: np.ndarray) -> Climbs:
-    """Take some rows from the new climbs; `is_new` has shape `(start,)`."""
-    parts = {}
+def _joined(old: Climbs, new: Climbs) -> Climbs:
+    """Take new climbs where there are some."""
+    parts, is_new = {}, ~np.isnan(new.heights)
     for field in fields(Climbs):
         parts[field.name] = np.array(getattr(old, field.name))
         parts[field.name][is_new] = getattr(new, field.name)[is_new]
