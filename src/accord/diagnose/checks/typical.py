@@ -16,6 +16,7 @@ from ...optimise.lbfgs import LBFGS
 from .evaluator import Evaluator
 
 _CLIMB = 60  # evaluations; short, since a density may have no maximum
+_LEAST_GAIN = 0.05  # nats
 _MAX_DIM = 64  # up to which curvature is taken from differences of the gradient
 _BURN_IN, _KEPT = 30, 40  # trajectories
 _ENOUGH = 2.0  # seconds, for each of climbing and walking
@@ -57,12 +58,14 @@ def _climb(whole: Evaluator, start: np.ndarray) -> np.ndarray:
 
     began, search = time.perf_counter(), LBFGS(epsilon=float(np.finfo(start.dtype).eps))
     with np.errstate(all="ignore"):  # slopes may be as large as numbers can be
-        state = search.init(at(start))
+        state = begun = search.init(at(start))
         for _ in range(_CLIMB):
             if state.is_over or time.perf_counter() - began > _ENOUGH:
                 break
             state = search.tell(state, at(search.ask(state)))
-    return np.asarray(state.point.position, start.dtype)
+    # Where a density is so wide that nothing is gained, a climb leads nowhere.
+    is_higher = state.point.log_density > begun.point.log_density + _LEAST_GAIN
+    return np.asarray(state.point.position, start.dtype) if is_higher else start
 
 
 def _shape(whole: Evaluator, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
