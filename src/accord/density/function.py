@@ -11,11 +11,12 @@ import numpy as np
 
 from ..core import precision as precision_scope
 from ..core.errors import DataError
+from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language.messages.places import note_function
 from ..language.naming import check_text
 from .layout import Entry, Layout
-from .program import AbstractProgram, pieces_of
+from .program import AbstractProgram, View, every_site, pieces_of
 
 TERM = "log_density"
 
@@ -77,10 +78,17 @@ class FunctionProgram(AbstractProgram):
         name = getattr(function, "__name__", type(function).__name__)
         return FunctionProgram(name, function, structure, Layout(tuple(entries)), precision)
 
-    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    @property
+    def written(self) -> Callable[..., Any]:
+        """The function."""
+        return self.function
+
+    def terms_at(
+        self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any], view: View = every_site
+    ) -> dict[str, jax.Array]:
         """Return the function's value as the only term."""
-        del data
-        leaves = list(pieces_of(position, self.layout.entries).values())
+        del data, view
+        leaves = [pieces[entry.name] for entry in self.layout.entries]
         return {TERM: jnp.asarray(self.function(jtu.tree_unflatten(self.structure, leaves)))}
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -92,3 +100,11 @@ class FunctionProgram(AbstractProgram):
         """Return the leaves as they are."""
         del data
         return {name: jnp.asarray(value, jnp.result_type(float)) for name, value in values.items()}
+
+    def rebuilt(
+        self, data: Mapping[str, Any], precision: Precision | None = None
+    ) -> "tuple[FunctionProgram, dict[str, Any], tuple[Notice, ...]]":
+        """Take the function again, which may be in another precision."""
+        example = jtu.tree_unflatten(self.structure, [np.zeros(entry.shape) for entry in self.layout.entries])
+        program = FunctionProgram.from_function(self.function, example, precision or self.precision)
+        return program, dict(data), ()

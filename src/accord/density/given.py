@@ -8,16 +8,13 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from ..core import precision as precision_scope
-from ..core.errors import ModelError
 from ..core.tree import shapes
 from ..language import Site
 from ..language.choice import AbstractChoice
 from .eliminate.normal.separation import check_places
-from .function import FunctionProgram
 from .latent import bijector_of, concrete, sites_of
 from .logdensity import LogDensity
 from .program import FromPosition, Given, ModelProgram
-from .rows.row_files import in_memory
 
 
 def position_with(
@@ -38,16 +35,12 @@ def position_with(
     given = {name: jnp.asarray(value, elsewhere.dtype) for name, value in values.items()}
     whole = density.program.whole
     if whole is not None:
-        data = in_memory(density.data)
+        data = density.program.whole_data(density.data)
         _check_separate(density, whole, data, given, pieces)
         pieces, is_inside = _of_model(whole, data, given, pieces)
-    elif isinstance(density.program, FunctionProgram):
+    else:
         is_inside = {name: jnp.all(jnp.isfinite(value)) for name, value in given.items()}
         pieces |= given
-    else:
-        raise ModelError(
-            f"{density.program.name!r} has been cut into blocks; take the whole model's density."
-        )
     return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in density.layout.entries]), is_inside
 
 

@@ -98,6 +98,11 @@ class Layout:
         return tuple(entry for entry in self.sites if entry.kind in ("latent", "collapsed", "deterministic"))
 
     @property
+    def collapsed(self) -> tuple[str, ...]:
+        """The names of sites that have been integrated out."""
+        return tuple(entry.name for entry in self.sites if entry.kind == "collapsed")
+
+    @property
     def marginal(self) -> "Layout":
         """The layout of positions that lack the sites which are to be integrated out."""
         sites: list[Entry] = []

@@ -20,11 +20,10 @@ from ..language import Model
 from ..language.shapes import check_real
 from .checks import non_finite_message
 from .data import check_names, convert
-from .eliminate.collapsed import collapsed
 from .function import FunctionProgram
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram
-from .rows.chunked import in_chunks
+from .stages import staged
 
 
 @entry_points
@@ -68,7 +67,7 @@ class LogDensity(eqx.Module):
         without data to make its prior proper.
         """
         program, data, notices = ModelProgram.from_model(model, precision)
-        return LogDensity(data, collapsed(program, data) or in_chunks(program), notices)
+        return LogDensity(data, staged(program, data), notices)
 
     @staticmethod
     def from_function(
@@ -180,7 +179,7 @@ class LogDensity(eqx.Module):
         is_left = not new or any(isinstance(value, Tracer) for value in every.values())
         if not (is_same_program and (is_left or self.program.can_check)):
             program, arrays, notices = self.program.rebuilt({**self.data, **self.constants, **new})
-            return LogDensity(arrays, program, notices)
+            return LogDensity(arrays, staged(program, arrays), notices)
         found = self.program.check(every)
         if is_left:
             return LogDensity(every, self.program, self.notices)

@@ -13,7 +13,6 @@ from ..eliminate.collapsed import CollapsedProgram
 from ..layout import Layout
 from ..logdensity import LogDensity
 from ..quick import quickly
-from ..rows.row_files import in_memory
 from .result import BadDerivative, BadTerm, Blame
 from .rules import choose
 from .search import Search
@@ -37,8 +36,9 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
     """
     precision = log_density.program.precision
     with precision_scope.scope(precision):
-        if isinstance(log_density.program, CollapsedProgram):
-            return _of_collapsed(log_density, log_density.program, position)
+        collapsed = log_density.program.stage(CollapsedProgram)
+        if collapsed is not None:
+            return _of_collapsed(log_density, collapsed, position)
         whole = Whole.of(log_density)
         position = np.asarray(position, precision_scope.float_dtype(precision))
         layout = log_density.layout
@@ -84,12 +84,12 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
         return program.whole_position(position, jnp.where(jnp.isfinite(mean), mean, jnp.zeros_like(mean)))
 
     position = np.asarray(position, precision_scope.float_dtype(program.precision))
-    data = in_memory(density.data)
+    data = density.program.whole_data(density.data)
     found = _look(Whole(program, data), program.layout, position)
     sizes = {entry.name: int(np.prod(entry.shape)) for entry in program.layout.sites}
     if found.is_finite:
         return choose(found, sizes)
-    whole = LogDensity(density.data, program.base, density.notices)
+    whole = LogDensity(data, program.base, density.notices)
     of_whole = blame(whole, np.asarray(quickly(completed)(position, data)))
     if not of_whole.is_finite:
         return replace(of_whole, log_density=found.log_density)

@@ -18,7 +18,7 @@ from ...language import Site
 from ...language.handlers.infer_config import map_of
 from ..latent import concrete
 from ..layout import Layout
-from ..program import ModelProgram, pieces_of
+from ..program import pieces_of
 from ..quick import quickly
 from .result import BadParameter, BadTerm
 from .whole import Whole
@@ -37,9 +37,9 @@ class Judged:
 
 def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float]) -> Judged:
     """Examine the sites in `bad`, which holds their log densities."""
-    program = whole.program
+    program = whole.program.whole
     kinds = dict.fromkeys(bad, "factor") | {entry.name: entry.kind for entry in layout.sites}
-    if not isinstance(program, ModelProgram):
+    if program is None:
         return Judged(tuple(BadTerm(name, "function", term) for name, term in bad.items()), (), {})
     words: dict[str, Any] = {}
 

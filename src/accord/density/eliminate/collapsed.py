@@ -9,7 +9,7 @@ are a function of the position of the others, so that they are the same however 
 import contextvars
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import jax
@@ -21,11 +21,11 @@ from ...core import keys
 from ...core import precision as precision_scope
 from ...core.errors import ModelError, SiteError
 from ...core.notice import Notice
-from ...core.precision import Precision
 from ..layout import Layout
-from ..program import AbstractProgram, ModelProgram, Recorded, pieces_of
+from ..program import AbstractProgram, ModelProgram, Recorded, View, every_site, pieces_of
 from ..rows.conditions import listed
 from ..rows.row_files import in_memory
+from ..stage import AbstractStage, AbstractStaged
 from .normal.exactness import Look, check_exact, looking
 from .normal.groups import Groups
 from .normal.independence import independent_groups
@@ -35,42 +35,44 @@ from .normal.square import Conditional, complete
 T = TypeVar("T")
 
 
-def collapsed(program: ModelProgram, data: Mapping[str, Any]) -> "CollapsedProgram | None":
-    """Build the program of the other sites; None where none is to be collapsed.
+@dataclass(frozen=True)
+class Eliminate(AbstractStage):
+    """Integrate out the sites that are to be collapsed."""
 
-    **Raises** `SiteError` where that is not exact, is too much, or meets a plate with a chunk; `ModelError` where no
-    other unknown is left, and for data that JAX is tracing.
-    """
-    layout = program.layout
-    if not layout.to_collapse:
-        return None
-    which = listed(layout.to_collapse)
-    if not layout.marginal.entries:
-        raise ModelError(
-            f"handlers.collapse: {which} are all the unknowns of the model {program.name!r}, so that nothing is left "
-            "to sample: their posterior is a normal distribution, and known. Leave one of them out."
-        )
-    if layout.chunked is not None:
-        plate, chunk = layout.chunked
-        raise SiteError(
-            f"handlers.collapse: {which} cannot be integrated out where the plate {plate!r} has chunk={chunk}: second "
-            "derivatives of all rows are needed at once. Leave `chunk=` out, or the sites out of `handlers.collapse`."
-        )
-    if any(isinstance(value, Tracer) for value in data.values()):
-        raise ModelError(
-            f"handlers.collapse: whether {which} can be integrated out is seen from the model's data, which a "
-            "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density outside, "
-            "and give it the traced data by `density.with_data({...})`."
-        )
-    groups = _at_once(independent_groups, program, in_memory(data))
-    check_supports(program, groups, data)
-    made = CollapsedProgram.of(program, groups)
-    made.check_exact(data)
-    return made
+    def is_wanted(self, layout: Layout) -> bool:
+        """Return whether there are any."""
+        return bool(layout.to_collapse)
+
+    def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram:
+        """Build the program of the other sites.
+
+        **Raises** `SiteError` where that is not exact or is too much; `ModelError` where no other unknown is left, and
+        for data that JAX is tracing.
+        """
+        whole = program.whole
+        if whole is None:
+            return program
+        which = listed(whole.layout.to_collapse)
+        if not whole.layout.marginal.entries:
+            raise ModelError(
+                f"handlers.collapse: {which} are all the unknowns of the model {whole.name!r}, so that nothing is left "
+                "to sample: their posterior is a normal distribution, and known. Leave one of them out."
+            )
+        if any(isinstance(value, Tracer) for value in data.values()):
+            raise ModelError(
+                f"handlers.collapse: whether {which} can be integrated out is seen from the model's data, which a "
+                "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density "
+                "outside, and give it the traced data by `density.with_data({...})`."
+            )
+        groups = _at_once(independent_groups, whole, in_memory(data))
+        check_supports(whole, groups, data)
+        made = CollapsedProgram.of(whole, groups)
+        made.check_exact(data)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
-class CollapsedProgram(AbstractProgram):
+class CollapsedProgram(AbstractStaged):
     """A model without the sites that are collapsed; its data is that of the whole model.
 
     **Fields**: `base`, the whole model; `groups`, of entries of the sites that depend on each other; `term`, the name
@@ -79,12 +81,8 @@ class CollapsedProgram(AbstractProgram):
 
     base: ModelProgram
     groups: Groups
-    name: str
-    layout: Layout
-    precision: Precision
     term: str
     look: Look
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
     def of(base: ModelProgram, groups: Groups) -> "CollapsedProgram":
@@ -92,18 +90,15 @@ class CollapsedProgram(AbstractProgram):
         term = "collapsed"
         while term in {entry.name for entry in base.layout.sites}:
             term += "_"
-        look = looking(base, groups)
-        layout = base.layout.marginal
-        return CollapsedProgram(base, groups, base.name, layout, base.precision, term, look, base.constants)
+        return CollapsedProgram(base, groups, term, looking(base, groups))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled does not travel.
         return CollapsedProgram.of, (self.base, self.groups)
 
-    @property
-    def whole(self) -> ModelProgram:
-        """The whole model."""
-        return self.base
+    def layout_of(self, base: AbstractProgram) -> Layout:
+        """The layout of the other sites."""
+        return base.layout.marginal
 
     def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
         """Cut a position into pieces of the whole model, with zeros for the sites that are collapsed."""
@@ -112,19 +107,33 @@ class CollapsedProgram(AbstractProgram):
 
     def conditional(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
         """Find the normal distribution of the sites that are collapsed, given all others."""
-        others = self._others(position)
-
-        def log_density(z: jax.Array) -> Any:
-            first, *rest = self.base.terms_at({**others, **self.groups.unstack(z)}, data).values()
-            return sum(rest, start=first)
-
-        return complete(log_density, self.groups.num, self.groups.size, position.dtype)
+        return self._conditional(self._others(position), data, every_site)
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate the whole model's terms at the mean of the collapsed sites, and add their volume."""
         normal = self.conditional(position, data)
-        found = self.base.terms_at({**self._others(position), **self.groups.unstack(normal.mean)}, data)
-        return {**found, self.term: normal.log_volume}
+        return self._terms_around(normal, self._others(position), data, every_site)
+
+    def terms_at(
+        self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any], view: View = every_site
+    ) -> dict[str, jax.Array]:
+        """Evaluate these terms for the sites in a view."""
+        return self._terms_around(self._conditional(pieces, data, view), pieces, data, view)
+
+    def of_part(
+        self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str
+    ) -> AbstractProgram:
+        """Return the program without those of the sites that are in a part, or the model itself for none."""
+        if not hidden:
+            return self.base
+        groups = self.groups.part(hidden)
+        if not groups.are_along(rows):
+            raise SiteError(
+                f"handlers.collapse: {listed(hidden)} cannot be integrated out row by row, where {words}: entries of "
+                "different rows depend on each other given all other unknowns, so that all rows are needed at once. "
+                "Keep the rows together, or leave the sites out of `handlers.collapse`."
+            )
+        return replace(self, groups=groups)
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of those that are collapsed for each position."""
@@ -161,13 +170,6 @@ class CollapsedProgram(AbstractProgram):
         """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
         _at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
 
-    def rebuilt(
-        self, data: Mapping[str, Any]
-    ) -> "tuple[AbstractProgram, dict[str, Any], tuple[Notice, ...]]":
-        """Trace the whole model again, and examine it anew."""
-        program, arrays, notices = ModelProgram.from_model(self.base.template.marked(data), self.precision)
-        return collapsed(program, arrays) or program, arrays, notices
-
     def whole_position(self, position: jax.Array, z: jax.Array) -> jax.Array:
         """Put together a whole position, from the other sites and the stacked collapsed values."""
         pieces = {**self._others(position), **self.groups.unstack(z)}
@@ -183,6 +185,22 @@ class CollapsedProgram(AbstractProgram):
         }
         length = sum((jnp.sum(each**2) for each in noise.values()), start=jnp.zeros((), position.dtype))
         return normal.mean + normal.deviation(self.groups.stack(noise)), -0.5 * length - normal.log_volume
+
+    def _terms_around(
+        self, normal: Conditional, others: Mapping[str, jax.Array], data: Mapping[str, Any], view: View
+    ) -> dict[str, jax.Array]:
+        found = self.base.terms_at({**others, **self.groups.unstack(normal.mean)}, data, view)
+        return {**found, self.term: normal.log_volume}
+
+    def _conditional(
+        self, others: Mapping[str, jax.Array], data: Mapping[str, Any], view: View
+    ) -> Conditional:
+        def log_density(z: jax.Array) -> Any:
+            first, *rest = self.base.terms_at({**others, **self.groups.unstack(z)}, data, view).values()
+            return sum(rest, start=first)
+
+        dtype = next(iter(others.values())).dtype
+        return complete(log_density, self.groups.num, self.groups.size, dtype)
 
     def _others(self, position: jax.Array) -> dict[str, jax.Array]:
         return pieces_of(position, self.layout.entries)

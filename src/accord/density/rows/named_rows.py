@@ -7,16 +7,26 @@ import numpy as np
 
 from ...core import precision as precision_scope
 from ...core.errors import OptionError, suggest
-from ..program import ModelProgram
+from ..program import AbstractProgram, ModelProgram
 from .conditions import Traced, listed
 from .row_files import FileRows
 
 
-def num_rows_of(base: ModelProgram, data: Mapping[str, Any], shard: Mapping[str, int]) -> int:
+def model_of_rows(program: AbstractProgram) -> ModelProgram:
+    """Return the model of a program. Raises `OptionError` where it is of a function."""
+    if program.whole is None:
+        raise OptionError(
+            "shard= names arguments of a model, and this density is of a function. Sum over its data with "
+            "`accord.density.sharded_sum` there."
+        )
+    return program.whole
+
+
+def num_rows_of(program: AbstractProgram, data: Mapping[str, Any], shard: Mapping[str, int]) -> int:
     """Return the common size of what is to be cut. Raises `OptionError` where there is none."""
     sizes: dict[str, int] = {}
     for name, axis in shard.items():
-        if name in base.constants:
+        if name in program.constants:
             raise OptionError(
                 f"shard: the model needs the values of {name!r} while it is traced, so they are a constant of the "
                 "program and cannot be cut. Compute what depends on them outside of the model."
@@ -45,13 +55,13 @@ def num_rows_of(base: ModelProgram, data: Mapping[str, Any], shard: Mapping[str,
     return num_rows
 
 
-def rows_of_plate(base: ModelProgram, data: Mapping[str, Any], plate: str) -> dict[str, int]:
+def rows_of_plate(program: AbstractProgram, data: Mapping[str, Any], plate: str) -> dict[str, int]:
     """Find every argument with exactly one axis of a plate's size, and that axis.
 
     **Raises** `OptionError` where there is no such plate, where no argument has such an axis, and where one has two.
     """
-    with precision_scope.scope(base.precision):
-        sites = Traced.of(base, data).sites.values()
+    with precision_scope.scope(program.precision):
+        sites = Traced.of(model_of_rows(program), data).sites.values()
     sizes = {frame.name: frame.size for site in sites for frame in site.plates}
     if plate not in sizes:
         raise OptionError(

@@ -5,67 +5,104 @@ summed over blocks, those outside of it are counted once; an unknown in such a p
 What would make the sum something else than the whole model's log density is refused here, by the site's name.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ...core import precision as precision_scope
 from ...core.errors import AccordError, ModelError
-from ...core.precision import Precision
+from ...core.notice import Notice
 from ...core.tree import shapes as abstract
 from ...language import Site
 from ...language.site import Frame
-from ..latent import concrete
 from ..layout import Layout
-from ..program import AbstractProgram, ModelProgram, Recorded, pieces_of
-from ..reduction import term
+from ..program import AbstractProgram, View, pieces_of
+from ..stage import AbstractStage, AbstractStaged
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .conditions import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
 from .cutting import Cut
+from .eliminated import check_apart, normal_where_not
+from .file_blocks import FileBlocks
+from .named_rows import model_of_rows, num_rows_of
 
 _ROWS = "accord/rows"  # beside the data: which rows of the blocks are no copies
 
 
-@dataclass(frozen=True, eq=False)
-class ShardedProgram(AbstractProgram):
-    """A model over blocks of its rows; its data holds what is cut with blocks and pieces along two new first axes.
+@dataclass(frozen=True)
+class Shard(AbstractStage):
+    """Share the rows of some of the data out over devices.
 
-    **Fields**
-    - `base`: of the whole model.
-    - `mesh`: the devices. `shard`: by argument, the axis of its rows. `cut`: how the rows are cut.
-    - `plates`: those over the rows, by site within one of them. `own`: by unknown among them, the axis of its rows.
+    **Fields**: `mesh`, the devices; `shard`, by argument of the model, the axis of its rows; `chunk`, how many rows at
+    most a device evaluates at a time, or None.
     """
 
-    base: ModelProgram
-    name: str
-    layout: Layout
-    precision: Precision
+    mesh: Mesh
+    shard: Mapping[str, int]
+    chunk: int | None = None
+
+    def is_wanted(self, layout: Layout) -> bool:
+        """Return whether there is anything to share out."""
+        del layout
+        return bool(self.shard)
+
+    def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> "ShardedProgram":
+        """Cut the rows, of which `ShardedProgram.blocks_of` makes blocks."""
+        cut = Cut.of(num_rows_of(program, data, self.shard), self.chunk)
+        words = f"shard= shares the rows of {listed(self.shard)} out"
+        with precision_scope.scope(program.precision):
+            return ShardedProgram.of(program, data, self.mesh, dict(self.shard), cut, words)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedProgram(AbstractStaged):
+    """A program over blocks of rows; its data holds what is cut with blocks and pieces along two new first axes.
+
+    **Fields**
+    - `base`: of all rows.
+    - `mesh`: the devices. `shard`: by argument, the axis of its rows. `cut`: how the rows are cut.
+    - `plates`: those over the rows, by site within one of them. `own`: by unknown among them, the axis of its rows.
+    - `inside`, `outside`: the base for the sites of a piece that are in one of these plates, and for the others.
+    - `hidden`: shapes, in a piece, of the sites that are integrated out.
+    """
+
     mesh: Mesh
     shard: Mapping[str, int]
     cut: Cut
     plates: Mapping[str, Frame]
     own: Mapping[str, int]
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    inside: AbstractProgram
+    outside: AbstractProgram
+    hidden: Mapping[str, tuple[int, ...]]
 
     @staticmethod
     def of(
-        base: ModelProgram, data: Mapping[str, Any], mesh: Mesh, shard: dict[str, int], cut: Cut
+        base: AbstractProgram,
+        data: Mapping[str, Any],
+        mesh: Mesh,
+        shard: dict[str, int],
+        cut: Cut,
+        reason: str,
     ) -> "ShardedProgram":
-        """Compare the sites of the whole model with those of one piece, and verify that they can be summed."""
+        """Compare the sites of the whole model with those of one piece, and verify that they can be summed.
+
+        **Arguments**: `reason`, in words, why the rows are cut.
+        """
         part = dict(data)
         for name, axis in shard.items():
             shape = with_rows(np.shape(data[name]), axis, cut.size)
             part[name] = jax.ShapeDtypeStruct(shape, data[name].dtype)
-        whole = Traced.of(base, data)
+        model = model_of_rows(base)
+        whole = Traced.of(model, data)
         words = f"{cut.size} of the {cut.num_rows} rows of {listed(shard)}"
         try:
-            pieces = Traced.of(base, part)
+            pieces = Traced.of(model, part)
         except (AccordError, TypeError, ValueError) as error:  # JAX's, of shapes that do not fit
             found = next(
                 iter(str(error).splitlines()), type(error).__name__
@@ -77,23 +114,28 @@ class ShardedProgram(AbstractProgram):
                 "which has all rows: make it an argument."
             ) from error
         plates = plates_over_rows(whole, pieces, cut, words)
-        own = {name: row_axis(whole.sites[name], plates[name]) for name in plates if name in whole.shapes}
+        rows = {name: row_axis(whole.sites[name], plates[name]) for name in plates if name in whole.shapes}
+        hidden = {name: pieces.shapes[name] for name in base.layout.collapsed}
         program = ShardedProgram(
             base=base,
-            name=base.name,
-            layout=base.layout,
-            precision=base.precision,
             mesh=mesh,
             shard=shard,
             cut=cut,
             plates=plates,
-            own=own,
-            constants=base.constants,
+            own={name: axis for name, axis in rows.items() if name not in hidden},
+            inside=base.of_part({name: hidden[name] for name in hidden if name in rows}, rows, reason),
+            outside=base.of_part({name: hidden[name] for name in hidden if name not in rows}, {}, reason),
+            hidden=hidden,
         )
         dtype = precision_scope.float_dtype(base.precision)
+        shapes = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape in pieces.shapes.items()}
+
+        def terms_outside(pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+            return model.terms_at(pieces, data, program.view_outside)
+
         check_independent(
-            program.terms_outside,
-            {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape in pieces.shapes.items()},
+            terms_outside,
+            shapes,
             abstract(part),
             shard,
             {
@@ -103,6 +145,15 @@ class ShardedProgram(AbstractProgram):
                 if frame.size == cut.num_rows and name not in plates
             },
         )
+        if hidden:
+
+            def terms_inside(
+                pieces: Mapping[str, jax.Array], data: Mapping[str, Any]
+            ) -> dict[str, jax.Array]:
+                return model.terms_at(pieces, data, program.view_inside(np.ones(cut.size, bool)))
+
+            check_apart(terms_inside, shapes, abstract(part), hidden.keys() - rows.keys(), reason)
+            check_apart(terms_outside, shapes, abstract(part), hidden.keys() & rows.keys(), reason)
         return program
 
     def blocks_of(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,13 +163,6 @@ class ShardedProgram(AbstractProgram):
         }
         blocks[_ROWS] = self.cut.is_real
         return {**data, **{name: laid_out(each, self.mesh) for name, each in blocks.items()}}
-
-    def terms_outside(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Evaluate what sites outside of plates over the rows add."""
-        with concrete(self.constants):
-            sites = self.base.sites(pieces, data)
-            terms = {name: term(site) for name, site in sites.items() if name not in self.plates}
-        return {name: number for name, number in terms.items() if number is not None}
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
         """Add the terms outside of plates over the rows, once, and the others summed over blocks."""
@@ -135,24 +179,34 @@ class ShardedProgram(AbstractProgram):
         """Evaluate what each site adds, as `log_density` counts it; without derivatives."""
         parts = self._parts(position, data)
         inside, _ = collect(lambda *each: (self._terms_inside(*each), ()), self.mesh, *parts)
-        found = {**self._outside(*parts), **inside}
-        return {entry.name: found[entry.name] for entry in self.layout.sites if entry.name in found}
+        found = self._outside(*parts)
+        for name, number in inside.items():
+            found[name] = found[name] + number if name in found else number
+        order = [entry.name for entry in self.layout.sites if entry.name in found]
+        return {name: found[name] for name in dict.fromkeys([*order, *found])}
 
-    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Evaluate the terms of the whole model, in one place."""
-        return self.base.terms(position, self._joined(data))
+    def data_of_base(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Join the blocks."""
+        # Brought together first: sums over pieces would be in another order for another number of devices.
+        blocks = {name: self._in_one_place(data[name]) for name in self.shard}
+        return _without_rows(
+            {**data, **{name: self._joined(blocks[name], axis) for name, axis in self.shard.items()}}
+        )
 
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Compute the values of the whole model's sites."""
-        return self.base.values(position, self._joined(data))
+    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Count nothing: this was done before the rows were cut, and so was `check`."""
+        del position, data
+        return {}
 
-    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
-        """Evaluate the whole model."""
-        return self.base.recorded(position, self._joined(data))
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
+        """Check nothing."""
+        del data
+        return ()
 
-    def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Compute unconstrained pieces of the whole model's latent sites."""
-        return self.base.positions(values, self._joined(data))
+    @property
+    def can_check(self) -> bool:
+        """Return that nothing is missing."""
+        return True
 
     @property
     def cut_data(self) -> tuple[str, ...]:
@@ -167,21 +221,39 @@ class ShardedProgram(AbstractProgram):
         blocks = {name: data[name] for name in self.cut_data}
         return shared, own, blocks, {name: value for name, value in data.items() if name not in blocks}
 
+    def view_outside(self, sites: Mapping[str, Site]) -> Iterator[tuple[str, Site]]:
+        """Take the sites outside of plates over the rows."""
+        return ((name, site) for name, site in sites.items() if name not in self.plates)
+
+    def view_inside(self, is_real: Any) -> View:
+        """Take the sites of a piece that are in plates over the rows, without those of its rows that are copies."""
+        return lambda sites: ((name, self._without_copies(sites[name], is_real)) for name in self.plates)
+
     def _outside(self, shared: Any, own: Any, blocks: Any, common: Any) -> dict[str, jax.Array]:
         first_own, first = jax.tree.map(lambda leaf: leaf[0, 0], (own, blocks))
-        return self.terms_outside({**shared, **first_own}, _without_rows({**common, **first}))
+        pieces, data = {**shared, **first_own}, _without_rows({**common, **first})
+        return self.outside.terms_at(
+            {**pieces, **self._zeros(pieces, is_inside=False)}, data, self.view_outside
+        )
 
     def _terms_inside(self, shared: Any, own: Any, piece: Any, common: Any) -> dict[str, jax.Array]:
-        with concrete(self.constants):
-            sites = self.base.sites({**shared, **own}, _without_rows({**common, **piece}))
-            terms = {name: term(self._without_copies(sites[name], piece[_ROWS])) for name in self.plates}
-        return {name: number for name, number in terms.items() if number is not None}
+        pieces, data = {**shared, **own}, _without_rows({**common, **piece})
+        view = self.view_inside(piece[_ROWS])
+        return self.inside.terms_at({**pieces, **self._zeros(pieces, is_inside=True)}, data, view)
 
-    def _without_copies(self, site: Site, is_real: jax.Array) -> Site:
+    def _zeros(self, pieces: Mapping[str, jax.Array], *, is_inside: bool) -> dict[str, jax.Array]:
+        """Give values to the sites that are integrated out of the other part, on which this one does not depend."""
+        dtype = next(iter(pieces.values())).dtype
+        others = {name: shape for name, shape in self.hidden.items() if (name in self.plates) != is_inside}
+        return {name: jnp.zeros(shape, dtype) for name, shape in others.items()}
+
+    def _without_copies(self, site: Site, is_real: Any) -> Site:
         """Hide the entries of copied rows of a site, Jacobians included."""
         if self.cut.is_real.all():
             return site
         mask = is_real.reshape(-1, *(1,) * (-self.plates[site.name].dim - 1))
+        if site.name in self.hidden:
+            return normal_where_not(mask, site)
         log_det = site.log_det
         return replace(
             site,
@@ -189,12 +261,17 @@ class ShardedProgram(AbstractProgram):
             log_det=None if log_det is None else jnp.where(mask, log_det, jnp.zeros_like(log_det)),
         )
 
-    def _joined(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        # Brought together first: sums over pieces would be in another order for another number of devices.
+    def _in_one_place(self, blocks: Any) -> Any:
+        is_traced = isinstance(blocks, Tracer)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
-        blocks = {name: jax.lax.with_sharding_constraint(data[name], everywhere) for name in self.shard}
-        whole = {name: self.cut.joined(blocks[name], axis) for name, axis in self.shard.items()}
-        return _without_rows({**data, **whole})
+        return jax.lax.with_sharding_constraint(blocks, everywhere) if is_traced else blocks
+
+    def _joined(self, blocks: Any, axis: int) -> Any:
+        if isinstance(blocks, FileBlocks):
+            return np.asarray(blocks.rows)
+        if isinstance(blocks, Tracer):
+            return self.cut.joined(blocks, axis)
+        return np.asarray(self.cut.joined(np.asarray(blocks), axis))
 
 
 def _without_rows(data: Mapping[str, Any]) -> dict[str, Any]:

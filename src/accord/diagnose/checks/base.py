@@ -7,7 +7,6 @@ import numpy as np
 
 from ...core.notice import Notice
 from ...density import LogDensity
-from ...density.rows.sharded_program import ShardedProgram
 from ...language import Model
 from .evaluator import Evaluator
 from .survey import Survey
@@ -44,7 +43,7 @@ class Context:
     @property
     def is_chunked(self) -> bool:
         """Return whether every device evaluates some rows at a time."""
-        return isinstance(self.whole.density.program, ShardedProgram)
+        return bool(self.whole.density.program.cut_data)
 
 
 Check = Callable[[Context], Iterable[Notice]]

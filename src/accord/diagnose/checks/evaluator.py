@@ -13,7 +13,6 @@ from ...core.precision import Precision
 from ...core.versions import QUICK_CPU_OPTIONS
 from ...density import LogDensity
 from ...density.rows.blocks import using
-from ...density.rows.sharded_program import ShardedProgram
 from ...programs.placement import Placement
 
 _ENOUGH = 0.3  # seconds spent on timing, after which there are no more repetitions
@@ -41,7 +40,7 @@ class Evaluator:
     def of(density: LogDensity, precision: Precision, devices: Sequence[Any]) -> "Evaluator":
         """Make an evaluator on these devices; the data is put there once."""
         program = density.program
-        is_cut = isinstance(program, ShardedProgram)
+        is_cut = bool(program.cut_data)
         names = sorted(density.data)
         with precisions.scope(precision):
             # A single device is JAX's own choice: a model may itself spread what it computes.
@@ -65,9 +64,7 @@ class Evaluator:
             return jax.jvp(jax.grad(density.__call__), (position,), (direction,))[1]
 
         def terms(density: LogDensity, position: Any) -> Any:
-            if isinstance(program, ShardedProgram):
-                return program.summed_terms(position, density.data)
-            return density.site_terms(position)
+            return program.summed_terms(position, density.data)
 
         return Evaluator(
             density,

@@ -12,25 +12,20 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.tree import shapes
 from ...density import LogDensity
-from ...density.function import FunctionProgram
 from ...density.leaks import check_leaks
 from ...density.quick import quickly
 from ...density.rows.conditions import listed
 from ...density.rows.row_files import in_memory
 from .base import Context
-from .dependence import model_program
 from .python_state import state_seen
 
 
 def check_repeatable(density: LogDensity) -> Iterator[Notice]:
     """Trace the terms twice and compare the two, and what the function sees of Python before and after."""
-    base = model_program(density)
-    program = density.program if base is None else base
-    function = program.function if isinstance(program, FunctionProgram) else None
-    function = function if base is None else base.template.model.function
-    before = {} if function is None else state_seen(function)
+    function = density.program.written
+    before = state_seen(function)
     first, second = _traced(density), _traced(density)
-    after = {} if function is None else state_seen(function)
+    after = state_seen(function)
     changed = sorted(name for name in before if after.get(name, "") != before[name])
     if _text(first) != _text(second):
         yield _differs(density, first, second)

@@ -11,10 +11,10 @@ from ...core import precision as precisions
 from ...core.notice import Notice
 from ...core.precision import Precision, float_dtype
 from ...density import LogDensity
-from ...density.function import FunctionProgram
 from ...density.quick import quickly
+from ...density.stages import staged
 from .base import Context
-from .dependence import has_files, model_program
+from .dependence import has_files
 from .evaluator import Evaluator
 from .typical import Typical
 
@@ -105,17 +105,12 @@ def _compared(context: Context, precision: Precision) -> _Compared | None:
 def _in_precision(context: Context, precision: Precision) -> LogDensity | None:
     """Build the whole model in another precision, from the data as given if known."""
     density = context.density
-    program, base = density.program, model_program(density)
     with precisions.scope(precision):
-        if isinstance(program, FunctionProgram):
-            leaves = [np.zeros(entry.shape) for entry in program.layout.entries]
-            example = jax.tree.unflatten(program.structure, leaves)
-            return LogDensity.from_function(program.function, example, precision)
         if context.model is not None:
             return LogDensity.from_model(context.model, precision)
-        if base is None:
-            return None
-        return LogDensity.from_model(base.template.marked({**density.data, **density.constants}), precision)
+        data = {**density.data, **density.constants}
+        program, data, notices = density.program.rebuilt(data, precision)
+        return LogDensity(data, staged(program, data), notices)
 
 
 def _one_by_one(whole: Evaluator, points: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ def collapse(target: T, names: Collection[str]) -> T:
 
     **Raises** `OptionError` for what are no names; (when the model runs) `SiteError` for a name that is no latent
     sample site, for one that is discrete, bounded or reparameterised; (when its log density is made) `SiteError` where
-    it is not exact, or a plate has a `chunk`, and `ModelError` where no other unknown is left.
+    it is not exact, or needs rows together that are cut, and `ModelError` where no other unknown is left.
 
     **Source**: the marginal likelihood of linear mixed models, as in Bates et al. (2015), Journal of Statistical
     Software 67(1), section 3.

@@ -46,6 +46,17 @@ class Groups:
         """The number of entries of a group."""
         return self.num_entries // max(self.num, 1)
 
+    def part(self, shapes: Mapping[str, tuple[int, ...]]) -> "Groups":
+        """Return the groups of some of the sites, which may have fewer rows."""
+        which = [place for place, name in enumerate(self.names) if name in shapes]
+        axes = None if self.axes is None else tuple(self.axes[place] for place in which)
+        return Groups(tuple((self.names[place], shapes[self.names[place]]) for place in which), axes)
+
+    def are_along(self, rows: Mapping[str, int]) -> bool:
+        """Return whether no group has entries of two rows, which are along these axes of some sites."""
+        every = {} if self.axes is None else dict(zip(self.names, self.axes, strict=True))
+        return all(rows[name] in axes for name, axes in every.items() if name in rows)
+
     def stack(self, arrays: Mapping[str, jax.Array]) -> jax.Array:
         """Put the sites' arrays into one, shape `(num, size)`."""
         if self.axes is None:

@@ -1,0 +1,54 @@
+"""Integrate sites out of a part of the rows, where no other part depends on them."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...core.errors import SiteError
+from ...language import Site
+from ..dependence.provenance import arguments_seen
+from ..reduction import pointwise
+from .conditions import Terms, listed
+
+
+def check_apart(
+    terms: Terms,
+    shapes: Mapping[str, jax.ShapeDtypeStruct],
+    data: Mapping[str, jax.ShapeDtypeStruct],
+    hidden: Collection[str],
+    reason: str,
+) -> None:
+    """Raise `SiteError` where a term depends on `hidden`, sites that are integrated out of the other terms.
+
+    **Arguments**: `terms`, of unconstrained values and data of these shapes; `reason`, in words, why rows are cut.
+    """
+    # Sites and data may have one name.
+    others = {f"site/{name}": shape for name, shape in shapes.items() if name not in hidden}
+    others |= {f"data/{name}": shape for name, shape in data.items()}
+
+    def of_hidden(given: Mapping[str, jax.Array], within: Mapping[str, jax.Array]) -> Mapping[str, jax.Array]:
+        pieces = {name: given[f"site/{name}"] for name in shapes if name not in hidden}
+        return terms({**pieces, **within}, {name: given[f"data/{name}"] for name in data})
+
+    for name, seen in arguments_seen(of_hidden, others, {name: shapes[name] for name in hidden}).items():
+        if seen:
+            raise SiteError(
+                f"handlers.collapse: {listed(seen)} cannot be integrated out where {reason}: site {name!r} depends on "
+                "it across rows, so that second derivatives of all rows are needed at once. Keep the rows together, or "
+                f"leave {listed(seen)} out of `handlers.collapse`."
+            )
+
+
+def normal_where_not(mask: jax.Array, site: Site) -> Site:
+    """Give a site that is integrated out the density exp(-pi z**2) where a mask hides it.
+
+    Its integral is one, and so is its highest value: it adds nothing, to the term of the site or to the volume.
+    """
+    entries = pointwise(site)
+    each = -np.pi * jnp.asarray(site.value) ** 2
+    alone = each.sum(axis=tuple(range(len(site.batch_shape), each.ndim)))
+    value = alone if entries is None else jnp.where(mask, entries, alone)
+    return replace(site, kind="factor", value=value, mask=None, scale=None, log_det=None)
