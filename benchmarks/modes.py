@@ -15,7 +15,7 @@ import numpy as np
 import optax
 
 from accord.density import LogDensity
-from accord.density.parts import log_posterior
+from accord.density.weights import MAP
 from accord.optimise.modes.climb import climb
 from problems import MODELS, model_of
 
@@ -25,7 +25,7 @@ _TOLERANCE = 1e-8  # of the gradient, for optax
 
 def by_accord(density: LogDensity, places: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Heights reached, lines searched and evaluations."""
-    found = climb(jax.value_and_grad(lambda x: log_posterior(density, x)), places, jnp.int32(MAX_STEPS))
+    found = climb(jax.value_and_grad(lambda x: density.value(x, MAP)), places, jnp.int32(MAX_STEPS))
     return found.state.point.log_density, found.state.num_lines, found.num_evaluations
 
 
@@ -33,7 +33,7 @@ def by_optax(density: LogDensity, places: jax.Array) -> tuple[jax.Array, jax.Arr
     """The same; evaluations are those that optax's search counts, and one for each step."""
 
     def loss(x: jax.Array) -> jax.Array:
-        return -log_posterior(density, x)
+        return -density.value(x, MAP)
 
     heights = jax.lax.map(loss, places)
     start = places[jnp.argmin(jnp.where(jnp.isfinite(heights), heights, jnp.inf))]

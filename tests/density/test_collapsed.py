@@ -33,7 +33,7 @@ from accord.density import LogDensity
 from accord.density.blame import blame
 from accord.density.eliminate.collapsed import CollapsedProgram
 from accord.density.given import position_with
-from accord.density.parts import log_likelihood, values_at_means
+from accord.density.weights import MAP, MLE
 
 POSITIONS = np.array([[0.3, 0.4], [-1.2, 1.5], [2.0, -1.0]])
 
@@ -163,7 +163,7 @@ def test_draws_of_a_collapsed_site_have_its_law():
     count, quantile = 4000, 1e-6
     positions = np.linspace(-2, 2, count)[:, None]
     values = jax.jit(jax.vmap(density.constrain))(positions)
-    at_means = compiled(lambda u: values_at_means(density, u))(positions[0])
+    at_means = compiled(lambda u: density.program.means(u, density.data))(positions[0])
     draws = np.stack([values["level"], values["slope"]], axis=-1)  # by draw, group, and effect
     for group in range(4):
         rows = np.stack([np.ones(10), T], axis=1)[group == GROUP]
@@ -189,9 +189,8 @@ def test_a_draw_is_a_function_of_the_position(schools_density):
 
 
 def test_what_depends_on_a_collapsed_site_follows_its_draw(schools_density):
-    found, at_means = compiled(lambda u: (schools_density.constrain(u), values_at_means(schools_density, u)))(
-        POSITIONS[0]
-    )
+    program, data = schools_density.program, schools_density.data
+    found, at_means = compiled(lambda u: (program.values(u, data), program.means(u, data)))(POSITIONS[0])
     assert_close(found["twice"], 2 * found["theta"])
     mu, tau = POSITIONS[0][0], np.exp(POSITIONS[0][1])
     share = tau**2 / (tau**2 + SIGMA**2)
@@ -285,14 +284,16 @@ def test_entries_that_depend_on_each_other_with_other_data_are_one_group(dtype):
 def test_the_likelihood_of_the_others_is_what_their_priors_leave(schools_density):
     mu, tau = POSITIONS[0][0], np.exp(POSITIONS[0][1])
     expected = stats.norm(mu, np.sqrt(tau**2 + SIGMA**2)).logpdf(Y).sum()
-    found = compiled(lambda u: log_likelihood(schools_density, u))(POSITIONS[0])
+    found = compiled(lambda u: schools_density.value(u, MLE))(POSITIONS[0])
     assert_close(found, expected, rtol=1e-12)
 
 
 def test_no_likelihood_is_told_from_a_prior_that_depends_on_a_collapsed_site():
     density = handlers.collapse(effect_of_a_mean(0.5), ["mean"]).log_density()
     with pytest.raises(ModelError, match="prior of site 'effect' depends on 'mean'"):
-        jax.eval_shape(lambda u: log_likelihood(density, u), np.zeros(1))
+        jax.eval_shape(lambda u: density.value(u, MLE), np.zeros(1))
+    found, expected = compiled(lambda u: (density.value(u, MAP), density(u)))(np.ones(1))
+    assert_close(found, expected)  # without a Jacobian
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from accord import LogDensity, handlers
 from accord.core.tree import shapes
 from accord.density.joint import Predictive
 from accord.density.matching.alignment import Held
-from accord.density.parts import recorded
+from accord.density.recorded import recorded
 from accord.distributions import constraints
 from accord.programs.needed import is_needed
 from accord.reparam import LocScale

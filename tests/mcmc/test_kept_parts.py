@@ -10,7 +10,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
 from accord.density import LogDensity
-from accord.density.parts import recorded
+from accord.density.recorded import recorded
 from accord.mcmc.sites_program import sites_program
 from accord.mcmc.statistics import stored_stats
 

@@ -15,7 +15,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, infer
 from accord.core.precision import scope
-from accord.density.parts import recorded
+from accord.density.recorded import recorded
 from accord.programs.alike import gradient_of_merged, merged
 from accord.programs.alike.bundles import bundled, unbundled
 from accord.programs.compiler import compile_lowered

@@ -1,6 +1,6 @@
 """Evaluate a user's own log density over a pytree of unconstrained arrays."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +10,14 @@ import jax.tree_util as jtu
 import numpy as np
 
 from ..core import precision as precision_scope
-from ..core.errors import DataError
+from ..core.errors import DataError, ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language.messages.places import note_function
 from ..language.naming import check_text
 from .layout import Entry, Layout
 from .program import AbstractProgram, View, every_site, pieces_of
+from .weights import Parts
 
 TERM = "log_density"
 
@@ -90,6 +91,24 @@ class FunctionProgram(AbstractProgram):
         del data, view
         leaves = [pieces[entry.name] for entry in self.layout.entries]
         return {TERM: jnp.asarray(self.function(jtu.tree_unflatten(self.structure, leaves)))}
+
+    def parts_at(
+        self,
+        pieces: Mapping[str, jax.Array],
+        data: Mapping[str, Any],
+        view: View = every_site,
+        beside: Collection[str] = (),
+    ) -> Parts:
+        """Count all as likelihood."""
+        del beside
+        number = self.terms_at(pieces, data, view)[TERM]
+        return Parts(jnp.zeros_like(number), jnp.zeros_like(number), number)
+
+    def check_separate(self, data: Mapping[str, Any]) -> None:
+        """Raise: a function has no parts."""
+        raise ModelError(
+            f"{self.name!r} is a log density without sites, so its likelihood cannot be told from its prior."
+        )
 
     def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Return the leaves by name."""

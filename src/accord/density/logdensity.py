@@ -24,6 +24,7 @@ from .function import FunctionProgram
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram
 from .stages import staged
+from .weights import POSTERIOR, Parts, Weights
 
 
 @entry_points
@@ -106,6 +107,29 @@ class LogDensity(eqx.Module):
     def value_and_grad(self, position: Float[Array, " dim"]) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
         """Evaluate the log density and its gradient at `position`."""
         return jax.value_and_grad(self.__call__)(self._checked(position))
+
+    def value(self, position: Float[Array, " dim"], weights: Weights = POSTERIOR) -> Float[Array, ""]:
+        """Evaluate the log density at `position` with its parts weighted, as in `value(position, tempered(0.5))`.
+
+        Weights are in `accord.density.weights`: `POSTERIOR` (the log density itself), `MAP` (without the Jacobian),
+        `MLE` (the likelihood alone) and `tempered(beta)`. Given to a function under `jit`, they are data of it.
+
+        **Raises** `ModelError` where prior and likelihood count differently and cannot be told apart: for a function,
+        and where the prior of a site depends on a collapsed one.
+        """
+        position = self._checked(position)
+        if not weights.are_alike:
+            self.program.check_separate(self.data)
+        return weights.sum(self.program.parts(position, self.data)).astype(position.dtype)
+
+    def parts(self, position: Float[Array, " dim"]) -> Parts:
+        """Evaluate log prior, log Jacobian and log likelihood at `position`: they sum to the log density.
+
+        **Raises** `ModelError` where prior and likelihood cannot be told apart: see `value`.
+        """
+        position = self._checked(position)
+        self.program.check_separate(self.data)
+        return self.program.parts(position, self.data)
 
     def constrain(self, position: Float[Array, " dim"]) -> dict[str, Array]:
         """Compute the latent and deterministic sites at `position`, in the model's order.

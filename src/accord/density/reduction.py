@@ -1,7 +1,7 @@
 """Reduce each site of a model to its one number in the log density, with masks and scale."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from ..distributions.wrappers.counted import counted
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.messages.places import note_site
+from .weights import Parts
 
 
 def term(site: Site) -> jax.Array | None:
@@ -58,6 +59,18 @@ def log_prob_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
 def log_jacobian_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
     """Sum the Jacobians of some sites, shape `()`."""
     return _sum((site.log_det for site in sites), dtype)
+
+
+def parts_of(sites: Iterable[tuple[str, Site]], latents: Collection[str], dtype: Any) -> Parts:
+    """Compute what some sites add to each part of the log density; the prior is that of the latents."""
+    counted = [
+        (name, site) for name, site in sites if site.kind != "deterministic" and not site.is_intervened
+    ]
+    return Parts(
+        log_prob_of((site for name, site in counted if name in latents), dtype),
+        log_jacobian_of((site for _, site in counted), dtype),
+        log_prob_of((site for name, site in counted if name not in latents), dtype),
+    )
 
 
 def total(entries: Any) -> jax.Array:

@@ -1,7 +1,7 @@
 """Change how the program of a model is evaluated, in steps that wrap each other and leave the rest as it is."""
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram, Recorded, View, every_site
+from .weights import Parts
 
 P = TypeVar("P", bound=AbstractProgram)
 
@@ -85,6 +86,20 @@ class AbstractStaged(AbstractProgram):
     ) -> dict[str, jax.Array]:
         """Evaluate the terms of the base."""
         return self.base.terms_at(pieces, self.data_of_base(data), view)
+
+    def parts_at(
+        self,
+        pieces: Mapping[str, jax.Array],
+        data: Mapping[str, Any],
+        view: View = every_site,
+        beside: Collection[str] = (),
+    ) -> Parts:
+        """Evaluate the parts of the base."""
+        return self.base.parts_at(pieces, self.data_of_base(data), view, beside)
+
+    def check_separate(self, data: Mapping[str, Any]) -> None:
+        """Raise as the base does."""
+        self.base.check_separate(self.data_of_base(data))
 
     def of_part(
         self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str

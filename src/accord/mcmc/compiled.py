@@ -19,7 +19,7 @@ from ..core.tree import shapes
 from ..density import LogDensity, sharded
 from ..density.ahead import split
 from ..density.leaks import check_leaks
-from ..density.parts import recorded
+from ..density.recorded import recorded
 from ..density.rows.blocks import mesh_of, using
 from ..density.tall import ByColumns
 from ..executors import gather

@@ -7,7 +7,7 @@ are a function of the position of the others, so that they are the same however 
 """
 
 import contextvars
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -26,10 +26,11 @@ from ..program import AbstractProgram, ModelProgram, Recorded, View, every_site,
 from ..rows.conditions import listed
 from ..rows.row_files import in_memory
 from ..stage import AbstractStage, AbstractStaged
+from ..weights import Parts
 from .normal.exactness import Look, check_exact, looking
 from .normal.groups import Groups
 from .normal.independence import independent_groups
-from .normal.separation import check_supports, positions_beside
+from .normal.separation import check_priors, check_supports, positions_beside
 from .normal.square import Conditional, complete
 
 T = TypeVar("T")
@@ -119,6 +120,23 @@ class CollapsedProgram(AbstractStaged):
     ) -> dict[str, jax.Array]:
         """Evaluate these terms for the sites in a view."""
         return self._terms_around(self._conditional(pieces, data, view), pieces, data, view)
+
+    def parts_at(
+        self,
+        pieces: Mapping[str, jax.Array],
+        data: Mapping[str, Any],
+        view: View = every_site,
+        beside: Collection[str] = (),
+    ) -> Parts:
+        """Evaluate the parts: the priors of the collapsed sites are a part of the likelihood of the others."""
+        normal = self._conditional(pieces, data, view)
+        every = {**pieces, **self.groups.unstack(normal.mean)}
+        found = self.base.parts_at(every, data, view, (*self.groups.names, *beside))
+        return found._replace(likelihood=found.likelihood + normal.log_volume)
+
+    def check_separate(self, data: Mapping[str, Any]) -> None:
+        """Raise where the prior of another site depends on a collapsed one."""
+        check_priors(self.base, self.groups, data)
 
     def of_part(
         self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str

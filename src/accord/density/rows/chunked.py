@@ -10,6 +10,7 @@ from ...core import precision as precision_scope
 from ..layout import Layout
 from ..program import AbstractProgram
 from ..stage import AbstractStage, AbstractStaged
+from ..weights import Parts
 from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
 from .named_rows import num_rows_of, rows_of_plate
@@ -51,13 +52,18 @@ class ChunkedProgram(AbstractStaged):
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
         """Sum over blocks of rows."""
-        parts = self.by_rows(data)
-        return parts.log_density(position, parts.blocks_of(data))
+        rows = self.by_rows(data)
+        return rows.log_density(position, rows.blocks_of(data))
 
     def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate each site's term, with rows summed over blocks."""
-        parts = self.by_rows(data)
-        return parts.summed_terms(position, parts.blocks_of(data))
+        rows = self.by_rows(data)
+        return rows.summed_terms(position, rows.blocks_of(data))
+
+    def parts(self, position: jax.Array, data: Mapping[str, Any]) -> Parts:
+        """Evaluate the parts, with rows summed over blocks."""
+        rows = self.by_rows(data)
+        return rows.parts(position, rows.blocks_of(data))
 
     def by_rows(self, data: Mapping[str, Any]) -> ShardedProgram:
         """Cut the rows for these data, which tell their number."""

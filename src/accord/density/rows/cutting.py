@@ -38,9 +38,10 @@ class Cut:
 
     def joined(self, blocks: Any, axis: int) -> Any:
         """Join blocks to the array that they were cut from; blocks that do not count may follow."""
-        rows = jnp.moveaxis(blocks, axis + 2, 2)
+        xp: Any = jnp if isinstance(blocks, jax.Array) else np
+        rows = xp.moveaxis(blocks, axis + 2, 2)
         whole = rows.reshape(-1, *rows.shape[3:])[: self.num_rows]
-        return jnp.moveaxis(whole, 0, axis)
+        return xp.moveaxis(whole, 0, axis)
 
     @property
     def is_real(self) -> np.ndarray:

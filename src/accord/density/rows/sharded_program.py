@@ -24,6 +24,7 @@ from ...language.site import Frame
 from ..layout import Layout
 from ..program import AbstractProgram, View, pieces_of
 from ..stage import AbstractStage, AbstractStaged
+from ..weights import Parts
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .conditions import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
@@ -166,32 +167,61 @@ class ShardedProgram(AbstractStaged):
 
     def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
         """Add the terms outside of plates over the rows, once, and the others summed over blocks."""
-        parts = self._parts(position, data)
+        arguments = self._arguments(position, data)
 
         def of_piece(*arguments: Any) -> jax.Array:
             first, *others = self._terms_inside(*arguments).values()
             return sum(others, start=first)
 
-        total = sum_over_blocks(of_piece, self.mesh, *parts)
-        return sum(self._outside(*parts).values(), start=total)
+        total = sum_over_blocks(of_piece, self.mesh, *arguments)
+        return sum(self._outside(*arguments).values(), start=total)
 
     def summed_terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate what each site adds, as `log_density` counts it; without derivatives."""
-        parts = self._parts(position, data)
-        inside, _ = collect(lambda *each: (self._terms_inside(*each), ()), self.mesh, *parts)
-        found = self._outside(*parts)
+        arguments = self._arguments(position, data)
+        inside, _ = collect(lambda *each: (self._terms_inside(*each), ()), self.mesh, *arguments)
+        found = self._outside(*arguments)
         for name, number in inside.items():
             found[name] = found[name] + number if name in found else number
         order = [entry.name for entry in self.layout.sites if entry.name in found]
         return {name: found[name] for name in dict.fromkeys([*order, *found])}
 
+    def parts(self, position: jax.Array, data: Mapping[str, Any]) -> Parts:
+        """Evaluate the parts: each is a sum over blocks of its own, which leaves it its derivatives."""
+        arguments = self._arguments(position, data)
+        drawn = {
+            entry.name for entry in self.layout.drawn if entry.distribution and entry.kind != "collapsed"
+        }
+        has_rows = (bool(drawn & self.plates.keys()), bool(self.own), True)
+        outside = self.outside.parts_at(*self._seen_outside(*arguments))
+
+        def inside(which: int) -> jax.Array:
+            def of_piece(*each: Any) -> jax.Array:
+                return self.inside.parts_at(*self._seen_inside(*each))[which]
+
+            return sum_over_blocks(of_piece, self.mesh, *arguments)
+
+        sums = (part + inside(i) if has_rows[i] else part for i, part in enumerate(outside))
+        return Parts(*sums)
+
     def data_of_base(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Join the blocks."""
         # Brought together first: sums over pieces would be in another order for another number of devices.
-        blocks = {name: self._in_one_place(data[name]) for name in self.shard}
-        return _without_rows(
-            {**data, **{name: self._joined(blocks[name], axis) for name, axis in self.shard.items()}}
-        )
+        everywhere = NamedSharding(self.mesh, PartitionSpec())
+        blocks = {name: jax.lax.with_sharding_constraint(data[name], everywhere) for name in self.shard}
+        whole = {name: self.cut.joined(blocks[name], axis) for name, axis in self.shard.items()}
+        return _without_rows({**data, **whole})
+
+    def whole_data(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Join the blocks on the host, unless JAX traces them; rows of files are read."""
+
+        def joined(blocks: Any, axis: int) -> Any:
+            if isinstance(blocks, FileBlocks):
+                return np.asarray(blocks.rows)
+            return self.cut.joined(blocks if isinstance(blocks, Tracer) else np.asarray(blocks), axis)
+
+        whole = {name: joined(data[name], axis) for name, axis in self.shard.items()}
+        return self.base.whole_data(_without_rows({**data, **whole}))
 
     def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count nothing: this was done before the rows were cut, and so was `check`."""
@@ -213,7 +243,7 @@ class ShardedProgram(AbstractStaged):
         """The arguments that are cut, and which rows are not copies."""
         return (*self.shard, _ROWS)
 
-    def _parts(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+    def _arguments(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
         """Separate unknowns that all pieces share, each piece's own ones, each piece's data, and common data."""
         pieces = pieces_of(position, self.layout.entries)
         shared = {name: piece for name, piece in pieces.items() if name not in self.own}
@@ -229,17 +259,23 @@ class ShardedProgram(AbstractStaged):
         """Take the sites of a piece that are in plates over the rows, without those of its rows that are copies."""
         return lambda sites: ((name, self._without_copies(sites[name], is_real)) for name in self.plates)
 
-    def _outside(self, shared: Any, own: Any, blocks: Any, common: Any) -> dict[str, jax.Array]:
+    def _outside(self, *arguments: Any) -> dict[str, jax.Array]:
+        return self.outside.terms_at(*self._seen_outside(*arguments))
+
+    def _terms_inside(self, *arguments: Any) -> dict[str, jax.Array]:
+        return self.inside.terms_at(*self._seen_inside(*arguments))
+
+    def _seen_outside(self, shared: Any, own: Any, blocks: Any, common: Any) -> tuple[Any, Any, View]:
+        """Return what `outside` takes, from the first piece."""
         first_own, first = jax.tree.map(lambda leaf: leaf[0, 0], (own, blocks))
         pieces, data = {**shared, **first_own}, _without_rows({**common, **first})
-        return self.outside.terms_at(
-            {**pieces, **self._zeros(pieces, is_inside=False)}, data, self.view_outside
-        )
+        return {**pieces, **self._zeros(pieces, is_inside=False)}, data, self.view_outside
 
-    def _terms_inside(self, shared: Any, own: Any, piece: Any, common: Any) -> dict[str, jax.Array]:
+    def _seen_inside(self, shared: Any, own: Any, piece: Any, common: Any) -> tuple[Any, Any, View]:
+        """Return what `inside` takes."""
         pieces, data = {**shared, **own}, _without_rows({**common, **piece})
         view = self.view_inside(piece[_ROWS])
-        return self.inside.terms_at({**pieces, **self._zeros(pieces, is_inside=True)}, data, view)
+        return {**pieces, **self._zeros(pieces, is_inside=True)}, data, view
 
     def _zeros(self, pieces: Mapping[str, jax.Array], *, is_inside: bool) -> dict[str, jax.Array]:
         """Give values to the sites that are integrated out of the other part, on which this one does not depend."""
@@ -260,18 +296,6 @@ class ShardedProgram(AbstractStaged):
             mask=mask if site.mask is None else jnp.logical_and(site.mask, mask),
             log_det=None if log_det is None else jnp.where(mask, log_det, jnp.zeros_like(log_det)),
         )
-
-    def _in_one_place(self, blocks: Any) -> Any:
-        is_traced = isinstance(blocks, Tracer)
-        everywhere = NamedSharding(self.mesh, PartitionSpec())
-        return jax.lax.with_sharding_constraint(blocks, everywhere) if is_traced else blocks
-
-    def _joined(self, blocks: Any, axis: int) -> Any:
-        if isinstance(blocks, FileBlocks):
-            return np.asarray(blocks.rows)
-        if isinstance(blocks, Tracer):
-            return self.cut.joined(blocks, axis)
-        return np.asarray(self.cut.joined(np.asarray(blocks), axis))
 
 
 def _without_rows(data: Mapping[str, Any]) -> dict[str, Any]:

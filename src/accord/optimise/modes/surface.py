@@ -11,16 +11,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.errors import ModelError
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.parts import log_likelihood, log_posterior
+from ...density.weights import MAP, MLE
 from ...programs.standalone import compile_alone
 from .climb import climb
 
 Objective = Callable[[LogDensity, jax.Array], jax.Array]
 
-OBJECTIVES: dict[str, Objective] = {"map": log_posterior, "mle": log_likelihood}
+
+def _log_posterior(density: LogDensity, position: jax.Array) -> jax.Array:
+    return density.value(position, MAP)
+
+
+def _log_likelihood(density: LogDensity, position: jax.Array) -> jax.Array:
+    if not any(entry.kind in ("observed", "factor") for entry in density.layout.sites):
+        density.program.check_separate(density.data)
+        raise ModelError(
+            f"the model {density.program.name!r} observes nothing, so that it has no likelihood: give its data by "
+            "`obs=` or a condition."
+        )
+    return density.value(position, MLE)
+
+
+OBJECTIVES: dict[str, Objective] = {"map": _log_posterior, "mle": _log_likelihood}
 """By the name of the estimator, what it makes as high as it can."""
 
 AT_ONCE = 64

@@ -11,7 +11,6 @@ import numpy as np
 from ...core.precision import float_dtype
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.parts import log_jacobian, values_at_means
 from ...programs.standalone import compile_alone
 from .surface import Objective
 
@@ -78,7 +77,7 @@ def _view_with(objective: Objective, derivatives: _Derivatives) -> Callable[[Log
         names = [entry.name for entry in density.layout.entries]
 
         def first_order(position: Any) -> Any:
-            sites = values_at_means(density, position)
+            sites = density.program.means(position, density.data)
             latents = jnp.concatenate([jnp.ravel(sites[name]) for name in names])
             return jax.value_and_grad(lambda position: objective(density, position))(position), latents
 
@@ -92,10 +91,10 @@ def _view_with(objective: Objective, derivatives: _Derivatives) -> Callable[[Log
             "value": value,
             "gradient": gradient,
             "information": -(turns + turns.T) / 2,
-            "sites": values_at_means(density, position),
+            "sites": density.program.means(position, density.data),
             "latents": latents,
             "slopes": slopes.T,
-            "log_jacobian": log_jacobian(density, position),
+            "log_jacobian": density.program.parts(position, density.data).jacobian,
         }
 
     return view

@@ -1,0 +1,30 @@
+"""Compute what is kept with each draw: the values of sites, and the parts of its log density."""
+
+import jax
+import jax.numpy as jnp
+
+from .logdensity import LogDensity
+
+
+def recorded(
+    density: LogDensity, position: jax.Array, log_density: jax.Array
+) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+    """Compute the values that a draw holds, and the parts `log_prior` and `log_likelihood` of its `log_density`.
+
+    Both parts are in the model's own space, as of `infer.log_prior` and `infer.log_joint`; factors are likelihood. What
+    the data say is what the log density has beyond prior and Jacobian: so no data are gone through again, and where
+    they are cut into blocks, it is the sum that was drawn from. It is NaN where the prior or its Jacobian is infinite,
+    as can be by rounding at the edge of a support.
+
+    The density of a function has no parts.
+    """
+    values, known = density.program.recorded(position, density.data)
+    if known is None:
+        return values, {}
+    log_prior, beside = known
+    rest = log_prior + beside
+    if any(entry.kind in ("observed", "factor") for entry in density.layout.sites):
+        log_likelihood = jnp.where(jnp.isfinite(rest), log_density - rest, jnp.nan)
+    else:
+        log_likelihood = jnp.zeros_like(rest)  # not what rounding has left
+    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood}
