@@ -16,6 +16,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, bijectors, handlers, infer, reparam
 from accord.core.errors import DataError, ModelError, OptionError, SiteError
+from accord.language.treatment import Eliminated
 
 SIGMA = np.array([15.0, 10.0, 16.0, 11.0])
 Y = np.array([28.0, 8.0, -3.0, 7.0])
@@ -64,7 +65,7 @@ def test_a_model_that_is_drawn_from_is_what_it_was():
 def test_a_function_can_have_it_put_on():
     function = handlers.collapse(schools.function, {"theta"})
     sites = handlers.trace(handlers.seed(function, 0)).get_trace(SIGMA, Y)
-    assert [name for name, site in sites.items() if site.is_collapsed] == ["theta"]
+    assert [name for name, site in sites.items() if isinstance(site.treatment, Eliminated)] == ["theta"]
 
 
 def test_a_submodel_and_a_branch_keep_what_is_collapsed_inside():

@@ -10,6 +10,7 @@ from ..distributions import constraint
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.shapes import shape_of
+from ..language.treatment import Computed, Eliminated
 from .checks import may_be_hidden
 from .layout import Entry, Layout, chunked_plate
 from .naming import check_dims, dims_of, labels_of
@@ -31,7 +32,7 @@ def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: M
         is_latent = site.name in shapes
         if site.kind == "factor":
             kind = "factor"
-        elif site.kind == "deterministic" or site.is_computed:
+        elif site.kind == "deterministic" or isinstance(site.treatment, Computed):
             kind = "deterministic"
         elif site.is_intervened:
             kind = "intervened"
@@ -54,7 +55,7 @@ def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: M
                 source=names.get(id(site.value), "")
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
-                auxiliary=site.auxiliary,
+                auxiliary=site.treatment.auxiliary if isinstance(site.treatment, Computed) else "",
                 num_steps=len(site.steps),
                 num_event=0 if site.distribution is None else len(site.distribution.event_shape),
                 taken=_taken_of(site) if is_latent else "any",
@@ -63,7 +64,9 @@ def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: M
         start = stop
     labels = labels_of(sites)
     check_dims(tuple(entries))
-    to_collapse = tuple(site.name for site in sites if site.is_collapsed and site.name in shapes)
+    to_collapse = tuple(
+        site.name for site in sites if isinstance(site.treatment, Eliminated) and site.name in shapes
+    )
     return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
 
 

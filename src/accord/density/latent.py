@@ -19,6 +19,7 @@ from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.handlers.infer_config import map_of
+from ..language.treatment import Reparameterised
 
 
 class Choose(AbstractHandler):
@@ -44,12 +45,13 @@ class Choose(AbstractHandler):
                 "posterior needs all entries: another part at each evaluation would give another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short."
             )
-        if self.wanted is not None and site.reparam is not None and site.name in self.wanted:
+        is_by_another = isinstance(site.treatment, Reparameterised)
+        if self.wanted is not None and is_by_another and site.name in self.wanted:
             site = replace(site, wanted=self.wanted[site.name])
         if not site.is_latent:
             return site
         # A site that is sampled by way of another asks in the end only if it is not made for that.
-        ask = self.choice_of if site.reparam is None else lambda _: Chosen(lambda s: self.choice_of(s)(s))
+        ask = (lambda _: Chosen(lambda s: self.choice_of(s)(s))) if is_by_another else self.choice_of
         return replace(site, choose=ask(site))
 
 

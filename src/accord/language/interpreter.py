@@ -22,6 +22,7 @@ from .messages.places import note_model, note_site, note_unused
 from .reparam.express import express, weighted_by_volume
 from .shapes import settle
 from .site import Site
+from .treatment import Computed, Reparameterised
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Outside:
     def show(self, site: Site) -> tuple[Site, "Records"]:
         """Return what they make of a site, and where it is to be kept once it is settled."""
         shown, records = _shown(site, self.stack, self.thread, self.transformation)
-        if site.reparam is None and shown.reparam is not None and shown.is_latent:
+        is_from_outside = not isinstance(site.treatment, Reparameterised)
+        if is_from_outside and isinstance(shown.treatment, Reparameterised) and shown.is_latent:
             raise SiteError(
                 f"site {site.name!r} (at {site.where}) is inside of a scan or a branch, and is to be reparameterised "
                 "from outside, where the distributions of its steps are not known. Put `handlers.reparam` around "
@@ -221,14 +223,15 @@ def _shown(site: Site, stack: tuple[_Entry, ...], thread: int, transformation: A
 
 def _settled(site: Site, records: Records, doing: str, origin: Site | None = None) -> Site:
     """Settle a site and keep it; `origin` is what its statement made, where it may be sampled by way of another."""
-    if site.is_computed and (site.is_observed or site.is_intervened):
+    if isinstance(site.treatment, Computed) and (site.is_observed or site.is_intervened):
         raise SiteError(
             f"site {site.name!r} (at {site.where}) is sampled together with all others, so that it cannot be given a "
             "value any more. Give it before `handlers.reparam`."
         )
     try:
-        if site.reparam is not None and site.is_latent and not (site.is_observed or site.is_hidden):
-            site = express(site, origin or site, visit)
+        is_unknown = site.is_latent and not (site.is_observed or site.is_hidden)
+        if is_unknown and isinstance(site.treatment, Reparameterised):
+            site = express(site, site.treatment, origin or site, visit)
         site = weighted_by_volume(settle(site))
     except Exception as error:
         note_site(error, site, doing)

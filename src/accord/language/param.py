@@ -16,6 +16,7 @@ from .messages.places import caller
 from .naming import check_text
 from .shapes import as_array, shape_of
 from .site import Site
+from .treatment import Lifted, Parameter
 
 
 @checks_options
@@ -68,7 +69,7 @@ def param(name: str, init: Any, *, constraint: Constraint = constraints.real) ->
         )
     cut = len(shape) - num_event
     flat = ImproperUniform(constraint, shape[:cut], shape[cut:])
-    return visit(Site("sample", name, flat, init=init, where=where)).value
+    return visit(Site("sample", name, flat, role=Parameter(init), where=where)).value
 
 
 class Lift(AbstractHandler):
@@ -93,9 +94,9 @@ class Lift(AbstractHandler):
     def process(self, site: Site) -> Site:
         """Replace the flat density of a parameter, unless a rule further inside has."""
         prior = self.prior.get(site.name) if isinstance(self.prior, dict) else self.prior
-        if site.init is None or site.is_lifted or prior is None:
+        if not isinstance(site.role, Parameter) or prior is None:
             return site
-        shape = shape_of(site.init)
+        shape = shape_of(site.role.init)
         cut = len(shape) - len(prior.event_shape)
         batch, own = shape[: max(cut, 0)], tuple(prior.batch_shape)
         if cut < 0 or shape[cut:] != tuple(prior.event_shape) or not _fits(own, batch):
@@ -103,11 +104,11 @@ class Lift(AbstractHandler):
                 f"handlers.lift: the prior of {site.name!r} (at {site.where}) has batch {own} + event "
                 f"{tuple(prior.event_shape)}, but the parameter has shape {shape}."
             )
-        return replace(site, distribution=prior if own == batch else prior.expand(batch), is_lifted=True)
+        return replace(site, distribution=prior if own == batch else prior.expand(batch), role=Lifted())
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not parameters of the model."""
-        known = [name for name, site in sites.items() if site.init is not None]
+        known = [name for name, site in sites.items() if isinstance(site.role, Parameter | Lifted)]
         for name in self.prior if isinstance(self.prior, dict) else ():
             if name not in known:
                 raise SiteError(

@@ -1,6 +1,6 @@
 """Define the facts about one site of a model while it is visited."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -8,10 +8,10 @@ from jaxtyping import Array
 
 from ..bijectors import AbstractBijector
 from ..distributions import AbstractDistribution
+from .treatment import Free, Reparameterised, Role, Treatment
 
 if TYPE_CHECKING:
     from .choice import AbstractChoice
-    from .reparam.base import AbstractReparam
 
 Kind = Literal["sample", "deterministic", "factor", "key", "subsample"]
 
@@ -45,8 +45,8 @@ class Site:
     - `is_observed`: the value is data, by `obs=` or `condition`.
     - `obs_mask`: of a site that is observed in part, which entries; the mask of a settled site has it.
     - `is_intervened`: the value was set by `do`; the site has no log density.
-    - `init`: of a parameter without a prior, the value that it has where the model is drawn.
-    - `is_lifted`: such a parameter has been given a prior.
+    - `role`: of `language/treatment.py`: that it is a parameter of `ac.param`, or the auxiliary of another site.
+    - `treatment`: of `language/treatment.py`: what inference does with it, such as `Free()`.
     - `is_hidden`: `block` keeps the site from the handlers outside of it.
     - `plates`: the plates around the site, innermost first.
     - `steps`: the scans whose steps are the first axes of the value, outermost first.
@@ -56,13 +56,7 @@ class Site:
     - `is_weighted_outside`: handlers around the scan or branch that it is in weigh or mask it.
     - `choose`: settles the value of a site that was given none; the outermost density or the innermost seed.
     - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
-    - `reparam`: how a site that is latent in the end is to be sampled by way of another one, its auxiliary.
-    - `auxiliary`: of a site that was, the name of that one as it is known outside; or empty.
-    - `is_auxiliary`: this is the other one. `volume`: the map from it, where its Jacobian is all that it adds.
-    - `is_collapsed`: a log density integrates the site out, unless it is given a value.
-    - `is_computed`: the value follows from other sites, and has a log density all the same.
     - `wanted`: the value that a site to be reparameterised shall have; its auxiliary is put where that follows.
-    - `bijector`: the map from unconstrained numbers that `infer_config` sets in place of that of the support.
     - `where`: file and line of the statement.
 
     **Example**
@@ -79,8 +73,8 @@ class Site:
     is_observed: bool = False
     obs_mask: np.ndarray | None = None
     is_intervened: bool = False
-    init: Any = None
-    is_lifted: bool = False
+    role: Role | None = None
+    treatment: Treatment = field(default_factory=Free)
     is_hidden: bool = False
     plates: tuple[Frame, ...] = ()
     steps: tuple[Frame, ...] = ()
@@ -90,14 +84,7 @@ class Site:
     is_weighted_outside: bool = False
     choose: "AbstractChoice | None" = None
     log_det: Array | None = None
-    reparam: "AbstractReparam | None" = None
-    auxiliary: str = ""
-    is_auxiliary: bool = False
-    volume: AbstractBijector | None = None
-    is_collapsed: bool = False
-    is_computed: bool = False
     wanted: Any = None
-    bijector: AbstractBijector | None = None
     where: str = ""
 
     @property
@@ -117,6 +104,11 @@ class Site:
         if self.distribution is None:
             return self.plate_shape
         return np.broadcast_shapes(self.distribution.batch_shape, self.plate_shape)
+
+    @property
+    def bijector(self) -> AbstractBijector | None:
+        """The map from unconstrained numbers that takes the place of that of the support, if one does."""
+        return self.treatment.bijector if isinstance(self.treatment, Free | Reparameterised) else None
 
     @property
     def is_latent(self) -> bool:

@@ -18,6 +18,7 @@ from ...language import AbstractHandler, Model, Site
 from ...language.choice import AbstractChoice, Chosen
 from ...language.messages.tracers import needs_value
 from ...language.site import Frame
+from ...language.treatment import Auxiliary, Computed, Free, Reparameterised
 from ...report.model_graph import ModelGraph, Node
 from ..checks import changed_site
 from ..latent import Choose, bijector_of, concrete, unconstrained_shape
@@ -45,7 +46,7 @@ def graph_of(model: Model) -> ModelGraph:
         if not (needs_value(error) or isinstance(error, AccordError)):
             raise
         sites, parents = _related(found, entries, in_all=False)
-    shown = [name for name in entries if not sites[name].is_auxiliary]
+    shown = [name for name in entries if not isinstance(sites[name].role, Auxiliary)]
     return ModelGraph(
         model.name,
         tuple(_node(sites[name], entries[name], name in found.layout.to_collapse) for name in shown),
@@ -83,9 +84,12 @@ class _AsWritten(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Forget the reparameterisation of a site, and a value that it has from there."""
-        if site.is_computed:
-            site = replace(site, value=None, is_computed=False)
-        return replace(site, reparam=None)
+        match site.treatment:
+            case Computed():
+                return replace(site, value=None, treatment=Free())
+            case Reparameterised():
+                return replace(site, treatment=Free(site.bijector))
+        return site
 
 
 class _Named(AbstractHandler):

@@ -21,6 +21,7 @@ from ...distributions.wrappers.wrappers import ExpandedDistribution
 from ...language import Site
 from ...language.choice import AbstractChoice, key_for_steps
 from ...language.handlers.effects import Draw, key_of_site
+from ...language.treatment import Parameter
 from ..simulate import draw_or_say
 
 _ARRAYS = (jax.Array, np.ndarray)
@@ -56,7 +57,7 @@ def _drawn(site: Site, key: Any, words: Mapping[int, Any]) -> Any:
     distribution, batch = site.distribution, site.batch_shape
     while isinstance(distribution, ExpandedDistribution):
         distribution = distribution.base
-    if distribution is None or (site.init is not None and not site.is_lifted):
+    if distribution is None or isinstance(site.role, Parameter):
         return Draw(key)(site).value
     axes = sorted(words)
     keys = _keys(key_of_site(key, site.name), [words[axis] for axis in axes])

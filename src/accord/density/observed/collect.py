@@ -16,6 +16,7 @@ from ...distributions.univariate.positive.gamma import Gamma
 from ...distributions.wrappers.family import family
 from ...distributions.wrappers.wrappers import ExpandedDistribution, MaskedDistribution
 from ...language import Site
+from ...language.treatment import Computed
 from ..checks import may_be_hidden
 
 
@@ -50,7 +51,7 @@ def claims_of(sites: Iterable[Site]) -> tuple[list[Claim], list[Any]]:
     arrays: list[Any] = []
     for site in sites:
         distribution = site.distribution
-        is_data = site.is_observed and not (site.is_intervened or site.is_computed)
+        is_data = site.is_observed and not (site.is_intervened or isinstance(site.treatment, Computed))
         if distribution is None or not is_data or site.value is None or site.mask is False:
             continue
         support = distribution.support

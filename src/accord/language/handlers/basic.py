@@ -15,6 +15,7 @@ from ...core.errors import OptionError
 from ...core.options import checks_options
 from ..model import Model
 from ..site import Site
+from ..treatment import Computed
 from .effects import Block, Mask, Scale, Seed
 from .handled import Traced, Within, put_on, put_on_or_within, traced
 from .scope import Scope
@@ -129,7 +130,7 @@ def replay(target: T, trace: Mapping[str, Site]) -> T:
     values = {
         name: s.value
         for name, s in trace.items()
-        if s.kind == "sample" and not (s.is_observed or s.is_computed)
+        if s.kind == "sample" and not (s.is_observed or isinstance(s.treatment, Computed))
     }
     return put_on(target, Replay(values))
 

@@ -15,6 +15,7 @@ from ..handler import AbstractHandler
 from ..model import Model
 from ..reparam.rule import COLLAPSED_TOO
 from ..site import Site
+from ..treatment import Eliminated, Reparameterised
 from .handled import put_on
 from .infer_config import NOT_COLLAPSED
 from .values import check_sampled, names_of
@@ -80,13 +81,13 @@ class Collapse(AbstractHandler):
         reason = _reason_against(site)
         if reason:
             raise SiteError(f"handlers.collapse: site {site.name!r} (at {site.where}) {reason}")
-        return replace(site, is_collapsed=True)
+        return replace(site, treatment=Eliminated())
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model, or that `block` keeps from it."""
         check_sampled("handlers.collapse", self.names, sites)
         for name in self.names:
-            if not sites[name].is_collapsed:
+            if not isinstance(sites[name].treatment, Eliminated):
                 raise SiteError(
                     f"handlers.collapse: site {name!r} (at {sites[name].where}) is hidden by `handlers.block`, so that "
                     "it is not an unknown of the model. Leave it out of one of the two."
@@ -99,7 +100,7 @@ def _reason_against(site: Site) -> str:
         return "is observed, so that there is nothing to integrate out. Name the latent sites that it depends on."
     if site.value is not None:
         return "has been given a value, so that there is nothing to integrate out. Leave it out of one of the two."
-    if site.reparam is not None:
+    if isinstance(site.treatment, Reparameterised):
         return COLLAPSED_TOO
     if site.bijector is not None:
         return NOT_COLLAPSED

@@ -17,6 +17,7 @@ from ...distributions.wrappers.entries import AbstractEntries
 from ..choice import AbstractChoice, key_for_steps
 from ..handler import AbstractHandler
 from ..site import Site
+from ..treatment import Parameter
 
 _WITH_DENSITY = ("sample", "factor")
 
@@ -48,9 +49,11 @@ class Draw(AbstractChoice):
         distribution = site.distribution
         if distribution is None:
             return site
-        if site.init is not None and not site.is_lifted:
+        if isinstance(site.role, Parameter):
             shape = (*site.batch_shape, *distribution.event_shape)
-            return replace(site, value=jnp.broadcast_to(jnp.asarray(site.init, distribution.dtype), shape))
+            return replace(
+                site, value=jnp.broadcast_to(jnp.asarray(site.role.init, distribution.dtype), shape)
+            )
         batch, own = site.batch_shape, distribution.batch_shape
         key = key_of_site(self.key, site.name)
         return replace(site, value=distribution.sample(key, batch[: len(batch) - len(own)]))

@@ -11,6 +11,7 @@ from ...core.errors import OptionError, SiteError, suggest
 from ...distributions import biject_to
 from ..handler import AbstractHandler
 from ..site import Site
+from ..treatment import Eliminated, Free, Reparameterised
 
 Settings = Mapping[str, Any]
 SettingsBySite = Mapping[str, Settings] | Callable[[Site], Settings | None]
@@ -59,9 +60,14 @@ class InferConfig(AbstractHandler):
             )
         if found is None:
             return site
-        if found and site.is_collapsed:
-            raise SiteError(f"handlers.infer_config: site {site.name!r} (at {site.where}) {NOT_COLLAPSED}")
-        return replace(site, **found)
+        match site.treatment:
+            case Eliminated() if found:
+                raise SiteError(
+                    f"handlers.infer_config: site {site.name!r} (at {site.where}) {NOT_COLLAPSED}"
+                )
+            case Free() | Reparameterised():
+                return replace(site, treatment=replace(site.treatment, **found))
+        return site
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model."""

@@ -17,6 +17,7 @@ from ..choice import AbstractChoice
 from ..handler import AbstractHandler
 from ..interpreter import Outside, Records, keep
 from ..site import Frame, Site
+from ..treatment import Auxiliary
 
 
 class Source(eqx.Module):
@@ -113,7 +114,8 @@ class Trace:
         """
         steps = tuple(replace(frame, within=len(site.plates)) for frame in self.steps)
         # A map is made of arrays of this trace, and its Jacobian is taken inside.
-        asked = replace(site, mask=None, scale=None, volume=None, steps=(*steps, *site.steps))
+        role = Auxiliary() if isinstance(site.role, Auxiliary) else site.role
+        asked = replace(site, mask=None, scale=None, role=role, steps=(*steps, *site.steps))
         if self.given is None:
             self.asked[site.name] = asked
             answer = Answer(asked, self.outside.ask(asked))
@@ -147,11 +149,9 @@ class Boundary(AbstractHandler):
             choose=source.choose,
             is_observed=outer.is_observed,
             is_intervened=outer.is_intervened,
-            is_lifted=outer.is_lifted,
+            role=site.role if outer.role is answer.asked.role else outer.role,
+            treatment=site.treatment if outer.treatment is answer.asked.treatment else outer.treatment,
             is_hidden=outer.is_hidden,
-            reparam=site.reparam if outer.reparam is answer.asked.reparam else outer.reparam,
-            bijector=outer.bijector,
-            is_collapsed=outer.is_collapsed,
             is_weighted_outside=outer.is_weighted_outside
             or outer.mask is not None
             or outer.scale is not None,

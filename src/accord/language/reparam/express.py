@@ -9,28 +9,29 @@ import numpy as np
 from ...core.errors import DistributionError, SiteError
 from ..shapes import fitted
 from ..site import Site
-from .base import SUFFIX, Parts
+from ..treatment import Auxiliary, Computed, Free, Reparameterised
+from .base import SUFFIX, AbstractReparam, Parts
 from .wrapped import is_masked, parts_of
 
 
-def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
+def express(site: Site, how: Reparameterised, origin: Site, visit: Callable[[Site], Site]) -> Site:
     """Visit the auxiliary variable of a latent site, and return the site with the value that follows from it.
 
     Where nothing weighs the site, the auxiliary has the log density and the site none. A mask or scale is about the
     density of the site itself: then the site keeps it, and the auxiliary has the Jacobian of the map alone.
 
     **Arguments**
-    - `site`: as the handlers left it, without a value; `origin`: as the statement made it.
+    - `site`: as the handlers left it, without a value, and its treatment; `origin`: as the statement made it.
     - `visit`: of the interpreter.
 
     **Raises** `SiteError` where the reparameterisation is not made for the site's distribution, and for a site
     that has a bijector of its own.
     """
     site = fitted(site)
-    parts = _parts_of(site)
+    parts = _parts_of(site, how.reparam)
     if parts is None:
-        return replace(site, reparam=None)
-    if site.bijector is not None:
+        return replace(site, treatment=Free(how.bijector))
+    if how.bijector is not None:
         raise SiteError(
             f"site {site.name!r} (at {site.where}) is reparameterised, and has a bijector by `handlers.infer_config`. "
             f"What is sampled is {origin.name + SUFFIX!r}: name that."
@@ -46,32 +47,30 @@ def express(site: Site, origin: Site, visit: Callable[[Site], Site]) -> Site:
         name=origin.name + SUFFIX,
         distribution=parts.auxiliary,
         value=None,
-        init=None,
-        dims=_dims_of(site, origin, parts),
+        dims=_dims_of(site, how.reparam, origin, parts),
         wanted=None if site.wanted is None else parts.way.inverse(site.wanted),
-        volume=parts.way if is_weighted else None,
-        is_auxiliary=True,
+        role=Auxiliary(parts.way if is_weighted else None),
     )
     found = visit(auxiliary)
     value = parts.way.forward(found.value)
-    site = replace(site, value=value, choose=None, auxiliary=found.name)
+    site = replace(site, value=value, choose=None, treatment=Computed(found.name))
     if is_weighted and not found.is_intervened:
-        return replace(site, is_computed=True)
+        return site
     return replace(site, kind="deterministic", mask=None, scale=None)
 
 
 def weighted_by_volume(site: Site) -> Site:
     """Replace the density of an auxiliary variable by the Jacobian of the map from it."""
-    if site.volume is None or site.is_intervened:
+    if not isinstance(site.role, Auxiliary) or site.role.volume is None or site.is_intervened:
         return site
-    volume = site.volume.forward_and_log_det(site.value)[1]
+    volume = site.role.volume.forward_and_log_det(site.value)[1]
     log_det = volume if site.log_det is None else jnp.sum(volume) + jnp.sum(site.log_det)
-    return replace(site, log_det=log_det, mask=False, scale=None, volume=None)
+    return replace(site, log_det=log_det, mask=False, scale=None, role=Auxiliary())
 
 
-def _parts_of(site: Site) -> Parts | None:
-    distribution, reparam = site.distribution, site.reparam
-    if distribution is None or reparam is None:
+def _parts_of(site: Site, reparam: AbstractReparam) -> Parts | None:
+    distribution = site.distribution
+    if distribution is None:
         return None
     try:
         parts = parts_of(reparam, distribution)
@@ -92,12 +91,14 @@ def _parts_of(site: Site) -> Parts | None:
     return parts
 
 
-def _dims_of(site: Site, origin: Site, parts: Parts) -> tuple[tuple[str, tuple[object, ...] | None], ...]:
+def _dims_of(
+    site: Site, reparam: AbstractReparam, origin: Site, parts: Parts
+) -> tuple[tuple[str, tuple[object, ...] | None], ...]:
     """Name the axes of the auxiliary, as far as they are axes of the value."""
-    if site.distribution is None or site.reparam is None or not origin.dims:
+    if site.distribution is None or not origin.dims:
         return ()
     is_same = np.array_equal(parts.auxiliary.event_shape, site.distribution.event_shape)
-    return origin.dims if is_same and site.reparam.keeps_axes else ()
+    return origin.dims if is_same and reparam.keeps_axes else ()
 
 
 def _spreads(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:

@@ -16,6 +16,7 @@ from ...distributions.constraint import Constraint
 from ..handler import AbstractHandler, AbstractOpening
 from ..handlers.infer_config import map_of
 from ..site import Site
+from ..treatment import Auxiliary, Computed
 from .base import AbstractWhole
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ class Through(AbstractOpening):
     def opening(self) -> Site:
         """Return the vector's site, with the volume of the map for a density."""
         distribution = Coordinates(self.pieces[-1][2])
-        return Site(
-            "sample", BASE, distribution, volume=self.bijector, is_auxiliary=True, where="handlers.reparam"
-        )
+        return Site("sample", BASE, distribution, role=Auxiliary(self.bijector), where="handlers.reparam")
 
     def opened(self, site: Site) -> "Placed":
         """Return the values that the vector gives the sites."""
@@ -117,7 +116,7 @@ class Placed(AbstractHandler):
         if not site.is_latent or site.distribution is None or site.name not in self.parts:
             return site
         value, log_det = map_of(site).forward_and_log_det(self.parts[site.name])
-        return replace(site, value=value, log_det=log_det, is_computed=True)
+        return replace(site, value=value, log_det=log_det, treatment=Computed())
 
 
 class Coordinates(AbstractDistribution):

@@ -9,6 +9,7 @@ import equinox as eqx
 from ...core.errors import OptionError, SiteError, suggest
 from ..handler import AbstractHandler
 from ..site import Site
+from ..treatment import Auxiliary, Computed, Eliminated, Reparameterised
 from .base import AbstractReparam
 
 Config = Mapping[str, AbstractReparam] | Callable[[Site], AbstractReparam | None]
@@ -49,13 +50,15 @@ class Reparam(AbstractHandler):
         if site.kind != "sample":
             return site
         found = self.by_name.get(site.name)
-        if self.choose is not None and not site.is_auxiliary and not site.is_observed:
+        if self.choose is not None and not isinstance(site.role, Auxiliary) and not site.is_observed:
             found = self.choose(site)
             if found is not None:
                 _check(found, f"{site.name!r}, for which the function was asked,")
-        if found is not None and site.is_collapsed:
+        if found is None or isinstance(site.treatment, Computed):
+            return site
+        if isinstance(site.treatment, Eliminated):
             raise SiteError(f"handlers.reparam: site {site.name!r} (at {site.where}) {COLLAPSED_TOO}")
-        return site if found is None else replace(site, reparam=found)
+        return replace(site, treatment=Reparameterised(found, site.bijector))
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model."""
