@@ -25,6 +25,26 @@ def groups(y):
         ac.sample("y", dist.Normal(theta, 1.0), obs=y)
 
 
+@ac.model
+def walk(y):
+    scale = ac.sample("scale", dist.HalfNormal(1.0))
+
+    def step(previous, observed):
+        theta = ac.sample("theta", dist.LogNormal(0.9 * previous, scale))
+        ac.sample("y", dist.Normal(theta, 1.0), obs=observed)
+        return jnp.log(theta), None
+
+    last, _ = ac.scan(step, 0.0, y)
+
+    def wide():
+        ac.sample("end", dist.LogNormal(0.0, 2.0))
+
+    def narrow():
+        ac.sample("end", dist.LogNormal(last, 0.5))
+
+    ac.cond(scale > 1.0, wide, narrow)
+
+
 def radial(dim):
     """A map that is not linear."""
     return bijectors.Radial(np.linspace(0.1, 0.5, dim), 0.4, 0.7)
@@ -36,6 +56,8 @@ CASES = {
     "of a reparameterised model": (lambda: handlers.reparam(groups(Y), {"theta": LocScale()}), radial(5)),
     "of a weighed model": (lambda: handlers.scale(groups(Y), scale=0.3), AFFINE),
     "of a conditioned model": (lambda: groups(Y) | {"tau": 1.5}, radial(4)),
+    "of a scan and a branch": (lambda: walk(Y), radial(5)),
+    "of a weighed scan": (lambda: handlers.scale(walk(Y), scale=0.3), AFFINE),
     "of a model in a scope": (lambda: handlers.scope(groups(Y), prefix="a"), AFFINE),
 }
 

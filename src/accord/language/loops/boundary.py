@@ -48,7 +48,9 @@ class Answer:
 
     def keep(self, site: Site) -> Site:
         """Settle the site for the whole model, with the weights that the handlers outside give it, and keep it."""
-        mask, scale = self.site.mask, self.site.scale
+        mask, scale, log_det = self.site.mask, self.site.scale, site.log_det
+        if self.site.log_det is not self.asked.log_det:  # of the position that gave the value outside
+            log_det = self.site.log_det
         if mask is None or site.mask is False:
             mask = site.mask
         elif site.mask is not None and mask is not False:
@@ -66,6 +68,7 @@ class Answer:
                 dims=self.site.dims,
                 mask=mask,
                 scale=scale,
+                log_det=log_det,
             ),
             self.records,
         )
