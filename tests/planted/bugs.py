@@ -101,9 +101,9 @@ BUGS = {
     ),
     "reverse scan": Bug(
         "a scan in reverse runs forward",
-        "language/loops/scan.py",
-        "length, reverse=reverse, block=block)",
-        "length, reverse=False, block=block)",
+        "language/loops/steps.py",
+        "loop.length, reverse=loop.reverse, block=loop.block",
+        "loop.length, reverse=False, block=loop.block",
         (f"{ORACLE}[0]",),
     ),
     "subsample weight": Bug(

@@ -1,9 +1,11 @@
 """Write a model as a Python function of statements, and change what the statements mean."""
 
 from .columns import Levels, levels
-from .handler import AbstractHandler
+from .handler import AbstractHandler, AbstractLoopHandler
 from .loops.cond import cond
+from .loops.loop import Loop, LoopResult
 from .loops.scan import scan
+from .loops.steps import Steps
 from .model import Model, ModelFunction, model
 from .modules.module import module
 from .param import param
@@ -16,10 +18,14 @@ from .submodel import submodel
 
 __all__ = [
     "AbstractHandler",
+    "AbstractLoopHandler",
     "Levels",
+    "Loop",
+    "LoopResult",
     "Model",
     "ModelFunction",
     "Site",
+    "Steps",
     "cond",
     "deterministic",
     "factor",

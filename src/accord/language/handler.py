@@ -1,12 +1,13 @@
 """State what a handler is, and record the sites of a run."""
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
 
 from ..core.errors import SiteError
+from .loops.loop import Loop, LoopResult
 from .site import Site
 
 
@@ -42,6 +43,26 @@ class AbstractOpening(AbstractHandler):
     @abc.abstractmethod
     def opened(self, site: Site) -> AbstractHandler:
         """Return the rule for the run of the function, from the site with its value."""
+
+
+class AbstractLoopHandler(AbstractHandler):
+    """A rule that runs the loops inside of it in a way of its own; sites it leaves alone.
+
+    The innermost one around a loop runs it. Loops in a step of the loop are handed to it too.
+    """
+
+    @abc.abstractmethod
+    def run(self, loop: Loop, default: Callable[[Loop], LoopResult]) -> LoopResult:
+        """Return the results of a loop, whose sites have not been visited yet.
+
+        **Arguments**: `default` runs a loop as the next such handler further out does, or else `jax.lax.scan`. In place
+        of it, `Steps.of(loop)` gives the steps as a function of arrays. One of the two, once for a loop: both show its
+        sites to the handlers around.
+        """
+
+    def process(self, site: Site) -> Site:
+        """Leave the site as it is."""
+        return site
 
 
 class Recorder(AbstractHandler):

@@ -8,6 +8,7 @@ The stack is an immutable tuple in a context variable, so threads and tasks neve
 """
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -17,7 +18,8 @@ from typing import Any
 from jax.extend.core import get_opaque_trace_state
 
 from ..core.errors import ModelError, SiteError
-from .handler import AbstractHandler, AbstractOpening, Recorder
+from .handler import AbstractHandler, AbstractLoopHandler, AbstractOpening, Recorder
+from .loops.loop import Loop, LoopResult
 from .messages.places import note_model, note_site, note_unused
 from .reparam.express import express, weighted_by_volume
 from .shapes import settle
@@ -93,6 +95,27 @@ Records = list[tuple[dict[str, Site], str]]
 def keep(site: Site, records: Records) -> Site:
     """Settle a site that stands for several, and keep it."""
     return _settled(site, records, "the shapes of all its steps were checked")
+
+
+def run_loop(loop: Loop, default: Callable[[Loop], LoopResult]) -> tuple[Any, Any]:
+    """Run a loop by the innermost handler that runs loops, else by `default`; return the last carry and the outputs.
+
+    **Raises** `ModelError` where a handler returns other sites than those that it has shown to the handlers around.
+    """
+    way = default
+    for handler in handlers_around():
+        if isinstance(handler, AbstractLoopHandler):
+            way = functools.partial(handler.run, default=way)
+    result = way(loop)
+    if {*result.sites} != {*result.answers}:
+        raise ModelError(
+            f"a handler that runs loops returned the sites {', '.join(map(repr, result.sites)) or 'none'}, and the "
+            f"steps have {', '.join(map(repr, result.answers)) or 'none'}. It may change sites of the result, and "
+            "leave none out: `mask=False` takes one out of the log density."
+        )
+    for name, site in result.sites.items():
+        result.answers[name].keep(site)
+    return result.carry, result.outputs
 
 
 @contextlib.contextmanager

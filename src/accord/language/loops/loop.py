@@ -1,88 +1,48 @@
-"""Run the steps of a loop, keeping all or only some of what a gradient needs of them."""
+"""Define the message of a loop whose steps have sites, which a handler may run."""
 
-import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
+from ..site import Frame, Site
 
-from ...core.options import positive_count
+if TYPE_CHECKING:
+    from .boundary import Answer
 
 
-def block_size(checkpoint: int | bool | None, length: int) -> int | None:
-    """Return how many steps lie between carries that are kept; None keeps everything.
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop as `ac.scan` was given it.
 
-    **Raises** `OptionError` for a number below one.
+    **Fields**
+    - `step`: from the carry and one entry of `xs` to the next carry and an output; it visits sites.
+    - `init`: the first carry, a pytree of arrays and numbers.
+    - `xs`: a pytree of arrays with the steps along their first axes, or None.
+    - `length`: the number of steps, >= 1. `frame`: the axis of the steps, as sites see it.
+    - `reverse`: begin with the last entry of `xs`.
+    - `block`: how many steps lie between carries that are kept for a gradient; None keeps all.
     """
-    if checkpoint is None or checkpoint is False:
-        return None
-    if checkpoint is True:
-        return max(1, round(math.sqrt(length)))
-    return min(positive_count("scan: checkpoint", checkpoint), length)
+
+    step: Callable[[Any, Any], tuple[Any, Any]]
+    init: Any
+    xs: Any
+    length: int
+    frame: Frame
+    reverse: bool = False
+    block: int | None = None
 
 
-def loop(
-    body: Callable[[Any, Any], Any], init: Any, xs: Any, length: int, *, reverse: bool, block: int | None
-) -> tuple[Any, Any]:
-    """Run `jax.lax.scan`, in blocks of so many steps that are computed again when the gradient needs them.
+@dataclass(frozen=True, eq=False)
+class LoopResult:
+    """The results of a loop.
 
-    Where the blocks do not divide the steps, the rest is a shorter one at the end.
+    **Fields**
+    - `carry`: the last one. `outputs`: those of all steps, stacked.
+    - `sites`: by their names in the step, one site for all steps, which the model keeps when the loop has been run.
+    - `answers`: by the same names, what the handlers around the loop made of them.
     """
-    body, xs = _without_unused(body, init, xs)
-    if block is None:
-        return jax.lax.scan(body, init, xs, length, reverse=reverse)
 
-    def of_block(length: int) -> Callable[[Any, Any], tuple[Any, Any]]:
-        return jax.checkpoint(lambda carry, xs: jax.lax.scan(body, carry, xs, length, reverse=reverse))
-
-    num_blocks, num_left = divmod(length, block)
-    first = num_left if reverse else 0  # the end of a loop in reverse is at the front
-    whole = jax.tree.map(lambda x: x[first : first + num_blocks * block], xs)
-    whole = jax.tree.map(lambda x: x.reshape(num_blocks, block, *x.shape[1:]), whole)
-    carry, ys = jax.lax.scan(of_block(block), init, whole, num_blocks, reverse=reverse)
-    ys = jax.tree.map(lambda y: y.reshape(num_blocks * block, *y.shape[2:]), ys)
-    if not num_left:
-        return carry, ys
-    left = jax.tree.map(lambda x: x[:first] if reverse else x[num_blocks * block :], xs)
-    carry, rest = of_block(num_left)(carry, left)
-    order = (rest, ys) if reverse else (ys, rest)
-    return carry, jax.tree.map(lambda *parts: jnp.concatenate(parts), *order)
-
-
-def _without_unused(
-    body: Callable[[Any, Any], Any], init: Any, xs: Any
-) -> tuple[Callable[[Any, Any], Any], list[Any]]:
-    """Build the loop over the inputs alone that a step uses.
-
-    Observations are such: what depends on them is computed for all steps at once, outside. It saves the loads; and XLA
-    for CPUs (of JAX 0.10) has ended the process over such inputs, in a loop that it was to make one piece of code of.
-    """
-    leaves, structure = jax.tree.flatten(xs)
-    one = [jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves]
-    jaxpr = jax.make_jaxpr(lambda carry, x: body(carry, jax.tree.unflatten(structure, x)))(init, one).jaxpr
-    looked_at = {id(atom) for each in (*jaxpr.eqns, jaxpr) for atom in _read(each)}
-    inputs = jaxpr.invars[len(jaxpr.invars) - len(leaves) :]
-    is_used = [id(variable) in looked_at for variable in inputs]
-
-    def lean(carry: Any, used: list[Any]) -> Any:
-        rest = iter(used)
-        whole = [
-            next(rest) if is_used_now else _nothing(leaf)
-            for is_used_now, leaf in zip(is_used, one, strict=True)
-        ]
-        return body(carry, jax.tree.unflatten(structure, whole))
-
-    return lean, [leaf for leaf, is_used_now in zip(leaves, is_used, strict=True) if is_used_now]
-
-
-def _read(part: Any) -> Any:
-    """List what an equation takes, or a whole program returns."""
-    return part.invars if hasattr(part, "primitive") else part.outvars
-
-
-def _nothing(leaf: Any) -> jax.Array:
-    """Make a value to put where none is used."""
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.split(jax.random.key(0), leaf.shape)
-    return jnp.zeros(leaf.shape, leaf.dtype)
+    carry: Any
+    outputs: Any
+    sites: Mapping[str, Site]
+    answers: "Mapping[str, Answer]"

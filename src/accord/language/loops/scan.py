@@ -1,25 +1,21 @@
 """Write a loop as a statement whose steps have sites."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ...core.errors import ModelError, OptionError, SiteError
+from ...core.errors import ModelError, OptionError
 from ...core.options import checks_options, positive_count
-from ..choice import key_for_steps
-from ..interpreter import Outside, inside, is_running
+from ..interpreter import is_running, run_loop
 from ..labels import read_labels
 from ..messages.places import caller
 from ..naming import check_text
-from ..site import Frame, Site
-from .boundary import Answer, Source, Trace
-from .loop import block_size, loop
-from .stacking import Found
+from ..site import Frame
+from .blocks import block_size
+from .loop import Loop
+from .steps import jax_array, scanned
 
 
 @checks_options
@@ -73,7 +69,7 @@ def scan(
     h       latent    (3,)   day   Normal
     return  observed  (3,)   day   Normal
     """
-    xs = jax.tree.map(_array, xs)
+    xs = jax.tree.map(jax_array, xs)
     length = _length(step, xs, length)
     frame = Frame(_checked_name(name), length, 0, _labels(name, coords, length))
     block = block_size(checkpoint, length)
@@ -82,67 +78,7 @@ def scan(
             f"ac.scan was called outside of any model (at {caller()}). For a step without sites, `jax.lax.scan` does "
             "the same."
         )
-    first = Trace(Outside.here(), lambda answer: _first(_by_step(answer, length)), (frame,))
-    found = Found.of(lambda carry, x: _step(first, step, carry, x)[2], init, xs)
-    answers = dict(first.shown())
-    sources = {each: _by_step(answer, length) for each, answer in answers.items()}
-    arrays, rest = eqx.partition(sources, eqx.is_array)
-
-    def body(carry: Any, inputs: Any) -> tuple[Any, Any]:
-        x, now = inputs[0], eqx.combine(inputs[1], rest)
-        again = first.again({each: (answers[each], now[each]) for each in answers})
-        carry, y, sites = _step(again, step, carry, x)
-        return carry, (y, found.own_leaves(sites))
-
-    carry, (ys, own) = loop(body, init, (xs, arrays), length, reverse=reverse, block=block)
-    for each, site in found.stacked(own, xs, length).items():
-        if sources[each].value is not None:
-            site = replace(site, value=sources[each].value)
-        answers[each].keep(site)
-    return carry, ys
-
-
-def _step(trace: Trace, step: Any, carry: Any, x: Any) -> tuple[Any, Any, dict[str, Site]]:
-    """Run a step: return the next carry, the output and the sites."""
-    with inside(trace.boundary) as recorder:
-        result = step(carry, x)
-    if not isinstance(result, tuple | list) or len(result) != 2:
-        raise OptionError(
-            f"ac.scan (at {caller()}): the step returns the next carry and an output; it returned "
-            f"{type(result).__name__}. Write `return carry, None` where there is no output."
-        )
-    return result[0], result[1], recorder.sites
-
-
-def _by_step(answer: Answer, length: int) -> Source:
-    """Give what a site gets from outside a first axis of steps."""
-    source, site = answer.source, answer.site
-    if site.kind in ("key", "subsample") and source.value is not None:
-        return Source(key_for_steps(source.value, length))
-    if source.value is None:
-        source = Source(choose=None if source.choose is None else source.choose.for_steps(length))
-        shapes = [tuple(leaf.shape) for leaf in jax.tree.leaves(source) if eqx.is_array(leaf)]
-    else:
-        source = Source(_array(source.value))
-        shapes = [tuple(source.value.shape)]
-    for found in shapes:
-        if found[:1] != (length,):
-            raise SiteError(
-                f"site {site.name!r} (at {site.where}) is in a scan of {length} steps, and is given a value of shape "
-                f"{found}: its first axis must be the {length} steps. To go on after the last step with data, begin "
-                "another scan of the same step at the carry that the first one returns, inside of "
-                '`with handlers.scope(prefix="future"):`.'
-            )
-    return source
-
-
-def _first(source: Source) -> Source:
-    return jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, source)
-
-
-def _array(x: Any) -> Any:
-    """Convert data to a JAX array. An array stays the same object, by which it is known again."""
-    return x if isinstance(x, jax.Array) else jnp.asarray(x)
+    return run_loop(Loop(step, init, xs, length, frame, reverse, block), scanned)
 
 
 def _length(step: Any, xs: Any, length: int | None) -> int:
