@@ -57,14 +57,14 @@ BUGS = {
     ),
     "mask replaces mask": Bug(
         "an outer mask replaces an inner mask",
-        "language/handlers/effects.py",
+        "language/handlers/weights.py",
         "return site if site.mask is False else replace(site, mask=site.mask & mask)",
         "return site if site.mask is False else replace(site, mask=mask)",
         (f"{ORACLE}[18]",),
     ),
     "scale replaces scale": Bug(
         "an outer scale replaces an inner scale",
-        "language/handlers/effects.py",
+        "language/handlers/weights.py",
         "return replace(site, scale=scale if site.scale is None else site.scale * scale)",
         "return replace(site, scale=scale)",
         (f"{ORACLE}[3]",),
@@ -355,7 +355,7 @@ BUGS = {
     ),
     "names of draws": Bug(
         "two sampled sites use the same random numbers",
-        "language/handlers/effects.py",
+        "language/handlers/seed.py",
         "zlib.crc32(name.encode())",
         "len(name)",
         ("tests/language/test_random.py::test_keys_depend_on_the_seed_and_the_name",),

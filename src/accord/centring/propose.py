@@ -9,7 +9,7 @@ from ..density import LogDensity
 from ..diagnose.checks.dependence import model_program
 from ..kernels import NUTS
 from ..language import Model
-from ..language.handlers.unknowns import reparam
+from ..language.handlers.reparam import reparam
 from ..language.reparam.base import AbstractReparam
 from ..language.reparam.loc_scale import LocScale
 from ..mcmc.sample import sample

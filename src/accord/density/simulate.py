@@ -16,7 +16,7 @@ from ..core.errors import DistributionError, ModelError, SiteError
 from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Site
 from ..language.choice import AbstractChoice, key_for_steps
-from ..language.handlers.effects import Draw
+from ..language.handlers.seed import Draw
 from .latent import bijector_of, concrete
 from .logdensity import LogDensity
 from .program import ModelProgram

@@ -1,16 +1,18 @@
-"""Read the labels that a statement gives to the entries of an axis.
+"""Read the names that a statement gives to axes, and the labels of their entries.
 
 Draws are matched with new data by labels, so that each label must be one thing, and equal to itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import OptionError
+from ..core.errors import OptionError, SiteError
 from .columns import labels_of
 from .naming import check_text
+
+Dims = str | Sequence[str] | Mapping[str, Sequence[Any] | None]
 
 
 def read_labels(what: str, given: Any) -> tuple[Any, ...]:
@@ -39,6 +41,30 @@ def read_labels(what: str, given: Any) -> tuple[Any, ...]:
                 "of data with a row for each observation give the distinct ones, `list(dict.fromkeys(labels))`."
             )
     return labels
+
+
+def read_dims(statement: str, name: str, dims: Dims | None) -> tuple[tuple[str, tuple[Any, ...] | None], ...]:
+    """Read the names of axes, each with its labels or None.
+
+    **Raises** `SiteError` for what are not names; `OptionError` for labels that cannot be.
+    """
+    if dims is None:
+        return ()
+    given: Mapping[str, Any] = dims if isinstance(dims, Mapping) else {}
+    names: list[Any] = [*dims] if isinstance(dims, Mapping | list | tuple) else [dims]
+    for each in names:
+        if not isinstance(each, str) or not each:
+            raise SiteError(
+                f'{statement} {name!r}: dims names axes, as `dims=("row", "column")`, or with labels as '
+                f'`dims={{"row": labels}}`; got {dims!r}.'
+            )
+    labels = {
+        each: None
+        if value is None
+        else read_labels(f"{statement} {name!r}: the labels of dim {each!r}", value)
+        for each, value in given.items()
+    }
+    return tuple((each, labels.get(each)) for each in names)
 
 
 def _check_each(what: str, values: list[Any] | np.ndarray, given: Any) -> None:

@@ -1,22 +1,19 @@
-"""Name a value that is to be estimated and has no prior, and give it one from outside."""
+"""Name a value that is to be estimated and has no prior."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import OptionError, SiteError, suggest
+from ..core.errors import SiteError
 from ..core.options import checks_options
-from ..distributions import AbstractDistribution, ImproperUniform, constraints
+from ..distributions import ImproperUniform, constraints
 from ..distributions.constraint import Constraint
-from .handler import AbstractHandler
 from .interpreter import visit
 from .messages.places import caller
 from .naming import check_text
 from .shapes import as_array, shape_of
 from .site import Site
-from .treatment import Lifted, Parameter
+from .treatment import Parameter
 
 
 @checks_options
@@ -70,55 +67,3 @@ def param(name: str, init: Any, *, constraint: Constraint = constraints.real) ->
     cut = len(shape) - num_event
     flat = ImproperUniform(constraint, shape[:cut], shape[cut:])
     return visit(Site("sample", name, flat, role=Parameter(init), where=where)).value
-
-
-class Lift(AbstractHandler):
-    """Give parameters a prior: one for all of them, or by name."""
-
-    prior: Any
-
-    @classmethod
-    def of(cls, prior: Any) -> "Lift":
-        """Check the prior.
-
-        **Raises** `OptionError` for what is no distribution, and no mapping from names to distributions.
-        """
-        found = list(prior.values()) if isinstance(prior, Mapping) else [prior]
-        if not all(isinstance(each, AbstractDistribution) for each in found):
-            raise OptionError(
-                'handlers.lift: the prior must be a distribution, or a mapping like {"a": dist.Normal(0, 1)}; got '
-                f"{prior!r}."
-            )
-        return cls(dict(prior) if isinstance(prior, Mapping) else prior)
-
-    def process(self, site: Site) -> Site:
-        """Replace the flat density of a parameter, unless a rule further inside has."""
-        prior = self.prior.get(site.name) if isinstance(self.prior, dict) else self.prior
-        if not isinstance(site.role, Parameter) or prior is None:
-            return site
-        shape = shape_of(site.role.init)
-        cut = len(shape) - len(prior.event_shape)
-        batch, own = shape[: max(cut, 0)], tuple(prior.batch_shape)
-        if cut < 0 or shape[cut:] != tuple(prior.event_shape) or not _fits(own, batch):
-            raise SiteError(
-                f"handlers.lift: the prior of {site.name!r} (at {site.where}) has batch {own} + event "
-                f"{tuple(prior.event_shape)}, but the parameter has shape {shape}."
-            )
-        return replace(site, distribution=prior if own == batch else prior.expand(batch), role=Lifted())
-
-    def check(self, sites: Mapping[str, Site]) -> None:
-        """Refuse names that are not parameters of the model."""
-        known = [name for name, site in sites.items() if isinstance(site.role, Parameter | Lifted)]
-        for name in self.prior if isinstance(self.prior, dict) else ():
-            if name not in known:
-                raise SiteError(
-                    f"lift: the model has no parameter {name!r}.{suggest(name, known)} Its parameters are "
-                    f"{', '.join(map(repr, known)) or 'none'}; `ac.param` makes one."
-                )
-
-
-def _fits(own: tuple[int, ...], batch: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(own, batch) == batch
-    except ValueError:
-        return False

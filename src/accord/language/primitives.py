@@ -7,8 +7,8 @@ import jax.tree_util as jtu
 from ..core.errors import ModelError, SiteError
 from ..core.options import checks_options
 from ..distributions import AbstractDistribution
-from .dims import Dims, read_dims
 from .interpreter import visit
+from .labels import Dims, read_dims
 from .messages.places import caller
 from .missing import visit_partly
 from .model import Model, ModelFunction

@@ -20,7 +20,7 @@ from ...distributions.wrappers.entries import AbstractEntries
 from ...distributions.wrappers.wrappers import ExpandedDistribution
 from ...language import Site
 from ...language.choice import AbstractChoice, key_for_steps
-from ...language.handlers.effects import Draw, key_of_site
+from ...language.handlers.seed import Draw, key_of_site
 from ...language.treatment import Parameter
 from ..simulate import draw_or_say
 

@@ -1,8 +1,8 @@
 """Mark sites to be integrated out of the log density of a model, where that is exact."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import equinox as eqx
 
@@ -12,19 +12,16 @@ from ...core.options import checks_options
 from ...distributions import biject_to
 from ...distributions.wrappers.family import family
 from ..handler import AbstractHandler
-from ..model import Model
-from ..reparam.rule import COLLAPSED_TOO
 from ..site import Site
 from ..treatment import Eliminated, Reparameterised
-from .handled import put_on
+from .handled import Target, put_on
 from .infer_config import NOT_COLLAPSED
+from .reparam import COLLAPSED_TOO
 from .values import check_sampled, names_of
-
-T = TypeVar("T", Model, Callable[..., Any])
 
 
 @checks_options
-def collapse(target: T, names: Collection[str]) -> T:
+def collapse(target: Target, names: Collection[str]) -> Target:
     """Integrate out latent sites whose distribution given all other unknowns and the data is exactly normal.
 
     The log density is then that of the other unknowns alone, in closed form, from second derivatives. The sites keep

@@ -1,16 +1,19 @@
 """Hold a function with rules around it, as a `Model` holds its own."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 
 from ...core.errors import ModelError, OptionError
+from ...core.options import checks_options
 from ..handler import AbstractHandler
 from ..interpreter import enter, is_running, leave, run
 from ..messages.places import caller
 from ..model import Model, ModelFunction
 from ..site import Site
+
+Target = TypeVar("Target", Model, Callable[..., Any])
 
 
 class Handled(eqx.Module):
@@ -45,6 +48,23 @@ class Traced(eqx.Module):
         return {name: site for name, site in sites.items() if not site.is_hidden}
 
 
+@checks_options
+def trace(target: Model | Callable[..., Any]) -> Traced:
+    """Examine the sites of a model: `trace(model).get_trace()`, `trace(function).get_trace(*args)`.
+
+    Latent sites need values: `trace(seed(model, key))`.
+
+    **Example**
+
+    >>> sites = handlers.trace(handlers.seed(coin(4, heads), 0)).get_trace()
+    >>> {name: site.kind for name, site in sites.items()}
+    {'p': 'sample', 'y': 'sample'}
+    >>> sites["y"].value
+    array([1, 0, 1, 1])
+    """
+    return Traced(target if isinstance(target, Model) else _handled(target))
+
+
 class Within(eqx.Module):
     """A rule for the statements inside of a `with`."""
 
@@ -71,11 +91,6 @@ def put_on(target: Any, handler: AbstractHandler) -> Any:
 def put_on_or_within(target: Any, handler: AbstractHandler, word: str) -> Any:
     """Return the target with one more rule, or without a target what a `with` inside a model takes."""
     return Within(handler, word) if target is None else put_on(target, handler)
-
-
-def traced(target: Model | Callable[..., Any]) -> Traced:
-    """Make what examines the sites of a model or function."""
-    return Traced(target if isinstance(target, Model) else _handled(target))
 
 
 def _handled(target: Any) -> Handled:

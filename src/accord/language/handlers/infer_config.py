@@ -8,10 +8,12 @@ import equinox as eqx
 
 from ...bijectors import AbstractBijector, Independent
 from ...core.errors import OptionError, SiteError, suggest
+from ...core.options import checks_options
 from ...distributions import biject_to
 from ..handler import AbstractHandler
 from ..site import Site
 from ..treatment import Eliminated, Free, Reparameterised
+from .handled import Target, put_on
 
 Settings = Mapping[str, Any]
 SettingsBySite = Mapping[str, Settings] | Callable[[Site], Settings | None]
@@ -23,6 +25,34 @@ NOT_COLLAPSED = (
     "is to be collapsed and has a bijector by `handlers.infer_config`: what is integrated out has no unconstrained "
     "numbers. Leave it out of one of the two."
 )
+
+
+@checks_options
+def infer_config(target: Target, config: SettingsBySite) -> Target:
+    """Set how inference treats sites, where its own choice is not the best; the posterior is the same.
+
+    **Arguments**: `config`, by site a mapping of settings, as in `{"tau": {"bijector": bijectors.Softplus()}}`; or a
+    function from a site to one, or None. The settings are
+    - `"bijector"`: the map from unconstrained numbers to the support of a latent site, in place of
+      `distributions.biject_to(support)`. Elementwise ones act on every element of an event. A site that has a value has
+      no use for it; of one that is reparameterised, name the auxiliary.
+
+    **Raises** `OptionError` for what is none of these; (when the model runs) `SiteError` for a name that is no sample
+    site, and for one that is reparameterised or collapsed; (when its log density is made) `SiteError` for a map that
+    does not cover the support, where both are without parameters that are arrays.
+
+    **Example**
+
+    >>> @ac.model
+    ... def waiting():
+    ...     ac.sample("rate", dist.HalfNormal(1))
+    >>> soft = handlers.infer_config(waiting(), {"rate": {"bijector": bijectors.Softplus()}})
+    >>> print(f"{waiting().log_density().constrain(np.zeros(1))['rate']:.3f}")
+    1.000
+    >>> print(f"{soft.log_density().constrain(np.zeros(1))['rate']:.3f}")
+    0.693
+    """
+    return put_on(target, InferConfig.of(config))
 
 
 class InferConfig(AbstractHandler):

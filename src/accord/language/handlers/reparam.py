@@ -1,4 +1,4 @@
-"""Mark sites to be sampled by way of another variable."""
+"""Sample sites by way of other variables."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,10 +7,13 @@ from typing import Any
 import equinox as eqx
 
 from ...core.errors import OptionError, SiteError, suggest
+from ...core.options import checks_options
 from ..handler import AbstractHandler
+from ..model import Model
+from ..reparam.base import AbstractReparam, AbstractWhole
 from ..site import Site
 from ..treatment import Auxiliary, Computed, Eliminated, Reparameterised
-from .base import AbstractReparam
+from .handled import Target, put_on
 
 Config = Mapping[str, AbstractReparam] | Callable[[Site], AbstractReparam | None]
 """A setting by name of site, or a function of the site; None leaves the site as it is."""
@@ -20,6 +23,40 @@ COLLAPSED_TOO = (
     "is to be collapsed and reparameterised: what is integrated out is not sampled, by whatever way. Leave it out of "
     "`handlers.reparam`, or collapse the site that it follows from."
 )
+
+
+@checks_options
+def reparam(target: Target, config: Config | AbstractWhole) -> Target:
+    """Sample sites by way of other variables, whose posterior has a better shape; the model stays as it is.
+
+    A site `theta` keeps its name among the draws, and its distribution: it is computed from the latent site
+    `theta_base`. It can be observed, intervened on and replayed as before, and is then not reparameterised.
+
+    **Arguments**: `config`, by site one of `accord.reparam`, as in `{"theta": reparam.LocScale()}`; or a function from
+    a site to one of them, or None; or `reparam.Neutra(bijector)`, for all unknowns of a model together.
+
+    **Raises** `OptionError` for what is none of them; (when the model runs) `SiteError` for a name that is no sample
+    site, and for a distribution that the reparameterisation is not made for.
+
+    **Example**
+
+    >>> @ac.model
+    ... def funnel():
+    ...     scale = ac.sample("scale", dist.LogNormal(0, 1))
+    ...     ac.sample("x", dist.Normal(0, scale))
+    >>> print(handlers.reparam(funnel(), {"x": reparam.LocScale()}).sites())
+    site    kind           shape  dims  distribution
+    scale   latent         ()           LogNormal
+    x       deterministic  ()           Normal
+    x_base  latent         ()           Normal
+    """
+    if isinstance(config, AbstractWhole):
+        if not isinstance(target, Model):
+            raise OptionError(
+                f"handlers.reparam: {type(config).__name__} takes a model with its data, got {target!r}."
+            )
+        return put_on(target, config.rule(target))
+    return put_on(target, Reparam.of(config))
 
 
 class Reparam(AbstractHandler):
