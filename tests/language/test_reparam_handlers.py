@@ -383,6 +383,37 @@ def test_a_step_of_a_scan_is_reparameterised_around_it():
     found = other(other.unconstrain({"h_base": base}))
     np.testing.assert_allclose(found, plain(plain.unconstrain({"h": THETA})) + 3 * np.log(0.5), rtol=1e-12)
     assert other.layout["h"].shape == other.layout["h_base"].shape == (3,)
+    np.testing.assert_allclose(other.unconstrain({"h": THETA}), base, rtol=1e-12)
+    with pytest.raises(DataError, match=r"'h'.*shape \(3,\), got \(2,\)"):
+        other.unconstrain({"h": THETA[:2]})
+
+
+def nested(step):
+    def outer(carry, row):
+        return ac.scan(handlers.reparam(step, {"h": LocScale()}), carry, row)
+
+    ac.scan(outer, 0.0, np.stack([Y, -Y]))
+
+
+def in_a_branch(step):
+    sure = ac.sample("sure", dist.Normal(0.0, 1.0))
+    run = handlers.reparam(step, {"h": LocScale()})
+    ac.cond(sure > 0, lambda: run(sure, Y[0]), lambda: run(2.0 * sure, Y[1]))
+
+
+@each({"in a scan in a scan": [nested], "in a branch": [in_a_branch]})
+def test_values_of_what_is_reparameterised_in_a_loop_give_the_position(bodies):
+    def step(previous, y):
+        h = ac.sample("h", dist.Normal(0.9 * previous, 0.5))
+        ac.sample("y", dist.Normal(h, 1.0), obs=y)
+        return h, None
+
+    with jax.enable_x64(True):
+        density = ac.model(lambda: bodies[0](step))().log_density()
+        position = jnp.linspace(-1.0, 0.5, density.dim)
+        values = density.constrain(position)
+        written = {name: values[name] for name in ("sure", "h") if name in values}
+        np.testing.assert_allclose(density.unconstrain(written), position, rtol=1e-12)
 
 
 def test_from_outside_of_a_scan_a_reparameterisation_is_refused():

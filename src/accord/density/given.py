@@ -10,7 +10,7 @@ from jax.core import Tracer
 from ..core import precision as precision_scope
 from ..core.tree import shapes
 from ..language import Site
-from ..language.choice import AbstractChoice
+from ..language.choice import AbstractChoice, Wanted
 from .eliminate.normal.separation import check_places
 from .latent import bijector_of, concrete, sites_of
 from .logdensity import LogDensity
@@ -98,7 +98,7 @@ def _of_model(
     def choice_of(site: Site) -> AbstractChoice:
         if site.name not in names:
             return FromPosition(elsewhere[site.name])
-        return Given(given[site.name] if site.name in given else jnp.asarray(site.wanted))
+        return Given(given[site.name]) if site.name in given else Wanted()
 
     with concrete(program.constants):
         sites = sites_of(program.model(data, jnp.result_type(float)), choice_of, given)

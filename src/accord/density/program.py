@@ -15,7 +15,7 @@ from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
-from ..language.choice import AbstractChoice, AbstractSeries
+from ..language.choice import AbstractChoice, AbstractSeries, Wanted
 from .checks import changed_site, check_finite, check_same_sites
 from .data import Template
 from .indices import Uses, check_indices
@@ -279,7 +279,7 @@ class ModelProgram(AbstractProgram):
         dtype = jnp.result_type(float)
 
         def choice_of(site: Site) -> AbstractChoice:
-            return Given(jnp.asarray(values.get(site.name, site.wanted), dtype))
+            return Given(jnp.asarray(values[site.name], dtype)) if site.name in values else Wanted()
 
         with concrete(self.constants):
             wanted = {name: jnp.asarray(value, dtype) for name, value in values.items()}

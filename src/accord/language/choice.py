@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Self
 
 import equinox as eqx
@@ -42,6 +43,13 @@ class AbstractSeries(AbstractChoice):
     def for_steps(self, length: int) -> Self:
         del length
         return self
+
+
+class Wanted(AbstractSeries):
+    """Choose `Site.wanted`, which follows from the value that another site shall have, where the two are visited."""
+
+    def __call__(self, site: Site) -> Site:
+        return replace(site, value=jnp.asarray(site.wanted))
 
 
 def key_for_steps(key: jax.Array, length: int) -> jax.Array:

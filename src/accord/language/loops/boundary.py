@@ -21,10 +21,14 @@ from ..treatment import Auxiliary
 
 
 class Source(eqx.Module):
-    """A value that the handlers outside give a site, or a way to choose one; neither where the site has its own."""
+    """A value that the handlers outside give a site, or a way to choose one; neither where the site has its own.
+
+    `wanted` is the value that a site shall have which is to be reparameterised inside.
+    """
 
     value: Any = None
     choose: AbstractChoice | None = None
+    wanted: Any = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Answer:
     def source(self) -> Source:
         """Return the value if they gave another, else how to choose one where there is none."""
         if self.site.value is None:
-            return Source(choose=self.site.choose)
+            wanted = None if self.site.wanted is self.asked.wanted else self.site.wanted
+            return Source(choose=self.site.choose, wanted=wanted)
         return Source() if self.site.value is self.asked.value else Source(self.site.value)
 
     def keep(self, site: Site) -> Site:
@@ -150,6 +155,7 @@ class Boundary(AbstractHandler):
             else outer.distribution,
             value=site.value if is_kept and outer.value is not None else source.value,
             choose=source.choose,
+            wanted=site.wanted if source.wanted is None else source.wanted,
             is_observed=outer.is_observed,
             is_intervened=outer.is_intervened,
             role=site.role if outer.role is answer.asked.role else outer.role,

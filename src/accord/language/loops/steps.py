@@ -108,7 +108,10 @@ def _by_step(answer: Answer, length: int) -> Source:
     if site.kind in ("key", "subsample") and source.value is not None:
         return Source(key_for_steps(source.value, length))
     if source.value is None:
-        source = Source(choose=None if source.choose is None else source.choose.for_steps(length))
+        source = Source(
+            choose=None if source.choose is None else source.choose.for_steps(length),
+            wanted=None if source.wanted is None else jax_array(source.wanted),
+        )
         shapes = [tuple(leaf.shape) for leaf in jax.tree.leaves(source) if eqx.is_array(leaf)]
     else:
         source = Source(jax_array(source.value))
