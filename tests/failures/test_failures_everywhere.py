@@ -94,3 +94,13 @@ def test_four_lanes_say_what_must_be_said(name):
         assert found.ended == "draws"  # whether so short a warm-up is enough for a hard one is chance
     else:
         assert not shortfall(CASES[name], found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_whether_bounds_cross_is_not_told_by_luck(lanes):
+    """In one short run of 15, no trajectory crosses them after warm-up."""
+    case = CASES["bounds that cross"]
+    for seed in range(10):
+        found = outcome(case, executor=infer.Serial(), lanes=lanes, seed=seed, **SHORT)
+        assert not shortfall(case, found), seed

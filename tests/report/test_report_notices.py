@@ -219,6 +219,30 @@ ENDS = {
         "non_finite_warmup",
         "The gradient was not finite 5 times during warm-up",
     ),
+    "much of warm-up": (
+        bad_ends("log_density", warmup=[14, 20, 9, 13]),
+        "warning",
+        "non_finite_warmup",
+        "The log density was not finite in 56 of 1400 draws of warm-up (4.0%), and never after it",
+    ),
+    "less of warm-up": (
+        bad_ends("log_density", warmup=[14, 20, 9, 12]),
+        "info",
+        "non_finite_warmup",
+        "The log density was not finite 55 times",
+    ),
+    "much of warm-up, and once after it": (
+        bad_ends("log_density", warmup=[14, 20, 9, 13], sample=[0, 0, 1, 0]),
+        "warning",
+        "non_finite",
+        "1 of 4000",
+    ),
+    "much of warm-up in one way, and the other after it": (
+        bad_ends("log_density", warmup=[20, 20, 20, 20]) | bad_ends("gradient", sample=[400] * 4),
+        "warning",
+        "non_finite_warmup",
+        "The log density was not finite in 80 of 1400",
+    ),
 }
 
 
@@ -226,10 +250,20 @@ ENDS = {
 def test_numbers_that_are_not_finite_are_told_by_kind_phase_and_share(name):
     counts, severity, code, words = ENDS[name]
     blamed = {"gradient": (("mu",), " Such as: a log of 0."), "log_density": (("tau",), "")}
-    (found,) = look(good_run(), counts=counts, blamed=blamed)
-    assert (found.severity, found.code) == (severity, code)
+    notices = look(good_run(), counts=counts, blamed=blamed, num_warmup=350, warmups=np.full(4, 350))
+    (found,) = [each for each in notices if each.code == code]
+    assert len(notices) == len(counts)
+    assert found.severity == severity
     assert words in found.message
-    assert found.sites == {"non_finite_gradient": ("mu",), "non_finite": ("tau",)}.get(code, ())
+    named = {"non_finite_gradient": ("mu",), "non_finite": ("tau",), "non_finite_warmup": ("tau",)}
+    assert found.sites == (() if severity == "info" and code == "non_finite_warmup" else named[code])
+
+
+def test_a_short_warm_up_is_no_evidence_of_an_undefined_density():
+    counts = bad_ends("log_density", warmup=[5, 5, 5, 5])
+    for length, severity in ((99, "info"), (100, "warning")):
+        notices = look(good_run(), counts=counts, num_warmup=length, warmups=np.full(4, length))
+        assert [each.severity for each in notices] == [severity]
 
 
 # options of the run: (severity, code, words of the message)

@@ -17,6 +17,7 @@ from ..mcmc.draws import Draws
 from ..mcmc.endings import KINDS, BadEnd
 from ..report.evidence import Blamed
 from ..report.labels import as_labels
+from ..report.rules.ends import is_often_in_warmup
 from ..runs.requests import density_of
 from ..runs.stored.describe import labelled_in
 
@@ -90,16 +91,19 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
 
 
 def blamed(density: LogDensity, draws: Draws, seconds: float) -> dict[str, Blamed]:
-    """Return, by kind of failure after warm-up, the sites to blame for the first one, and a sentence.
+    """Return, by kind of failure, the sites to blame for the first one after warm-up, and a sentence.
 
-    A search that takes longer than `seconds` is left out.
+    Of warm-up, only what was not finite too often for a sound model is explained. A search that takes longer than
+    `seconds` is left out.
     """
     found: dict[str, Blamed] = {}
     until = time.monotonic() + seconds
     for kind in KINDS:
         # A trajectory that diverged at a finite log density ended at a valid position.
         places = [each for each in draws.failures if each.kind == kind and not _is_mere_divergence(each)]
-        if places and draws.counts[kind]["sample"].any():
+        counts = draws.counts[kind]
+        is_often = kind != "divergence" and is_often_in_warmup(counts["warmup"], draws.tuning["num_warmup"])
+        if places and (counts["sample"].any() or is_often):
             found[kind] = _looked_at(density, min(places, key=lambda each: each.phase != "sample"), until)
     return found
 

@@ -12,6 +12,10 @@ from .words import by_chain, non_centred, percent
 RARE = 0.001  # of the draws: what happens in no more of them is information
 NOT_TO_BE_USED = 0.25  # of the draws: what happens more often leaves out too much of the posterior
 FEW_SITES = 3
+OFTEN_IN_WARMUP = 0.04  # of the draws; sound models: up to 0.006 by default, 0.025 in a warm-up of 100
+LEAST_WARMUP = 100  # draws of a chain; of fewer, the way to the posterior is too large a part
+
+_NAMES = {"log_density": "the log density", "gradient": "the gradient"}
 
 
 def divergences(run: Evidence) -> Iterator[Notice]:
@@ -62,9 +66,12 @@ def log_densities(run: Evidence) -> Iterator[Notice]:
         return
     share = counts.sum() / max(run.num_made, 1)
     sites, why = run.blamed.get("log_density", ((), ""))
+    severity = _severity(share)
+    if severity == "info" and _is_often_in_warmup(run, "log_density"):
+        severity = "warning"
     yield Notice(
         # An infinite density attracts every chain, and no trajectory leaves it.
-        "error" if run.is_unbounded else _severity(share),
+        "error" if run.is_unbounded else severity,
         "non_finite",
         f"The log density was NaN or infinite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
         f"{by_chain(run, counts)}), and the chains turned back.{why}",
@@ -75,23 +82,52 @@ def log_densities(run: Evidence) -> Iterator[Notice]:
 
 def in_warmup(run: Evidence) -> Iterator[Notice]:
     """Find values that were not finite only during warm-up."""
-    found = [run.counts_of(kind, "warmup") for kind in ("log_density", "gradient")]
-    later = [run.counts_of(kind, "sample") for kind in ("log_density", "gradient")]
-    if any(each.any() for each in later) or not any(each.any() for each in found):
-        return
-    times = {"the log density": int(found[0].sum()), "the gradient": int(found[1].sum())}
-    counted = " and ".join(
-        f"{name} was not finite {'once' if count == 1 else f'{count} times'}"
-        for name, count in times.items()
-        if count
-    )
-    yield Notice(
-        "info",
-        "non_finite_warmup",
-        f"{counted[:1].upper()}{counted[1:]} during warm-up, and never after it: far from the posterior, formulas "
-        "overflow.",
-        "`infer.explain(draws)` shows where.",
-    )
+    found = {kind: run.counts_of(kind, "warmup") for kind in _NAMES}
+    later = [kind for kind in _NAMES if run.counts_of(kind, "sample").any()]
+    often = [kind for kind in _NAMES if kind not in later and _is_often_in_warmup(run, kind)]
+    if often:
+        total = int(np.sum(run.warmups))
+        counted = " and ".join(
+            f"{_NAMES[kind]} was not finite in {found[kind].sum()} of {total} draws of warm-up "
+            f"({percent(found[kind].sum() / total)})"
+            for kind in often
+        )
+        blamed = [run.blamed.get(kind, ((), "")) for kind in often]
+        yield Notice(
+            "warning",
+            "non_finite_warmup",
+            f"{counted[:1].upper()}{counted[1:]}, and never after it: too often for a formula that overflows "
+            f"far from the posterior. A part of the posterior may be missing.{''.join(why for _, why in blamed)}",
+            "Keep parameters in their range, and look for exp, log, sqrt and division in the model; "
+            "`infer.explain(draws)` shows where.",
+            tuple(dict.fromkeys(site for sites, _ in blamed for site in sites)),
+        )
+    elif not later and any(each.any() for each in found.values()):
+        times = {_NAMES[kind]: int(counts.sum()) for kind, counts in found.items()}
+        counted = " and ".join(
+            f"{name} was not finite {'once' if count == 1 else f'{count} times'}"
+            for name, count in times.items()
+            if count
+        )
+        yield Notice(
+            "info",
+            "non_finite_warmup",
+            f"{counted[:1].upper()}{counted[1:]} during warm-up, and never after it: far from the posterior, formulas "
+            "overflow.",
+            "`infer.explain(draws)` shows where.",
+        )
+
+
+def is_often_in_warmup(counts: np.ndarray, warmups: np.ndarray) -> bool:
+    """Return whether values were not finite too often during warm-up for a sound model.
+
+    A sound one overflows on its way to the posterior, once or twice a chain. Where the density is undefined beside the
+    posterior, every search for a step size leads there; whether a trajectory does so after warm-up too is luck.
+
+    **Arguments**: both of shape `(chain,)`: draws of warm-up with such a value, and draws of warm-up.
+    """
+    total = np.sum(warmups)
+    return total >= LEAST_WARMUP * len(warmups) and bool(counts.sum() >= OFTEN_IN_WARMUP * max(total, 1))
 
 
 def draws_not_finite(run: Evidence) -> Iterator[Notice]:
@@ -118,6 +154,10 @@ def _against_divergences(run: Evidence, suspects: tuple[str, ...], on: str, *, i
     if funnel:
         return f"{funnel}. Else {raising}." if is_at else f"{first}. Or: {funnel}."
     return f"{first}, or reparameterise {on} (a non-centred form, or a prior away from the edge)."
+
+
+def _is_often_in_warmup(run: Evidence, kind: str) -> bool:
+    return run.warmups is not None and is_often_in_warmup(run.counts_of(kind, "warmup"), run.warmups)
 
 
 def _severity(share: float) -> Severity:
