@@ -23,7 +23,7 @@ _BENT = 2.0  # squared width along a direction, from which on scales are those o
 _STRAIGHT = 1.3  # below which they are left again
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
-_TARGET, _TARGET_CURVED = 0.8, 0.95  # of the mean acceptance statistic; the first is Stan's
+_TARGET, _TARGET_CURVED = 0.8, 0.97  # of the mean acceptance statistic; the first is Stan's
 
 
 def remainder(fit: Fit, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> float:
