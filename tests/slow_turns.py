@@ -36,7 +36,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "language": ("modules", "oracle"),
     "mcmc": ("identity",),
     "ode": (),
-    "optimise": (),
+    "optimise": ("diagnose", "mcmc"),
     "predictive": (),
     "programs": ("identity",),
     "report": ("planted",),
