@@ -47,6 +47,11 @@ class ChainHost(AbstractHost[Draws]):
         return dict(self.plan.shard)
 
     @property
+    def phases(self) -> Mapping[str, str]:
+        """See `AbstractHost.phases`."""
+        return {"warmup": "warmup", "sample": "sampling"}
+
+    @property
     def totals(self) -> Mapping[str, int]:
         """See `AbstractHost.totals`."""
         return {"warmup": self.plan.num_warmup, "sample": self.plan.num_kept}

@@ -90,10 +90,12 @@ class Ledger:
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds of the slowest unit in each phase, from its first update to its last."""
-        warm = {unit: self._ends.get((unit, "warmup"), begin) for unit, begin in self._begins.items()}
-        warmup = [warm[unit] - begin for unit, begin in self._begins.items()]
-        sampling = [self._ends.get((unit, "sample"), end) - end for unit, end in warm.items()]
-        return {"warmup": max(warmup, default=0.0), "sampling": max(sampling, default=0.0)}
+        found, begins = {}, self._begins
+        for phase, name in self.host.phases.items():
+            ends = {unit: self._ends.get((unit, phase), begin) for unit, begin in begins.items()}
+            found[name] = max((ends[unit] - begin for unit, begin in begins.items()), default=0.0)
+            begins = ends
+        return found
 
     def note(self, name: str, value: object) -> None:
         """Store a record beside the draws, unless the store has failed."""

@@ -66,6 +66,11 @@ class AbstractHost(abc.ABC, Generic[R]):
 
     @property
     @abc.abstractmethod
+    def phases(self) -> Mapping[str, str]:
+        """Phases of a unit in order, each with the name under which its seconds are kept."""
+
+    @property
+    @abc.abstractmethod
     def totals(self) -> Mapping[str, int]:
         """How much each unit has to do, by phase."""
 
