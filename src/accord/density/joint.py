@@ -5,7 +5,7 @@ This is what is asked of a model after sampling: what it predicts, and how likel
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -19,46 +19,38 @@ from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice
 from ..language.handlers.values import Replay
-from .data import Template
 from .indices import check_indices
 from .latent import concrete
-from .layout import Layout
 from .logdensity import LogDensity
 from .matching import DrawNew, Held, Taking, mark_of, match_draws
-from .observed import Claims
 from .reduction import counts_of, log_prob_of, pointwise
 from .rows.row_files import in_memory
 from .simulate import DrawOrSay
+from .traced import TracedModel
 from .tracing import discover
 
 _ELSEWHERE = "Take draws that hold values of it, give it one by `.do`"
 
 
 @dataclass(frozen=True, eq=False)
-class Predictive:
+class Predictive(TracedModel):
     """A model with names in the place of its arrays, and the shapes of the values that it is given.
 
     All methods can be used under `jit`, in the scope of its precision.
 
-    **Fields**
-    - `data`: the traced arrays among its arguments, by name, and `marks`, by which new entries are drawn. `constants`:
-      arguments whose values shaped the trace.
-    - `layout`: its sites. `given`: those unknowns whose values come from outside; `kept`: those of which some entries
-      do, and the others are drawn; `takings`: by name, which entries of the draws these are.
-    - `precision`, `template`, `notices`: as of a `LogDensity`. `claims`: which values its sites may observe.
+    **Fields**, beside those of a traced model
+    - `data`: the traced arrays among its arguments, by name, and `marks`, by which new entries are drawn.
+    - `given`: those unknowns whose values come from outside; `kept`: those of which some entries do, and the others are
+      drawn; `takings`: by name, which entries of the draws these are.
+    - `notices`: as of a `LogDensity`.
     """
 
-    template: Template
     data: dict[str, Any]
-    constants: dict[str, Any]
-    layout: Layout
     given: tuple[str, ...]
-    precision: Precision
-    notices: tuple[Notice, ...] = ()
-    claims: Claims = field(default_factory=Claims)
-    kept: tuple[str, ...] = ()
-    takings: Mapping[str, Taking] = field(default_factory=dict)
-    marks: tuple[str, ...] = ()
+    kept: tuple[str, ...]
+    takings: Mapping[str, Taking]
+    marks: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     @staticmethod
     def of(
@@ -95,22 +87,17 @@ class Predictive:
             words = jnp.broadcast_to(jnp.asarray(origin), (2,)).astype(jnp.uint32)
             return _drawing(jax.random.wrap_key_data(words, impl="threefry2x32"))
 
-        found = discover(model, precision, stand_in)
-        data = {**found.data, **found.constants}
-        notices = check_indices(found.uses, data, precision)
-        match = match_draws(found.layout, found_sites, held, redraw or {}, draws_others=draws_others)
+        traced, data, found = discover(model, precision, stand_in)
+        notices = check_indices(traced.uses, {**data, **traced.constants}, precision)
+        match = match_draws(traced.layout, found_sites, held, redraw or {}, draws_others=draws_others)
         return Predictive(
-            found.template,
-            {**found.data, **match.marks},
-            found.constants,
-            found.layout,
-            match.given,
-            precision,
-            (*found.notices, *match.notices, *notices),
-            found.claims,
-            match.kept,
-            match.takings,
-            tuple(match.marks),
+            **vars(traced),
+            data={**data, **match.marks},
+            given=match.given,
+            kept=match.kept,
+            takings=match.takings,
+            marks=tuple(match.marks),
+            notices=(*found, *match.notices, *notices),
         )
 
     def check_observed(self) -> None:
@@ -179,9 +166,8 @@ class Predictive:
         return DrawNew(key, values[name], known, words, _ELSEWHERE)
 
     def _run(self, values: Mapping[str, Any], *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
-        arrays = {**in_memory(self.data), **self.constants}
         with concrete(self.constants):
-            model = self.template.fill({name: jnp.asarray(value) for name, value in arrays.items()})
+            model = self.model(in_memory(self.data))
             value, sites = model.run(Replay({name: values[name] for name in self.given}), *outside)
         return value, {name: site for name, site in sites.items() if not site.is_hidden}
 

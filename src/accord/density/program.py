@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import jax
@@ -17,13 +17,12 @@ from ..core.precision import Precision
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries, Wanted
 from .checks import changed_site, check_finite, check_same_sites
-from .data import Template
-from .indices import Uses, check_indices
+from .indices import check_indices
 from .latent import bijector_of, concrete, sites_of
 from .layout import Entry, Layout
-from .observed import Claims
 from .reduction import log_jacobian_of, log_prob_of, num_non_finite, parts_of, term
 from .rows.row_files import in_memory, pieces_in_memory
+from .traced import TracedModel
 from .tracing import discover
 from .weights import Parts
 
@@ -180,49 +179,22 @@ class AbstractProgram(abc.ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ModelProgram(AbstractProgram):
-    """A model with the names of its data in the place of arrays.
-
-    **Fields**
-    - `name`: the model's.
-    - `template`: the model.
-    - `layout`: its sites.
-    - `precision`: in which it was traced.
-    - `constants`: arguments whose values shaped the trace.
-    - `claims`: which values its sites may observe.
-    - `uses`: the places where data index an axis.
-    """
-
-    name: str
-    template: Template
-    layout: Layout
-    precision: Precision
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
-    claims: Claims = field(default_factory=Claims)
-    uses: Uses = field(default_factory=Uses)
+class ModelProgram(TracedModel, AbstractProgram):
+    """A model as a function of unconstrained numbers."""
 
     @staticmethod
     def from_model(
         model: Model, precision: Precision
     ) -> "tuple[ModelProgram, dict[str, Any], tuple[Notice, ...]]":
         """Trace a model; return its program, its data, and its notices."""
-        found = discover(model, precision)
-        if not found.layout.entries:
+        traced, data, notices = discover(model, precision)
+        if not traced.layout.entries:
             raise ModelError(
                 f"the model {model.name!r} has no latent site, so there is nothing to infer: every `ac.sample` is "
                 "observed. Leave out `obs=` or the condition of what you want to know."
             )
-        program = ModelProgram(
-            model.name,
-            found.template,
-            found.layout,
-            precision,
-            found.constants,
-            found.claims,
-            found.uses,
-        )
-        data = {**found.data, **found.constants}
-        return program, found.data, (*found.notices, *program.check(data))
+        program = ModelProgram(**vars(traced))
+        return program, data, (*notices, *program.check({**data, **traced.constants}))
 
     @property
     def whole(self) -> "ModelProgram":
@@ -337,11 +309,6 @@ class ModelProgram(AbstractProgram):
         check_same_sites(self.layout, sites)
         return sites
 
-    def model(self, data: Mapping[str, Any], dtype: Any) -> Model:
-        """Return the model with its arrays, the floats among them in the dtype of the position."""
-        arrays = {**data, **self.constants}
-        return self.template.fill({name: _in_dtype(value, dtype) for name, value in arrays.items()})
-
 
 class Given(AbstractSeries):
     """A value, in the model's space."""
@@ -383,9 +350,3 @@ def pieces_of(position: jax.Array, entries: tuple[Entry, ...]) -> dict[str, jax.
 def _keeps_volume(bijector: AbstractBijector) -> bool:
     base = bijector.base if isinstance(bijector, Independent) else bijector
     return isinstance(base, Identity)
-
-
-def _in_dtype(value: Any, dtype: Any) -> Any:
-    if jnp.issubdtype(value.dtype, jnp.floating) and value.dtype != dtype:
-        value = value.astype(dtype)
-    return jnp.asarray(value)

@@ -34,24 +34,9 @@ from .indices import Asked, Axes, Uses, closed_over, find
 from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Layout, SiteTable
 from .observed import Claim, Claims, claims_of
+from .traced import TracedModel
 
 StandIn = Callable[[Site, Any], AbstractChoice]
-
-
-@dataclass(frozen=True)
-class Discovery:
-    """The results of tracing: the model with names for arrays, traced and constant arrays by name, the layout.
-
-    `claims` says which values its sites may observe; `uses` are the places where data index an axis.
-    """
-
-    template: Template
-    data: dict[str, Any]
-    constants: dict[str, Any]
-    layout: Layout
-    notices: tuple[Notice, ...]
-    claims: Claims
-    uses: Uses
 
 
 @dataclass(frozen=True)
@@ -72,8 +57,10 @@ class _Traced:
     constants: tuple[str, ...]
 
 
-def discover(model: Model, precision: Precision, stand_in: StandIn | None = None) -> Discovery:
-    """Trace a model in the scope of `precision`.
+def discover(
+    model: Model, precision: Precision, stand_in: StandIn | None = None
+) -> tuple[TracedModel, dict[str, Any], tuple[Notice, ...]]:
+    """Trace a model in the scope of `precision`; return it with its data by name, and notices.
 
     `stand_in(site, origin)` chooses the value of a latent site in the trace, which must depend on `origin`, a number;
     None is the image of an unconstrained position, as of a log density: the model must then have a proper posterior.
@@ -90,12 +77,14 @@ def discover(model: Model, precision: Precision, stand_in: StandIn | None = None
     notices += tuple(_constant_notice(name) for name in traced.constants if name not in template.fixed)
     arrays = {name: value for name, value in data.items() if name not in traced.constants}
     constants = {name: data[name] for name in traced.constants}
-    return Discovery(template, arrays, constants, traced.layout, notices, claims, uses)
+    found = TracedModel(model.name, template, traced.layout, precision, constants, claims, uses)
+    return found, arrays, notices
 
 
 def describe(model: Model) -> SiteTable:
     """Make a table of a model's sites, by tracing it once."""
-    return SiteTable(discover(model, "float64").layout.marginal.sites)
+    found, _, _ = discover(model, "float64")
+    return SiteTable(found.layout.marginal.sites)
 
 
 def _with_fewest_constants(

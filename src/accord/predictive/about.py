@@ -15,9 +15,8 @@ def about(
 ) -> dict[str, Any]:
     """The fields that all that is computed from draws has in common."""
     layout = target.layout
-    every = {
-        name: value for name, value in target.data.items() if name not in target.marks
-    } | target.constants
+    own = {name: value for name, value in target.data.items() if name not in target.marks}
+    every = {**own, **target.constants}
     # What lies in files stays there, and keys are no numbers that can be shown.
     data = {name: value for name, value in every.items() if isinstance(value, np.ndarray)}
     observed = {entry.name: data[entry.source] for entry in layout.observed if entry.source in data}

@@ -25,7 +25,8 @@ from ..latent import Choose, bijector_of, concrete, unconstrained_shape
 from ..layout import Entry
 from ..program import Given
 from ..simulate import DrawOrSay
-from ..tracing import Discovery, discover
+from ..traced import TracedModel
+from ..tracing import discover
 from .provenance import arguments_seen
 
 
@@ -37,15 +38,15 @@ def graph_of(model: Model) -> ModelGraph:
 
     **Raises** as `describe`.
     """
-    found = discover(model.inside_of(_AsWritten()), "float64", _somewhere)
+    found, data, _ = discover(model.inside_of(_AsWritten()), "float64", _somewhere)
     entries = {entry.name: entry for entry in found.layout.sites}
     try:
-        sites, parents = _related(found, entries, in_all=True)
+        sites, parents = _related(found, data, entries, in_all=True)
     except Exception as error:
         # Python needs the number behind one of the values that were put in, or the model takes other sites for it.
         if not (needs_value(error) or isinstance(error, AccordError)):
             raise
-        sites, parents = _related(found, entries, in_all=False)
+        sites, parents = _related(found, data, entries, in_all=False)
     shown = [name for name in entries if not isinstance(sites[name].role, Auxiliary)]
     return ModelGraph(
         model.name,
@@ -55,7 +56,7 @@ def graph_of(model: Model) -> ModelGraph:
 
 
 def _related(
-    found: Discovery, entries: Mapping[str, Entry], *, in_all: bool
+    found: TracedModel, data: Mapping[str, Any], entries: Mapping[str, Entry], *, in_all: bool
 ) -> tuple[dict[str, Site], dict[str, set[str]]]:
     """Return the sites, and by each the names of those that it is written with."""
     values = {
@@ -70,7 +71,7 @@ def _related(
         return {f"{i} {name}": leaf for name in sites for i, leaf in enumerate(_made_with(sites[name]))}
 
     with precision_scope.scope("float64"):
-        seen = arguments_seen(parts, shapes(found.data), values)
+        seen = arguments_seen(parts, shapes(data), values)
     parents: dict[str, set[str]] = {name: set() for name in sites}
     for part, names in seen.items():
         parents[part.partition(" ")[2]].update(names)
@@ -150,12 +151,11 @@ def _somewhere(site: Site, origin: Any) -> AbstractChoice:
 
 
 def _sites_with(
-    found: Discovery, data: Mapping[str, Any], values: Mapping[str, Any], in_all: bool
+    found: TracedModel, data: Mapping[str, Any], values: Mapping[str, Any], in_all: bool
 ) -> dict[str, Site]:
     """Return the sites, written with these values of each other; a deterministic one with its computed value."""
     with concrete(found.constants):
-        constants = {name: jnp.asarray(value) for name, value in found.constants.items()}
-        model = found.template.fill({**data, **constants})
+        model = found.model(data)
 
         def choice_of(site: Site) -> AbstractChoice:
             if site.name not in values:

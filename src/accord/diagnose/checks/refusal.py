@@ -84,10 +84,10 @@ def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
 def _observed(model: Model, precision: Precision) -> Iterator[Notice]:
     """Name the entries of observed data that are NaN or infinite, and those outside of the supports of their sites."""
     try:
-        found = discover(model, precision)
+        found, data, _ = discover(model, precision)
     except AccordError:
         return
-    data = {**found.data, **found.constants}
+    data |= found.constants
     bad = {
         entry.name: np.asarray(data[entry.source])
         for entry in found.layout.observed
