@@ -18,7 +18,7 @@ from ...special.basic.smooth import (
     exp_excess,
     expm1,
     log_complement,
-    log_ratio,
+    log_ratio_by_logs,
     minus_exp,
     one_minus_exp_minus_exp,
 )
@@ -101,7 +101,7 @@ class Weibull(AbstractDistribution):
         x, scale, c = align(value, self.scale, self.concentration)
         is_outside = x <= 0
         x = jnp.where(is_outside, 1.0, x)
-        return is_outside, x, c * log_ratio(x, scale), c
+        return is_outside, x, c * log_ratio_by_logs(x, scale), c
 
 
 class Rayleigh(AbstractSameLaw):
