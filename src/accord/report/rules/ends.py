@@ -85,7 +85,7 @@ def in_warmup(run: Evidence) -> Iterator[Notice]:
     found = {kind: run.counts_of(kind, "warmup") for kind in _NAMES}
     later = [kind for kind in _NAMES if run.counts_of(kind, "sample").any()]
     often = [kind for kind in _NAMES if kind not in later and _is_often_in_warmup(run, kind)]
-    if often:
+    if often and run.warmups is not None:
         total = int(np.sum(run.warmups))
         counted = " and ".join(
             f"{_NAMES[kind]} was not finite in {found[kind].sum()} of {total} draws of warm-up "
