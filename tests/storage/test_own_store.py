@@ -178,6 +178,12 @@ def test_an_interrupted_run_goes_on(drawn: Draws, store: Database, monkeypatch: 
     equal(first.extend(100), drawn)
 
 
+def test_a_run_is_loaded_and_resumed_from_its_store_alone(drawn: Draws, store: Database) -> None:
+    infer.sample(MODEL, draws=150, store=store, **OPTIONS)
+    np.testing.assert_array_equal(infer.load(store)["mean"], drawn["mean"][:, :150])
+    equal(infer.resume(Database(store.path), MODEL, quiet=True).extend(250), drawn)
+
+
 def test_a_store_that_refuses_stops_the_run_which_goes_on_later(
     drawn: Draws, store: Database, monkeypatch: Any
 ) -> None:

@@ -105,7 +105,11 @@ class ChainHost(AbstractHost[Draws]):
         self, run: AbstractRun, spilled: Sequence[Segment], lost: Sequence[Mapping[str, Any]]
     ) -> Draws:
         """See `AbstractHost.result`."""
-        return assemble(run, self.density.data, spilled, lost)
+        draws = assemble(run, self.density.data, spilled, lost)
+        if draws.stopping is None or self.plan.until is None:
+            return draws
+        # A rule of a user's own is not built from a store.
+        return replace(draws, stopping=replace(draws.stopping, rule=self.plan.until))
 
     def is_empty(self, result: Draws) -> bool:
         """See `AbstractHost.is_empty`."""

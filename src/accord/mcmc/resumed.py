@@ -18,6 +18,7 @@ from ..runs.fingerprint import keep_fingerprint, stored_fingerprint
 from ..runs.interrupts import Interrupts
 from ..runs.particulars import differences
 from ..runs.requests import density_of
+from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.described import rule_from
 from ..runs.stopping.looks import stored_first_look
 from ..runs.stopping.watch import Watch
@@ -61,6 +62,7 @@ def take_up(
     run: AbstractRun,
     target: Model | LogDensity,
     sampler: AbstractKernel | None,
+    until: AbstractRule | None,
     executor: AbstractExecutor,
     shown: AbstractProgress,
     is_quiet: bool,
@@ -70,7 +72,7 @@ def take_up(
 
     **Raises** `StorageError` if target, data or settings differ from the stored ones.
     """
-    order = _taken_up(run, target, sampler, executor, shown, is_quiet, began)
+    order = _taken_up(run, target, sampler, until, executor, shown, is_quiet, began)
     if order.units:
         return functools.partial(attach, order)
     draws = _as_it_is(order)
@@ -81,6 +83,7 @@ def _taken_up(
     run: AbstractRun,
     target: Model | LogDensity,
     sampler: AbstractKernel | None,
+    until: AbstractRule | None,
     executor: AbstractExecutor,
     shown: AbstractProgress,
     is_quiet: bool,
@@ -98,9 +101,11 @@ def _taken_up(
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     kernel = sampler or _kernel(stored["sampler"])
-    plan = _planned(stored, kernel, density, executor)
+    plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     here = describe(density, plan, stored.chains, start)
     _check_same(run.location, differences(stored, here))
+    if plan.until is not None and is_ruled(run):
+        plan.until.check([entry.name for entry in density.layout.drawn], len(stored.chains))
     plan = _as_it_stands(plan, run)
     if plan.on_nonfinite == "raise":
         refuse(density, plan, held_back(run), _num_sure(plan, run))
@@ -136,11 +141,14 @@ def _as_it_is(order: ChainRequest) -> Draws:
 
 
 def _planned(
-    stored: Manifest, kernel: AbstractKernel, density: LogDensity, executor: AbstractExecutor
+    stored: Manifest,
+    kernel: AbstractKernel,
+    until: AbstractRule | None,
+    density: LogDensity,
+    executor: AbstractExecutor,
 ) -> Plan:
     """Return the plan of a run, from its manifest."""
     settings = stored["settings"]
-    until = settings.get("until")
     return Plan(
         kernel,
         stored["warmup"],
@@ -154,7 +162,7 @@ def _planned(
         # Blocks of data give the same bits on one device.
         cut_arguments(density, executor.sharding or tuple(settings["shard"].items())),
         max_warmup=settings.get("max_warmup", stored["warmup"]),
-        until=None if until is None else rule_from(until),
+        until=until,
         on_nonfinite=settings.get("on_nonfinite", "notice"),
         first_look=stored_first_look(settings),
         pace=executor.pace,
@@ -188,6 +196,12 @@ def _num_sure(plan: Plan, run: AbstractRun) -> int:
     if plan.until is None:
         return plan.num_kept
     return Watch(plan.until, run, plan.num_kept, stopping_of(run)).num_sure
+
+
+def _rule(stored: Manifest) -> AbstractRule | None:
+    """Build the rule that ends a run, if it is one of accord's."""
+    described = stored["settings"].get("until")
+    return None if described is None else rule_from(described)
 
 
 def _kernel(stored: dict[str, Any]) -> AbstractKernel:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from ..core.options import checks_options
 from ..mcmc.draws import Draws
-from ..storage import RunFolder
+from ..storage import AbstractStore, RunFolder
 from .methods import reopening_of
 
 
 @checks_options
-def load(path: str | Path) -> Draws:
-    """Return the draws of the run in folder `path`, as `infer.sample` returned them.
+def load(path: str | Path | AbstractStore) -> Draws:
+    """Return the draws of the run in folder `path`, or in a store of your own, as `infer.sample` returned them.
 
     A run that was killed before its end gets its notices now. A damaged run is read up to the damage, which
     `draws.problems` names, with a notice of severity error. Nothing is written, so that the run may go on meanwhile.
@@ -24,5 +24,5 @@ def load(path: str | Path) -> Draws:
     >>> infer.load("run")
     <Draws of eight_schools: 2 chains x 200 draws; mu, tau, z[8], theta[8]>
     """
-    run = RunFolder(path).load()
+    run = (path if isinstance(path, AbstractStore) else RunFolder(path)).load()
     return reopening_of(run).read(run)

@@ -13,17 +13,19 @@ from ..mcmc.draws import Draws
 from ..mcmc.samplers import check_sampler
 from ..runs.carry_out import closed_on_error
 from ..runs.interrupts import Interrupts
-from ..runs.requests import check_kinds, default_executor, display
-from ..storage import RunFolder
+from ..runs.requests import check_kinds, check_until, default_executor, display
+from ..runs.stopping.base import AbstractRule
+from ..storage import AbstractStore, RunFolder
 from .methods import reopening_of
 
 
 @checks_options
 def resume(
-    path: str | Path,
+    path: str | Path | AbstractStore,
     target: Model | LogDensity,
     *,
     sampler: AbstractKernel | None = None,
+    until: AbstractRule | None = None,
     executor: AbstractExecutor | None = None,
     progress: bool = True,
     quiet: bool = False,
@@ -35,9 +37,9 @@ def resume(
     files are set aside, and what they held is drawn again.
 
     **Arguments**
-    - `path`: the folder, which holds every other argument of `infer.sample`.
+    - `path`: the folder, which holds every other argument of `infer.sample`; or another store of your own.
     - `target`: the same model with the same data; no code is read from the folder.
-    - `sampler`: the same sampler, needed if it is not one of accord's.
+    - `sampler`, `until`: the same sampler and the same rule, each needed if it is not one of accord's.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
     **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
@@ -55,15 +57,16 @@ def resume(
     began = time.perf_counter()
     with Interrupts() as interrupts:
         with interrupts.raising():
-            store = RunFolder(path)
+            store = path if isinstance(path, AbstractStore) else RunFolder(path)
             check_kinds(target, executor, store)
             if sampler is not None:
                 check_sampler(sampler)
+            check_until(until)
             check_threads()  # before the folder is locked, which a fork of its writer holds too
             run = store.reopen()
             with closed_on_error(run):
                 shown = display(progress, quiet)
                 carry_on = reopening_of(run).take_up(
-                    run, target, sampler, executor or default_executor(), shown, quiet, began
+                    run, target, sampler, until, executor or default_executor(), shown, quiet, began
                 )
         return carry_on(interrupts)

@@ -1,0 +1,100 @@
+"""End runs by a rule that is not accord's: at the same draws however they are made, resumed with the rule given."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from ctrl_c import pressed_once
+from paced import paced
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.core.errors import OptionError, StorageError
+from accord.mcmc.draws import Draws
+from accord.runs.stopping.base import AbstractLeaf, Finding, Sight
+
+OPTIONS: dict[str, Any] = dict(draws=1000, warmup=100, chains=2, seed=4, progress=False, quiet=True)
+
+
+@dataclass(frozen=True)
+class Agree(AbstractLeaf):
+    """Rule that holds once the means of all chains are within so many standard deviations of each other."""
+
+    tolerance: float
+
+    def judge(self, sight: Sight) -> Finding:
+        worst = 0.0
+        for _, _, found in sight.blocks(None):
+            means = found.mean(1)
+            worst = max(worst, float(((means.max(0) - means.min(0)) / found.std((0, 1))).max()))
+        return Finding(repr(self), worst <= self.tolerance, f"gap {worst:.2g} of {self.tolerance:g}", worst)
+
+    def check(self, sites: Any, num_chains: int) -> None:
+        if num_chains < 2:
+            raise OptionError("Agree: one chain has none to agree with.")
+
+    def described(self) -> dict[str, Any]:
+        return {"rule": "Agree", "tolerance": self.tolerance}
+
+
+@ac.model
+def level(y: Any) -> None:
+    mean = ac.sample("mean", dist.Normal(0, 10))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Normal(mean, 1.0), obs=y)
+
+
+MODEL = level(np.array([0.3, -0.1, 0.2]))
+RULE = Agree(0.13)
+
+
+@pytest.fixture(scope="module")
+def ended() -> Draws:
+    return infer.sample(MODEL, until=RULE, executor=infer.Serial(), **OPTIONS)
+
+
+def equal(one: Draws, other: Draws) -> None:
+    np.testing.assert_array_equal(one["mean"], other["mean"])
+    assert one.stopping is not None and other.stopping is not None
+    assert repr(one.stopping) == repr(other.stopping)
+
+
+def test_it_ends_the_run_where_it_holds_first(ended: Draws) -> None:
+    assert ended.stopping is not None and ended.stopping.held and 100 <= ended.num_draws < 1000
+    whole = infer.sample(MODEL, **OPTIONS)
+    np.testing.assert_array_equal(ended["mean"], whole["mean"][:, : ended.num_draws])
+    assert repr(ended.stopping.rule) == "Agree(tolerance=0.13)"
+
+
+@pytest.mark.parametrize(
+    "executor", [infer.Threads(2), pytest.param(infer.Processes(2), marks=pytest.mark.slow)], ids=repr
+)
+def test_any_executor_ends_at_the_same_draw(ended: Draws, executor: Any) -> None:
+    equal(infer.sample(MODEL, until=RULE, executor=executor, **OPTIONS), ended)
+
+
+def test_it_combines_with_those_of_accord(ended: Draws) -> None:
+    both = infer.sample(MODEL, until=RULE & infer.ESS(300), **OPTIONS)
+    assert both.stopping is not None and both.stopping.held and both.num_draws >= ended.num_draws
+    assert "Agree" in str(both.stopping) and "ESS" in str(both.stopping)
+
+
+def test_an_interrupted_run_is_resumed_with_it_and_not_without(ended: Draws, tmp_path: Any) -> None:
+    path = tmp_path / "run"
+    short = paced(infer.Serial(), first_block=64, growth=1, task_seconds=0.01, unsaved_seconds=0.0)
+    with pressed_once(lambda piece: piece.phase == "sample"):
+        begun = infer.sample(MODEL, until=RULE, executor=short, store=infer.RunFolder(path), **OPTIONS)
+    assert not begun.complete
+    with pytest.raises(StorageError, match=r"ends by Agree\(tolerance=0.13\).*until="):
+        infer.resume(path, MODEL, quiet=True)
+    with pytest.raises(StorageError, match="started differently"):
+        infer.resume(path, MODEL, until=Agree(0.5), quiet=True)
+    equal(infer.resume(path, MODEL, until=RULE, quiet=True), ended)
+    equal(infer.load(path), ended)
+
+
+def test_a_run_that_it_cannot_judge_is_refused() -> None:
+    with pytest.raises(OptionError, match="none to agree with"):
+        infer.sample(MODEL, until=RULE, **(OPTIONS | dict(chains=1)))
