@@ -92,6 +92,7 @@ def test_it_learns_the_scales_and_reaches_its_acceptance(drawn: Draws) -> None:
     assert np.abs(np.log(scales / [0.1, 30.0])).max() < np.log(2)
     assert abs(drawn.stats["acceptance_rate"].mean() - 0.3) < 0.07
     assert list(drawn.tuning["metric"]) == ["diagonal"] * 3
+    assert list(drawn.tuning["metric_reason"]) == [""] * 3  # nothing says why
     assert np.isfinite(drawn.tuning["step_size"]).all()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..adaptation.metric import Choice, Metric, reason, target_accept
+from ..kernels import KERNELS
 from ..storage import Segment
 from .stretch import IS_SETTLED, WARMUP
 
@@ -24,8 +25,10 @@ def tuning_of(
 ) -> dict[str, np.ndarray]:
     """Return the results and the length of warm-up, by chain.
 
-    NaN, and the empty string, for a chain without a segment. `sampler` has the options of a manifest.
+    NaN, and the empty string, for a chain without a segment. `sampler` has the options of a manifest. Of a sampler that
+    is not accord's, nothing says why its metric has its form, nor at which acceptance it aims, unless an option does.
     """
+    is_known = sampler.get("name") in KERNELS
     asked, wanted = sampler.get("metric", "auto"), sampler.get("target_accept")
     step_size, inverse_mass = np.full(len(segments), np.nan), np.broadcast_to(np.nan, (len(segments), dim))
     if any(segments):  # else nothing vouches for as many dimensions as a manifest claims
@@ -43,8 +46,9 @@ def tuning_of(
         is_diagonal = False  # its directions have no stretch then
         inverse_mass[row] = Metric(state[SCALE], state[FACTOR], state[STRETCH], is_diagonal).inverse_mass()
         choice = Choice.stored(state)
-        forms[row], reasons[row] = choice.form, reason(choice, asked)
-        target[row] = target_accept(choice, wanted)
+        forms[row], reasons[row] = choice.form, reason(choice, asked) if is_known else ""
+        if is_known or wanted is not None:
+            target[row] = target_accept(choice, wanted)
         # Runs of before had warm-ups of fixed length.
         warmups[row] = state.get(WARMUP, num_warmup)
         is_settled[row] = state.get(IS_SETTLED, True)
