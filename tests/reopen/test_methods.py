@@ -34,3 +34,14 @@ def test_a_run_of_an_unknown_method_is_neither_read_nor_resumed(tmp_path: Path, 
     with pytest.raises(StorageError, match=words):
         infer.resume(other, model, quiet=True)
     assert infer.load(tmp_path / "run").manifest["method"] == "mcmc"
+
+
+def test_a_run_of_chains_with_other_phases_is_refused(tmp_path: Path) -> None:
+    made = infer.sample(normal(np.array(0.5)), draws=20, warmup=20, chains=1, quiet=True)
+    run = infer.RunFolder(tmp_path / "run").create(
+        Manifest({**made.manifest, "phases": ["warmup", "anneal"]})
+    )
+    run.record("note", 1)
+    run.close()
+    with pytest.raises(StorageError, match=r"'phases' in manifest\.json are not warmup, sample"):
+        infer.load(tmp_path / "run")

@@ -120,8 +120,26 @@ def test_a_wrong_segment_is_refused_and_leaves_no_trace(store, manifest, kind):
 def test_warm_up_does_not_follow_sampling(store, manifest, make_segment):
     run = store.create(manifest)
     run.append(make_segment(0, 0, 3))
-    with pytest.raises(StorageError, match="warm-up is over"):
+    with pytest.raises(StorageError, match="3 sample draws, so its warmup is over"):
         run.append(make_segment(0, 0, 3, "warmup"))
+
+
+def test_a_run_has_the_phases_that_its_manifest_names(store, manifest, make_segment):
+    run = store.create(Manifest({**manifest, "phases": ["climb", "fit", "rest"]}))
+    for start in (0, 3):
+        run.append(make_segment(0, start, start + 3, "fit"))
+    run.append(make_segment(0, 0, 3, "rest"))
+    assert run.stored(0) == {"climb": 0, "fit": 6, "rest": 3} and list(run.stored(0)) == [
+        "climb",
+        "fit",
+        "rest",
+    ]
+    with pytest.raises(StorageError, match="'climb' or 'fit' or 'rest', got 'sample'"):
+        run.append(make_segment(0, 0, 3))
+    with pytest.raises(StorageError, match="6 fit draws, so its climb is over"):
+        run.append(make_segment(0, 0, 3, "climb"))
+    run.cut(0, 0)  # rows of the last phase alone
+    assert run.stored(0) == {"climb": 0, "fit": 6, "rest": 0}
 
 
 def test_a_closed_run_takes_nothing_and_can_be_read(store, manifest, make_segment):

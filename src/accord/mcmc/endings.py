@@ -14,7 +14,7 @@ from .statistics import ENDING
 Kind = Literal["divergence", "log_density", "gradient"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
-PHASES: tuple[Phase, ...] = get_args(Phase)
+PHASES: tuple[Phase, ...] = ("warmup", "sample")
 
 MAX_UNMOVED = 250
 """Draws in a row at one position after which a chain is given up."""

@@ -9,7 +9,6 @@ import abc
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from ..core.errors import StorageError
 from .manifest import Manifest
 from .members import FileArrays, kinds_of
 
-Phase = Literal["warmup", "sample"]
+Phase = str
+"""One of `Manifest.phases`: what a unit of a run goes through, such as `"warmup"` and `"sample"`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Segment:
 
     **Fields**
     - `chain`: zero-based chain number.
-    - `phase`: `"warmup"` or `"sample"`; each counts its draws from zero.
+    - `phase`: one of `Manifest.phases`; each counts its draws from zero.
     - `start`, `stop`: kept draws, half open.
     - `arrays`: name to array of shape `(stop - start, ...)`; names such as `"position"`, `"site/theta"`,
       `"stat/lp"`. A phase whose draws are not kept has none.
@@ -124,11 +124,14 @@ class AbstractRun(abc.ABC):
 
     @abc.abstractmethod
     def stored(self, chain: int) -> dict[Phase, int]:
-        """Return how many draws of each phase are stored for a chain; asked often, so it reads no arrays."""
+        """Return how many draws of each phase are stored for a chain, with all phases in order.
+
+        Asked often, so it reads no arrays.
+        """
 
     @abc.abstractmethod
     def cut(self, chain: int, num_draws: int) -> None:
-        """Forget the segments of a chain that end after its first `num_draws` draws of the sample phase.
+        """Forget the segments of a chain that end after its first `num_draws` draws of the last phase.
 
         For draws beyond the end of the run; the chain continues from the remaining ones.
         """
@@ -163,12 +166,18 @@ class AbstractRun(abc.ABC):
 def check_segment(segment: Segment, chains: Sequence[int], stored: Mapping[Phase, int]) -> None:
     """Raise `StorageError` unless `segment` holds arrays of numbers and follows what `stored` counts."""
     where = f"chain {segment.chain}, {segment.phase} draws {segment.start} to {segment.stop}"
-    if segment.phase not in get_args(Phase):
-        raise StorageError(f"{where}: the phase must be 'warmup' or 'sample', got {segment.phase!r}.")
+    phases = list(stored)
+    if segment.phase not in phases:
+        raise StorageError(
+            f"{where}: the phase must be {' or '.join(map(repr, phases))}, got {segment.phase!r}."
+        )
     if segment.chain not in chains:
         raise StorageError(f"{where}: the manifest of this run names the chains {list(chains)}.")
-    if segment.phase == "warmup" and stored["sample"] > 0:
-        raise StorageError(f"{where}: the chain has {stored['sample']} sample draws, so its warm-up is over.")
+    for later in phases[phases.index(segment.phase) + 1 :]:
+        if stored[later] > 0:
+            raise StorageError(
+                f"{where}: the chain has {stored[later]} {later} draws, so its {segment.phase} is over."
+            )
     if segment.start != stored[segment.phase] or segment.stop < segment.start:
         raise StorageError(
             f"{where}: {stored[segment.phase]} draws are stored, so the next segment must start there and "

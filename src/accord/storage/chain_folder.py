@@ -23,8 +23,8 @@ class StoredChain:
     """Stored extent of one chain. Mutable, and only ever touched under its own lock."""
 
     digest: str  # of the last segment, or of the manifest
+    draws: dict[Phase, int]  # of every phase, in order
     count: int = 0
-    draws: dict[Phase, int] = field(default_factory=lambda: {"warmup": 0, "sample": 0})
     problems: list[str] = field(default_factory=list)
     rejected: list[Path] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -32,7 +32,7 @@ class StoredChain:
 
 def scan(folder: Path, manifest: Manifest, number: int) -> StoredChain:
     """Follow the links of one chain as far as they hold; say what is left over."""
-    chain = StoredChain(manifest.digest)
+    chain = StoredChain(manifest.digest, dict.fromkeys(manifest.phases, 0))
     home = segment_path(folder, number, 0).parent
     try:
         there = _segment_files(folder, number)
@@ -51,9 +51,8 @@ def scan(folder: Path, manifest: Manifest, number: int) -> StoredChain:
         chain.draws[segment.phase] = segment.stop
     chain.rejected = [path for index, path in there.items() if index >= chain.count]
     if chain.rejected:
-        kept = (
-            f"{chain.draws['warmup']} warm-up and {chain.draws['sample']} sample draws before that are kept"
-        )
+        counts = " and ".join(f"{count} {phase}" for phase, count in chain.draws.items())
+        kept = f"{counts} draws before that are kept"
         if not chain.problems:
             chain.problems.append(
                 f"chain {number}: segment {chain.count} is missing, and later ones are there"

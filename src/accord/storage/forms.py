@@ -97,6 +97,7 @@ _settings = fields(
         "max_warmup": count(),
         "until": _rule,
         "first_look": count(1),
+        "superchains": count(1),
         "on_nonfinite": one_of("notice", "raise"),
     },
     others=anything,
@@ -143,6 +144,8 @@ _MANIFEST = fields(
         "thinning": count(1),
     },
     {
+        "method": text,
+        "phases": list_of(text, least=1),
         "layout": _layout,
         "data_hashes": map_of(text),
         "platform": text,

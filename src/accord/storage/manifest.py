@@ -26,7 +26,17 @@ REQUIRED = (
     "warmup",
     "thinning",
 )
-OPTIONAL = ("method", "layout", "data_hashes", "platform", "nproc", "settings", "particulars", "statistics")
+OPTIONAL = (
+    "method",
+    "phases",
+    "layout",
+    "data_hashes",
+    "platform",
+    "nproc",
+    "settings",
+    "particulars",
+    "statistics",
+)
 STAMPED = ("format", "run_id", "created", "versions", "machine")
 
 
@@ -40,7 +50,8 @@ class Manifest(Mapping[str, Any]):
     - `model`: name of the model; `target`: mapping that describes and fingerprints it; `sampler`: mapping
       with its name and options; `seed`; `precision`; `lanes`; `chains`: list of zero-based numbers; `draws`,
       `warmup`, `thinning`: counts.
-    - `method`: what the run carries out, such as `"mcmc"`; `layout`: sites with names, shapes, dims, coords and kind;
+    - `method`: what the run carries out, such as `"mcmc"`; `phases` of each unit, in order, `"warmup"` and `"sample"`
+      if none are named; `layout`: sites with names, shapes, dims, coords and kind;
       `statistics`: names and dtypes of those of each draw; `data_hashes`: argument to sha256; `platform`: device kind;
       `nproc`: width of XLA's pool; `settings`: anything else that changes numbers, or when the run ends;
       `particulars`: what tells in words how another target differs, and decides nothing.
@@ -93,6 +104,11 @@ class Manifest(Mapping[str, Any]):
     def run_id(self) -> str:
         """The random name of the run."""
         return self["run_id"]
+
+    @property
+    def phases(self) -> list[str]:
+        """The phases that each unit goes through, in order; rows of the last one are the result."""
+        return self.get("phases", ["warmup", "sample"])
 
     @property
     def chains(self) -> list[int]:

@@ -49,6 +49,7 @@ class MemoryRun(AbstractRun):
     def __init__(self, manifest: Manifest):
         self._manifest = manifest
         self._chains = tuple(manifest.chains)
+        self._phases = tuple(manifest.phases)
         self._segments: dict[int, list[Segment]] = {chain: [] for chain in self._chains}
         self._records: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -84,14 +85,16 @@ class MemoryRun(AbstractRun):
             return self._stored(chain)
 
     def _stored(self, chain: int) -> dict[Phase, int]:
-        counts: dict[Phase, int] = {"warmup": 0, "sample": 0}
+        counts: dict[Phase, int] = dict.fromkeys(self._phases, 0)
         counts.update({segment.phase: segment.stop for segment in self._segments.get(chain, ())})
         return counts
 
     def cut(self, chain: int, num_draws: int) -> None:
         with self._lock:
             self._segments[chain] = [
-                each for each in self._segments[chain] if each.phase == "warmup" or each.stop <= num_draws
+                each
+                for each in self._segments[chain]
+                if each.phase != self._phases[-1] or each.stop <= num_draws
             ]
 
     def record(self, name: str, value: object) -> None:

@@ -75,7 +75,10 @@ class RunFolder(AbstractStore):
         except BaseException:
             lock.release()
             raise
-        chains = {chain: StoredChain(manifest.digest) for chain in manifest.chains}
+        chains = {
+            chain: StoredChain(manifest.digest, dict.fromkeys(manifest.phases, 0))
+            for chain in manifest.chains
+        }
         return RunFolderRun(folder, manifest, chains, lock, is_new=True)
 
     def load(self) -> "RunFolderRun":
@@ -158,6 +161,7 @@ class RunFolderRun(AbstractRun):
     ):
         self._folder = folder
         self._manifest = manifest
+        self._phases = tuple(manifest.phases)
         self._chains = chains
         self._lock = lock
         self._is_new = is_new
@@ -198,7 +202,7 @@ class RunFolderRun(AbstractRun):
     def append(self, segment: Segment) -> None:
         self._check_writer()
         if segment.chain not in self._chains:
-            check_segment(segment, list(self._chains), {"warmup": 0, "sample": 0})
+            check_segment(segment, list(self._chains), self._none())
         chain = self._chains[segment.chain]
         with chain.lock:
             check_segment(segment, list(self._chains), chain.draws)
@@ -247,19 +251,22 @@ class RunFolderRun(AbstractRun):
 
     def stored(self, chain: int) -> dict[Phase, int]:
         if chain not in self._chains:
-            return {"warmup": 0, "sample": 0}
+            return self._none()
         with self._chains[chain].lock:
             return dict(self._chains[chain].draws)
+
+    def _none(self) -> dict[Phase, int]:
+        return dict.fromkeys(self._phases, 0)
 
     def cut(self, chain: int, num_draws: int) -> None:
         self._check_writer()
         there = self._chains[chain]
         with there.lock:
-            kept = StoredChain(self._manifest.digest)
+            kept = StoredChain(self._manifest.digest, self._none())
             while kept.count < there.count:
                 place = (self._folder, self._manifest.run_id, chain, kept.count, kept.digest)
                 segment, digest = verified(*place)
-                if segment.phase == "sample" and segment.stop > num_draws:
+                if segment.phase == self._phases[-1] and segment.stop > num_draws:
                     break
                 kept.digest, kept.count = digest, kept.count + 1
                 kept.draws[segment.phase] = segment.stop

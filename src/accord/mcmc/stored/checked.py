@@ -12,6 +12,7 @@ from ...core.errors import StorageError
 from ...core.stats import Stat
 from ...runs.stored.checked import built_from
 from ...storage import Segment, kinds_of
+from ..endings import PHASES
 from ..statistics import stored_stats
 
 _SCALAR = ()
@@ -54,6 +55,10 @@ def check_layout(manifest: Mapping[str, Any]) -> None:
                 f"manifest.json lacks {name!r}, which describes the {what} of the draws: no run of this version of "
                 "accord wrote it."
             )
+    if tuple(manifest.get("phases", PHASES)) != PHASES:
+        raise StorageError(
+            f"'phases' in manifest.json are not {', '.join(PHASES)}: no run of chains wrote it."
+        )
     with built_from("'statistics' in manifest.json"):
         found = [Stat(each["name"], np.dtype(each["dtype"]).name) for each in manifest["statistics"]]
     lacking = [each.name for each in stored_stats(()) if each not in found]

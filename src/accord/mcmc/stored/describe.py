@@ -9,6 +9,7 @@ from ...kernels import AbstractKernel
 from ...runs.stopping.looks import FIRST
 from ...runs.stored import describe as runs
 from ...storage import Manifest
+from ..endings import PHASES
 from ..plan import KIND, Plan
 from ..start.base import AbstractStart
 from ..statistics import stored_stats
@@ -30,6 +31,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
         dict(plan.shard),
         {"init": start.described(), **longest, **until, **raises, **shared},
         {
+            "phases": list(PHASES),
             "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
             "statistics": [asdict(each) for each in stored_stats(plan.kernel.stats)],
             "seed": plan.seed,
