@@ -2,30 +2,40 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from ..centring.forms import forms_by_scale
 from ..core import precision as precisions
 from ..core.errors import SamplingError
 from ..core.notice import Notice
 from ..density import LogDensity
-from ..diagnose.background_checks import BackgroundChecks
-from ..diagnose.explain import blamed, sentence
-from ..diagnose.explained_starts import explain_start
 from ..executors import AbstractExecutor
 from ..runs.method import AbstractHost
 from ..runs.stopping.watch import Watch
 from ..runs.stored.ending import stopping_of
 from ..runs.units import Failure, News
 from ..storage import AbstractRun, Segment
+from .blamed import blamed, sentence
 from .draws import Draws
 from .endings import KINDS, MAX_UNMOVED, BadEnd
 from .idle_devices import idle_devices
 from .nonfinite import is_not_finite, refuse
 from .plan import Plan
+from .start.explained import explain_start
 from .start.search import StartFailedError
 from .stored.record import assemble, judge
 from .stretch import Stuck
+
+
+class Background(Protocol):
+    """Checks of a model that go on beside a run."""
+
+    def begin(self) -> None:
+        """Start the checks; a second call does nothing."""
+
+    def notices(self, *, is_interrupted: bool) -> tuple[Notice, ...]:
+        """Return what they found, without a long wait."""
+        ...
 
 
 @dataclass
@@ -38,7 +48,7 @@ class ChainHost(AbstractHost[Draws]):
 
     density: LogDensity
     plan: Plan
-    background: BackgroundChecks
+    background: Background
     not_finite: list[BadEnd] = field(default_factory=list)
 
     @property

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from ..core.errors import SamplingError
 from ..density import LogDensity
-from ..diagnose.explain import sentence
 from ..storage import AbstractRun
+from .blamed import sentence
 from .endings import BadEnd, Tally
 from .plan import Plan
 

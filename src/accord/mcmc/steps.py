@@ -12,7 +12,6 @@ from ..core.options import checks_options
 from ..core.precision import Precision, scope
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
-from ..diagnose.explained_starts import explain_start
 from ..executors import Serial
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
@@ -30,6 +29,7 @@ from .prepare import DEFAULT_WARMUP
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
 from .start.choose import Init, start_of
+from .start.explained import explain_start
 from .start.search import StartFailedError, find_starts
 from .stretch import Stretch
 

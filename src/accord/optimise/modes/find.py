@@ -12,11 +12,11 @@ from ...core.options import checks_options, positive_count
 from ...core.precision import Precision, float_dtype, scope
 from ...core.tree import kept
 from ...density import LogDensity
-from ...diagnose.explained_starts import explain_start
 from ...executors.pools import one_blas_thread
 from ...language import Model
 from ...mcmc.start.base import AbstractPoints
 from ...mcmc.start.choose import Init, start_of
+from ...mcmc.start.explained import explain_start
 from ...mcmc.start.search import StartFailedError
 from ...programs.standalone import check_traced
 from ...report import tell

@@ -11,7 +11,7 @@ from accord import handlers
 from accord import language as ac
 from accord.core.errors import InitializationError, SiteError
 from accord.density import Blame, LogDensity
-from accord.diagnose.explained_starts import explain_start
+from accord.mcmc.start.explained import explain_start
 from accord.mcmc.start.search import StartFailedError
 
 

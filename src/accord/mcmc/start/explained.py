@@ -2,10 +2,10 @@
 
 import jax
 
-from ..core.errors import AccordError, InitializationError
-from ..density import Blame, LogDensity, blame
-from ..density.blame.result import shorten
-from ..mcmc.start.search import StartFailedError
+from ...core.errors import AccordError, InitializationError
+from ...density import Blame, LogDensity, blame
+from ...density.blame.result import shorten
+from .search import StartFailedError
 
 _MAX_SITES = 8  # listed with their values
 
