@@ -22,7 +22,7 @@ def is_heard() -> Iterator[None]:
 
 @contextlib.contextmanager
 def pressed_once(is_time: Callable[[Stretch], bool], *, to_group: bool = False) -> Iterator[list[Stretch]]:
-    """Send this process a Ctrl-C once such a piece is committed, and commit no more until the run has heard it.
+    """Send this process a Ctrl-C once such a stretch is committed, and commit no more until the run has heard it.
 
     `to_group` sends it to the processes of its group too, as a terminal does.
 

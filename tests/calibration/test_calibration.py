@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import re
 import signal
+import threading
 import time
 from typing import ClassVar
 
@@ -226,6 +227,35 @@ def test_an_interrupt_returns_what_is_done(right, monkeypatch, way, num_done):
         found.notices[0].code == "incomplete" and f"{num_done} of 60 simulations" in found.notices[0].message
     )
     assert str(found).startswith(f"groups: ranks of the truth among 30 draws in {num_done} of 60")
+
+
+def test_a_second_interrupt_returns_what_is_done_too(right, monkeypatch):
+    """In the middle of a simulation that does not stop."""
+    attach, calls, released = simulations.attach, itertools.count(), threading.Event()
+
+    def interrupted(order, interrupts):
+        if next(calls) < 2:
+            return attach(order, interrupts)
+        signal.raise_signal(signal.SIGINT)
+        until = time.monotonic() + 60
+        while not interrupts.is_stopped() and time.monotonic() < until:
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+        released.wait(60)
+        return attach(order, interrupts)
+
+    monkeypatch.setattr(simulations, "attach", interrupted)
+    try:
+        with is_heard():
+            found = infer.calibrate(conjugate(), simulations=60, **SHORT)
+    finally:
+        released.set()
+    np.testing.assert_array_equal(found.ranks["mu"], right.ranks["mu"][:2])
+
+
+def test_a_simulation_may_take_as_long_as_it_takes():
+    method = simulations.Simulating(conjugate(), infer.NUTS(), {}, 0, "float64", infer.Serial())
+    assert method.pace.patience == method.pace.patience_at_first == np.inf
 
 
 WHERE = {

@@ -27,6 +27,16 @@ def effects(y, sigma, chunk=None):
 
 
 @ac.model
+def flat(y, sigma, chunk=None):
+    """A site of each row to integrate out whose own density is left out."""
+    mu = ac.sample("mu", dist.Normal(0, 5))
+    with ac.plate("row", y.shape[0], chunk=chunk):
+        with handlers.mask(mask=False):
+            theta = ac.sample("theta", dist.Normal(mu, 1.0))
+        ac.sample("y", dist.Normal(theta + mu, sigma), obs=y)
+
+
+@ac.model
 def pairs(y, sigma, chunk=None):
     """Two sites of each row that depend on each other, one of which a row may leave without data."""
     tau = ac.sample("tau", dist.HalfNormal(2))

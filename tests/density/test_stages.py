@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import assert_close, compiled, each
-from row_models import SIGMA, Y, apart, density, effects, pairs, shared_coefficient, shared_out, summed
+from row_models import SIGMA, Y, apart, density, effects, flat, pairs, shared_coefficient, shared_out, summed
 
 import accord as ac
 import accord.distributions as dist
@@ -20,6 +20,7 @@ from accord.density.rows.sharded_program import ShardedProgram
 MODELS = {
     "a site of each row": (effects, ["theta"]),
     "two sites of each row, with a mask": (pairs, ["level", "slope"]),
+    "a site without a density": (flat, ["theta"]),
     "a site apart from the rows": (apart, ["theta", "prior"]),
     "no site": (effects, []),
 }

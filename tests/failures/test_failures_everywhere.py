@@ -99,7 +99,11 @@ def test_four_lanes_say_what_must_be_said(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_whether_bounds_cross_is_not_told_by_luck(lanes):
-    """In one short run of 15, no trajectory crosses them after warm-up."""
+    """In one short run of 15, no trajectory crosses them after warm-up.
+
+    Seeds are fixed. Of 200 other runs, none was below the 4% of warm-up that give the warning: a run fails with a
+    chance below 1.5% (95% confidence).
+    """
     case = CASES["bounds that cross"]
     for seed in range(10):
         found = outcome(case, executor=infer.Serial(), lanes=lanes, seed=seed, **SHORT)

@@ -135,7 +135,7 @@ def test_a_thread_that_hangs_is_named(monkeypatch):
         def stop(self):
             pass
 
-    monkeypatch.setattr("accord.mcmc.sample.display", lambda progress, quiet: Display())
+    monkeypatch.setattr("accord.mcmc.prepare.display", lambda progress, quiet: Display())
     where = paced(task_seconds=0.1, patience=3.0, patience_at_first=3.0)
     fatal = iter([True])
     watcher[0] = lambda position: hung.wait(60) if next(fatal, False) else None

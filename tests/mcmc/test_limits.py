@@ -9,9 +9,8 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError
-from accord.mcmc import compiled
+from accord.mcmc import compiled, memory
 from accord.mcmc.limits import MAX_CHAINS, MAX_DRAWS, MAX_LANES
-from accord.runs import memory
 
 
 @ac.model

@@ -210,7 +210,7 @@ BUGS = {
     # Runs, stores and resuming.
     "resume keeps two segments": Bug(
         "a resumed warm-up uses only the last two of its segments",
-        "runs/stored/restore.py",
+        "mcmc/stored/restore.py",
         "chain.window = [_rows(segment, plan.kernel.stats) for segment in segments or run.segments(number)]",
         "chain.window = [_rows(segment, plan.kernel.stats) for segment in (segments or run.segments(number))[-2:]]",
         (f"{RESUMED}[long warm-up-after many segments]",),

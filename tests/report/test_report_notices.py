@@ -235,7 +235,7 @@ ENDS = {
         bad_ends("log_density", warmup=[14, 20, 9, 13], sample=[0, 0, 1, 0]),
         "warning",
         "non_finite",
-        "1 of 4000",
+        "It was so in 56 of 1400 draws of warm-up (4.0%)",
     ),
     "much of warm-up in one way, and the other after it": (
         bad_ends("log_density", warmup=[20, 20, 20, 20]) | bad_ends("gradient", sample=[400] * 4),

@@ -95,6 +95,35 @@ def test_an_interrupted_run_is_resumed_with_it_and_not_without(ended: Draws, tmp
     equal(infer.load(path), ended)
 
 
+def test_it_is_asked_for_before_a_run_is_made_longer_under_it(tmp_path: Any) -> None:
+    path = tmp_path / "run"
+    infer.sample(MODEL, until=Agree(1e-9), store=infer.RunFolder(path), **(OPTIONS | dict(draws=100)))
+    with pytest.raises(StorageError, match="until="):
+        infer.resume(path, MODEL, quiet=True).extend(200)
+    assert infer.RunFolder(path).load().records.get("cap") is None
+    assert infer.resume(path, MODEL, until=Agree(1e-9), quiet=True).extend(200).num_draws == 200
+
+
+@dataclass(frozen=True)
+class Misdescribed(Agree):
+    """A rule that a store cannot tell from others."""
+
+    fields: tuple[tuple[str, Any], ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        return dict(self.fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [(("tolerance", 0.1),), (("rule", "ESS"), ("mine", 3)), (("rule", "Mine"), ("by", {1}))],
+    ids=repr,
+)
+def test_one_that_cannot_be_described_is_refused_before_anything_is_drawn(fields: Any) -> None:
+    with pytest.raises(OptionError, match=r"cannot be stored.*`described`"):
+        infer.sample(MODEL, until=Misdescribed(0.1, fields), **OPTIONS)
+
+
 def test_a_run_that_it_cannot_judge_is_refused() -> None:
     with pytest.raises(OptionError, match="none to agree with"):
         infer.sample(MODEL, until=RULE, **(OPTIONS | dict(chains=1)))

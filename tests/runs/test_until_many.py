@@ -185,7 +185,7 @@ def test_a_run_that_was_interrupted_goes_on_to_the_same_end(ended: Draws, look: 
 def test_a_run_of_before_goes_on_with_the_looks_of_before(tmp_path: Path) -> None:
     """Its manifest says nothing of them, and it had the first one after 100 draws."""
     options = dict(until=infer.ESS(1e9), draws=120, store=infer.RunFolder(tmp_path / "run"))
-    with mock.patch("accord.mcmc.sample.first_look", return_value=100), interrupted(1):
+    with mock.patch("accord.mcmc.prepare.first_look", return_value=100), interrupted(1):
         sample(**options)
     assert "first_look" not in infer.load(tmp_path / "run").manifest["settings"]
     found = infer.resume(tmp_path / "run", TARGET, progress=False, quiet=True)

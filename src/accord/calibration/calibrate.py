@@ -45,6 +45,7 @@ def calibrate(
     All simulations run through one compiled program, one chain each, shared out among the workers of the executor: it
     takes their number times `warmup + draws * thinning` draws, and beside that the time to trace the model for each
     run, which is a tenth of a second for a small one. A simulation whose worker is lost is run again by another.
+    With `Devices` or `MultiHost`, simulations run one after the other, each on all of them.
     Simulation k is a function of (seed, k), so that a longer calibration begins with the ranks of a shorter one.
 
     **Arguments**

@@ -1,9 +1,11 @@
-"""Run simulations in the workers of an executor: units of work that are no chains."""
+"""Run the simulations of a calibration in the workers of an executor."""
 
+import functools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +34,7 @@ from .simulator import Simulation, Simulator
 
 @dataclass(frozen=True)
 class Numbered(AbstractUnits):
-    """One simulation, by its number. **Fields**: `number`; `is_done`."""
+    """One simulation, by its number. **Fields**: `number`; `is_run`, whether it has run."""
 
     number: int
     is_run: bool = False
@@ -76,8 +78,8 @@ class Simulating(AbstractMethod):
 
     @property
     def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return USUAL
+        """Return a pace without a deadline: how long a simulation takes is not known."""
+        return replace(USUAL, patience=math.inf, patience_at_first=math.inf)
 
     def machine(
         self,
@@ -175,23 +177,33 @@ def run_all(
         if any(not isinstance(each.error, WorkerLostError) for each in failures):
             stop.set()
 
+    failures: list[Failure] = []
+    heard = functools.partial(say, "Stopping: the finished simulations are returned.")
     with Interrupts() as interrupts, one_blas_thread():
-        workers = Workers.open(method, executor, count, lambda: None, stop.is_set)
+        try:
+            with interrupts.raising():
+                workers = Workers.open(method, executor, count, lambda: None, stop.is_set)
+        except KeyboardInterrupt:
+            interrupts.forget()
+            return []
         try:
             scheduler = Scheduler(
                 workers.pool, workers.do, commit, say, stop, workers.task_seconds, method.pace
             )
             scheduler.look = look
-            failures = patiently(lambda: scheduler.run(map(Numbered, range(count))), stop, interrupts)
+            failures = patiently(lambda: scheduler.run(map(Numbered, range(count))), stop, interrupts, heard)
+        except KeyboardInterrupt:
+            pass  # pressed again: what is done is returned
         finally:
             workers.pool.close()
+    done = list(trials)  # of a thread that was abandoned, more may come
     for failure in failures:
         if not isinstance(failure.error, WorkerLostError):
             raise failure.error
         (number,) = failure.numbers
         lost = WorkerError(f"its worker was lost again and again: {failure.error}")
-        trials.append(Trial(number, simulation_seed(method.seed, number), (), {}, {}, lost))
-    return sorted(trials, key=lambda trial: trial.number)
+        done.append(Trial(number, simulation_seed(method.seed, number), (), {}, {}, lost))
+    return sorted(done, key=lambda trial: trial.number)
 
 
 def simulation_seed(seed: int, number: int) -> int:

@@ -120,7 +120,7 @@ class LogDensity(eqx.Module):
         position = self._checked(position)
         if not weights.are_alike:
             self.program.check_separate(self.data)
-        return weights.sum(self.program.parts(position, self.data)).astype(position.dtype)
+        return self.program.weighted(position, self.data, weights).astype(position.dtype)
 
     def parts(self, position: Float[Array, " dim"]) -> Parts:
         """Evaluate log prior, log Jacobian and log likelihood at `position`: they sum to the log density.

@@ -1,7 +1,7 @@
 """Weigh the parts of a log density: the prior, the Jacobian of the map from unconstrained numbers, and the likelihood.
 
-The Jacobian makes the integral of the density right; where the density is highest depends on the map. Weights are data:
-a tempered density compiles once for all temperatures.
+The Jacobian makes the integral of the density right; where the density is highest depends on the map. An array as a
+weight is data: under `jit`, a tempered density compiles once for all temperatures.
 """
 
 from typing import NamedTuple
@@ -28,8 +28,8 @@ class Parts(NamedTuple):
 class Weights(NamedTuple):
     """How much each part of a log density counts.
 
-    A weight that is a Python number is a constant of what is compiled: the parts of weight 0 are not computed, whatever
-    they are. The product of an array of 0 with an infinite part is 0, but its derivative may be NaN.
+    A weight that is a Python number is a constant of what is compiled. A part of weight 0 is left out of the sum, so
+    that it may be NaN or infinite. With an array of 0, an infinite part counts as 0, but its derivative may be NaN.
     """
 
     prior: jax.Array | float = 1.0
@@ -41,6 +41,11 @@ class Weights(NamedTuple):
         pairs = zip(self, parts, strict=True)
         terms = [term for weight, part in pairs if (term := _product(weight, part)) is not None]
         return sum(terms[1:], start=terms[0]) if terms else jnp.zeros_like(parts.prior)
+
+    @property
+    def are_constant(self) -> bool:
+        """Return whether all are Python numbers."""
+        return all(isinstance(each, int | float) for each in self)
 
     @property
     def are_alike(self) -> bool:

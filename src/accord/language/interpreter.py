@@ -111,7 +111,8 @@ def run_loop(loop: Loop, default: Callable[[Loop], LoopResult]) -> tuple[Any, An
         raise ModelError(
             f"a handler that runs loops returned the sites {', '.join(map(repr, result.sites)) or 'none'}, and the "
             f"steps have {', '.join(map(repr, result.answers)) or 'none'}. It may change sites of the result, and "
-            "leave none out: `mask=False` takes one out of the log density."
+            "leave none out: `mask=False` takes the distribution of an observed site out of the log density. A latent "
+            "site stays an unknown; hide it in the step, by `handlers.block` around a `handlers.seed`."
         )
     for name, site in result.sites.items():
         result.answers[name].keep(site)

@@ -107,7 +107,7 @@ class Site:
 
     @property
     def bijector(self) -> AbstractBijector | None:
-        """The map from unconstrained numbers that takes the place of that of the support, if one does."""
+        """The map that `infer_config` sets in place of that of the support, or None."""
         return self.treatment.bijector if isinstance(self.treatment, Free | Reparameterised) else None
 
     @property

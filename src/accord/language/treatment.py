@@ -1,7 +1,7 @@
 """Define what inference does with a site, and what makes a site differ from what `ac.sample` writes.
 
-Handlers set both. A site has one treatment: what is summed or integrated out has no unconstrained numbers, and what is
-computed from another site is not sampled. Its role is a fact about the model, and stays whatever the treatment.
+Handlers set both. A site has one treatment: what is integrated out has no unconstrained numbers, and what is computed
+from another site is not sampled. Its role is a fact about the model, and stays whatever the treatment.
 """
 
 from dataclasses import dataclass

@@ -88,6 +88,8 @@ def _longer(order: ChainRequest, num_draws: int, began: float) -> ChainRequest:
     run = order.run.reopened()
     with closed_on_error(run):
         if is_in_force(run):
+            if plan.until is not None:  # raises for a rule of a user's own that was not given
+                plan.until.check([entry.name for entry in density.layout.drawn], len(run.manifest.chains))
             run.record(CAP, num_draws)
         else:
             leave_rule(run)
@@ -103,4 +105,5 @@ def unfinished(run: AbstractRun, plan: Plan) -> list[AbstractUnits]:
     numbers = [chain for chain in run.manifest.chains if chain not in failed]
     if not plan.num_kept:  # `Seconds` has ended it before the first draw
         return []
-    return [group for group in restore(run, plan, numbers) if not group.is_done]
+    left = [group for group in restore(run, plan, numbers) if not group.is_done]
+    return sorted(left, key=lambda group: group.num_done)

@@ -49,9 +49,7 @@ def tuning_of(
         forms[row], reasons[row] = choice.form, reason(choice, asked) if is_known else ""
         if is_known or wanted is not None:
             target[row] = target_accept(choice, wanted)
-        # Runs of before had warm-ups of fixed length.
-        warmups[row] = state.get(WARMUP, num_warmup)
-        is_settled[row] = state.get(IS_SETTLED, True)
+        warmups[row], is_settled[row] = state[WARMUP], state[IS_SETTLED]
     tuning = {
         "step_size": step_size,
         "inverse_mass": inverse_mass,

@@ -1,4 +1,4 @@
-"""Have blocks of draws computed with by the workers of an executor.
+"""Compute with draws, block by block, in the workers of an executor.
 
 A block is a pure function of its draws and keys: who does it, in what order and how often changes no number.
 """
@@ -168,13 +168,10 @@ def each_block(
         finally:
             workers.pool.close()
     if failures:
-        raise _reason(failures[0].error, where[failures[0].numbers[0]])
-
-
-def _reason(error: BaseException, what: str) -> BaseException:
-    if not isinstance(error, WorkerLostError):
-        return error
-    return WorkerError(
-        f"the workers that were to compute {what} were lost again and again: {error}. Look at what the model calls; "
-        "`executor=infer.Serial()` shows the error where it arises."
-    )
+        error = failures[0].error
+        if not isinstance(error, WorkerLostError):
+            raise error
+        raise WorkerError(
+            f"the workers that were to compute {where[failures[0].numbers[0]]} were lost again and again: {error}. "
+            "Look at what the model calls; `executor=infer.Serial()` shows the error where it arises."
+        ) from error

@@ -110,7 +110,7 @@ def _schedule(order: RunRequest[Any], ledger: Ledger, interrupts: Interrupts) ->
         )
         scheduler.enough, scheduler.look = ledger.enough, ledger.look
 
-        def draw() -> list[Failure]:
+        def work() -> list[Failure]:
             failures = scheduler.run(order.units)
             ledger.settle(failures)
             return failures
@@ -119,7 +119,7 @@ def _schedule(order: RunRequest[Any], ledger: Ledger, interrupts: Interrupts) ->
             order.display.message, "Stopping after the current block. Press Ctrl-C again to abandon it."
         )
         with one_blas_thread():  # again, since compiling may have loaded a library
-            return patiently(draw, ledger.stop, interrupts, say)
+            return patiently(work, ledger.stop, interrupts, say)
     finally:
         if workers is not None:
             workers.pool.close()

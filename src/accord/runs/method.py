@@ -34,7 +34,7 @@ class AbstractMethod(abc.ABC):
     @property
     @abc.abstractmethod
     def pace(self) -> Pace:
-        """How much is done at a time, and how long is waited for it."""
+        """Sizes of tasks, and how long to wait for one."""
 
     @abc.abstractmethod
     def machine(

@@ -1,19 +1,21 @@
 """Check names and kinds of the arguments of a run, before anything is traced."""
 
+import json
 from typing import Any
 
 import jax
 from jax.core import Tracer
 
 from ..core import precision as precisions
-from ..core.errors import OptionError
+from ..core.errors import OptionError, StorageError
 from ..core.precision import Precision
 from ..density import LogDensity
 from ..executors import AbstractExecutor, Devices, Threads
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
-from ..storage import AbstractStore
+from ..storage import AbstractStore, to_json
 from .stopping.base import AbstractRule
+from .stopping.described import rule_from
 
 
 def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
@@ -61,8 +63,17 @@ def check_kind(name: str, value: Any, kind: Any, example: str) -> None:
 
 
 def check_until(until: Any) -> None:
-    """Raise `OptionError` unless this is a stopping rule."""
-    if until is None or isinstance(until, AbstractRule):
+    """Raise `OptionError` unless this is a stopping rule that a store can describe."""
+    if until is None:
+        return
+    if isinstance(until, AbstractRule):
+        try:
+            rule_from(json.loads(to_json(until.described())))
+        except (StorageError, LookupError, TypeError) as error:
+            raise OptionError(
+                f"until: {until!r} cannot be stored: {error}. Its `described` must return its name under 'rule', which "
+                "no rule of accord has, and its fields, in plain JSON."
+            ) from error
         return
     hint = ""
     if isinstance(until, type):

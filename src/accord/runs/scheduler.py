@@ -11,7 +11,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -104,7 +104,9 @@ class Scheduler:
 
     def _give_what_waits(self) -> None:
         while len(self._flights) < self.pool.num_workers and not self._is_ending:
-            if not self._waiting or min(map(_num_done, self._waiting)):  # those to come have done nothing yet
+            if not self._waiting or min(
+                map(_num_done, self._waiting)
+            ):  # they come in the order of what they have done
                 self._waiting.extend(
                     Task(units, self.seconds) for units in itertools.islice(self._to_come, 1)
                 )
@@ -145,7 +147,7 @@ class Scheduler:
             self._leave_out((error.number,), units, error)
             self._waiting.appendleft(replace(task, units=units.without(error.number)))
             return
-        if isinstance(error, WorkerLostError):
+        if isinstance(error, WorkerLostError | CancelledError):
             counts, limit = self._losses, _MAX_LOSSES + 1
             self._num_warm = max(self._num_warm - 1, 0)  # its successor compiles anew
         elif isinstance(error, AccordError) or not isinstance(error, Exception):

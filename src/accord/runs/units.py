@@ -30,7 +30,7 @@ class AbstractUnits(abc.ABC):
 
     @property
     def num_done(self) -> int:
-        """What the unit that is furthest behind has done; these are scheduled first."""
+        """Count what the slowest unit has done; tasks with the least go first."""
         return self.done_by(self.numbers)
 
     @property
@@ -39,7 +39,7 @@ class AbstractUnits(abc.ABC):
         return False
 
     def done_by(self, numbers: Sequence[int]) -> int:
-        """What that one of these units has done that is furthest behind."""
+        """Count what the slowest of these units has done, in steps of its own; 0 by default."""
         return 0
 
     @abc.abstractmethod

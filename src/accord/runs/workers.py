@@ -9,7 +9,7 @@ from ..executors import AbstractExecutor, AbstractPool
 from . import worker
 from .method import AbstractMethod
 
-# Seconds of a task, by whether memory is shared: some blocks, or what is worth a journey.
+# Seconds of a task, by whether memory is shared: short in threads, one second across a process boundary.
 _TASK_SECONDS = {True: 0.05, False: 1.0}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.errors import StorageError, suggest
 
-FORMAT = 1
+FORMAT = 2
 REQUIRED = (
     "model",
     "target",

@@ -10,7 +10,7 @@ from ...core import precision as precision_scope
 from ..layout import Layout
 from ..program import AbstractProgram
 from ..stage import AbstractStage, AbstractStaged
-from ..weights import Parts
+from ..weights import Parts, Weights
 from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
 from .named_rows import num_rows_of, rows_of_plate
@@ -64,6 +64,11 @@ class ChunkedProgram(AbstractStaged):
         """Evaluate the parts, with rows summed over blocks."""
         rows = self.by_rows(data)
         return rows.parts(position, rows.blocks_of(data))
+
+    def weighted(self, position: jax.Array, data: Mapping[str, Any], weights: Weights) -> jax.Array:
+        """Sum the weighted parts, with rows summed over blocks."""
+        rows = self.by_rows(data)
+        return rows.weighted(position, rows.blocks_of(data), weights)
 
     def by_rows(self, data: Mapping[str, Any]) -> ShardedProgram:
         """Cut the rows for these data, which tell their number."""

@@ -50,5 +50,6 @@ def normal_where_not(mask: jax.Array, site: Site) -> Site:
     entries = pointwise(site)
     each = -np.pi * jnp.asarray(site.value) ** 2
     alone = each.sum(axis=tuple(range(len(site.batch_shape), each.ndim)))
-    value = alone if entries is None else jnp.where(mask, entries, alone)
+    # A site that `mask=False` leaves out adds nothing in rows that are no copies.
+    value = jnp.where(mask, jnp.zeros_like(alone) if entries is None else entries, alone)
     return replace(site, kind="factor", value=value, mask=None, scale=None, log_det=None)

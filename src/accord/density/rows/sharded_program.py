@@ -24,7 +24,7 @@ from ...language.site import Frame
 from ..layout import Layout
 from ..program import AbstractProgram, View, pieces_of
 from ..stage import AbstractStage, AbstractStaged
-from ..weights import Parts
+from ..weights import Parts, Weights
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .conditions import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
@@ -203,6 +203,18 @@ class ShardedProgram(AbstractStaged):
 
         sums = (part + inside(i) if has_rows[i] else part for i, part in enumerate(outside))
         return Parts(*sums)
+
+    def weighted(self, position: jax.Array, data: Mapping[str, Any], weights: Weights) -> jax.Array:
+        """Sum the weighted parts, in one pass over the rows unless a weight is an array."""
+        if not weights.are_constant:
+            return super().weighted(position, data, weights)
+        arguments = self._arguments(position, data)
+
+        def of_piece(*each: Any) -> jax.Array:
+            return weights.sum(self.inside.parts_at(*self._seen_inside(*each)))
+
+        outside = weights.sum(self.outside.parts_at(*self._seen_outside(*arguments)))
+        return outside + sum_over_blocks(of_piece, self.mesh, *arguments)
 
     def data_of_base(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Join the blocks."""

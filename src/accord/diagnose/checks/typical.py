@@ -1,7 +1,7 @@
 """Find points where a posterior has its mass: climb a little, then walk by Hamiltonian Monte Carlo on the host.
 
-The walk is so short that compiling the steps of a kernel would take longer: half a second, and then a call of a program
-before and after each gradient.
+The walk is short: to compile the steps of a kernel takes half a second, and each gradient would need two more calls of
+a program.
 """
 
 import time

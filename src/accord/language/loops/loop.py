@@ -18,7 +18,8 @@ class Loop:
     - `step`: from the carry and one entry of `xs` to the next carry and an output; it visits sites.
     - `init`: the first carry, a pytree of arrays and numbers.
     - `xs`: a pytree of arrays with the steps along their first axes, or None.
-    - `length`: the number of steps, >= 1. `frame`: the axis of the steps, as sites see it.
+    - `length`: the number of steps, >= 1. `frame`: the axis of the steps, as sites see it;
+      `frame.size` is `length`.
     - `reverse`: begin with the last entry of `xs`.
     - `block`: how many steps lie between carries that are kept for a gradient; None keeps all.
     """

@@ -26,6 +26,8 @@ _NEEDED = {
     "num_gradients": ("iu", _SCALAR),
     "piece_gradients": ("iu", _SCALAR),
     "is_given_up": ("b", _SCALAR),
+    "num_warmup": ("iu", _SCALAR),
+    "is_settled": ("b", _SCALAR),
     "tally.counts": ("iu", (2, 3)),
     "tally.last": ("f", ("dim",)),
     "tally.num_unmoved": ("iu", _SCALAR),
@@ -35,10 +37,8 @@ _NEEDED = {
     "tally.kept.kind": ("iu", ("kept",)),
     "tally.kept.phase": ("iu", ("kept",)),
 }
-# Early versions had not all of these.
+# Not every adaptation has these.
 _OPTIONAL = {
-    "num_warmup": ("iu", _SCALAR),
-    "is_settled": ("b", _SCALAR),
     "state.learnt.log_length": ("f", _SCALAR),
     "metric_choice.form": ("iu", _SCALAR),
     "metric_choice.divergences": ("f", (3,)),

@@ -88,9 +88,8 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
     chain.fitted = Fitted(tree["metric"], Choice.stored(last.end_state))
     chain.num_gradients = int(last.end_state[GRADIENTS])
     chain.tally = Tally.stored(number, last.end_state)
-    # Runs of before had warm-ups of fixed length.
-    chain.num_warmup = int(last.end_state.get(WARMUP, plan.num_warmup))
-    chain.is_settled = bool(last.end_state.get(IS_SETTLED, True))
+    chain.num_warmup = int(last.end_state[WARMUP])
+    chain.is_settled = bool(last.end_state[IS_SETTLED])
     if until is None:
         chain.gradients_at_stretch, chain.stretch_start = chain.num_gradients, chain.draw
     if chain.draw < chain.num_warmup:

@@ -48,7 +48,7 @@ class Climbs:
     """Ends of climbs.
 
     **Fields**
-    - `positions`: shape `(start, dim)`. `heights`: shape `(start,)`, NaN for a start without a finite place.
+    - `positions`: shape `(start, dim)`. `heights`: shape `(start,)`, NaN for a start without a finite candidate.
     - `is_settled`: whether it ended where it could gain nothing more. `num_steps` of each.
     """
 

@@ -66,15 +66,20 @@ def log_densities(run: Evidence) -> Iterator[Notice]:
         return
     share = counts.sum() / max(run.num_made, 1)
     sites, why = run.blamed.get("log_density", ((), ""))
-    severity = _severity(share)
-    if severity == "info" and _is_often_in_warmup(run, "log_density"):
+    severity, also = _severity(share), ""
+    if severity == "info" and run.warmups is not None and _is_often_in_warmup(run, "log_density"):
+        bad, total = run.counts_of("log_density", "warmup").sum(), int(np.sum(run.warmups))
         severity = "warning"
+        share_then = percent(bad / total)
+        also = (
+            f" It was so in {bad} of {total} draws of warm-up ({share_then}), too often to be overflow alone."
+        )
     yield Notice(
         # An infinite density attracts every chain, and no trajectory leaves it.
         "error" if run.is_unbounded else severity,
         "non_finite",
         f"The log density was NaN or infinite in {counts.sum()} of {run.num_made} draws ({percent(share)}; "
-        f"{by_chain(run, counts)}), and the chains turned back.{why}",
+        f"{by_chain(run, counts)}), and the chains turned back.{also}{why}",
         "Look for exp, log, sqrt and division in the model; `infer.explain(draws)` shows where.",
         sites,
     )

@@ -87,7 +87,7 @@ class AbstractRule(abc.ABC):
 
     @abc.abstractmethod
     def described(self) -> dict[str, Any]:
-        """Describe the rule as JSON."""
+        """Describe the rule as JSON: its name under `"rule"`, which no rule of accord has, and its fields."""
 
     def __and__(self, other: object) -> "AbstractRule":
         from .combined import AllOf
@@ -119,4 +119,4 @@ class AbstractLeaf(AbstractRule):
 
     @abc.abstractmethod
     def judge(self, sight: Sight) -> Finding:
-        """Judge the data."""
+        """Judge the draws of `sight`, by a pure function of them; what it raises ends the run."""

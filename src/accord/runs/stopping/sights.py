@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.errors import StorageError
 from ...report.evidence import quotas
 from ...report.labels import read_written, scalar_labels
 from ...storage import AbstractRun, Joined, Segment
@@ -78,7 +79,13 @@ def _counts(segments: Sequence[Segment], num_draws: int) -> bool:
     """Return whether a chain has made this many draws, and was not given up at the last one."""
     if not segments or segments[-1].phase == "warmup" or segments[-1].stop < num_draws:
         return False
-    return not segments[-1].end_state[GIVEN_UP]
+    end_state = segments[-1].end_state
+    if GIVEN_UP not in end_state:
+        raise StorageError(
+            f"chain {segments[-1].chain}: the state after {segments[-1].stop} draws has no {GIVEN_UP!r}. It was not "
+            "written by a run of accord."
+        )
+    return not end_state[GIVEN_UP]
 
 
 def _is_open(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:
