@@ -17,7 +17,7 @@ CHECKS = SOURCE / "diagnose" / "checks"
 IN_RUNS = [CHECKS / f"{name}.py" for name in ("hidden", "repeatable", "structure")]
 OF_CHECK_ALONE = {"not_a_function", "support_depends_on_data"}
 # Rules that give a notice for whoever calls them with a code, or make one again that was stored.
-HANDED_ON = {"low_ess", "_notice"}
+HANDED_ON = {"low_ess", "notice_of"}
 NORMAL = density.LogDensity.from_function(lambda x: -(x**2).sum(), 1)
 
 

@@ -101,7 +101,7 @@ def test_it_is_asked_for_before_a_run_is_made_longer_under_it(tmp_path: Any) -> 
     with pytest.raises(StorageError, match="until="):
         infer.resume(path, MODEL, quiet=True).extend(200)
     assert infer.RunFolder(path).load().records.get("cap") is None
-    assert infer.resume(path, MODEL, until=Agree(1e-9), quiet=True).extend(200).num_draws == 200
+    assert infer.resume(path, MODEL, until=Agree(1e-9), quiet=True).extend(200).num_draws == 300
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """State the forms of a manifest and of the records in a run folder, and check what was read against them.
 
 The folder may come from anyone: what does not have its form is refused before anything is built from it. Forms are
-those of every version of accord that wrote format 1.
+those of every version of accord that wrote this format.
 """
 
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import StorageError
+from .manifest import FORMAT
 from .schema import (
     LARGEST,
     Form,
@@ -211,7 +212,7 @@ _RECORDS: dict[str, Form] = {
 
 def check_manifest(value: Any, where: str) -> dict[str, Any]:
     """Return what was read of a manifest. **Raises** `StorageError` unless it has the form of one."""
-    if isinstance(value, dict) and value.get("format") == 1:
+    if isinstance(value, dict) and value.get("format") == FORMAT:
         _MANIFEST(value, where)
     elif not isinstance(value, dict):
         fields({})(value, where)
