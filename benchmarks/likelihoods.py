@@ -214,7 +214,8 @@ formulas subtract large numbers or overflow. Against the formula, with 10,000 va
   the formula has only its logarithm.
 - `ZeroInflatedPoisson`, 1.8: the same, and the probability of zero where it is nearly 0 or nearly 1.
 - `Weibull`, 1.6 (a fifth of NumPyro's time): a series for the logarithm of value over scale, exact near the scale. A
-  difference of logarithms loses digits there; the formula is given the logarithm of the scale.
+  difference of logarithms loses digits there; the formula is given the logarithm of the scale. These rows were measured
+  on a busier core than the others: compare their ratios, not their microseconds.
 - `Beta` and `NegativeBinomial2`, 1.4 (less than 0.6 of NumPyro's time): differences of log-gamma functions, which
   cancel for large concentrations.
 - `OrderedLogistic`, 1.3: the formula's difference of two probabilities loses all digits in the tails.
