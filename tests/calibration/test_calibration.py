@@ -7,7 +7,6 @@ import dataclasses
 import itertools
 import re
 import signal
-import threading
 import time
 from typing import ClassVar
 
@@ -212,8 +211,9 @@ def test_an_interrupt_returns_what_is_done(right, monkeypatch, way, num_done):
         if next(calls) < num_done:
             return attach(order, interrupts)
         signal.raise_signal(signal.SIGINT)
-        until = time.monotonic() + 60
-        while not interrupts.is_stopped() and time.monotonic() < until:
+        waits = itertools.count()
+        while not interrupts.is_stopped():
+            assert next(waits) < 6000, "nobody has heard it"
             time.sleep(0.01)
         if way == "between runs":
             return attach(order, interrupts)
@@ -230,26 +230,20 @@ def test_an_interrupt_returns_what_is_done(right, monkeypatch, way, num_done):
 
 
 def test_a_second_interrupt_returns_what_is_done_too(right, monkeypatch):
-    """In the middle of a simulation that does not stop."""
-    attach, calls, released = simulations.attach, itertools.count(), threading.Event()
+    attach, calls = simulations.attach, itertools.count()
 
-    def interrupted(order, interrupts):
-        if next(calls) < 2:
+    def pressed_twice(call, stop, interrupts, say):
+        def stopped(order, interrupts):
+            if next(calls) == 2:
+                stop.set()
             return attach(order, interrupts)
-        signal.raise_signal(signal.SIGINT)
-        until = time.monotonic() + 60
-        while not interrupts.is_stopped() and time.monotonic() < until:
-            time.sleep(0.01)
-        signal.raise_signal(signal.SIGINT)
-        released.wait(60)
-        return attach(order, interrupts)
 
-    monkeypatch.setattr(simulations, "attach", interrupted)
-    try:
-        with is_heard():
-            found = infer.calibrate(conjugate(), simulations=60, **SHORT)
-    finally:
-        released.set()
+        monkeypatch.setattr(simulations, "attach", stopped)
+        call()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulations, "patiently", pressed_twice)
+    found = infer.calibrate(conjugate(), simulations=60, **SHORT)
     np.testing.assert_array_equal(found.ranks["mu"], right.ranks["mu"][:2])
 
 

@@ -56,7 +56,7 @@ class DatabaseRun(AbstractRun):
     """A run in a file of SQLite."""
 
     on_append = staticmethod(lambda count: None)
-    """What the tests do when so many segments are there."""
+    """Action of a test once so many segments are there."""
 
     def __init__(self, path: str, manifest: Manifest | None = None):
         self.path, self.lock = path, threading.Lock()

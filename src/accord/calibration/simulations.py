@@ -99,7 +99,7 @@ class Simulating(AbstractMethod):
 
 @dataclass(frozen=True)
 class SimulationMachine(AbstractMachine[Numbered]):
-    """What runs simulations in a worker: the programs that simulate."""
+    """Machine of a worker that runs simulations. **Fields**: `method`; `simulator`, the compiled programs."""
 
     method: Simulating
     simulator: Simulator

@@ -9,7 +9,7 @@ from .rows.chunked import Chunk
 from .stage import AbstractStage
 
 STAGES: tuple[AbstractStage, ...] = (Eliminate(), Chunk())
-"""Those that a model itself asks for; a run may add `Shard` after them."""
+"""Stages that a model itself asks for; a run may add `Shard` after them."""
 
 
 def staged(program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 
 class Parts(NamedTuple):
-    """What sums to a log density, each of shape `()`.
+    """Parts that sum to a log density, each of shape `()`.
 
     **Fields**
     - `prior`: of the unknowns, in the model's own space. On a simplex or the like, it is with respect to the

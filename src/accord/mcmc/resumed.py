@@ -72,24 +72,6 @@ def take_up(
 
     **Raises** `StorageError` if target, data or settings differ from the stored ones.
     """
-    order = _taken_up(run, target, sampler, until, executor, shown, is_quiet, began)
-    if order.units:
-        return functools.partial(attach, order)
-    draws = _as_it_is(order)
-    return lambda interrupts: draws
-
-
-def _taken_up(
-    run: AbstractRun,
-    target: Model | LogDensity,
-    sampler: AbstractKernel | None,
-    until: AbstractRule | None,
-    executor: AbstractExecutor,
-    shown: AbstractProgress,
-    is_quiet: bool,
-    began: float,
-) -> ChainRequest:
-    """Return the rest of a run to execute, which has no units if there are no more draws to make."""
     stored = run.manifest
     check_settings(stored)
     refuse_damaged(run, _NOT_MADE_AGAIN)
@@ -114,12 +96,23 @@ def _taken_up(
             points = points_for(plan.kernel, start, density, stored["seed"], new, len(stored.chains))
             plan = replace(plan, start=points)
     groups = unfinished(run, plan)
+    if groups:
+        _note_seam(run, here)
+    order = order_of(density, plan, groups, executor, run, shown, is_quiet, began)
+    if order.units:
+        return functools.partial(attach, order)
+    draws = _as_it_is(order)
+    return lambda interrupts: draws
+
+
+def _note_seam(run: AbstractRun, here: Manifest) -> None:
+    """Record from which draws on the run was made elsewhere, or by other versions."""
+    stored = run.manifest
     changed = {name: here[name] for name in ("versions", "machine") if here[name] != stored[name]}
-    if groups and changed:
+    if changed:
         seams: Any = run.records.get("seams", [])
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
         run.record("seams", [*seams, {"at": at, **changed}])
-    return order_of(density, plan, groups, executor, run, shown, is_quiet, began)
 
 
 def _as_it_is(order: ChainRequest) -> Draws:

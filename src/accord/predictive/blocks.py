@@ -59,7 +59,7 @@ class Block(AbstractUnits):
 
 @dataclass(frozen=True, eq=False)
 class Computed(News):
-    """What was computed for each draw of a block. **Fields**: `place`, `start` of the block; `leaves` of the tree."""
+    """Results for each draw of a block. **Fields**: `place`, `start` of the block; `leaves` of the tree."""
 
     place: int
     start: int

@@ -24,7 +24,7 @@ def _nothing() -> None:
 
 
 class AbstractMethod(abc.ABC):
-    """What workers do. A frozen value, which is pickled for workers in other processes."""
+    """Work of a run, as workers know it: a frozen value, which is pickled for workers in other processes."""
 
     @property
     @abc.abstractmethod

@@ -16,7 +16,7 @@ class AbstractUnits(abc.ABC):
     """Units that one task carries. A value: a task takes one and returns the next, so it may be repeated or moved."""
 
     noun: ClassVar[str]
-    """What one unit is called in messages, such as `"chain"`."""
+    """Word for one unit in messages, such as `"chain"`."""
 
     @property
     @abc.abstractmethod
@@ -104,7 +104,7 @@ class Failure:
 
 
 class AbstractMachine(abc.ABC, Generic[U]):
-    """What does the work in a worker: compiled programs, and whatever they need beside the units."""
+    """Machine of a worker: compiled programs, and whatever they need beside the units."""
 
     @abc.abstractmethod
     def work(
