@@ -2,8 +2,9 @@
 
 Times decide: `pytest -n auto --junitxml=times.xml` has them. The core is what is quick in every room, with one run of
 each kind. What takes more than a second on an idle core is left to the slow tests (`left_to_slow.txt` has a line for
-each, or for all members of a table), unless it is the only default test of a promise, an executor, a sampler or a kind
-of distribution. A test of which that is known when it is written is marked `slow` there.
+each, or for all members of a table), and so is a member of a table that takes half a second, if cheaper members stay.
+The only default test of a promise, an executor, a sampler, a kind of distribution or a law that other rooms rest on
+stays. A test of which that is known when it is written is marked `slow` there.
 """
 
 from pathlib import Path
