@@ -24,7 +24,7 @@ from .limits import count_of_draws
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ..predictive.results import AbstractOfDraws
+    from ..report.beside import AbstractBeside
     from ..report.summary import Summary
 
 
@@ -291,7 +291,7 @@ class Draws(Mapping[str, np.ndarray]):
             stats=self.stats if stats else None,
         )
 
-    def to_arviz(self, *beside: "AbstractOfDraws") -> Any:
+    def to_arviz(self, *beside: "AbstractBeside") -> Any:
         """Convert the run to ArviZ's `DataTree` (`InferenceData` with ArviZ 0.x), with named dimensions.
 
         `draws.stats["log_likelihood"]`, one number per draw, is called `total_log_likelihood` in `sample_stats`,
@@ -307,21 +307,21 @@ class Draws(Mapping[str, np.ndarray]):
 
         return to_arviz(self._tree(beside))
 
-    def to_netcdf(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
+    def to_netcdf(self, path: str | Path, *beside: "AbstractBeside") -> None:
         """Write the run, and results given as `beside`, to a NetCDF file for ArviZ; needs the `netcdf` extra."""
         from ..storage import to_netcdf
 
         to_netcdf(self._tree(beside), path)
 
-    def to_zarr(self, path: str | Path, *beside: "AbstractOfDraws") -> None:
+    def to_zarr(self, path: str | Path, *beside: "AbstractBeside") -> None:
         """Write the run, and results given as `beside`, to a Zarr folder for ArviZ and xarray."""
         from ..storage import to_zarr
 
         to_zarr(self._tree(beside), path)
 
-    def _tree(self, beside: "tuple[AbstractOfDraws, ...]") -> Any:
-        from ..predictive.beside import groups_beside
+    def _tree(self, beside: "tuple[AbstractBeside, ...]") -> Any:
         from ..report.arviz import to_tree
+        from ..report.beside import groups_beside
 
         groups = groups_beside(beside, self.chains, self.num_draws)
         has_warmup = math.prod(self.warmup.shape("position")) > 0

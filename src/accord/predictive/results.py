@@ -14,6 +14,7 @@ from ..core.precision import Precision
 from ..core.series import as_series
 from ..core.tracebacks import entry_points
 from ..report.arviz import Group, groups_to_tree, to_arviz
+from ..report.beside import AbstractBeside
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class AbstractOfDraws(Mapping[str, np.ndarray]):
+class AbstractOfDraws(AbstractBeside, Mapping[str, np.ndarray]):
     """Arrays by site, each of shape `(chain, draw, ...)`.
 
     **Fields**
@@ -43,16 +44,6 @@ class AbstractOfDraws(Mapping[str, np.ndarray]):
     notices: tuple[Notice, ...]
     observed: dict[str, np.ndarray]
     constants: dict[str, np.ndarray]
-
-    @property
-    @abc.abstractmethod
-    def groups(self) -> tuple[Group, ...]:
-        """Return the ArviZ groups of these results."""
-
-    @property
-    def is_of_draws(self) -> bool:
-        """Return whether they belong to draws of a run, rather than of the prior."""
-        return True
 
     @property
     @abc.abstractmethod

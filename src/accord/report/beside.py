@@ -1,11 +1,35 @@
 """Put what was computed from draws beside them in one tree."""
 
+import abc
 from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import OptionError
-from ..report.arviz import Group
-from .results import AbstractOfDraws
+from .arviz import Group
+
+
+class AbstractBeside(abc.ABC):
+    """Abstract base class of results that have groups of their own in ArviZ's tree of a run.
+
+    **Fields**: `chains`, the number of each chain that they were computed from.
+    """
+
+    chains: tuple[int, ...]
+
+    @property
+    @abc.abstractmethod
+    def groups(self) -> tuple[Group, ...]:
+        """Return the ArviZ groups of these results."""
+
+    @property
+    @abc.abstractmethod
+    def num_draws(self) -> int:
+        """Number of draws of each chain."""
+
+    @property
+    def is_of_draws(self) -> bool:
+        """Return whether they belong to draws of a run, rather than of the prior."""
+        return True
 
 
 def groups_beside(beside: Sequence[Any], chains: Sequence[int], num_draws: int) -> tuple[Group, ...]:
@@ -15,7 +39,7 @@ def groups_beside(beside: Sequence[Any], chains: Sequence[int], num_draws: int) 
     """
     groups: dict[str, Group] = {}
     for each in beside:
-        if not isinstance(each, AbstractOfDraws):
+        if not isinstance(each, AbstractBeside):
             raise OptionError(
                 "beside draws there can be what infer.predict, infer.prior_predictive and infer.log_likelihood return; "
                 f"got {type(each).__name__}."
