@@ -26,6 +26,7 @@ os.environ["ACCORD_COMPILATION_CACHE"] = "off"
 import jax
 import jax.numpy as jnp
 
+from accord.core.defaults import DEFAULT_WARMUP
 from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.density import LogDensity
@@ -34,7 +35,7 @@ from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for
 from accord.mcmc.compiled import compile_programs
 from accord.mcmc.group import Machine, run_chains
 from accord.mcmc.plan import Plan
-from accord.mcmc.prepare import DEFAULT_WARMUP, MAX_WARMUP
+from accord.mcmc.prepare import MAX_WARMUP
 from accord.mcmc.stretch import Stretch
 from accord.programs.compiler import is_large_gradient, options_for
 from leftovers import ModelTable, Step

@@ -9,11 +9,10 @@ from accord import bijectors, density, gp, handlers, infer, ode, reparam
 from accord.calibration import calibration, recovery
 from accord.centring import proposal
 from accord.core import errors, notice
-from accord.diagnose import explain
 from accord.diagnose.checks import report
 from accord.distributions import constraints
 from accord.language import site
-from accord.mcmc import draws
+from accord.mcmc import draws, explain
 from accord.optimise.modes import laplace, mode
 from accord.predictive import comparison, loo, results, waic
 from accord.report import model_graph, summary

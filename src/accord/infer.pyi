@@ -4,7 +4,6 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
-from .diagnose.explain import explain as explain
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
@@ -16,6 +15,7 @@ from .kernels import HMC as HMC
 from .kernels import NUTS as NUTS
 from .kernels import ChEES as ChEES
 from .kernels import RandomWalk as RandomWalk
+from .mcmc.explain import explain as explain
 from .mcmc.sample import sample as sample
 from .mcmc.start.prior import from_median as from_median
 from .mcmc.start.prior import from_prior as from_prior

@@ -1,19 +1,18 @@
-"""Check what is proposed for hierarchies: which sites are looked at, what the data say of each, and the choice."""
+"""Check what is proposed for hierarchies: what the data say of each site, and the choice."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
-from accord import bijectors, handlers, infer, reparam
-from accord import language as ac
-from accord.centring.forms import forms_by_scale
-from accord.centring.hierarchy import hierarchical_sites
+from accord import handlers, infer, reparam
 from accord.centring.propose import _decided
 from accord.centring.shares import shares
 from accord.core.errors import OptionError
 from accord.density import LogDensity
+from accord.diagnose.hierarchy import hierarchical_sites
 from accord.reparam import LocScale, Structured, Transform
 
 SIGMA = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
@@ -29,53 +28,10 @@ def schools(sigma, y):
         ac.sample("y", dist.Normal(theta, sigma), obs=y)
 
 
-def with_site(law):
-    """A model of `m`, `s`, what is computed from `s`, and a site."""
-
-    def statements():
-        m = ac.sample("m", dist.Normal(0, 1))
-        s = ac.sample("s", dist.HalfNormal(1))
-        ac.sample("theta", law(m, ac.deterministic("twice", 2 * s)))
-
-    return ac.model(statements)()
-
-
-SITES = {
-    "normal": (lambda m, s: dist.Normal(m, s), (LocScale(),)),
-    "in an event": (lambda m, s: dist.Normal(m, s * np.ones(3)).to_event(1), (LocScale(),)),
-    "of another family": (lambda m, s: dist.StudentT(4.0, m, s).expand((2,)), (LocScale(),)),
-    "log-normal": (lambda m, s: dist.LogNormal(m, s), (Transform(), LocScale())),
-    "image of a deviation": (
-        lambda m, s: dist.TransformedDistribution(dist.Normal(m, s), bijectors.Sigmoid()),
-        (Transform(), LocScale()),
-    ),
-    "vector": (lambda m, s: dist.MultivariateNormal(m, scale_tril=s * jnp.eye(2)), (Structured(),)),
-    "log-normal vector": (
-        lambda m, s: dist.MultivariateLogNormal(m, scale_tril=s * jnp.eye(2)),
-        (Transform(), Structured()),
-    ),
-    "random walk": (lambda m, s: dist.GaussianRandomWalk(s, 4), (Structured(),)),
-    "zero sum": (lambda m, s: dist.ZeroSumNormal(s, (3,)), (Structured(),)),
-    # Of these no scale is unknown, or none can be taken out.
-    "location alone": (lambda m, s: dist.Normal(m + s, 1.5), None),
-    "location of a vector": (lambda m, s: dist.MultivariateNormal(m + s, jnp.eye(2)), None),
-    "positive": (lambda m, s: dist.HalfNormal(s), None),
-    "truncated": (lambda m, s: dist.TruncatedNormal(m, s, low=0.0), None),
-    "no location": (lambda m, s: dist.Gamma(2.0, s), None),
-}
-
-
-@pytest.mark.parametrize("case", SITES)
-def test_sites_with_an_unknown_scale_are_found(case):
-    law, chain = SITES[case]
-    density = LogDensity.from_model(with_site(law))
-    found = hierarchical_sites(density.program, density.data)
-    assert [(each.site, each.scale_from, each.chain) for each in found] == (
-        [] if chain is None else [("theta", ("s",), chain)]
-    )
-    if chain is not None:
-        changed = handlers.reparam(with_site(law), found[0].config).log_density()
-        assert found[0].auxiliary in {entry.name for entry in changed.layout.entries}
+@ac.model
+def log_normal_vector():
+    s = ac.sample("s", dist.HalfNormal(1))
+    ac.sample("theta", dist.MultivariateLogNormal(0.0, scale_tril=s * jnp.eye(2)))
 
 
 @pytest.mark.parametrize("size", [3, 70])
@@ -110,7 +66,7 @@ def test_entries_are_centred_where_the_data_say_more_than_the_prior(case):
 
 
 def test_a_vector_is_whitened_whole_or_not_at_all():
-    density = LogDensity.from_model(with_site(SITES["log-normal vector"][0]))
+    density = LogDensity.from_model(log_normal_vector())
     (site,) = hierarchical_sites(density.program, density.data)
     assert _decided(site, np.array([0.9, 0.2, 0.1])) == {"theta": Transform(), "theta_base": Structured()}
     assert _decided(site, np.array([0.9, 0.8, 0.1])) == {}
@@ -157,27 +113,3 @@ def test_a_funnel_is_met_with_the_line_that_mends_it():
     assert "small 'tau'" in found["divergences"].message and line in found["divergences"].remedy
     mended = infer.sample(handlers.reparam(schools(SIGMA, Y), {"theta": LocScale()}), **run)
     assert all(each.severity == "info" for each in mended.notices)
-
-
-def test_forms_are_written_for_runs_that_went_wrong_alone():
-    density = LogDensity.from_model(with_site(SITES["log-normal"][0]))
-    wanted = {"s": (("theta", '"theta": reparam.Transform(), "theta_base": reparam.LocScale()'),)}
-    for count in (0, 2):
-        assert forms_by_scale(density, Run(count)) == (wanted if count else {}, ())
-
-
-def test_a_model_that_cannot_be_looked_at_costs_no_draws_and_says_so(monkeypatch):
-    def fail(*_):
-        raise NotImplementedError("no such rule")
-
-    monkeypatch.setattr("accord.centring.hierarchy.hierarchical_sites", fail)
-    density = LogDensity.from_model(with_site(SITES["log-normal"][0]))
-    forms, (notice,) = forms_by_scale(density, Run(2))
-    assert forms == {} and "NotImplementedError: no such rule" in notice.message
-
-
-class Run:
-    """As much of a run as is looked at."""
-
-    def __init__(self, num_divergences):
-        self.counts = {"divergence": {"sample": np.array([num_divergences])}}

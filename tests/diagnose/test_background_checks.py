@@ -8,6 +8,7 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
+from accord.cli import main
 
 RUN = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
 X = np.arange(4.0)
@@ -75,3 +76,56 @@ def test_it_is_looked_at_too_where_nothing_is_left_to_compile():
     for _ in range(2):
         draws = infer.sample(known(X, X, X), **RUN)
         assert "unused_data" in {notice.code for notice in draws.notices}
+
+
+FUNNEL = """
+import accord as ac
+import accord.distributions as dist
+
+
+@ac.model
+def funnel(z):
+    v = ac.sample("v", dist.Normal(0, 3))
+    ac.sample("theta", dist.Normal(0, 2.0**v))
+"""
+SHORT = dict(draws=60, warmup=20, chains=1, quiet=True)
+
+
+def _sampled(model, folder):
+    return infer.sample(model, store=infer.RunFolder(folder / "run"), **SHORT)
+
+
+def _resumed(model, folder):
+    _sampled(model, folder)
+    max((folder / "run/chain-0000").iterdir()).unlink()  # as if the run had been killed before
+    (folder / "run/record-notices.json").unlink()
+    assert not infer.load(folder / "run").complete
+    return infer.resume(folder / "run", model, quiet=True)
+
+
+def _commanded(model, folder):
+    (folder / "model.py").write_text(FUNNEL)
+    (folder / "data.json").write_text('{"z": [1.0]}')
+    files = [str(folder / "model.py"), "--data", str(folder / "data.json"), "--out", str(folder / "run")]
+    with pytest.raises(SystemExit):
+        main(["sample", *files, "--draws", "60", "--warmup", "20", "--chains", "1", "--quiet"])
+    return infer.load(folder / "run")
+
+
+WAYS = {
+    "sampled": _sampled,
+    "extended": lambda model, folder: infer.sample(model, **SHORT).extend(60),
+    "resumed": _resumed,
+    "resumed and extended": lambda model, folder: _resumed(model, folder).extend(60),
+    "by the command": _commanded,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_of_running_checks_the_model_and_names_the_form_for_its_funnel(way, tmp_path):
+    names = {}
+    exec(FUNNEL, names)
+    draws = WAYS[way](names["funnel"](np.ones(1)), tmp_path)
+    found = {notice.code: notice for notice in draws.notices}
+    assert "'z'" in found["unused_data"].message
+    assert 'handlers.reparam(model, {"theta": reparam.LocScale()})' in found["divergences"].remedy

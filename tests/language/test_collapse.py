@@ -329,7 +329,7 @@ def test_what_cannot_be_is_refused_with_words_that_help(case):
 
 
 def test_proposals_leave_collapsed_sites_alone():
-    from accord.centring.hierarchy import hierarchical_sites
+    from accord.diagnose.hierarchy import hierarchical_sites
 
     density = LogDensity.from_model(collapsed())
     assert not hierarchical_sites(density.program.whole, density.data)

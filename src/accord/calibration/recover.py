@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import keys
+from ..core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS
 from ..core.notice import Notice
 from ..core.options import checks_options
 from ..core.precision import Precision
@@ -30,9 +31,9 @@ def simulate_and_recover(
     model: Model,
     sampler: AbstractKernel = NUTS(),  # noqa: B008 - a frozen value
     *,
-    draws: int = 1000,
+    draws: int = DEFAULT_DRAWS,
     warmup: int | None = None,
-    chains: int | Sequence[int] = 4,
+    chains: int | Sequence[int] = DEFAULT_CHAINS,
     seed: int = 0,
     precision: Precision = "float64",
     executor: AbstractExecutor | None = None,

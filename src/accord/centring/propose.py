@@ -7,13 +7,13 @@ from ..core.options import checks_options
 from ..core.precision import scope
 from ..density import LogDensity
 from ..diagnose.checks.dependence import model_program
+from ..diagnose.hierarchy import Hierarchical, hierarchical_sites
 from ..kernels import NUTS
 from ..language import Model
 from ..language.handlers.reparam import reparam
 from ..language.reparam.base import AbstractReparam
 from ..language.reparam.loc_scale import LocScale
 from ..mcmc.sample import sample
-from .hierarchy import Hierarchical, hierarchical_sites
 from .proposal import Judged, Proposal
 from .shares import shares
 

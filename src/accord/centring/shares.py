@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core.tree import to_numpy
 from ..density import LogDensity
+from ..diagnose.hierarchy import Hierarchical
 from ..programs.standalone import compile_alone
-from .hierarchy import Hierarchical
 
 _MOST_EXACT = 64  # entries of which the second derivatives are had one by one
 _NUM_PROBES = 8

@@ -13,6 +13,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from .. import __version__, infer
+from ..core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS
 from ..core.precision import Precision
 from ..executors.gangs.host_agent import keep
 from ..report.sketch import terminal_ramp
@@ -103,9 +104,9 @@ def sample_command(
     model: ModelFile,
     data: Data = None,
     out: Out = None,
-    draws: DrawCount = 1000,
+    draws: DrawCount = DEFAULT_DRAWS,
     warmup: WarmupCount = None,
-    chains: ChainCount = 4,
+    chains: ChainCount = DEFAULT_CHAINS,
     seed: Seed = 0,
     thinning: Annotated[int, typer.Option(help="Keep every n-th draw.")] = 1,
     precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
@@ -292,9 +293,9 @@ def example_command(
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the examples.")] = False,
     out: Out = None,
-    draws: DrawCount = 1000,
+    draws: DrawCount = DEFAULT_DRAWS,
     warmup: WarmupCount = None,
-    chains: ChainCount = 4,
+    chains: ChainCount = DEFAULT_CHAINS,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:

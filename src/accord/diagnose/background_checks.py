@@ -14,7 +14,7 @@ from .checks.structure import prior_only, unused_data
 _PATIENCE = {False: 60.0, True: 1.0}  # seconds, by whether the run was interrupted
 
 # What the end of a run loads, the second one after divergences.
-_LATER = ("numpy.fft", "accord.centring.hierarchy")
+_LATER = ("numpy.fft", "accord.diagnose.hierarchy")
 
 
 class BackgroundChecks:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from ..centring.forms import forms_by_scale
 from ..core import precision as precisions
 from ..core.errors import SamplingError
 from ..core.notice import Notice
 from ..density import LogDensity
+from ..diagnose.background_checks import BackgroundChecks
+from ..diagnose.forms import forms_by_scale
 from ..executors import AbstractExecutor
 from ..runs.method import AbstractHost
 from ..runs.stopping.watch import Watch
@@ -27,17 +28,6 @@ from .stored.record import assemble, judge
 from .stretch import Stuck
 
 
-class Background(Protocol):
-    """Checks of a model that go on beside a run."""
-
-    def begin(self) -> None:
-        """Start the checks; a second call does nothing."""
-
-    def notices(self, *, is_interrupted: bool) -> tuple[Notice, ...]:
-        """Return what they found, without a long wait."""
-        ...
-
-
 @dataclass
 class ChainHost(AbstractHost[Draws]):
     """Host of a run of chains.
@@ -48,7 +38,7 @@ class ChainHost(AbstractHost[Draws]):
 
     density: LogDensity
     plan: Plan
-    background: Background
+    background: BackgroundChecks
     not_finite: list[BadEnd] = field(default_factory=list)
 
     @property
@@ -128,7 +118,9 @@ class ChainHost(AbstractHost[Draws]):
     def judge(self, result: Draws, executor: AbstractExecutor) -> list[Notice]:
         """See `AbstractHost.judge`."""
         density, plan = self.density, self.plan
-        forms, unknown = forms_by_scale(density, result)
+        # A sound run does not pay for the forms.
+        has_diverged = result.counts["divergence"]["sample"].any()
+        forms, unknown = forms_by_scale(density) if has_diverged else ({}, ())
         return [
             *judge(result, blamed(density, result, plan.pace.explain_seconds), forms),
             *unknown,

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from ..core import keys
+from ..core.defaults import DEFAULT_WARMUP
 from ..core.errors import OptionError
 from ..core.options import positive_count
 from ..core.precision import Precision, scope
@@ -32,9 +33,8 @@ from .start.shared import points_for
 from .statistics import width_of
 from .stored.describe import describe
 
-DEFAULT_WARMUP = 350
 ENSEMBLE_WARMUP = 200
-"""Default draws of warm-up; the second, for samplers whose chains learn from each other."""
+"""Default draws of warm-up of samplers whose chains learn from each other."""
 
 MAX_WARMUP = 2000
 """Most draws of warm-up of a chain that has not settled after `DEFAULT_WARMUP` draws, without `warmup=`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS
 from ..core.options import checks_options
 from ..core.precision import Precision
 from ..density import LogDensity
@@ -23,9 +24,9 @@ def sample(
     target: Model | LogDensity,
     sampler: AbstractKernel = NUTS(),  # noqa: B008 - a frozen value
     *,
-    draws: int = 1000,
+    draws: int = DEFAULT_DRAWS,
     warmup: int | None = None,
-    chains: int | Sequence[int] = 4,
+    chains: int | Sequence[int] = DEFAULT_CHAINS,
     seed: int = 0,
     thinning: int = 1,
     init: Init = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core import keys
+from ..core.defaults import DEFAULT_WARMUP
 from ..core.errors import OptionError, SamplingError
 from ..core.options import checks_options
 from ..core.precision import Precision, scope
@@ -25,7 +26,6 @@ from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
 from .method import build
 from .plan import Plan
-from .prepare import DEFAULT_WARMUP
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
 from .start.choose import Init, start_of

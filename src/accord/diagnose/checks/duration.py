@@ -1,14 +1,12 @@
 """Estimate how long a run with the defaults takes."""
 
-import inspect
 import os
 from collections.abc import Iterator
 
 import numpy as np
 
+from ...core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS, DEFAULT_WARMUP
 from ...core.notice import Notice
-from ...mcmc.prepare import DEFAULT_WARMUP
-from ...mcmc.sample import sample
 from .base import Context
 
 _FEW, _MANY = 10, 100  # gradients a draw
@@ -21,17 +19,15 @@ def check_duration(context: Context) -> Iterator[Notice]:
     seconds = evaluator.seconds(context.points[0])
     inside = max(seconds - _CALL, 1e-6)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    defaults = {name: each.default for name, each in inspect.signature(sample).parameters.items()}
-    draws, chains = defaults["draws"], defaults["chains"]
-    at_once = 1 if context.summed is not None else min(chains, cores)
-    num_draws = (draws + DEFAULT_WARMUP) * int(np.ceil(chains / at_once))
+    at_once = 1 if context.summed is not None else min(DEFAULT_CHAINS, cores)
+    num_draws = (DEFAULT_DRAWS + DEFAULT_WARMUP) * int(np.ceil(DEFAULT_CHAINS / at_once))
     few, many = (_in_words(count * num_draws * inside) for count in (_FEW, _MANY))
     yield Notice(
         "info",
         "cost",
-        f"One gradient takes about {_in_words(inside)}. A run with the defaults ({chains} chains of {DEFAULT_WARMUP} + "
-        f"{draws} draws, {at_once} at a time) takes {few} to {many} beside compiling, if a draw takes {_FEW} to "
-        f"{_MANY} gradients, which is not known before.",
+        f"One gradient takes about {_in_words(inside)}. A run with the defaults ({DEFAULT_CHAINS} chains of "
+        f"{DEFAULT_WARMUP} + {DEFAULT_DRAWS} draws, {at_once} at a time) takes {few} to {many} beside compiling, if a "
+        f"draw takes {_FEW} to {_MANY} gradients, which is not known before.",
         "",
     )
 

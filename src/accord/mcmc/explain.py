@@ -8,12 +8,12 @@ from ..core.tracebacks import entry_points
 from ..density import LogDensity
 from ..density.blame import Blame
 from ..language import Model
-from ..mcmc.blamed import blame_at
-from ..mcmc.draws import Draws
-from ..mcmc.endings import BadEnd
 from ..report.labels import as_labels
 from ..runs.requests import density_of
 from ..runs.stored.describe import labelled_in
+from .blamed import blame_at
+from .draws import Draws
+from .endings import BadEnd
 
 
 @entry_points

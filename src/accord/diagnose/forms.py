@@ -2,19 +2,15 @@
 
 from ..core.notice import Notice
 from ..density import LogDensity
-from ..diagnose.checks.dependence import model_program
-from ..mcmc.draws import Draws
 from ..report.evidence import Forms
+from .checks.dependence import model_program
 
 
-def forms_by_scale(density: LogDensity, draws: Draws) -> tuple[dict[str, Forms], tuple[Notice, ...]]:
+def forms_by_scale(density: LogDensity) -> tuple[dict[str, Forms], tuple[Notice, ...]]:
     """Return, by latent site, the sites whose scale it sets, each with the config of its non-centred form.
 
-    Nothing where no trajectory went wrong, so that a sound run pays nothing for it. With it comes a notice where the
-    model could not be looked at.
+    With it comes a notice where the model could not be looked at.
     """
-    if not draws.counts["divergence"]["sample"].any():
-        return {}, ()
     program = model_program(density)
     if program is None:
         return {}, ()
