@@ -16,7 +16,7 @@ import optax
 
 from accord.density import LogDensity
 from accord.density.weights import MAP
-from accord.optimise.modes.climb import climb
+from accord.optimise.climb import climb
 from problems import MODELS, model_of
 
 STARTS, PLACES, MAX_STEPS = 4, 10, 1000

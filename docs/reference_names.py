@@ -13,7 +13,7 @@ from accord.diagnose.checks import report
 from accord.distributions import constraints
 from accord.language import site
 from accord.mcmc import draws, explain
-from accord.optimise.modes import laplace, mode
+from accord.optimise import laplace, mode
 from accord.predictive import comparison, loo, results, waic
 from accord.report import model_graph, summary
 from accord.runs.stopping import stopping

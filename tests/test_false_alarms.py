@@ -51,7 +51,7 @@ RATES = {
 NO_TEST = (
     "core_tests.py",
     "cli/test_commands.py",
-    "optimise/test_modes.py",
+    "modes/test_modes.py",
     "mcmc/test_pickling.py",
     "runs/test_until.py",
     "laws.py",

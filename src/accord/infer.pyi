@@ -22,7 +22,7 @@ from .mcmc.start.prior import from_prior as from_prior
 from .mcmc.start.uniform import from_uniform as from_uniform
 from .mcmc.start.values import from_values as from_values
 from .mcmc.steps import steps as steps
-from .optimise.modes.find import find_mode as find_mode
+from .modes.find import find_mode as find_mode
 from .predictive.comparison import compare as compare
 from .predictive.evaluate import log_joint as log_joint
 from .predictive.evaluate import log_likelihood as log_likelihood

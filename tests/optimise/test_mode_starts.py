@@ -8,8 +8,8 @@ import pytest
 
 from accord.core.precision import scope
 from accord.density import LogDensity
-from accord.optimise.modes.starts import climbs_from
-from accord.optimise.modes.surface import Climbs
+from accord.optimise.starts import climbs_from
+from accord.optimise.surface import Climbs
 
 
 def half(x):

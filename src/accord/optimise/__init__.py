@@ -1,1 +1,1 @@
-"""Find modes of posteriors."""
+"""Climb to the peak of a log density, and describe it: modes, Laplace's approximation."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.errors import OptionError, StorageError
-from ...optimise.modes.mode import Mode
+from ...optimise.mode import Mode
 from ...runs.stored.checked import built_from
 from ..draws import Draws
 from .base import AbstractStart

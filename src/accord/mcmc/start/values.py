@@ -8,7 +8,7 @@ from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
 from ...density.matching import Held
-from ...optimise.modes.mode import Mode
+from ...optimise.mode import Mode
 from .given import AbstractGiven, Values, aligned, as_values, kept_labels
 
 

@@ -5,32 +5,32 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core import keys
-from ...core.errors import OptionError, suggest
-from ...core.notice import by_severity
-from ...core.options import checks_options, positive_count
-from ...core.precision import Precision, float_dtype, scope
-from ...core.tree import kept
-from ...density import LogDensity
-from ...executors.pools import one_blas_thread
-from ...language import Model
-from ...mcmc.start.base import AbstractPoints
-from ...mcmc.start.choose import Init, start_of
-from ...mcmc.start.explained import explain_start
-from ...mcmc.start.search import StartFailedError
-from ...programs.standalone import check_traced
-from ...report import tell
-from ...report.labels import scalar_labels
-from ...runs.requests import check_target, density_of
+from ..core import keys
+from ..core.errors import OptionError, suggest
+from ..core.notice import by_severity
+from ..core.options import checks_options, positive_count
+from ..core.precision import Precision, float_dtype, scope
+from ..core.tree import kept
+from ..density import LogDensity
+from ..executors.pools import one_blas_thread
+from ..language import Model
+from ..mcmc.start.base import AbstractPoints
+from ..mcmc.start.choose import Init, start_of
+from ..mcmc.start.explained import explain_start
+from ..mcmc.start.search import StartFailedError
+from ..optimise.information import Information, sharpened
+from ..optimise.mode import Z_OF_95, Mode
+from ..optimise.starts import climbs_from
+from ..optimise.surface import OBJECTIVES, Climbs, heights
+from ..optimise.view import View, viewing
+from ..programs.standalone import check_traced
+from ..report import tell
+from ..report.labels import scalar_labels
+from ..runs.requests import check_target, density_of
 from .edges import at_edge
 from .findings import findings
 from .found import Found
-from .information import Information, sharpened
-from .mode import Z_OF_95, Mode
-from .starts import climbs_from
-from .surface import OBJECTIVES, Climbs, heights
 from .uncertainty import Errors
-from .view import View, viewing
 
 _NUM_CANDIDATES = 10  # of which a climb takes the best to begin with, like a chain
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.notice import Notice
-from ...density.rows.conditions import listed
+from ..core.notice import Notice
+from ..density.rows.conditions import listed
 from .edges import PART, level_parts
 from .found import SAME_HEIGHT, Found
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.errors import OptionError, suggest
-from ...core.notice import Notice
-from ...core.options import checks_options
-from ...core.tracebacks import entry_points
-from ...density import LogDensity
-from ...report.digits import rounded
-from ...report.table import lay_out, to_dataframe
+from ..core.errors import OptionError, suggest
+from ..core.notice import Notice
+from ..core.options import checks_options
+from ..core.tracebacks import entry_points
+from ..density import LogDensity
+from ..report.digits import rounded
+from ..report.table import lay_out, to_dataframe
 from .laplace import Laplace, approximate
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.tree import kept
-from .information import Information
-from .view import View
+from ..core.tree import kept
+from ..optimise.information import Information
+from ..optimise.view import View
 
 _TOUCH = 1e-4  # of a scalar's own scale: less of an untold direction is rounding
 

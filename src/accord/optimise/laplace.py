@@ -7,15 +7,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...core import keys
-from ...core.errors import OptionError, SamplingError, suggest
-from ...core.notice import Notice
-from ...core.options import positive_count
-from ...core.precision import float_dtype, scope
-from ...core.tracebacks import entry_points
-from ...core.tree import kept
-from ...density import LogDensity
-from ...executors.pools import one_blas_thread
+from ..core import keys
+from ..core.errors import OptionError, SamplingError, suggest
+from ..core.notice import Notice
+from ..core.options import positive_count
+from ..core.precision import float_dtype, scope
+from ..core.tracebacks import entry_points
+from ..core.tree import kept
+from ..density import LogDensity
+from ..executors.pools import one_blas_thread
 from .information import Information, sharpened
 from .starts import climbs_from
 from .surface import heights, in_batches

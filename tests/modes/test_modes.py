@@ -11,7 +11,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import DataError, InitializationError, ModelError, OptionError, SiteError
-from accord.optimise.modes.climb import climb
+from accord.optimise.climb import climb
 
 RNG = np.random.default_rng(14)
 X = RNG.normal(size=(40, 3))

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...density import LogDensity
-from .information import Information
-from .surface import values_of_sites
-from .view import View
+from ..density import LogDensity
+from ..optimise.information import Information
+from ..optimise.surface import values_of_sites
+from ..optimise.view import View
 
 PART = 0.1
 """The least part of a level direction that a coordinate has to have to be named."""

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...core.errors import ModelError
-from ...core.precision import float_dtype
-from ...core.tree import to_numpy
-from ...density import LogDensity
-from ...density.weights import MAP, MLE
-from ...programs.standalone import compile_alone
+from ..core.errors import ModelError
+from ..core.precision import float_dtype
+from ..core.tree import to_numpy
+from ..density import LogDensity
+from ..density.weights import MAP, MLE
+from ..programs.standalone import compile_alone
 from .climb import climb
 
 Objective = Callable[[LogDensity, jax.Array], jax.Array]

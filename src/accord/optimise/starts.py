@@ -5,8 +5,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from ...core.precision import float_dtype
-from ...density import LogDensity
+from ..core.precision import float_dtype
+from ..density import LogDensity
 from .surface import Climbs, Objective, climbing
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ...core.tree import where
-from ...kernels.point import Point, Target
-from ..lbfgs import LBFGS, LBFGSState, is_finite
+from ..core.tree import where
+from ..kernels.point import Point, Target
+from .lbfgs import LBFGS, LBFGSState, is_finite
 
 
 class Climb(NamedTuple):

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...core.precision import float_dtype
-from ...core.tree import to_numpy
-from ...density import LogDensity
-from ...programs.standalone import compile_alone
+from ..core.precision import float_dtype
+from ..core.tree import to_numpy
+from ..density import LogDensity
+from ..programs.standalone import compile_alone
 from .surface import Objective
 
 MAX_DIM = 1000

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...density import LogDensity
-from .information import Information
-from .surface import Climbs
-from .view import View
+from ..density import LogDensity
+from ..optimise.information import Information
+from ..optimise.surface import Climbs
+from ..optimise.view import View
 
 SAME_HEIGHT = 1e-3
 """Nats by which two climbs that ended at one place may differ."""
