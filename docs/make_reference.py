@@ -83,11 +83,12 @@ def _page(page: Page) -> str:
 def _members(page: Page, thing: type) -> Iterator[tuple[str, str]]:
     """Its public methods and properties that have a docstring, with how each is called.
 
-    What a base on the same page says of a method is not said again.
+    What a base on the same page says of a method is not said again. Members of a base of the same name are its own.
     """
     bases = [base for base in thing.__mro__[1:] if base in page.things.values()]
     said = {name for base in bases for name in vars(base)}
-    for name, member in vars(thing).items():
+    own = [base for base in reversed(thing.__mro__) if base.__name__ == thing.__name__]
+    for name, member in {name: each for base in own for name, each in vars(base).items()}.items():
         if isinstance(member, (staticmethod, classmethod)):
             member = member.__func__
         function = member.fget if isinstance(member, property) else member

@@ -85,7 +85,13 @@ def pages() -> dict[str, Page]:
         if isinstance(thing, type) and issubclass(thing, errors.AccordError) and name not in NOT_RAISED
     }
     return {
-        "language": Page("The language", "Statements of models: `ac.sample`.", "ac.", public(ac), True),
+        "language": Page(
+            "The language",
+            "Statements of models: `ac.sample`.",
+            "ac.",
+            dict(sorted(public(ac).items())),
+            True,
+        ),
         "handlers": Page(
             "Handlers", "Change what statements mean, from outside.", "handlers.", public(handlers)
         ),

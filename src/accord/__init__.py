@@ -13,12 +13,10 @@ from .core import forks as _forks  # pyright: ignore[reportUnusedImport] - it he
 from .core.names import refusal as _refusal
 from .core.tracebacks import entry_point as _entry_point
 from .language import Levels as Levels
-from .language import Model as Model
 from .language import cond as cond
 from .language import deterministic as deterministic
 from .language import factor as factor
 from .language import levels as levels
-from .language import model as model
 from .language import module as module
 from .language import param as param
 from .language import plate as plate
@@ -29,6 +27,8 @@ from .language import scan as scan
 from .language import static as static
 from .language import submodel as submodel
 from .language import subsample as subsample
+from .model import Model as Model
+from .model import model as model
 
 if _typing.TYPE_CHECKING:
     from .density import LogDensity as LogDensity

@@ -9,9 +9,10 @@ from .language import reparam as _ways
 if TYPE_CHECKING:
     from .centring.proposal import Proposal as Proposal
     from .centring.propose import propose as propose
+    from .density.neutra import Neutra as Neutra
     from .language.reparam import *  # noqa: F403
 
-__all__ = [*_ways.__all__, "Proposal", "propose"]  # pyright: ignore
+__all__ = sorted([*_ways.__all__, "Neutra", "Proposal", "propose"])  # pyright: ignore
 
 _refuse = refusal(__name__)
 
@@ -20,6 +21,10 @@ _refuse = refusal(__name__)
 def __getattr__(name: str) -> Any:
     if name in _ways.__all__:  # pyright: ignore
         return getattr(_ways, name)
+    if name == "Neutra":
+        from .density.neutra import Neutra
+
+        return Neutra
     if name == "propose":
         from .centring.propose import propose
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from laws import each
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.precision import Precision
 from accord.density import LogDensity, blame
 from accord.density.blame import Blame

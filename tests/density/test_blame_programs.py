@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
-from accord import language as ac
 from accord.density import LogDensity, blame, flat, sharded
 from accord.density.blame import origin
 from accord.density.rows.blocks import mesh_of

@@ -10,9 +10,9 @@ import pytest
 from jax.lax import reduce_precision
 from jax.scipy.stats import norm
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import DataError, SiteError
 from accord.density import LogDensity, sharded_sum
 

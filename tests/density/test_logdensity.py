@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import DataError, ModelError
 from accord.density import LogDensity
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from laws import compiled, each
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import ModelError, OptionError, SiteError
 
 Y = np.array([0.3, -0.2, 1.9])

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
-from accord import language as ac
 from accord.core.errors import ModelError, SiteError
 
 COVARIATES = ["age", "height"]

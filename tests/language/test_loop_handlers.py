@@ -15,9 +15,9 @@ import pytest
 from laws import compiled, each
 from scipy import stats
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import ModelError
 from accord.density.reduction import log_prob_of
 from accord.language import AbstractLoopHandler, Loop, LoopResult, Steps

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
-from accord import language as ac
 from accord.core.errors import SiteError
 from accord.distributions.wrappers.entries import Entries
 

@@ -9,10 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import AccordError, DataError, ModelError, OptionError, SiteError
+from accord.language import ModelFunction
 
 
 @ac.model
@@ -60,7 +61,23 @@ def test_a_model_function_defined_inside_another_is_pickled_by_value():
     def local():
         ac.sample("x", dist.Normal(0.0, 1.0))
 
-    assert local.__reduce__() == (ac.ModelFunction, (local.function,))
+    assert local.__reduce__() == (ModelFunction, (local.function, ac.Model))
+
+
+def test_what_is_put_on_a_model_leaves_it_one_of_its_class():
+    model = regression(np.arange(3.0))
+    changed = (
+        model.condition({"y": np.ones(3)}),
+        model | {"slope": 1.0},
+        model.do({"slope": 1.0}).undo(),
+        model.uncondition(),
+        handlers.mask(model, mask=True),
+        regression.bind({"x": np.arange(3.0)}),
+        pickle.loads(pickle.dumps(model)),
+        jax.tree.map(lambda leaf: leaf, model),
+    )
+    assert {type(each) for each in changed} == {type(model)} == {ac.Model}
+    assert all(each.sites() for each in changed)
 
 
 def test_a_table_lists_the_sites():

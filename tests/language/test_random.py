@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import ModelError, OptionError, SiteError
 
 X = np.arange(20.0).reshape(10, 2)

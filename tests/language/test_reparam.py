@@ -7,9 +7,9 @@ import pytest
 from laws import compiled, each
 from scipy import integrate
 
+import accord as ac
 import accord.distributions as dist
 from accord import bijectors, handlers
-from accord import language as ac
 from accord.density.reduction import term
 from accord.distributions import constraints
 from accord.language.reparam.wrapped import parts_of

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from laws import compiled, each
 
+import accord as ac
 import accord.distributions as dist
 from accord import bijectors, handlers, infer
-from accord import language as ac
 from accord.core.errors import DataError, OptionError, SiteError
 from accord.density.reduction import term
 from accord.reparam import (

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
-from accord import language as ac
 from accord.core.errors import ModelError, OptionError, SiteError
 
 Y = np.array([0.5, -1.0, 2.0])

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import handlers
-from accord import language as ac
 from accord.core.errors import InitializationError, SiteError
 from accord.density import Blame, LogDensity
 from accord.mcmc.start.explained import explain_start

@@ -20,7 +20,7 @@ FAILED = 1
 """Exit status for draws that must not be used, as after a failed chain or an error."""
 
 
-def bind(function: ModelFunction, path: Path | None) -> Model:
+def bind(function: ModelFunction[Model], path: Path | None) -> Model:
     """Match data to the model's arguments by name; extra data is named on stderr and ignored.
 
     **Raises** `DataError` for missing arguments, and for data that cannot be read.

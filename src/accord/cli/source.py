@@ -12,13 +12,13 @@ import cloudpickle
 import typer
 
 from ..core.errors import OptionError, suggest
-from ..language import ModelFunction
+from ..language import Model, ModelFunction
 
 _LARGEST = 2**26  # bytes of a file with a model
 
 
 @contextmanager
-def import_model(source: str) -> Iterator[ModelFunction]:
+def import_model(source: str) -> Iterator[ModelFunction[Model]]:
     """Import the model of `FILE` or `FILE:NAME`; the file can import from its own folder.
 
     **Raises** `OptionError` if there is no such file, or not exactly one model in it, and if the file ends the process;
@@ -103,7 +103,7 @@ def _compiled(loader: Any, name: str, path: Path) -> CodeType:
         ) from error
 
 
-def _choose(module: ModuleType, path: Path, name: str) -> ModelFunction:
+def _choose(module: ModuleType, path: Path, name: str) -> ModelFunction[Model]:
     models = {key: value for key, value in vars(module).items() if isinstance(value, ModelFunction)}
     if name:
         if name not in models:

@@ -74,7 +74,7 @@ def hint(owner: str, name: str, known: Iterable[str]) -> str:
 def _module_of(module: str) -> str:
     """Return users' name of the public module that offers a function."""
     room = module.removeprefix("accord.").split(".")[0]
-    return {"language": "ac", "distributions": "dist"}.get(room, "infer")
+    return {"language": "ac", "model": "ac", "distributions": "dist"}.get(room, "infer")
 
 
 def positive_count(name: str, value: Any, minimum: int = 1, maximum: int = MOST) -> int:

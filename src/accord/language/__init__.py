@@ -6,7 +6,7 @@ from .loops.cond import cond
 from .loops.loop import Loop, LoopResult
 from .loops.scan import scan
 from .loops.steps import Steps
-from .model import Model, ModelFunction, model
+from .model import Model, ModelFunction
 from .modules.module import module
 from .param import param
 from .plate import plate, plate_stack
@@ -30,7 +30,6 @@ __all__ = [
     "deterministic",
     "factor",
     "levels",
-    "model",
     "module",
     "param",
     "plate",

@@ -2,18 +2,18 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import equinox as eqx
 import jax
 
-from ..core.errors import ModelError, OptionError
+from ..core.errors import ModelError
 from ..core.modules import Module
 from ..core.options import checks_options
-from ..core.tracebacks import entry_point, entry_points
+from ..core.tracebacks import entry_points
 from .binding import bind, gather
 from .handler import AbstractHandler
 from .handlers.values import Condition, Do, Uncondition, names_of, undone
@@ -22,53 +22,16 @@ from .messages.places import caller
 from .site import Site
 from .static import unmarked
 
-if TYPE_CHECKING:
-    from ..core.precision import Precision
-    from ..density import LogDensity, SiteTable
-    from ..predictive.results import Predictions
-    from ..report.model_graph import ModelGraph
-
-
-@entry_point
-def model(function: Callable[..., Any]) -> "ModelFunction":
-    """Make a function of statements (`ac.sample`, `ac.plate`, ...) into a model; calling it binds its data.
-
-    Within a class it makes a method a model: `study.measured(y)` has `study` as `self`. What `self` holds is fixed, as
-    are other things that a function closes over; arrays in it may change from one instance to the next without a new
-    program.
-
-    **Raises** `OptionError` for what is not a function.
-
-    **Example**
-
-    >>> @ac.model
-    ... def measured(y):
-    ...     mean = ac.sample("mean", dist.Normal(0, 10))
-    ...     with ac.plate("measurement", len(y)):
-    ...         ac.sample("y", dist.Normal(mean, 1), obs=y)
-    >>> print(measured(np.array([1.2, 0.8, 1.0])).sites())
-    site  kind      shape  dims         distribution
-    mean  latent    ()                  Normal
-    y     observed  (3,)   measurement  Normal
-    """
-    if isinstance(function, (Model, ModelFunction)):
-        raise OptionError(f"ac.model: {function.name!r} is a model already. Write `@ac.model` once.")
-    if isinstance(function, (classmethod, staticmethod)):  # written below it in place of above
-        method: Any = type(function)(model(function.__func__))
-        return method
-    if not callable(function):
-        raise OptionError(
-            f"ac.model takes a function of statements, got {function!r}. Write `@ac.model` above `def`."
-        )
-    return ModelFunction(function)
+M = TypeVar("M", bound="Model")
 
 
 @entry_points
 @dataclass(frozen=True)
-class ModelFunction:
-    """A decorated function: call it with data to get a `Model`. `function` is the plain function."""
+class ModelFunction(Generic[M]):
+    """A decorated function: call it with data to get a model of class `kind`. `function` is the plain function."""
 
     function: Callable[..., Any]
+    kind: type[M] = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -83,7 +46,7 @@ class ModelFunction:
     def __wrapped__(self) -> Callable[..., Any]:
         return self.function
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> "Model":
+    def __call__(self, /, *args: Any, **kwargs: Any) -> M:
         """Bind arguments to the function's signature; the one place that takes keywords of any name.
 
         Inside a running model it is `ac.submodel` that runs the model; one that is not run is an error.
@@ -92,17 +55,17 @@ class ModelFunction:
         """
         arguments = bind(self.name, self.function, args, kwargs)
         remember_bound(self, caller())
-        return Model(self, arguments)
+        return self.kind(self, arguments)
 
-    def __get__(self, instance: Any, owner: type | None = None) -> "ModelFunction":
+    def __get__(self, instance: Any, owner: type | None = None) -> "ModelFunction[M]":
         """Bind a method of a class to its instance; a model that is only an attribute stays as it is."""
         function = self.function
         if instance is None or not _is_written_in(function, type(instance) if owner is None else owner):
             return self
-        return ModelFunction(MethodType(function, instance))
+        return replace(self, function=MethodType(function, instance))
 
     @checks_options
-    def bind(self, *sources: Any) -> "Model":
+    def bind(self, *sources: Any) -> M:
         """Bind columns of data frames to the arguments of their names: `line.bind(df, {"degree": 2})`.
 
         Columns of words, and categorical ones, become levels, as by `ac.levels`; the others arrays of numbers. An index
@@ -133,43 +96,32 @@ class ModelFunction:
         found = gather(self.name, self.function, sources)
         arguments = bind(self.name, self.function, (), found)
         remember_bound(self, caller())
-        return Model(self, arguments)
+        return self.kind(self, arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if isinstance(self.function, MethodType):
-            return _bound_to, (ModelFunction(self.function.__func__), self.function.__self__)
+            return _bound_to, (replace(self, function=self.function.__func__), self.function.__self__)
         # By name where the module holds it, since pickle would find this object in place of the plain function.
         module, name = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         is_held = _held(module, name) == self
         if is_held and module != "__main__" and not _travels_by_value(module):
             return _find, (module, name)
-        return ModelFunction, (self.function,)
+        return ModelFunction, (self.function, self.kind)
 
 
 @entry_points
 class Model(Module):
     """A function of statements with its data bound, and the handlers put on it. Frozen: to change is to build.
 
+    Users have `accord.Model`, which adds what rooms above make of it.
+
     **Fields**
     - `source`: the decorated function.
     - `arguments`: mapping from argument name to the value as given; columns of data frames are NumPy arrays.
     - `handlers`: innermost first.
-
-    **Example**
-
-    >>> model = coin(4, heads)
-    >>> print(model.sites())
-    site  kind      shape  dims  distribution
-    p     latent    ()           Beta
-    y     observed  (4,)   toss  Bernoulli
-    >>> print(f"{model.log_density()(np.zeros(1)):.4f}")
-    -3.7534
-    >>> fixed = model.condition({"p": 0.5})
-    >>> model.prior(draws=3)["y"].shape
-    (1, 3, 4)
     """
 
-    source: ModelFunction = eqx.field(static=True)
+    source: ModelFunction[Any] = eqx.field(static=True)
     arguments: dict[str, Any]
     handlers: tuple[AbstractHandler, ...] = ()
 
@@ -201,7 +153,7 @@ class Model(Module):
         return self.run()[0]
 
     @checks_options
-    def condition(self, values: Mapping[str, Any]) -> "Model":
+    def condition(self, values: Mapping[str, Any]) -> Self:
         """Observe sample sites to have `values`, by site name; a site conditioned before gets the new value.
 
         The sites keep their log density. A name that is no sample site is an error when the model runs.
@@ -209,19 +161,19 @@ class Model(Module):
         return self.inside_of(Condition.of(values))
 
     @checks_options
-    def do(self, values: Mapping[str, Any]) -> "Model":
+    def do(self, values: Mapping[str, Any]) -> Self:
         """Set sample sites to `values`, by site name, as an intervention: what chose them before has no effect.
 
         The sites lose their log density (Pearl, 2009, Causality, section 3.2).
         """
         return self.inside_of(Do.of(values))
 
-    def __or__(self, values: Mapping[str, Any]) -> "Model":
+    def __or__(self, values: Mapping[str, Any]) -> Self:
         """Condition: `model | {"x": 1.0}` is `model.condition({"x": 1.0})`."""
         return self.condition(values) if isinstance(values, Mapping) else NotImplemented
 
     @checks_options
-    def uncondition(self, names: Collection[str] | None = None) -> "Model":
+    def uncondition(self, names: Collection[str] | None = None) -> Self:
         """Make observed sites latent again, all or those in `names`, whether `obs=` or `.condition` gave the value.
 
         A name that is no sample site is an error when the model runs.
@@ -229,62 +181,21 @@ class Model(Module):
         return self.inside_of(Uncondition(names_of("uncondition", names)))
 
     @checks_options
-    def undo(self, names: Collection[str] | None = None) -> "Model":
+    def undo(self, names: Collection[str] | None = None) -> Self:
         """Undo what `.do` did to this model, for all sites or those in `names`: they are what they were before.
 
         **Raises** `SiteError` for a name that `.do` has not set.
         """
         left = undone(self.handlers, names_of("undo", names))
-        return Model(self.source, self.arguments, left)
+        return replace(self, handlers=left)
 
-    def inside_of(self, handler: AbstractHandler) -> "Model":
+    def inside_of(self, handler: AbstractHandler) -> Self:
         """Return the model with one more handler around it; values join those of an outermost handler of their kind."""
         inner = self.handlers
         for kind in (Condition, Do):  # so that each site has one value among the data
             if inner and isinstance(handler, kind) and isinstance(inner[-1], kind):
                 inner, handler = inner[:-1], kind({**inner[-1].values, **handler.values})
-        return Model(self.source, self.arguments, (*inner, handler))
-
-    @checks_options
-    def prior(
-        self,
-        *,
-        draws: int = 1000,
-        sites: Sequence[str] | None = None,
-        seed: int = 0,
-        precision: "Precision" = "float64",
-        quiet: bool = False,
-    ) -> "Predictions":
-        """Draw the unknowns from their priors and the observations given them: `infer.prior_predictive`.
-
-        What is observed, by `obs=` or `.condition`, is drawn too, and may be left out; what `.do` has set stays.
-        Arguments and errors are those of `infer.prior_predictive`.
-        """
-        from ..predictive.prior import prior_predictive
-
-        return prior_predictive(self, draws=draws, sites=sites, seed=seed, precision=precision, quiet=quiet)
-
-    def log_density(self) -> "LogDensity":
-        """Return the log density of the latent sites given the data, over unconstrained vectors."""
-        # This, `prior`, `sites` and `graph` import upward: a user looks for them on the model.
-        from ..density import LogDensity
-
-        return LogDensity.from_model(self)
-
-    def sites(self) -> "SiteTable":
-        """Return a table of the sites in the model's order: name, kind, shape, dims, distribution."""
-        from ..density import describe
-
-        return describe(self)
-
-    def graph(self) -> "ModelGraph":
-        """Return the sites with arrows from what each depends on; a notebook draws it, `.save("model.svg")` a file.
-
-        **Raises** as `sites`, but takes discrete unknowns.
-        """
-        from ..density import graph_of
-
-        return graph_of(self)
+        return replace(self, handlers=(*inner, handler))
 
     def run(self, *outside: AbstractHandler) -> tuple[Any, dict[str, Site]]:
         """Run the function inside of its handlers and these (innermost first); return its value and all its sites."""
@@ -309,7 +220,7 @@ def _travels_by_value(module: str) -> bool:
     return cloudpickle is not None and module in cloudpickle.list_registry_pickle_by_value()
 
 
-def _find(module: str, name: str) -> ModelFunction:
+def _find(module: str, name: str) -> ModelFunction[Any]:
     __import__(module)
     return _held(module, name)
 
@@ -320,12 +231,12 @@ def _held(module: str, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     if isinstance(found, ModelFunction) and isinstance(found.function, MethodType):  # of a class
-        return ModelFunction(found.function.__func__)
+        return replace(found, function=found.function.__func__)
     return found.__func__ if isinstance(found, MethodType) else found
 
 
-def _bound_to(method: ModelFunction, instance: Any) -> ModelFunction:
-    return ModelFunction(MethodType(method.function, instance))
+def _bound_to(method: ModelFunction[M], instance: Any) -> ModelFunction[M]:
+    return replace(method, function=MethodType(method.function, instance))
 
 
 def _is_written_in(function: Callable[..., Any], owner: type) -> bool:

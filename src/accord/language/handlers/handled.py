@@ -13,7 +13,7 @@ from ..messages.places import caller
 from ..model import Model, ModelFunction
 from ..site import Site
 
-Target = TypeVar("Target", Model, Callable[..., Any])
+Target = TypeVar("Target", bound=Model | Callable[..., Any])
 
 
 class Handled(eqx.Module):

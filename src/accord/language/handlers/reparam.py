@@ -1,5 +1,6 @@
 """Sample sites by way of other variables."""
 
+import abc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,10 +11,19 @@ from ...core.errors import OptionError, SiteError, suggest
 from ...core.options import checks_options
 from ..handler import AbstractHandler
 from ..model import Model
-from ..reparam.base import AbstractReparam, AbstractWhole
+from ..reparam.base import AbstractReparam
 from ..site import Site
 from ..treatment import Auxiliary, Computed, Eliminated, Reparameterised
 from .handled import Target, put_on
+
+
+class AbstractWhole(eqx.Module):
+    """A way to sample all unknowns of a model together."""
+
+    @abc.abstractmethod
+    def rule(self, model: Model) -> AbstractHandler:
+        """Return the rule that does so, for this model."""
+
 
 Config = Mapping[str, AbstractReparam] | Callable[[Site], AbstractReparam | None]
 """A setting by name of site, or a function of the site; None leaves the site as it is."""

@@ -7,7 +7,6 @@ from .explicit import DiscreteCosine as DiscreteCosine
 from .explicit import Explicit as Explicit
 from .explicit import Haar as Haar
 from .loc_scale import LocScale as LocScale
-from .neutra import Neutra as Neutra
 from .projected_normal import ProjectedNormal as ProjectedNormal
 from .structured import Structured as Structured
 from .transform import Transform as Transform

@@ -2,17 +2,11 @@
 
 import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import equinox as eqx
+from typing import ClassVar
 
 from ...bijectors import AbstractBijector
 from ...core.modules import Module
 from ...distributions import AbstractDistribution
-from ..handler import AbstractHandler
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 SUFFIX = "_base"
 """The ending that makes the name of a site the name of its auxiliary variable."""
@@ -37,14 +31,6 @@ class Parts:
 
     auxiliary: AbstractDistribution
     way: AbstractBijector
-
-
-class AbstractWhole(eqx.Module):
-    """A way to sample all unknowns of a model together."""
-
-    @abc.abstractmethod
-    def rule(self, model: "Model") -> AbstractHandler:
-        """Return the rule that does so, for this model."""
 
 
 class AbstractReparam(Module):

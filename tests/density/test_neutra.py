@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
 from accord import bijectors, handlers, infer
-from accord import language as ac
 from accord.core.errors import OptionError, SiteError
 from accord.reparam import LocScale, Neutra
 

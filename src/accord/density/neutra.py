@@ -1,26 +1,24 @@
 """Sample all unknowns of a model together, through one bijector."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...bijectors import AbstractBijector
-from ...core.errors import DistributionError, OptionError, SiteError
-from ...core.options import checks_fields
-from ...distributions import AbstractDistribution, constraints
-from ...distributions.constraint import Constraint
-from ..handler import AbstractHandler, AbstractOpening
-from ..handlers.infer_config import map_of
-from ..site import Site
-from ..treatment import Auxiliary, Computed
-from .base import AbstractWhole
-
-if TYPE_CHECKING:
-    from ..model import Model
+from ..bijectors import AbstractBijector
+from ..core.errors import DistributionError, OptionError, SiteError
+from ..core.options import checks_fields
+from ..distributions import AbstractDistribution, constraints
+from ..distributions.constraint import Constraint
+from ..language import Model, Site
+from ..language.handler import AbstractHandler, AbstractOpening
+from ..language.handlers.infer_config import map_of
+from ..language.handlers.reparam import AbstractWhole
+from ..language.treatment import Auxiliary, Computed
+from .logdensity import LogDensity
 
 BASE = "unknowns_base"
 
@@ -59,9 +57,9 @@ class Neutra(AbstractWhole):
         if not isinstance(self.bijector, AbstractBijector):
             raise OptionError(f"Neutra takes a bijector of `accord.bijectors`, got {self.bijector!r}.")
 
-    def rule(self, model: "Model") -> "Through":
+    def rule(self, model: Model) -> "Through":
         """Return the rule for a model, which gives its sites their values."""
-        layout = model.log_density().layout
+        layout = LogDensity.from_model(model).layout
         like = jax.ShapeDtypeStruct((layout.dim,), jnp.result_type(float))
         try:
             found = jax.eval_shape(self.bijector.forward, like).shape
