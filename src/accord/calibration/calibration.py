@@ -151,7 +151,7 @@ class Calibration:
         """
         from .plot import plot
 
-        return plot(self)
+        return plot(self, columns_of(self.ranks))
 
     def text(self, ramp: str = BLOCKS) -> str:
         """The table as plain text; `ramp` draws the sketches, a histogram of the ranks from lowest to highest."""

@@ -1,18 +1,20 @@
 """Draw the distribution functions of ranks with the band that holds them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import OptionError
-from .calibration import Calibration, columns_of
 from .uniformity import Uniformity
+
+if TYPE_CHECKING:
+    from .calibration import Calibration
 
 _MAX_NAMED = 8
 
 
-def plot(found: Calibration) -> Any:
-    """See `Calibration.plot`."""
+def plot(found: "Calibration", columns: np.ndarray) -> Any:
+    """See `Calibration.plot`. `columns`: the ranks of all parameters, shape `(simulation, k)`."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -27,7 +29,7 @@ def plot(found: Calibration) -> Any:
     axes = figure.subplots()
     axes.fill_between(x, low / num - x, high / num - x, color="0.9", label="95% of uniform ranks")
     named = 0
-    for label, shape, ranks in zip(found.labels, found.shapes, columns_of(found.ranks).T, strict=True):
+    for label, shape, ranks in zip(found.labels, found.shapes, columns.T, strict=True):
         difference = test.counts(ranks) / num - x
         if shape == "uniform" or named == _MAX_NAMED:
             axes.plot(x, difference, color="0.5", linewidth=0.7)

@@ -1,4 +1,4 @@
-"""Check parameters once, at construction, if their values are known while tracing."""
+"""Check parameters once, at construction, if their values are known while tracing; hold them constant."""
 
 import inspect
 from collections.abc import Iterable
@@ -111,3 +111,8 @@ def check_bounds(distribution: "AbstractDistribution", low: Any, high: Any) -> N
             f"low must be below high, got low={low[tuple(where)]} and high={high[tuple(where)]}{at}",
             "Check the order of the bounds.",
         )
+
+
+def without_gradient(distribution: Any) -> Any:
+    """Return the distribution with its parameters held constant for derivatives."""
+    return jax.tree.map(lambda leaf: leaf if is_number(leaf) else jax.lax.stop_gradient(leaf), distribution)

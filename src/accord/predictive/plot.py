@@ -1,19 +1,21 @@
 """Plot the distribution function of observations over those of predictions."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import DataError, OptionError, suggest
-from .results import AbstractOfDraws
+
+if TYPE_CHECKING:
+    from .results import AbstractOfDraws
 
 _BANDS = ((0.9, "0.88"), (0.5, "0.72"))  # share of the predictions, and grey
 _MAX_REPLICATES = 1000  # beyond, edges of the bands move by less than a line's width
 _MAX_POINTS = 400
 
 
-def plot(found: AbstractOfDraws, predicted: tuple[str, ...], observed: Mapping[str, Any] | None) -> Any:
+def plot(found: "AbstractOfDraws", predicted: tuple[str, ...], observed: Mapping[str, Any] | None) -> Any:
     """See `Predictions.plot`."""
     try:
         from matplotlib.figure import Figure

@@ -10,7 +10,8 @@ from ...bijectors import is_concrete
 from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan
-from ..discrete.common.countable import AbstractFinite, AbstractRare, quantile, smallest, without_gradient
+from ..discrete.common.countable import AbstractFinite, AbstractRare, quantile, smallest
+from ..parameters import without_gradient
 from ..special import log1m_exp, one_less_exp
 from .gated import AbstractGated, draw_gate, ends, ranked, scaled, surprise
 

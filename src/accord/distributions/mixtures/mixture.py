@@ -11,7 +11,8 @@ from ...bijectors import float_type
 from ...core.errors import DistributionError
 from ..base import AbstractDistribution
 from ..discrete.categorical import Categorical
-from ..discrete.common.countable import smallest, without_gradient
+from ..discrete.common.countable import smallest
+from ..parameters import without_gradient
 from ..special import log_sum_exp, solve_increasing
 from ..summary.counts import count_entropy_of
 from ..summary.moments import entropy_of

@@ -14,7 +14,7 @@ from .. import constraints
 from ..base import AbstractDistribution, Shape
 from ..constraint import Constraint, GreaterThan, GreaterThanOrEqual, Real
 from ..constraint.base import repeat
-from ..discrete.common.countable import without_gradient
+from ..parameters import without_gradient
 from ..special import beta_log_odds_quantile, log1m, log_beta, log_of, softplus, solve_increasing
 from ..special.gamma_beta.incomplete_beta import log_beta_tail
 from ..summary.integrated import AbstractIntegrated

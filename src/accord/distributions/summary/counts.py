@@ -4,19 +4,23 @@ The values between neighbouring quantiles are cut into groups. Three values repr
 exact for cubic polynomials. Groups of one or three values are summed exactly.
 """
 
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..base import AbstractDistribution
 from ..truncation.interval_support import ends
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 _GROUPS = 32
 # Beyond the first and last knot, panels double this many times along the tails.
 _DOUBLINGS = (4, 24)
 
 
-def count_mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def count_mean_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the expectation of a whole-number distribution, of the batch shape.
 
     **Arguments**: `knots`, values along a new first axis between which the probabilities are smooth on their own scale.
@@ -25,19 +29,19 @@ def count_mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
     return _average(x, log_p, weight)
 
 
-def count_variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def count_variance_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the variance of a whole-number distribution, of the batch shape."""
     x, log_p, weight = _seen(d, knots)
     return _average((x - _average(x, log_p, weight)[None]) ** 2, log_p, weight)
 
 
-def count_entropy_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def count_entropy_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the entropy in nats of a whole-number distribution, of the batch shape."""
     _, log_p, weight = _seen(d, knots)
     return -_average(jnp.where(log_p > -jnp.inf, log_p, 0.0), log_p, weight)
 
 
-def cells_between(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array, jax.Array]:
+def cells_between(d: "AbstractDistribution", knots: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return non-decreasing values along a new first axis, each with the weight of the values that it represents."""
     dtype, shape = knots.dtype, knots.shape[1:]
     low, high = (jnp.broadcast_to(jnp.asarray(end, dtype), shape)[None] for end in ends(d.support))
@@ -78,7 +82,7 @@ def _sides(size: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jnp.where(is_more, step, 0.0), jnp.where(is_more, side, 0.0)
 
 
-def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _seen(d: "AbstractDistribution", knots: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Return values, their log probabilities and weights."""
     x, weight = cells_between(d, knots)
     return x, d.log_prob(x), weight

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 
-from ..base import AbstractDistribution
-from ..discrete.common.countable import without_gradient
+from ..parameters import without_gradient
 from .rule import Nodes, integrate, nodes_between
 
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
-def mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+
+def mean_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the expectation, of the batch shape: infinite where it is, NaN where infinite on either side.
 
     **Arguments**: `knots`, points along a new first axis between which the density is smooth on its own scale.
@@ -20,7 +23,7 @@ def mean_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
     return nodes.centre[0] + _shift(nodes, log_density)
 
 
-def variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def variance_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the variance, of the batch shape: infinite where it or the mean is, NaN without a mean. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     shift = _shift(nodes, log_density)
@@ -30,19 +33,19 @@ def variance_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
     return jnp.where(is_finite, square, jnp.abs(shift))
 
 
-def entropy_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def entropy_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Compute the entropy in nats, of the batch shape. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     return -integrate(nodes, log_density, log_density) / integrate(nodes, log_density)
 
 
-def average(d: AbstractDistribution, knots: jax.Array, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+def average(d: "AbstractDistribution", knots: jax.Array, of: Callable[[jax.Array], jax.Array]) -> jax.Array:
     """Compute the expectation of a function, of the batch shape. See `mean_of`."""
     nodes, log_density = _seen(d, knots)
     return integrate(nodes, log_density, of(nodes.x)) / integrate(nodes, log_density)
 
 
-def _seen(d: AbstractDistribution, knots: jax.Array) -> tuple[Nodes, jax.Array]:
+def _seen(d: "AbstractDistribution", knots: jax.Array) -> tuple[Nodes, jax.Array]:
     """Return nodes and the log density there."""
     nodes = nodes_between(d, knots)
     # Far out a density is 0 and its derivatives overflow. Rounding may move a node to an end with infinite density.

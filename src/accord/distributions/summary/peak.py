@@ -1,22 +1,25 @@
 """Find the mode of a univariate distribution: bisect the peaks of a fine grid and take the best."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 
-from ..base import AbstractDistribution
-from ..discrete.common.countable import without_gradient
+from ..parameters import without_gradient
 from ..truncation.interval_support import ends
 from .counts import cells_between
 from .rule import nodes_between
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 # Number of grid peaks to refine; between nodes the density may exceed its node values by about 1 part in 1000.
 _PEAKS = 8
 _STEPS = 64
 
 
-def mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def mode_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Find the smallest value of largest density, of the batch shape; possibly an end of the support.
 
     **Arguments**: `knots`, points along a new first axis between which the density is smooth on its own scale.
@@ -39,7 +42,7 @@ def mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
     return best
 
 
-def whole_mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
+def whole_mode_of(d: "AbstractDistribution", knots: jax.Array) -> jax.Array:
     """Find the smallest whole number of largest probability, of the batch shape. See `mode_of`."""
     d = without_gradient(d)
     x, _ = cells_between(d, knots)
@@ -55,7 +58,7 @@ def whole_mode_of(d: AbstractDistribution, knots: jax.Array) -> jax.Array:
 
 
 def _best_peak(
-    d: AbstractDistribution,
+    d: "AbstractDistribution",
     x: jax.Array,
     log_density: jax.Array,
     is_rising: Callable[[jax.Array], jax.Array],

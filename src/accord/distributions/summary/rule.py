@@ -8,14 +8,16 @@ support, so that the derivative of the sum equals the derivative of the integral
 **Source**: composite Gauss-Legendre rules: Davis & Rabinowitz (1984), Methods of Numerical Integration, section 2.7.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..base import AbstractDistribution
 from ..truncation.interval_support import ends
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 # Past the last knot panels double in length this far; the rest of the tail is treated as a power law.
@@ -57,7 +59,7 @@ class _Map(NamedTuple):
     has: tuple[jax.Array, jax.Array]
 
 
-def nodes_between(d: AbstractDistribution, knots: jax.Array) -> Nodes:
+def nodes_between(d: "AbstractDistribution", knots: jax.Array) -> Nodes:
     """Return nodes over the support of `d`, with panels that end at `knots`, of shape `(n,) + batch_shape`."""
     dtype, shape = knots.dtype, knots.shape[1:]
     low, high = (jnp.broadcast_to(jnp.asarray(end, dtype), shape)[None] for end in ends(d.support))

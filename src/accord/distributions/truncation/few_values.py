@@ -1,16 +1,18 @@
 """Condition a whole-number distribution on an interval with few numbers, by sums over all of them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...bijectors import is_concrete
-from ..base import AbstractDistribution
-from ..discrete.common.countable import without_gradient
+from ..parameters import without_gradient
 from ..special import log_sum_exp
 from .interval_support import ends
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 # Up to this many values a sum compiles and runs faster than most cdfs.
 _MOST = 64
@@ -18,7 +20,7 @@ _MOST = 64
 _SLACK = 16
 
 
-def span_if_few(base: AbstractDistribution, low: Any, high: Any) -> tuple[np.ndarray, np.ndarray] | None:
+def span_if_few(base: "AbstractDistribution", low: Any, high: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the first and last whole number within the bounds; None if many, or known only at run time."""
     lower, upper = ends(base.support)
     low, high = lower if low is None else low, upper if high is None else high
@@ -29,14 +31,14 @@ def span_if_few(base: AbstractDistribution, low: Any, high: Any) -> tuple[np.nda
 
 
 def few_log_density(
-    base: AbstractDistribution, x: jax.Array, span: tuple[np.ndarray, np.ndarray]
+    base: "AbstractDistribution", x: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> jax.Array:
     """Return the log probability at `x`, given a value in the interval."""
     return base.log_prob(x) - log_sum_exp(_terms(base, x, span)[1], axis=0)
 
 
 def few_log_share(
-    base: AbstractDistribution, x: jax.Array, span: tuple[np.ndarray, np.ndarray], *, is_above: bool
+    base: "AbstractDistribution", x: jax.Array, span: tuple[np.ndarray, np.ndarray], *, is_above: bool
 ) -> jax.Array:
     """Return the log share of the mass of at most `x`, or above it."""
     values, terms = _terms(base, x, span)
@@ -47,7 +49,7 @@ def few_log_share(
 
 
 def few_shares(
-    base: AbstractDistribution, like: jax.Array, span: tuple[np.ndarray, np.ndarray]
+    base: "AbstractDistribution", like: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> tuple[jax.Array, jax.Array]:
     """Return the values along a new first axis, and the log share of each, in the shape of `like`."""
     values, terms = _terms(base, like, span)
@@ -55,7 +57,9 @@ def few_shares(
     return jnp.broadcast_to(values, log_share.shape), log_share
 
 
-def few_quantile(base: AbstractDistribution, q: jax.Array, span: tuple[np.ndarray, np.ndarray]) -> jax.Array:
+def few_quantile(
+    base: "AbstractDistribution", q: jax.Array, span: tuple[np.ndarray, np.ndarray]
+) -> jax.Array:
     """Return the smallest value at which the share is at least `q`, in (0, 1); it has no derivative."""
     values, terms = _terms(without_gradient(base), q, span)
     shares = jnp.exp(terms - jnp.expand_dims(log_sum_exp(terms, axis=0), 0)).cumsum(axis=0)
@@ -67,7 +71,7 @@ def few_quantile(base: AbstractDistribution, q: jax.Array, span: tuple[np.ndarra
 
 
 def _terms(
-    base: AbstractDistribution, like: jax.Array, span: tuple[np.ndarray, np.ndarray]
+    base: "AbstractDistribution", like: jax.Array, span: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, jax.Array]:
     """Return the values and log probabilities on a new first axis; some batch elements have fewer values."""
     first, last = (np.asarray(end, like.dtype) for end in span)

@@ -1,19 +1,21 @@
 """Condition a univariate distribution on an interval: densities, and shares of mass below and above a value."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
-from ..base import AbstractDistribution
-from ..discrete.common.countable import without_gradient
+from ..parameters import without_gradient
 from ..special import log_of
 from ..special.normal.normal_mass import Known, choose
 from .interval_measure import Measure, integral, lift, measure, rise
 from .interval_support import cuts, inside_of
 
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
-def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known) -> jax.Array:
+
+def log_density(base: "AbstractDistribution", x: Any, low: Any, high: Any, known: Known) -> jax.Array:
     """Return the log density (or probability) at `x` within [low, high], given a value in that interval.
 
     `low` and `high` have the batch shape, and `x` at least its rank. `known` says which bounds cut off mass.
@@ -21,7 +23,7 @@ def log_density(base: AbstractDistribution, x: Any, low: Any, high: Any, known: 
     return log_density_in(base, measure(base, low, high, known), x)
 
 
-def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Array:
+def log_density_in(base: "AbstractDistribution", whole: Measure, x: Any) -> jax.Array:
     """Return the log density at `x` within an interval whose mass was measured."""
     wide = base.log_prob(x) - lift(whole.log_mass, x)
     if whole.is_narrow is False:
@@ -36,7 +38,7 @@ def log_density_in(base: AbstractDistribution, whole: Measure, x: Any) -> jax.Ar
 
 
 def measure_both(
-    base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
+    base: "AbstractDistribution", x: Any, low: Any, high: Any, known: Known, *, is_above: Any
 ) -> tuple[Measure, Measure]:
     """Measure [low, high] and the part of it that is at most `x`, or above it, in one evaluation.
 
@@ -67,7 +69,7 @@ def measure_both(
 
 
 def log_share(
-    base: AbstractDistribution, whole: Measure, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
+    base: "AbstractDistribution", whole: Measure, x: Any, low: Any, high: Any, known: Known, *, is_above: Any
 ) -> jax.Array:
     """Return the log share, of the mass `whole` in [low, high], that is at most `x`, or above it."""
     part = measure(base, *_ends_of_part(base, x, low, high, known, is_above))
@@ -101,7 +103,7 @@ def share_of(whole: Measure, part: Measure, x: Any, low: Any, high: Any, *, is_a
 
 
 def _ends_of_part(
-    base: AbstractDistribution, x: Any, low: Any, high: Any, known: Known, is_above: Any
+    base: "AbstractDistribution", x: Any, low: Any, high: Any, known: Known, is_above: Any
 ) -> tuple[Any, Any, tuple[Any, Any]]:
     """Return the ends of the part at most `x`, or above it, and which of them exist."""
     after = jnp.floor(x) + 1 if base.is_discrete else x
@@ -120,7 +122,7 @@ def _ends_of_part(
     return choose(is_above, after, low), choose(is_above, high, x), (has_low, has_high)
 
 
-def _has(base: AbstractDistribution, low: Any, high: Any, known: Known) -> tuple[Any, Any]:
+def _has(base: "AbstractDistribution", low: Any, high: Any, known: Known) -> tuple[Any, Any]:
     """Return which bounds cut off mass, from their values where this is not known."""
     has_low = cuts(base, low, True) if known[0] is None else known[0]
     return has_low, cuts(base, high, False) if known[1] is None else known[1]

@@ -7,17 +7,19 @@ nothing large enters a value or a derivative by a parameter. Every branch gets i
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...core.errors import DistributionError
-from ..base import AbstractDistribution
 from ..special import log1m_exp, log_of, log_sum_exp
 from ..special.normal.normal_mass import both, choose, either, negate
 from .interval_support import cuts, inside_of
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 # Ten nodes on (-1, 1). An interval is narrow when the log density varies by less than this rise, and when it holds less
 # than this share of the smaller tail, which bounds its distance from singularities, or is seen to be smooth.
@@ -47,7 +49,7 @@ class Measure(NamedTuple):
     log_relative: Any = None
 
 
-def measure(base: AbstractDistribution, low: Any, high: Any, known: tuple[Any, Any]) -> Measure:
+def measure(base: "AbstractDistribution", low: Any, high: Any, known: tuple[Any, Any]) -> Measure:
     """Measure [low, high]; the bounds are arrays of one shape, to which the batch shape broadcasts."""
     has_low = cuts(base, low, True) if known[0] is None else known[0]
     has_high = cuts(base, high, False) if known[1] is None else known[1]
@@ -76,7 +78,9 @@ def _tail(log_tail: Callable[[Any], jax.Array], bound: Any, has: Any, inside: An
     return choose(has, log_tail(choose(has, bound, inside)), 0.0)
 
 
-def _tails(base: AbstractDistribution, low: Any, high: Any, has_low: Any, has_high: Any, inside: Any) -> Any:
+def _tails(
+    base: "AbstractDistribution", low: Any, high: Any, has_low: Any, has_high: Any, inside: Any
+) -> Any:
     """Return log masses below and above each bound, either of which may be absent, in one evaluation."""
     points = jnp.stack([choose(has_low, low, inside), choose(has_high, high, inside)])
     below, above = base.log_cdf(points), base.log_survival(points)
@@ -95,7 +99,9 @@ def _at_most_zero(small: Any, large: Any) -> Any:
     return jnp.where(drop > 0, 0.0, drop)
 
 
-def _sum_of_few(base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any) -> Any:
+def _sum_of_few(
+    base: "AbstractDistribution", low: Any, high: Any, has: Any, inside: Any, log_mass: Any
+) -> Any:
     """Return the log mass of [low, high] on a discrete support: a sum of probabilities where they are few."""
     first, last = jnp.ceil(low), jnp.floor(high)
     first, last = choose(has, first, inside), choose(has, last, inside)
@@ -108,7 +114,7 @@ def _sum_of_few(base: AbstractDistribution, low: Any, high: Any, has: Any, insid
 
 
 def _in_narrow(
-    base: AbstractDistribution, low: Any, high: Any, has: Any, inside: Any, log_mass: Any, share: Any
+    base: "AbstractDistribution", low: Any, high: Any, has: Any, inside: Any, log_mass: Any, share: Any
 ) -> Measure:
     """Measure a possibly narrow continuous interval, from slopes of the log density on each side of a split."""
     low, high = choose(has, low, inside), choose(has, high, inside)
@@ -178,7 +184,7 @@ def lift(array: Any, like: Any) -> Any:
     return array if rank in (0, like.ndim) else jax.lax.expand_dims(array, range(like.ndim - rank))
 
 
-def _mode(base: AbstractDistribution, like: Any) -> jax.Array:
+def _mode(base: "AbstractDistribution", like: Any) -> jax.Array:
     """Return the mode, NaN where there is none or it is known to have no kink."""
     if base.has_smooth_mode:
         return jnp.full_like(like, jnp.nan)

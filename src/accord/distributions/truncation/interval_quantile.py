@@ -1,24 +1,27 @@
 """Find quantiles of a distribution conditioned on an interval."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from ...core.errors import DistributionError
-from ..base import AbstractDistribution
-from ..discrete.common.countable import smallest, without_gradient
+from ..discrete.common.countable import smallest
+from ..parameters import without_gradient
 from ..special import solve_increasing
 from ..special.normal.normal_mass import Known, choose
 from .interval_mass import log_density_in, log_share, measure_both, share_of
 from .interval_measure import Measure, lift, measure
 from .interval_support import cuts, ends, inside_of
 
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
+
 
 @eqx.filter_custom_jvp
-def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, known: Known) -> jax.Array:
+def quantile(base: "AbstractDistribution", q: jax.Array, low: Any, high: Any, *, known: Known) -> jax.Array:
     """Find the value with a share `q`, in (0, 1), of the mass in [low, high] below it; continuous distributions."""
     whole = measure(base, low, high, known)
     is_above = q > 0.5
@@ -36,7 +39,7 @@ def quantile(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, *, k
 @eqx.filter_custom_jvp
 def _level(
     x: jax.Array,
-    base: AbstractDistribution,
+    base: "AbstractDistribution",
     whole: Measure,
     low: Any,
     high: Any,
@@ -100,7 +103,7 @@ def _quantile_jvp(
 
 
 def whole_quantile(
-    base: AbstractDistribution,
+    base: "AbstractDistribution",
     q: jax.Array,
     low: Any,
     high: Any,
@@ -113,7 +116,7 @@ def whole_quantile(
 
 
 def bracket(
-    base: AbstractDistribution, like: jax.Array, low: Any, high: Any, known: Known
+    base: "AbstractDistribution", like: jax.Array, low: Any, high: Any, known: Known
 ) -> tuple[jax.Array, jax.Array]:
     """Return the ends of the support within the bounds, finite or infinite, in shape and dtype of `like`."""
     found = []
@@ -124,7 +127,7 @@ def bracket(
     return found[0], found[1]
 
 
-def _guess(base: AbstractDistribution, q: jax.Array, low: Any, high: Any, known: Known) -> jax.Array:
+def _guess(base: "AbstractDistribution", q: jax.Array, low: Any, high: Any, known: Known) -> jax.Array:
     """Return a starting value: the quantile by the cdf before truncation, which may be far off in a tail."""
     base, q, low, high = without_gradient((base, q, low, high))
     bottom, top = bracket(base, q, low, high, known)

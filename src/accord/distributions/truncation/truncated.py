@@ -10,8 +10,7 @@ from ...bijectors import float_type, is_concrete
 from .. import constraint as c
 from .. import constraints
 from ..base import AbstractDistribution, Shape
-from ..discrete.common.countable import without_gradient
-from ..parameters import check_bounds
+from ..parameters import check_bounds, without_gradient
 from ..special import exp_of
 from ..special.normal.normal_mass import Known
 from ..summary.moments import entropy_of, mean_of, variance_of

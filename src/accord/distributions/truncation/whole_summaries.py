@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from ...core.errors import DistributionError
-from ..base import AbstractDistribution
 from ..summary.counts import count_entropy_of, count_mean_of, count_variance_of
 from .few_values import few_shares, span_if_few
 from .interval_support import cuts
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class WholeBetween:
     Mean and variance are infinite where the base's are and no bound cuts its upper tail.
     """
 
-    law: AbstractDistribution
-    base: AbstractDistribution
+    law: "AbstractDistribution"
+    base: "AbstractDistribution"
     low: Any
     high: Any
     knots: Callable[[], jax.Array]
@@ -67,7 +69,7 @@ def _mean(of: jax.Array, log_share: jax.Array) -> jax.Array:
 
 
 def unless_infinite(
-    base: AbstractDistribution, high: Any, of_base: Callable[[], jax.Array], found: jax.Array
+    base: "AbstractDistribution", high: Any, of_base: Callable[[], jax.Array], found: jax.Array
 ) -> jax.Array:
     """Return a finite sum, or infinity where the base's is infinite and no bound cuts its upper tail."""
     try:

@@ -1,13 +1,17 @@
 """List the values of a finite support for a distribution that wraps another."""
 
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jnp
 
 from ...core.errors import DistributionError
-from ..base import AbstractDistribution, Shape
+
+if TYPE_CHECKING:
+    from ..base import AbstractDistribution, Shape
 
 
-def enumerate_in(base: AbstractDistribution, batch_shape: Shape, expand: bool) -> jax.Array:
+def enumerate_in(base: "AbstractDistribution", batch_shape: "Shape", expand: bool) -> jax.Array:
     """List the values of a finite support along a new first axis, for another batch shape."""
     listing = getattr(base, "enumerate_support", None)
     if listing is None:

@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ....bijectors import align, is_concrete, is_number
+from ....bijectors import align, is_concrete
 from ....core.errors import DistributionError
 from ...base import AbstractDistribution
+from ...parameters import without_gradient
 from ...special import log1m_exp, log_sum_exp, ndtri, one_less_exp
 
 # A cdf within this many units of rounding below `q` counts as having reached it.
@@ -195,11 +196,6 @@ def smallest(
     _, found, _, _ = jax.lax.while_loop(lambda state: is_open(state).any(), narrow, state)
     found = jnp.where(q == 0, low, jnp.where(q == 1, high, found))
     return jnp.where((q >= 0) & (q <= 1), found, jnp.nan)
-
-
-def without_gradient(distribution: Any) -> Any:
-    """Return the distribution with its parameters held constant for derivatives."""
-    return jax.tree.map(lambda leaf: leaf if is_number(leaf) else jax.lax.stop_gradient(leaf), distribution)
 
 
 def _with_rank(table: jax.Array, rank: int) -> jax.Array:

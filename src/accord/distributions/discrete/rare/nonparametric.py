@@ -11,8 +11,9 @@ from ... import constraints
 from ...base import Shape
 from ...constraint import Constraint
 from ...constraint import Independent as IndependentConstraint
+from ...parameters import without_gradient
 from ...special import log1m_exp, log_of, log_sum_exp
-from ..common.countable import AbstractCountable, without_gradient
+from ..common.countable import AbstractCountable
 from ..common.counts import select
 from ..common.table_law import draw_from_table
 
