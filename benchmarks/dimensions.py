@@ -24,8 +24,8 @@ os.environ["ACCORD_COMPILATION_CACHE"] = "off"
 import jax
 import jax.numpy as jnp
 
-from accord.adaptation.base import Fitted
 from accord.adaptation.metric import Choice, Metric
+from accord.adaptation.tuning import FittedMetric
 from accord.core import keys
 from accord.core.pace import USUAL
 from accord.core.precision import scope
@@ -134,7 +134,7 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
             trees.append(
                 (
                     state,
-                    kernel.adaptation.given(Fitted(metrics[form], Choice())),
+                    kernel.adaptation.given(FittedMetric(metrics[form], Choice())),
                     key,
                     item_key(key, state),
                     limits,

@@ -9,10 +9,11 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.adaptation.base import AbstractChainAdaptation, Fitted, Given
-from accord.adaptation.metric import Choice, Metric
+from accord.adaptation.base import AbstractChainAdaptation
+from accord.adaptation.metric import Metric
 from accord.adaptation.schedule import metric_updates
 from accord.adaptation.tuning import Tuning
+from accord.core.errors import OptionError, SamplingError
 from accord.core.tree import node
 from accord.kernels import AbstractKernel, RandomWalk
 from accord.mcmc.draws import Draws
@@ -28,43 +29,48 @@ class Steps:
     count: Any
 
 
-def own_kernel() -> AbstractKernel:
+class RobbinsMonro(AbstractChainAdaptation):
+    """Step size by stochastic approximation, scales by root mean squares of gradients; the fitted is the metric."""
+
+    def begin(self, dim: int, dtype: Any) -> Steps:
+        return Steps(np.ones((), dtype), np.zeros((), dtype))
+
+    def at_start(self, gradient: Any) -> Metric:
+        return Metric.diagonal(np.ones_like(gradient), rank=0)
+
+    def tuning(self, learnt: Steps, given: Metric, item: Any) -> Tuning:
+        return Tuning(learnt.step_size, given, is_probe=~item.is_draw)
+
+    def update(self, learnt: Steps, given: Metric, item: Any, info: Any) -> Any:
+        is_learning = item.is_draw & (item.draw < item.num_warmup)
+        gain = jnp.where(is_learning, (learnt.count + 1) ** -0.6, 0)
+        step_size = learnt.step_size * jnp.exp(gain * (info.acceptance - 0.3))
+        return Steps(step_size, learnt.count + is_learning), True
+
+    def due(self, num_warmup: int) -> Any:
+        return metric_updates(num_warmup)
+
+    def learn(self, window: Any, learnt: Steps, fitted: Metric, update: Any) -> Any:
+        scale = 1 / np.sqrt(np.mean(window.gradients**2, axis=0))
+        return Steps(learnt.step_size, np.zeros_like(learnt.count)), Metric.diagonal(scale, rank=0), False
+
+    def described(self, learnt: Steps, fitted: Metric) -> dict[str, Any]:
+        return {"step_size": learnt.step_size, "scale": fitted.scale}
+
+    def shown(self, learnt: Steps, fitted: Metric) -> Any:
+        return (("step", float(learnt.step_size)),)
+
+
+def own_kernel(adaptation: type[RobbinsMonro] = RobbinsMonro) -> AbstractKernel:
     """A random walk with an adaptation of a class that no module holds: workers get it by value."""
 
-    class RobbinsMonro(AbstractChainAdaptation):
-        def begin(self, dtype: Any) -> Steps:
-            return Steps(np.ones((), dtype), np.zeros((), dtype))
-
-        def at_start(self, gradient: Any) -> Fitted:
-            return Fitted(Metric.diagonal(np.ones_like(gradient), rank=0), Choice())
-
-        def given(self, fitted: Fitted) -> Given:
-            return Given(fitted.metric, np.asarray(0.3, fitted.metric.scale.dtype))
-
-        def tuning(self, learnt: Steps, given: Given, item: Any) -> Tuning:
-            return Tuning(learnt.step_size, given.metric, is_probe=~item.is_draw)
-
-        def update(self, learnt: Steps, given: Given, item: Any, acceptance: Any, ending: Any) -> Any:
-            is_learning = item.is_draw & (item.draw < item.num_warmup)
-            gain = jnp.where(is_learning, (learnt.count + 1) ** -0.6, 0)
-            step_size = learnt.step_size * jnp.exp(gain * (acceptance - given.target_accept))
-            return Steps(step_size, learnt.count + is_learning), jnp.ones((), bool)
-
-        def due(self, num_warmup: int) -> Any:
-            return metric_updates(num_warmup)
-
-        def learn(self, window: Any, learnt: Steps, fitted: Fitted, *, is_first: bool) -> Any:
-            scale = 1 / np.sqrt(np.mean(window.gradients**2, axis=0))
-            anew = Steps(learnt.step_size, np.zeros_like(learnt.count))
-            return anew, Fitted(Metric.diagonal(scale, rank=0), Choice("diagonal")), False
-
-        def is_settled(self, window: Any) -> bool:
-            return True
+    class Own(adaptation):
+        pass
 
     class Walker(RandomWalk):
         @property
         def adaptation(self) -> Any:
-            return RobbinsMonro()
+            return Own()
 
     return Walker()
 
@@ -82,18 +88,17 @@ def drawn() -> Draws:
 def equal(one: Draws, other: Draws) -> None:
     np.testing.assert_array_equal(one["x"], other["x"])
     for part in ("stats", "tuning"):
+        assert getattr(one, part).keys() == getattr(other, part).keys()
         for name, array in getattr(one, part).items():
             np.testing.assert_array_equal(array, getattr(other, part)[name], err_msg=name)
 
 
 def test_it_learns_the_scales_and_reaches_its_acceptance(drawn: Draws) -> None:
     """The mean square of a normal's slope is 1 / variance; at this seed no scale is wrong by a factor of 1.7."""
-    scales = np.sqrt(drawn.tuning["inverse_mass"])
-    assert np.abs(np.log(scales / [0.1, 30.0])).max() < np.log(2)
+    assert np.abs(np.log(drawn.tuning["scale"] / [0.1, 30.0])).max() < np.log(2)
     assert abs(drawn.stats["acceptance_rate"].mean() - 0.3) < 0.07
-    assert list(drawn.tuning["metric"]) == ["diagonal"] * 3
-    assert list(drawn.tuning["metric_reason"]) == [""] * 3  # nothing says why
-    assert np.isfinite(drawn.tuning["step_size"]).all()
+    assert list(drawn.tuning) == ["step_size", "scale", "num_warmup", "is_settled"]
+    assert drawn.tuning["step_size"].shape == (3,) and np.isfinite(drawn.tuning["step_size"]).all()
 
 
 def test_it_draws_from_the_posterior(drawn: Draws) -> None:
@@ -119,3 +124,31 @@ def test_a_stored_run_is_resumed(drawn: Draws, tmp_path: Any) -> None:
     infer.sample(wide(), own_kernel(), store=store, **(OPTIONS | dict(draws=100)))
     resumed = infer.resume(tmp_path / "run", wide(), sampler=own_kernel(), quiet=True)
     equal(resumed.extend(200), drawn)
+
+
+class Named(RobbinsMonro):
+    def described(self, learnt: Any, fitted: Any) -> dict[str, Any]:
+        return {"num_warmup": 3}
+
+
+class Odd(RobbinsMonro):
+    def described(self, learnt: Any, fitted: Any) -> dict[str, Any]:
+        return {"scale": ["wide", "narrow"]}
+
+
+class Growing(RobbinsMonro):
+    def described(self, learnt: Any, fitted: Any) -> dict[str, Any]:
+        return {"steps": np.zeros(1 + int(learnt.count > 0))}
+
+
+@pytest.mark.parametrize(
+    ("adaptation", "error", "words"),
+    [
+        (Named, OptionError, r"Own\.described returns 'num_warmup'.*which every run has"),
+        (Odd, OptionError, r"Own\.described returns 'scale' of dtype <U6 and shape \(2,\)"),
+        (Growing, SamplingError, r"Own\.described returns arrays of shapes.*at first \{'steps': \(1,\)\}"),
+    ],
+)
+def test_what_cannot_be_shown_is_an_error(adaptation: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        infer.sample(wide(), own_kernel(adaptation), **OPTIONS)

@@ -185,24 +185,6 @@ def test_another_model_never_resumes_whatever_became_of_its_record(whole, copy, 
     assert content_of(copy / "record-target.json") == kept
 
 
-def without_fingerprint(segment):
-    """As segments of early versions were."""
-    end = {name: value for name, value in segment.end_state.items() if name != "target.at_fixed_points"}
-    return replace(segment, end_state=end)
-
-
-def test_an_old_run_without_its_record_of_the_target_is_not_resumed(whole, tmp_path):
-    old = forge(whole[0], tmp_path / "old", change=without_fingerprint)
-    sign(old / "record-extended.json", 305)
-    record = (old / "record-target.json").read_bytes()
-    for damage, words in ((Path.unlink, "is not there"), (flip, "sha256|cannot be read")):
-        damage(old / "record-target.json")
-        with pytest.raises(StorageError, match=rf"record-target\.json.*({words}).*[Ww]ithout it"):
-            take_up(old)
-        (old / "record-target.json").write_bytes(record)
-    assert take_up(old).num_draws == 305
-
-
 # Two writers
 
 
@@ -302,19 +284,40 @@ def arrays_with(name, value):
 
 
 FORGED = {
-    "no step size": end_with("state.learnt.step_size", None),
-    "a step size for each dimension": end_with("state.learnt.step_size", np.ones(4)),
-    "a metric of other dimensions": end_with("metric.scale", np.ones(7)),
-    "a factor of another rank": end_with("metric.factor", np.ones((4, 9))),
+    "no step size": end_with("tuning.step_size", None),
+    "a step size for each dimension": end_with("tuning.step_size", np.ones(4)),
+    "a metric of other dimensions": end_with("tuning.inverse_mass", np.ones(7)),
+    "a reason in numbers": end_with("tuning.metric_reason", np.ones(7)),
+    "an unknown alphabet": end_with("tuning.metric_reason", np.array([255], np.uint8)),
     "no gradients": end_with("piece_gradients", None),
     "gradients in fractions": end_with("piece_gradients", np.array(0.5)),
     "a tally of other kinds": end_with("tally.counts", np.zeros((3, 3), int)),
     "an unknown kind of end": end_with("tally.kept.kind", np.array([7], np.int8)),
-    "an unknown metric": end_with("metric_choice.form", np.array(77)),
+    "no fingerprint": end_with("target.at_fixed_points", None),
     "a fingerprint of another size": end_with("target.at_fixed_points", np.zeros((2, 2))),
     "a site of another shape": arrays_with("site/theta", lambda value: value[:, :2]),
     "a site of another dtype": arrays_with("site/mu", lambda value: value.astype(complex)),
 }
+
+
+# What a chain goes on from, and nothing else reads.
+FORGED_STATES = {
+    "no step size": end_with("state.learnt.step_size", None),
+    "a step size for each dimension": end_with("state.learnt.step_size", np.ones(4)),
+    "a metric of other dimensions": end_with("fitted.metric.scale", np.ones(7)),
+    "a factor of another rank": end_with("fitted.metric.factor", np.ones((4, 9))),
+    "no form of a metric": end_with("fitted.metric_choice.form", None),
+    "an unknown metric": end_with("fitted.metric_choice.form", np.array(77, np.int8)),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED_STATES)
+def test_a_chain_does_not_go_on_from_a_state_that_no_run_wrote(whole, tmp_path, kind):
+    folder = forge(whole[0], tmp_path / "run", change=FORGED_STATES[kind])
+    sign(folder / "record-extended.json", 310)
+    np.testing.assert_array_equal(infer.load(folder)["theta"], whole[1]["theta"])
+    with pytest.raises(StorageError, match="chain 0: the stored state cannot be taken up"):
+        take_up(folder)
 
 
 @pytest.mark.parametrize("kind", FORGED)
@@ -339,6 +342,7 @@ def test_a_manifest_that_claims_to_be_vast_takes_no_memory(whole, tmp_path):
     for site in content["layout"]["sites"]:
         site["shape"] = [2**31]
     content["draws"] = 2**62
+    next(each for each in content["tuning"] if each["name"] == "inverse_mass")["shape"] = [2**31]
     (tmp_path / "run").mkdir()
     sign(tmp_path / "run" / "manifest.json", content)
     draws = infer.load(tmp_path / "run")
@@ -434,6 +438,15 @@ def test_any_value_at_any_key_is_read_or_refused(whole, tmp_path, name):
     print(f"{name}: {len(cases)} folders: {json.dumps(attack(whole, tmp_path, name, cases))}")
 
 
+def test_a_tuning_that_no_run_has_is_refused(whole, tmp_path):
+    content = content_of(whole[0] / "manifest.json")
+    for odd in (content["tuning"][0], {"name": "num_warmup", "dtype": "int64", "shape": []}):
+        with pytest.raises(StorageError, match=r"'tuning' in manifest\.json"):
+            infer.load(
+                forge(whole[0], tmp_path / odd["name"], content | {"tuning": [*content["tuning"], odd]})
+            )
+
+
 @pytest.mark.parametrize(
     "change", [lambda stats: [], lambda stats: stats[1:], lambda stats: stats + stats[:1]]
 )
@@ -446,5 +459,5 @@ def test_statistics_that_no_run_has_are_refused(whole, tmp_path, change):
 
 def test_a_segment_says_what_it_holds_without_being_read(whole):
     (first, *_) = RunFolder(whole[0]).load().segments(0)
-    assert kinds_of(first.end_state)["metric.scale"] == (np.dtype(float), (4,))
+    assert kinds_of(first.end_state)["fitted.metric.scale"] == (np.dtype(float), (4,))
     assert kinds_of({"x": np.zeros(3)}) == {"x": (np.dtype(float), (3,))}

@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from accord.adaptation.base import Given
 from accord.adaptation.metric import Metric
+from accord.adaptation.tuning import GivenMetric
 from accord.core import keys
 from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel
@@ -108,9 +108,9 @@ def run_lanes(
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
 
 
-def given_of(metric: Metric) -> Given:
+def given_of(metric: Metric) -> GivenMetric:
     """What a program takes of what was learnt: this metric, and steps for the usual acceptance."""
-    return Given(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
+    return GivenMetric(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
 
 
 def transform_of(metric: Metric) -> np.ndarray:

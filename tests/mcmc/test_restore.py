@@ -36,7 +36,8 @@ def _stored(*, is_fresh: bool, without: str) -> Any:
     state = replace(chain.state, kernel=kernel, draw=np.int32(4))
     fields = {
         "end_state": to_numpy(state),
-        "fitted": chain.fitted,
+        "fitted": PLAN.adaptation.stored(chain.fitted),
+        "tuning": {},
         "total_gradients": 9,
         "num_warmup": 0,
         "is_settled": True,
@@ -56,8 +57,9 @@ def test_a_chain_between_two_draws_needs_nothing_of_its_last_trajectory() -> Non
 
 
 @pytest.mark.parametrize(
-    ("is_fresh", "without"), [(False, "state.kernel.tree."), (True, "state.kernel.point."), (True, "metric.")]
+    ("is_fresh", "without"),
+    [(False, "state.kernel.tree."), (True, "state.kernel.point."), (True, "fitted.metric.")],
 )
 def test_a_state_that_lacks_what_the_next_draw_needs_is_refused(is_fresh: bool, without: str) -> None:
-    with pytest.raises(StorageError, match=f"stored state has no '{without}"):
+    with pytest.raises(StorageError, match=f"there is no '{without.partition('.')[2]}"):
         restore(_stored(is_fresh=is_fresh, without=without), PLAN, [0])

@@ -11,8 +11,8 @@ from jax.extend.core import jaxpr_as_fun
 from jax.scipy import special
 
 from accord import ode
-from accord.adaptation.base import Given
 from accord.adaptation.metric import Metric
+from accord.adaptation.tuning import GivenMetric
 from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.kernels import NUTS
@@ -190,6 +190,6 @@ def test_many_dimensions_have_pieces_too() -> None:
     assert "xla_cpu_small_call" in text
 
 
-def _given(scale: np.ndarray, rank: int) -> Given:
+def _given(scale: np.ndarray, rank: int) -> GivenMetric:
     """What a program takes of what was learnt: a diagonal metric."""
-    return Given(Metric.diagonal(scale, rank), np.asarray(0.8), np.bool_(False))
+    return GivenMetric(Metric.diagonal(scale, rank), np.asarray(0.8), np.bool_(False))

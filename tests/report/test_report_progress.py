@@ -61,7 +61,9 @@ def shown_in(terminal: Terminal) -> RichProgress:
 def run(progress) -> None:
     progress.start([0, 3], {"warmup": 10, "sample": 20})
     progress.update(0, "warmup", 5, 10)
-    progress.update(3, "sample", 5, 20, step_size=0.25, divergences=2, steps_per_draw=7.0, seconds=3.0)
+    progress.update(
+        3, "sample", 5, 20, columns=[("step size", 0.25)], divergences=2, steps_per_draw=7.0, seconds=3.0
+    )
     progress.note("ESS 12 of 1000")
     progress.note("ESS 640 of [1000]")
     progress.message("a [notice] that stays")

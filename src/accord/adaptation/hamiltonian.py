@@ -1,22 +1,23 @@
 """Tune the trajectories of one chain: a step size for a target acceptance, and a metric."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool
 
-from ..core.stats import Ending
+from ..core.stats import Ending, Info
 from ..core.tree import where
 from . import metric as metrics
 from . import step_size as step_sizes
-from .base import AbstractChainAdaptation, Fitted, Given, Item, Window
+from .base import AbstractChainAdaptation, Item, Window
 from .metric import Choice, MetricForm
 from .schedule import EARLY_PART, Update, metric_updates
 from .settled import is_settled
 from .step_size import StepSizeState
-from .tuning import Tuning
+from .tuning import FittedMetric, GivenMetric, Tuning
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Hamiltonian(AbstractChainAdaptation):
     metric: MetricForm
     max_depth: int | None = None
 
-    def begin(self, dtype: np.dtype) -> StepSizeState:
+    def begin(self, dim: int, dtype: np.dtype) -> StepSizeState:
         """See `AbstractAdaptation.begin`."""
         return StepSizeState.start(1.0, dtype)
 
@@ -39,22 +40,22 @@ class Hamiltonian(AbstractChainAdaptation):
         """See `AbstractAdaptation.check`."""
         metrics.check_room(dim, self.metric)
 
-    def at_start(self, gradient: np.ndarray) -> Fitted:
+    def at_start(self, gradient: np.ndarray) -> FittedMetric:
         """See `AbstractAdaptation.at_start`."""
         rank = metrics.rank_for(len(gradient), self.metric)
-        return Fitted(metrics.initial_metric(gradient, rank), Choice())
+        return FittedMetric(metrics.initial_metric(gradient, rank), Choice())
 
-    def given(self, fitted: Fitted) -> Given:
+    def given(self, fitted: FittedMetric) -> GivenMetric:
         """See `AbstractAdaptation.given`."""
         target = metrics.target_accept(fitted.choice, self.target_accept)
         is_short = metrics.has_short_draws(fitted.choice, self.target_accept)
-        return Given(fitted.metric, np.asarray(target, fitted.metric.scale.dtype), np.bool_(is_short))
+        return GivenMetric(fitted.metric, np.asarray(target, fitted.metric.scale.dtype), np.bool_(is_short))
 
     def due(self, num_warmup: int) -> tuple[Update, ...]:
         """See `AbstractAdaptation.due`."""
         return metric_updates(num_warmup)
 
-    def tuning(self, learnt: StepSizeState, given: Given, item: Item) -> Tuning:
+    def tuning(self, learnt: StepSizeState, given: GivenMetric, item: Item) -> Tuning:
         """See `AbstractChainAdaptation.tuning`."""
         is_early = item.draw < item.num_warmup // EARLY_PART
         has_short = given.has_short_draws & (item.draw >= item.num_warmup)
@@ -63,14 +64,10 @@ class Hamiltonian(AbstractChainAdaptation):
         return Tuning(step_size, given.metric, is_early, ~item.is_draw)
 
     def update(
-        self,
-        learnt: StepSizeState,
-        given: Given,
-        item: Item,
-        acceptance: Float[Array, ""],
-        ending: Int[Array, ""],
+        self, learnt: StepSizeState, given: GivenMetric, item: Item, info: Info
     ) -> tuple[StepSizeState, Bool[Array, ""]]:
         """See `AbstractChainAdaptation.update`."""
+        acceptance, ending = info.acceptance, info.ending
         is_warmup = item.draw < item.num_warmup
         probed, is_found = step_sizes.probe(learnt, jnp.where(ending == Ending.GOOD, acceptance, 0))
         updated = step_sizes.update(learnt, acceptance, given.target_accept)
@@ -79,8 +76,8 @@ class Hamiltonian(AbstractChainAdaptation):
         return learnt, item.is_draw | (item.is_probe & is_found)
 
     def learn(
-        self, window: Window, learnt: StepSizeState, fitted: Fitted, *, is_first: bool
-    ) -> tuple[StepSizeState, Fitted, bool]:
+        self, window: Window, learnt: StepSizeState, fitted: FittedMetric, update: Update
+    ) -> tuple[StepSizeState, FittedMetric, bool]:
         """See `AbstractAdaptation.learn`."""
         previous, former = fitted.metric, fitted.choice.form
         metric, choice = metrics.learn_metric(
@@ -90,11 +87,11 @@ class Hamiltonian(AbstractChainAdaptation):
         is_other = bool(metric.is_diagonal) != bool(previous.is_diagonal)
         # Only these changes move the right step size by much. Restarting at every update was tried: each restart tries
         # large steps first, and effective draws per gradient fell by a quarter over eight reference posteriors.
-        is_anew = is_first or is_other or (choice.form == "marginal") != (former == "marginal")
+        is_anew = update.is_first or is_other or (choice.form == "marginal") != (former == "marginal")
         if is_anew:
             step_size: Any = learnt.step_size
             learnt = StepSizeState.start(float(step_size), step_size.dtype)
-        return learnt, Fitted(metric, choice), is_anew
+        return learnt, FittedMetric(metric, choice), is_anew
 
     def is_settled(self, window: Window) -> bool:
         """See `AbstractAdaptation.is_settled`."""
@@ -102,9 +99,33 @@ class Hamiltonian(AbstractChainAdaptation):
         return is_settled(window.positions, window.log_density, depth, self.max_depth)
 
     def as_of(
-        self, learnt: StepSizeState, given: Given, step_size: Any, draw: Any, num_warmup: int
-    ) -> StepSizeState:
-        """See `AbstractAdaptation.as_of`."""
+        self,
+        learnt: StepSizeState,
+        given: GivenMetric,
+        stats: Mapping[str, Any],
+        draw: Any,
+        num_warmup: int,
+    ) -> StepSizeState | None:
+        """See `AbstractAdaptation.as_of`: told by the step of the draw, where the kernel reports it."""
+        step_size = stats.get("step_size")
+        if step_size is None:
+            return super().as_of(learnt, given, stats, draw, num_warmup)
         if given.has_short_draws and draw >= num_warmup:
             step_size = step_size / step_sizes.shortening(draw, step_size.dtype)
         return replace(learnt, step_size=step_size)
+
+    def described(self, learnt: StepSizeState, fitted: FittedMetric) -> dict[str, Any]:
+        """See `AbstractAdaptation.described`."""
+        return fitted.described(learnt.step_size, self.metric, self.target_accept)
+
+    def shown(self, learnt: StepSizeState, fitted: FittedMetric) -> tuple[tuple[str, float], ...]:
+        """See `AbstractAdaptation.shown`."""
+        return (("step size", float(learnt.step_size)),)
+
+    def stored(self, fitted: FittedMetric) -> dict[str, np.ndarray]:
+        """See `AbstractAdaptation.stored`."""
+        return fitted.arrays()
+
+    def restored(self, arrays: Mapping[str, np.ndarray], dim: int, dtype: np.dtype) -> FittedMetric:
+        """See `AbstractAdaptation.restored`."""
+        return FittedMetric.stored(arrays, self.at_start(np.zeros(dim, dtype)))

@@ -1,5 +1,6 @@
 """Tune chains that move in step: a metric, a step size and a trajectory length for all of them, from all of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +12,11 @@ from jaxtyping import Array, Bool
 from ..core.tree import where
 from . import ensemble, pooled_metric
 from . import metric as metrics
-from .base import AbstractPopulationAdaptation, Fitted, Given, Item, Window
+from .base import AbstractPopulationAdaptation, Item, Window
 from .ensemble import EnsembleState, Moves
 from .metric import Choice, MetricForm
 from .schedule import Update
-from .tuning import Tuning
+from .tuning import FittedMetric, GivenMetric, Tuning
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Pooled(AbstractPopulationAdaptation):
     trajectory_length: float
     max_steps: int
 
-    def begin(self, dtype: np.dtype) -> EnsembleState:
+    def begin(self, dim: int, dtype: np.dtype) -> EnsembleState:
         """See `AbstractAdaptation.begin`."""
         return EnsembleState.begin(1.0, self.trajectory_length, 0.0, dtype)
 
@@ -39,54 +40,64 @@ class Pooled(AbstractPopulationAdaptation):
         """See `AbstractAdaptation.check`."""
         metrics.check_room(dim, self.metric)
 
-    def at_start(self, gradient: np.ndarray) -> Fitted:
+    def at_start(self, gradient: np.ndarray) -> FittedMetric:
         """See `AbstractAdaptation.at_start`."""
         rank = metrics.rank_for(len(gradient), self.metric)
-        return Fitted(metrics.initial_metric(gradient, rank), Choice())
+        return FittedMetric(metrics.initial_metric(gradient, rank), Choice())
 
-    def at_starts(self, positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray) -> Fitted:
+    def at_starts(
+        self, positions: np.ndarray, gradients: np.ndarray, log_densities: np.ndarray
+    ) -> FittedMetric:
         """See `AbstractPopulationAdaptation.at_starts`."""
         typical = np.median(np.abs(gradients), axis=0)
         guess = self.at_start(typical.astype(gradients.dtype))
         metric, choice, _ = pooled_metric.learn(
             positions[:, None], gradients[:, None], log_densities, guess.metric, self.metric
         )
-        return Fitted(metric, choice or guess.choice)
+        return FittedMetric(metric, choice or guess.choice)
 
-    def given(self, fitted: Fitted) -> Given:
+    def given(self, fitted: FittedMetric) -> GivenMetric:
         """See `AbstractAdaptation.given`."""
-        return Given(fitted.metric, np.asarray(self.target_accept, fitted.metric.scale.dtype))
+        return GivenMetric(fitted.metric, np.asarray(self.target_accept, fitted.metric.scale.dtype))
 
     def due(self, num_warmup: int) -> tuple[Update, ...]:
         """See `AbstractAdaptation.due`."""
         return pooled_metric.metric_updates(num_warmup)
 
     def learn(
-        self, window: Window, learnt: EnsembleState, fitted: Fitted, *, is_first: bool
-    ) -> tuple[EnsembleState, Fitted, bool]:
+        self, window: Window, learnt: EnsembleState, fitted: FittedMetric, update: Update
+    ) -> tuple[EnsembleState, FittedMetric, bool]:
         """See `AbstractAdaptation.learn`. `window.log_density` is that of the newest draws, shape `(chain,)`."""
         previous = fitted.metric
         metric, choice, least = pooled_metric.learn(
             window.positions, window.gradients, window.log_density, previous, self.metric
         )
-        is_anew = is_first or bool(metric.is_diagonal) != bool(previous.is_diagonal)
+        is_anew = update.is_first or bool(metric.is_diagonal) != bool(previous.is_diagonal)
         learnt = self._restarted(learnt, least) if is_anew else _bounded(learnt, least)
-        return learnt, Fitted(metric, choice or fitted.choice), is_anew
+        return learnt, FittedMetric(metric, choice or fitted.choice), is_anew
 
     def is_settled(self, window: Window) -> bool:
         """See `AbstractAdaptation.is_settled`: the length of this warm-up is what was asked for."""
         return True
 
     def as_of(
-        self, learnt: EnsembleState, given: Given, step_size: Any, draw: Any, num_warmup: int
-    ) -> EnsembleState:
-        """See `AbstractAdaptation.as_of`."""
+        self,
+        learnt: EnsembleState,
+        given: GivenMetric,
+        stats: Mapping[str, Any],
+        draw: Any,
+        num_warmup: int,
+    ) -> EnsembleState | None:
+        """See `AbstractAdaptation.as_of`: told by the step of the draw, where the kernel reports it."""
+        step_size = stats.get("step_size")
+        if step_size is None:
+            return super().as_of(learnt, given, stats, draw, num_warmup)
         # How long trajectories were then is not known. As long as can be: they end at the first bad place.
         length: Any = np.full((), 80.0, step_size.dtype)
         step_size = step_size / ensemble.step_factor(draw, num_warmup, step_size.dtype)
         return replace(learnt, log_length=length, step_size=step_size)
 
-    def tuning(self, learnt: EnsembleState, given: Given, item: Item) -> tuple[Tuning, Bool[Array, ""]]:
+    def tuning(self, learnt: EnsembleState, given: GivenMetric, item: Item) -> tuple[Tuning, Bool[Array, ""]]:
         """See `AbstractPopulationAdaptation.tuning`."""
         steps = ensemble.num_steps(learnt, item.draw, item.num_warmup, self.max_steps)
         # Of a draw: a probe knows the step size that it tries.
@@ -97,7 +108,7 @@ class Pooled(AbstractPopulationAdaptation):
         ), factor == 1
 
     def update(
-        self, learnt: EnsembleState, given: Given, item: Item, seen: Moves, is_usual: Bool[Array, ""]
+        self, learnt: EnsembleState, given: GivenMetric, item: Item, seen: Moves, is_usual: Bool[Array, ""]
     ) -> tuple[EnsembleState, Bool[Array, ""]]:
         """See `AbstractPopulationAdaptation.update`."""
 
@@ -109,6 +120,23 @@ class Pooled(AbstractPopulationAdaptation):
         after = jax.lax.cond(is_learning, by_draw, lambda: learnt)
         probed, is_found = ensemble.probe(learnt, seen.acceptance, seen.weight)
         return where(item.is_probe, probed, after), item.is_draw | (item.is_probe & is_found)
+
+    def described(self, learnt: EnsembleState, fitted: FittedMetric) -> dict[str, Any]:
+        """See `AbstractAdaptation.described`."""
+        tuning = fitted.described(learnt.step_size, self.metric, self.target_accept)
+        return tuning | {"trajectory_length": np.exp(learnt.log_length)}
+
+    def shown(self, learnt: EnsembleState, fitted: FittedMetric) -> tuple[tuple[str, float], ...]:
+        """See `AbstractAdaptation.shown`."""
+        return (("step size", float(learnt.step_size)),)
+
+    def stored(self, fitted: FittedMetric) -> dict[str, np.ndarray]:
+        """See `AbstractAdaptation.stored`."""
+        return fitted.arrays()
+
+    def restored(self, arrays: Mapping[str, np.ndarray], dim: int, dtype: np.dtype) -> FittedMetric:
+        """See `AbstractAdaptation.restored`."""
+        return FittedMetric.stored(arrays, self.at_start(np.zeros(dim, dtype)))
 
     def _restarted(self, learnt: EnsembleState, least: float) -> EnsembleState:
         """Restart the search for step size and trajectory length, after a change of the metric's form."""

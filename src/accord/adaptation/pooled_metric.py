@@ -13,7 +13,7 @@ import numpy as np
 
 from . import metric as metrics
 from .metric import Metric
-from .schedule import Update
+from .schedule import Update, updates_at
 
 _FIRST, _GROWTH, _SETTLE = 5, 1.3, 0.3
 _MOST_ROWS = 4096  # draws that are looked at: beyond, more of them change no metric
@@ -32,7 +32,7 @@ def metric_updates(num_warmup: int) -> tuple[Update, ...]:
         at = max(at + _FIRST, int(at * _GROWTH))
     if last - indices[-1] < _FIRST and len(indices) > 1:
         indices.pop()
-    return tuple(Update(at, at // 2) for at in [*indices, last])
+    return updates_at([*indices, last])
 
 
 def learn(

@@ -8,6 +8,7 @@ given half as many draws again, and so on: the new length is fixed at that draw.
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _EARLY_SPACING = 10
@@ -18,10 +19,14 @@ _SETTLE = 0.15  # last part of warm-up, in which only the step size is tuned
 
 @dataclass(frozen=True)
 class Update:
-    """Learn when draw `at` begins, from draws `start` to `at - 1` (zero-based)."""
+    """Learn when draw `at` begins, from draws `start` to `at - 1` (zero-based).
+
+    `is_first`: nothing of use was learnt before, or only far away.
+    """
 
     at: int
     start: int
+    is_first: bool = False
 
 
 @functools.lru_cache(maxsize=64)
@@ -38,7 +43,12 @@ def metric_updates(num_warmup: int) -> tuple[Update, ...]:
     if indices and last - indices[-1] < _EARLY_SPACING // 2:
         indices.pop()
     indices.append(last)
-    return tuple(Update(at, at // 2) for at in indices)
+    return updates_at(indices)
+
+
+def updates_at(indices: Sequence[int]) -> tuple[Update, ...]:
+    """Return updates at these draws, each from the latter half of the draws before it."""
+    return tuple(Update(at, at // 2, number == 0) for number, at in enumerate(indices))
 
 
 def longer(num_warmup: int, max_warmup: int) -> int:

@@ -1,14 +1,20 @@
-"""Define what warm-up gives to a Hamiltonian kernel."""
+"""Define what warm-up learns for Hamiltonian kernels, and gives to them: a step size and a metric."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from ..core.tree import node
-from .metric import Metric
+from ..core.tree import filled, flatten, node
+from . import metric as metrics
+from .metric import Choice, Metric
 
 
 @node
 class Tuning:
-    """Result of warm-up: `step_size`, shape `()`, in whitened units; and the metric.
+    """Tuning of a Hamiltonian kernel: `step_size`, shape `()`, in whitened units; and the metric.
 
     `is_early`, shape `()`: the metric is still a guess, so that long trajectories do not pay. `is_probe`, shape `()`:
     one step tells how well the step size fits, and the chain does not move. `num_steps`, shape `()`:
@@ -20,3 +26,47 @@ class Tuning:
     is_early: Bool[Array, ""] | bool = False
     is_probe: Bool[Array, ""] | bool = False
     num_steps: Int[Array, ""] | None = None
+
+
+@node
+class GivenMetric:
+    """Part of a `FittedMetric` that the program takes as an argument.
+
+    **Fields**: `metric`; of shape `()`, `target_accept` of step sizes, and `has_short_draws`, whether some draws after
+    warm-up take shorter steps.
+    """
+
+    metric: Metric
+    target_accept: Float[Array, ""] | Any
+    has_short_draws: Bool[Array, ""] | Any = np.bool_(False)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMetric:
+    """Metric that the host has fitted. **Fields**: `metric`; `choice`, why it has its form."""
+
+    metric: Metric
+    choice: Choice
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a store keeps."""
+        return flatten({"metric": self.metric}) | self.choice.arrays()
+
+    @staticmethod
+    def stored(arrays: Mapping[str, np.ndarray], like: "FittedMetric") -> "FittedMetric":
+        """Read it from the result of `arrays`, of as many dimensions and directions as another one has.
+
+        **Raises** `StorageError` for other arrays.
+        """
+        metric = filled({"metric": like.metric}, arrays)["metric"]
+        return FittedMetric(metric, Choice.stored(arrays))
+
+    def described(self, step_size: Any, asked: str, target_accept: float | None) -> dict[str, Any]:
+        """Return what `draws.tuning` shows of it, with the step size and the sampler's options."""
+        return {
+            "step_size": step_size,
+            "inverse_mass": self.metric.inverse_mass(),
+            "metric": self.choice.form,
+            "metric_reason": metrics.reason(self.choice, asked),
+            "target_accept": float(metrics.target_accept(self.choice, target_accept)),
+        }

@@ -1,11 +1,15 @@
 """Operate on whole pytrees."""
 
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from .errors import StorageError
 
 T = TypeVar("T")
 
@@ -33,6 +37,35 @@ def to_numpy(tree: T) -> T:
         if isinstance(leaf, jax.Array):
             leaf.copy_to_host_async()
     return jax.tree.map(np.asarray, tree)
+
+
+def flatten(tree: Any) -> dict[str, np.ndarray]:
+    """Return the leaves of a tree by path, such as `"learnt.step_size"`; that of a tree which is one leaf is empty."""
+    leaves, structure = jax.tree.flatten(tree)
+    return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
+
+
+def filled(tree: T, arrays: Mapping[str, Any], is_needed: Callable[[str], bool] = lambda path: True) -> T:
+    """Return the tree with stored arrays, by path, in place of its leaves; of which some may not be needed.
+
+    **Raises** `StorageError` where an array that is needed is not there, or is not of the leaf's shape and dtype.
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    values = []
+    for path, leaf in zip(_paths(structure), map(np.asarray, leaves), strict=True):
+        stored = arrays.get(path)
+        is_right = stored is not None and (stored.shape, stored.dtype) == (leaf.shape, leaf.dtype)
+        if not is_right and is_needed(path):
+            raise StorageError(f"there is no {path!r} of shape {leaf.shape} and dtype {leaf.dtype}")
+        values.append(stored if is_right else leaf)
+    return jax.tree.unflatten(structure, values)
+
+
+@functools.lru_cache(maxsize=8)
+def _paths(structure: Any) -> tuple[str, ...]:
+    """Return the paths of the leaves of trees with one structure."""
+    places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
+    return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)
 
 
 def shapes(tree: T) -> T:

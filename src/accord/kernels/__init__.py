@@ -1,7 +1,7 @@
 """Move chains: kernels are resumable state machines told one evaluation at a time."""
 
+from ..core.stats import Info as Info
 from .base import AbstractKernel as AbstractKernel
-from .base import Info as Info
 from .chees import ChEES as ChEES
 from .hmc import HMC as HMC
 from .nuts import NUTS as NUTS

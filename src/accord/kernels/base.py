@@ -9,10 +9,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import AbstractAdaptation, AbstractChainAdaptation
-from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.modules import Module
-from ..core.stats import Ending, Stat
+from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .point import Point
 from .rarely import Rarely
@@ -26,23 +25,6 @@ ENERGY, NUM_STEPS = Stat("energy"), Stat("n_steps", "int32")
 
 ACCEPTANCE_RATE, STEP_SIZE = Stat("acceptance_rate"), Stat("step_size")
 """The acceptance that adaptation aims at, and the step that it chose."""
-
-
-@node
-class Info:
-    """Report of one evaluation. Of shape `()` but for the last; those after `is_complete` have meaning if it is true.
-
-    **Fields**
-    - `is_complete`: the draw (or probe) is finished; `state.point` is its result.
-    - `acceptance`: mean over the trajectory of min(1, exp(-energy error)); in [0, 1].
-    - `ending`: how it ended, an `Ending`.
-    - `stats`: shape `(stat,)`, one number for each of the kernel's `stats`, in their order.
-    """
-
-    is_complete: Bool[Array, ""]
-    acceptance: Float[Array, ""]
-    ending: Int[Array, ""]
-    stats: Float[Array, " stat"]
 
 
 @node
@@ -78,7 +60,12 @@ class Standing(AbstractState):
         return Standing(point, is_fresh, point.position)
 
     def decided(
-        self, key: UInt32[Array, " 2"], stream: int, point: Point, log_ratio: Float[Array, ""], tuning: Tuning
+        self,
+        key: UInt32[Array, " 2"],
+        stream: int,
+        point: Point,
+        log_ratio: Float[Array, ""],
+        is_probe: Bool[Array, ""] | bool = False,
     ) -> tuple["Standing", Float[Array, ""], Int[Array, ""]]:
         """Accept a proposal, or refuse it, by Metropolis's rule; return the state, the probability and the `Ending`.
 
@@ -88,7 +75,7 @@ class Standing(AbstractState):
         ending, dtype = ending_of(point), point.log_density.dtype
         ratio = jnp.where(ending == Ending.GOOD, acceptance_of(log_ratio), 0)
         is_accepted = keys.uniform(key, jnp.uint32(0), jnp.uint32(stream), dtype) < ratio
-        taken = where(is_accepted & ~jnp.asarray(tuning.is_probe), point, self.point)
+        taken = where(is_accepted & ~jnp.asarray(is_probe), point, self.point)
         return Standing(taken, jnp.ones((), bool), point.position), ratio, ending
 
 
@@ -99,7 +86,8 @@ class AbstractKernel(Module):
     - A kernel never sees the target: the program evaluates, exactly once between `ask` and `tell`. Stopping between two
       evaluations and continuing later gives the same numbers.
     - All random numbers come from `key`, which identifies the draw, and from counters kept in the state.
-    - `tuning.is_probe`: the trajectory is complete after one evaluation and is not taken; its acceptance counts.
+    - `tuning` is what the kernel's adaptation makes. Where that asks for probes, a trajectory that is one is complete
+      after one evaluation and is not taken; its acceptance counts.
     - A log density of NaN, or a gradient that is not finite, has weight zero: it ends the trajectory and is reported,
       and the chain never moves there.
     """
@@ -134,13 +122,13 @@ class AbstractKernel(Module):
 
     @abc.abstractmethod
     def ask(
-        self, key: UInt32[Array, " 2"], state: Any, tuning: Tuning, rarely: Rarely
+        self, key: UInt32[Array, " 2"], state: Any, tuning: Any, rarely: Rarely
     ) -> tuple[Float[Array, " dim"], Any]:
         """Return where to evaluate next, shape `(dim,)`, and what `tell` needs to know of that."""
 
     @abc.abstractmethod
     def tell(
-        self, key: UInt32[Array, " 2"], state: Any, point: Point, pending: Any, tuning: Tuning, rarely: Rarely
+        self, key: UInt32[Array, " 2"], state: Any, point: Point, pending: Any, tuning: Any, rarely: Rarely
     ) -> tuple[Any, Info]:
         """Take the point that was asked for, with what `ask` returned beside it; return the next state and a report."""
 

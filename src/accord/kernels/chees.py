@@ -14,7 +14,7 @@ from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
-from ..core.stats import Ending, Stat
+from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import (
     ACCEPTANCE_RATE,
@@ -22,7 +22,6 @@ from .base import (
     NUM_STEPS,
     STEP_SIZE,
     AbstractState,
-    Info,
     acceptance_of,
     stats_of,
     weight_of_step,

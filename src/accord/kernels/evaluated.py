@@ -1,12 +1,13 @@
 """Advance a kernel by one evaluation of a target."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, UInt32
 
-from ..adaptation.tuning import Tuning
-from .base import AbstractKernel, Info
+from ..core.stats import Info
+from .base import AbstractKernel
 from .point import Point, Target
 from .rarely import Rarely, rarely
 
@@ -16,16 +17,18 @@ def advanced(
     key: UInt32[Array, " 2"],
     target: Target,
     state: Any,
-    tuning: Tuning,
+    tuning: Any,
     is_evaluation: Bool[Array, ""] | bool = False,
     rarely: Rarely = rarely,
 ) -> tuple[Any, Info, Point]:
     """Evaluate the target once; return the next state, a report, and the point that was evaluated.
 
-    `is_evaluation`, with `tuning.is_probe`: evaluate where the state stands, and not where the kernel asks. The caller
-    then puts the point into the state, which is fresh.
+    `is_evaluation`: evaluate where the state stands, and not where the kernel asks. This is complete, whatever the
+    kernel says. The caller then puts the point into the state, which is fresh.
     """
     position, pending = kernel.ask(key, state, tuning, rarely)
     position = jnp.where(is_evaluation, state.point.position, position)
     point = Point(position, *target(position))
-    return *kernel.tell(key, state, point, pending, tuning, rarely), point
+    state, info = kernel.tell(key, state, point, pending, tuning, rarely)
+    state = replace(state, is_fresh=state.is_fresh | is_evaluation)
+    return state, replace(info, is_complete=info.is_complete | is_evaluation), point

@@ -13,7 +13,7 @@ from ..adaptation.metric import MetricForm
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.options import checks_fields
-from ..core.stats import Ending, Stat
+from ..core.stats import Ending, Info, Stat
 from ..core.tree import node
 from .base import (
     ACCEPTANCE_RATE,
@@ -22,7 +22,6 @@ from .base import (
     STEP_SIZE,
     AbstractKernel,
     AbstractState,
-    Info,
     acceptance_of,
     stats_of,
     weight_of_step,

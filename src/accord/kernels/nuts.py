@@ -18,7 +18,7 @@ from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
-from ..core.stats import Ending, Stat
+from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import (
     ACCEPTANCE_RATE,
@@ -27,7 +27,6 @@ from .base import (
     STEP_SIZE,
     AbstractKernel,
     AbstractState,
-    Info,
     acceptance_of,
     stats_of,
     weight_of_step,

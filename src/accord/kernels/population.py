@@ -7,8 +7,8 @@ import equinox as eqx
 from jaxtyping import Array, Bool
 
 from ..adaptation.base import AbstractAdaptation, AbstractPopulationAdaptation
-from ..adaptation.tuning import Tuning
-from .base import AbstractKernel, Info
+from ..core.stats import Info
+from .base import AbstractKernel
 
 
 class AbstractPopulation(AbstractKernel):
@@ -28,7 +28,7 @@ class AbstractPopulation(AbstractKernel):
         """What all chains learn together."""
 
     @abc.abstractmethod
-    def seen(self, before: Any, after: Any, info: Info, tuning: Tuning, moves: Bool[Array, " chain"]) -> Any:
+    def seen(self, before: Any, after: Any, info: Info, tuning: Any, moves: Bool[Array, " chain"]) -> Any:
         """Return what the adaptation learns from a draw of all chains: arrays with an axis of chains in front.
 
         `before` and `after` are the states around the draw's last evaluation; `moves`, whether a chain counts.

@@ -9,8 +9,8 @@ from ..adaptation.hamiltonian import Hamiltonian
 from ..adaptation.metric import MetricForm
 from ..core import keys
 from ..core.options import checks_fields
-from ..core.stats import Stat
-from .base import ACCEPTANCE_RATE, STEP_SIZE, AbstractKernel, Info, Standing, stats_of
+from ..core.stats import Info, Stat
+from .base import ACCEPTANCE_RATE, STEP_SIZE, AbstractKernel, Standing, stats_of
 from .options import check_tuning
 from .point import Point
 
@@ -56,5 +56,5 @@ class RandomWalk(AbstractKernel):
 
     def tell(self, key: Any, state: Standing, point: Point, pending: None, tuning: Any, rarely: Any) -> Any:
         log_ratio = point.log_density - state.point.log_density
-        moved, ratio, ending = state.decided(key, _ACCEPT, point, log_ratio, tuning)
+        moved, ratio, ending = state.decided(key, _ACCEPT, point, log_ratio, tuning.is_probe)
         return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, tuning.step_size))

@@ -101,7 +101,8 @@ def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
     mode: Any = np.int32(EVALUATE)
     zero: Any = np.zeros((), position.dtype)
     point = Point(position, zero, np.zeros_like(position))
-    return ChainState(kernel.init(point), kernel.adaptation.begin(position.dtype), mode, count, count)
+    learnt = kernel.adaptation.begin(len(position), position.dtype)
+    return ChainState(kernel.init(point), learnt, mode, count, count)
 
 
 def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callable[[np.ndarray], ChainState]:

@@ -1,4 +1,4 @@
-"""Drive one chain: collect its draws and adapt its step size and metric."""
+"""Drive one chain: collect its draws and adapt its tuning."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..adaptation.base import Fitted, Window
-from ..adaptation.schedule import longer
+from ..adaptation.schedule import Update, longer
 from ..core import keys
 from ..runs.units import Item, Progress
 from ..storage import Phase
@@ -17,6 +17,7 @@ from .held import on_host, state_on_host
 from .plan import Plan
 from .statistics import HEIGHT, declared_of
 from .stretch import Stretch, Stuck
+from .tuning import arrays_of
 
 
 @dataclass(eq=False)
@@ -166,7 +167,7 @@ class Chain:
         plan, done = self.plan, self.draw - self.phase_start
         step, count = (1, self.num_warmup) if self.phase == "warmup" else (plan.thinning, plan.num_draws)
         shown = {
-            "step_size": float(self.state.learnt.step_size),
+            "columns": plan.adaptation.shown(self.state.learnt, self.fitted),
             "divergences": self.tally.num_divergent,
             "steps_per_draw": self.num_gradients / max(self.draw, 1),
         }
@@ -179,7 +180,7 @@ class Chain:
 
     def stretch(self, arrays: Mapping[str, np.ndarray]) -> Stretch:
         """Make the stretch of the draws since the last one, from their columns."""
-        offset = self.phase_start
+        offset, adaptation = self.phase_start, self.plan.adaptation
         stretch = Stretch(
             self.number,
             self.phase,
@@ -187,7 +188,10 @@ class Chain:
             self.draw - offset,
             dict(arrays),
             state_on_host(self.state),
-            self.fitted,
+            adaptation.stored(self.fitted),
+            arrays_of(
+                self.plan.tuning_columns, adaptation, adaptation.described(self.state.learnt, self.fitted)
+            ),
             self.num_gradients - self.gradients_at_stretch,
             self.num_gradients,
             self.tally,
@@ -204,14 +208,14 @@ class Chain:
     def _adapt(self) -> None:
         """Learn again if that is due: at draws fixed by the plan, independent of the blocks."""
         adaptation = self.plan.adaptation
-        for number, update in enumerate(adaptation.due(self.num_warmup)):
+        for update in adaptation.due(self.num_warmup):
             if self.draw == update.at:
-                self._learn(update.start, is_first=number == 0)
+                self._learn(update)
         if self.draw == self.num_warmup < self.plan.max_warmup:
             self.is_settled = adaptation.is_settled(self._window(0))
             if not self.is_settled:
                 self.num_warmup = longer(self.num_warmup, self.plan.max_warmup)
-                self._learn(self.draw // 2, is_first=True)
+                self._learn(Update(self.draw, self.draw // 2, is_first=True))
 
     def _window(self, start: int) -> Window:
         """Return the draws of warm-up since `start`."""
@@ -221,10 +225,9 @@ class Chain:
         )
         return Window(positions, gradients, stats[:, HEIGHT], declared_of(stats, self.plan.kernel.stats))
 
-    def _learn(self, start: int, *, is_first: bool) -> None:
-        """Learn from the draws since `start`."""
+    def _learn(self, update: Update) -> None:
         learnt, self.fitted, is_anew = self.plan.adaptation.learn(
-            self._window(start), self.state.learnt, self.fitted, is_first=is_first
+            self._window(update.start), self.state.learnt, self.fitted, update
         )
         mode = np.int32(PROBE) if is_anew else self.state.mode
         self.state = replace(self.state, learnt=learnt, mode=mode)

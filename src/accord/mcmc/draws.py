@@ -49,11 +49,12 @@ class Draws(Mapping[str, np.ndarray]):
     - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (of the slowest chain) and `total`; `looks`, spent
       on checks of a stopping rule.
     - `work`: gradient evaluations by phase, over all chains.
-    - `tuning`: what warm-up learnt for each chain: `step_size`, shape `(chain,)`; `inverse_mass`, shape `(chain, dim)`,
-      its diagonal in unconstrained space; `metric`, shape `(chain,)`, the last form of the metric (`"diagonal"`,
-      `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` if warm-up was too short), and `metric_reason`, why;
-      `target_accept` of the step size; `num_warmup`, draws of warm-up, and `is_settled`, whether they were enough; with
-      `ChEES`, the mean `trajectory_length` in whitened units.
+    - `tuning`: what warm-up learnt for each chain: `num_warmup`, draws of warm-up, and `is_settled`, whether they were
+      enough; and what the sampler's adaptation shows, here that of accord's: `step_size`, shape `(chain,)`;
+      `inverse_mass`, shape `(chain, dim)`, its diagonal in unconstrained space; `metric`, shape `(chain,)`, the last
+      form of the metric (`"diagonal"`, `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` if warm-up was too short),
+      and `metric_reason`, why; `target_accept` of the step size; with `ChEES`, the mean `trajectory_length` in whitened
+      units.
     - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, if the run
       keeps them; cut to the chain with the shortest warm-up.
     - `complete`: whether all requested draws were made.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..adaptation.base import AbstractPopulationAdaptation, Window
+from ..adaptation.schedule import Update
 from .block import PROBE, ChainState
 from .chain import Chain
 from .held import on_host
@@ -42,21 +43,21 @@ def adapt(chains: Sequence[Chain], drawn: Sequence[int]) -> None:
     plan, draw = chains[0].plan, chains[0].draw
     if all(before == draw for before in drawn):
         return
-    for number, update in enumerate(plan.adaptation.due(plan.num_warmup)):
+    for update in plan.adaptation.due(plan.num_warmup):
         if draw == update.at and all(chain.draw == draw for chain in chains):
-            _learn(chains, update.start, is_first=number == 0)
+            _learn(chains, update)
 
 
-def _learn(chains: Sequence[Chain], start: int, *, is_first: bool) -> None:
+def _learn(chains: Sequence[Chain], update: Update) -> None:
     positions, gradients = (
-        np.stack([np.concatenate([block[name] for block in chain.window])[start:] for chain in chains])
+        np.stack(
+            [np.concatenate([block[name] for block in chain.window])[update.start :] for chain in chains]
+        )
         for name in ("position", "gradient")
     )
     log_densities = np.asarray([on_host(chain.state.kernel).point.log_density for chain in chains])
     window, first = Window(positions, gradients, log_densities, {}), chains[0]
-    learnt, fitted, is_anew = _pooled(chains).learn(
-        window, first.state.learnt, first.fitted, is_first=is_first
-    )
+    learnt, fitted, is_anew = _pooled(chains).learn(window, first.state.learnt, first.fitted, update)
     mode: Any = np.int32(PROBE) if is_anew else first.state.mode
     for chain in chains:
         state = chain.state

@@ -1,5 +1,6 @@
 """Define the plan of a run."""
 
+import functools
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -14,6 +15,7 @@ from ..runs.stopping.looks import FIRST, looks
 from .limits import check_length
 from .start.base import AbstractPoints
 from .start.uniform import UniformPoints
+from .tuning import Column, columns_of
 
 OnNonFinite = Literal["notice", "raise"]
 
@@ -66,6 +68,11 @@ class Plan:
     def adaptation(self) -> AbstractAdaptation:
         """What warm-up learns."""
         return self.kernel.adaptation
+
+    @functools.cached_property
+    def tuning_columns(self) -> tuple[Column, ...]:
+        """What is shown of warm-up."""
+        return columns_of(self.adaptation, self.dim, self.dtype)
 
     @property
     def num_draws(self) -> int:

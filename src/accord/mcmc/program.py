@@ -169,7 +169,7 @@ def _finish(
     goes_on: Bool[Array, ""],
     key: Array,
 ) -> tuple[Learnt, Array, Array, Array, Array]:
-    learnt, is_next_draw = adaptation.update(chain.learnt, given, item, info.acceptance, info.ending)
+    learnt, is_next_draw = adaptation.update(chain.learnt, given, item, info)
     mode = jnp.where(goes_on, EVALUATE, jnp.where(is_next_draw, DRAW, PROBE)).astype(jnp.int32)
     draw, num_tuning = chain.draw + item.is_draw, chain.num_tuning + ~item.is_draw
     return learnt, mode, draw, num_tuning, next_key(key, mode, draw, num_tuning)

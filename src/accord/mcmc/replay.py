@@ -6,18 +6,16 @@ function of the draw before it, so the few needed ones are repeated at the cost 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..kernels.base import STEP_SIZE
 from ..kernels.point import Point
 from .block import DRAW, Block, ChainState, start_state
 from .chain import Chain
 from .endings import BadEnd
 from .held import on_host
 from .machine import Machine
-from .statistics import HEIGHT, index_of
+from .statistics import HEIGHT, declared_of
 
 _MOST_CHAINS = 16
 _NO_LIMIT = 2**30  # gradients; a trajectory has a limit of its own
@@ -30,25 +28,29 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
     if len(chains) > _MOST_CHAINS and chain.number >= _MOST_CHAINS:
         return []
 
-    def go(state: ChainState, stop: int, budget: int) -> Any:
+    def go(state: ChainState, stop: int, budget: int) -> ChainState:
         states, stops = [each.state for each in chains], [0] * len(chains)  # the others stand still
         states[lane], stops[lane] = state, stop
-        after = machine.run(chains, states, stops, [budget] * len(chains)).states
-        return on_host(after[lane].kernel)
+        return machine.run(chains, states, stops, [budget] * len(chains)).states[lane]
 
     found = []
     for row, kind in chain.tally.wanted(chain.phase_of(chain.draw), np.asarray(block.stats[:count])):
         draw = chain.draw + row
-        position = np.asarray(go(_before(chain, block, row), draw + 1, _NO_LIMIT).last_evaluated)
-        there = go(start_state(plan.kernel, position), 1, 1).point
+        before = _before(chain, block, row)
+        if before is None:
+            if plan.is_ensemble:  # what its chains learn depends on all of them
+                continue
+            before = go(chain.state, draw, _NO_LIMIT)
+        position = np.asarray(on_host(go(before, draw + 1, _NO_LIMIT).kernel).last_evaluated)
+        there = on_host(go(start_state(plan.kernel, position), 1, 1).kernel).point
         phase = chain.phase_of(draw)
         number = draw - (0 if phase == "warmup" else chain.num_warmup)
         found.append(BadEnd(chain.number, phase, number, kind, position, float(there.log_density)))
     return found
 
 
-def _before(chain: Chain, block: Block, row: int) -> ChainState:
-    """Return the state before a draw of a block that the chain has not taken yet."""
+def _before(chain: Chain, block: Block, row: int) -> ChainState | None:
+    """Return the state before a draw of a block that the chain has not taken yet; None if it cannot be told."""
     plan, state = chain.plan, chain.state
     if row == 0:
         return state
@@ -56,10 +58,10 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState:
     point = Point(block.positions[row - 1], stats[HEIGHT], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = plan.kernel.init(point)
-    known, number = state.learnt, np.asarray(state.draw) + row
-    column = index_of(plan.kernel.stats, STEP_SIZE.name)
-    if column is not None:
-        adaptation = plan.adaptation
-        given, step_size = adaptation.given(chain.fitted), block.stats[row, column]
-        known = adaptation.as_of(known, given, step_size, number, chain.num_warmup)
+    number, given = np.asarray(state.draw) + row, plan.adaptation.given(chain.fitted)
+    columns = declared_of(np.asarray(block.stats[row : row + 1]), plan.kernel.stats)
+    of_draw = {name: column[0] for name, column in columns.items()}
+    known = plan.adaptation.as_of(state.learnt, given, of_draw, number, chain.num_warmup)
+    if known is None:
+        return None
     return replace(state, kernel=kernel, learnt=known, mode=as_int(DRAW), draw=as_int(number))

@@ -47,6 +47,7 @@ from .start.shared import points_for
 from .stored.checked import check_end, check_settings
 from .stored.describe import describe
 from .stored.record import read
+from .tuning import stored_columns
 
 # What to do if a record is damaged that says what nothing else does.
 _NOT_MADE_AGAIN = {
@@ -75,10 +76,11 @@ def take_up(
     stored = run.manifest
     check_settings(stored)
     refuse_damaged(run, _NOT_MADE_AGAIN)
+    columns = stored_columns(stored)
     lasts = {chain: run.last(chain) for chain in stored.chains}
     for last in lasts.values():
         if last is not None:
-            check_end(last, stored["layout"]["dim"])
+            check_end(last, stored["layout"]["dim"], columns)
     stored_fingerprint(run)  # raises without one
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import OptionError
 from ..kernels import AbstractKernel
 from ..runs.requests import check_kind
+from .tuning import columns_of
 
 
 def check_sampler(sampler: Any) -> None:
@@ -20,3 +23,4 @@ def check_adaptation(sampler: AbstractKernel, dim: int) -> None:
             f"{type(sampler).__name__}: its adaptation must be an {wanted.__name__}, got {sampler.adaptation!r}."
         )
     sampler.adaptation.check(dim)
+    columns_of(sampler.adaptation, dim, np.dtype(np.float64))

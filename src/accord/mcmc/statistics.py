@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..core.stats import Ending, Stat
-from ..kernels.base import AbstractKernel, Info
+from ..core.stats import Ending, Info, Stat
+from ..kernels.base import AbstractKernel
 
 HEIGHT, ENDING = 0, 1
 """Columns of a row of every kernel: the log density, in unconstrained space; and an `Ending`."""

@@ -42,8 +42,8 @@ class Step(Mapping[str, np.ndarray]):
 
     **Fields**: `phase`, `"warmup"` or `"sample"`; `number`, from 0 in its phase; `position`, shape `(dim,)`,
     unconstrained; `stats`, the statistics of the draw by name, as in `draws.stats`; `tuning`, what the chain had learnt
-    after it: `step_size`, and `inverse_mass`, the diagonal of the metric, shape `(dim,)`. Draws of warm-up have no
-    sites: `density.constrain(step.position)` computes them.
+    after it, by name, as in `draws.tuning`. Draws of warm-up have no sites: `density.constrain(step.position)` computes
+    them.
     """
 
     phase: Phase
@@ -81,8 +81,8 @@ class Steps(Iterator[Step]):
         (chain,) = self._group.chains
         if chain.is_given_up:
             raise SamplingError(
-                f"chain {chain.number} has not moved for {MAX_UNMOVED} draws, and is given up. Look at its step size "
-                "in `step.tuning`, and at the log density around its position."
+                f"chain {chain.number} has not moved for {MAX_UNMOVED} draws, and is given up. Look at `step.tuning`, "
+                "and at the log density around its position."
             )
         if chain.is_done:
             raise StopIteration
@@ -96,8 +96,7 @@ class Steps(Iterator[Step]):
     def _step(self, made: Stretch) -> Step:
         (chain,) = self._group.chains
         rows = {name: array[0] for name, array in made.arrays.items()}
-        learnt, metric = chain.state.learnt, chain.fitted.metric
-        tuning = {"step_size": float(learnt.step_size), "inverse_mass": metric.inverse_mass()}
+        tuning = self._plan.adaptation.described(chain.state.learnt, chain.fitted)
 
         def of(kind: str) -> dict[str, Any]:
             return {name.removeprefix(kind): row for name, row in rows.items() if name.startswith(kind)}

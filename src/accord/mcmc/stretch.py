@@ -1,13 +1,11 @@
 """Define what a chain hands over: stretches of draws, each with the state after it, as a store keeps them."""
 
-import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import jax
 import numpy as np
 
-from ..adaptation.base import Fitted
+from ..core.tree import flatten
 from ..runs.stopping.sights import GIVEN_UP
 from ..runs.units import AbstractStretch, News
 from ..storage import Phase, Segment
@@ -16,7 +14,9 @@ from .endings import Tally
 
 GRADIENTS, WORK = "num_gradients", "piece_gradients"
 WARMUP, IS_SETTLED = "num_warmup", "is_settled"
-"""Names in the state at the end of a segment: gradients of the chain so far and of the segment; its warm-up."""
+STATE, FITTED = "state.", "fitted."
+"""Names in the state at the end of a segment: gradients of the chain so far and of the segment; its warm-up;
+beginnings of those of its state, and of what the host has learnt."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Stretch(AbstractStretch):
     """Consecutive draws of one phase of one chain, and the state after them; NumPy arrays.
 
     **Fields**: `start` and `stop` count draws before thinning, of which `arrays` hold every `step`-th one, the first
-    included; `fitted`, what the host has learnt; `num_gradients`, of these draws; `total_gradients`, `tally`,
-    `num_warmup` and `is_settled`, of the chain so far.
+    included; `fitted`, what the host has learnt, and `tuning`, what is shown of warm-up, as a store keeps them;
+    `num_gradients`, of these draws; `total_gradients`, `tally`, `num_warmup` and `is_settled`, of the chain so far.
     """
 
     chain: int
@@ -34,7 +34,8 @@ class Stretch(AbstractStretch):
     stop: int
     arrays: dict[str, np.ndarray]
     end_state: ChainState
-    fitted: Fitted
+    fitted: Mapping[str, np.ndarray]
+    tuning: Mapping[str, np.ndarray]
     num_gradients: int
     total_gradients: int
     tally: Tally
@@ -54,9 +55,10 @@ class Stretch(AbstractStretch):
             WORK: self.num_gradients,
             GIVEN_UP: self.tally.is_stuck,
         }
-        state = flatten({"state": self.end_state, "metric": self.fitted.metric})
+        state = {f"{STATE}{path}": leaf for path, leaf in flatten(self.end_state).items()}
+        state |= {f"{FITTED}{path}": leaf for path, leaf in self.fitted.items()}
         state |= {name: np.asarray(number) for name, number in numbers.items()}
-        state |= self.tally.arrays() | self.fitted.choice.arrays()
+        state |= {**self.tuning, **self.tally.arrays()}
         start, stop = -(-self.start // self.step), -(-self.stop // self.step)
         return Segment(self.chain, self.phase, start, stop, self.arrays, state)
 
@@ -68,16 +70,3 @@ class Stuck(News):
     chain: int
     draw: int
     tally: Tally
-
-
-def flatten(tree: Any) -> dict[str, np.ndarray]:
-    """Return the leaves of a tree by path."""
-    leaves, structure = jax.tree.flatten(tree)
-    return dict(zip(_paths(structure), map(np.asarray, leaves), strict=True))
-
-
-@functools.lru_cache(maxsize=8)
-def _paths(structure: Any) -> tuple[str, ...]:
-    """Return the paths of the leaves of trees with one structure."""
-    places = jax.tree_util.tree_flatten_with_path(structure.unflatten(range(structure.num_leaves)))[0]
-    return tuple(jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in places)

@@ -68,9 +68,9 @@ def examine(
     - `complete`: whether the run reached its end, `requested`: the draws per chain it was to make.
     - `counts`: how many draws failed by kind and phase, shape `(chain,)`; `num_made`, draws after warm-up of all
       chains, before thinning (None is as many as there are).
-    - `num_warmup`: draws of warm-up as planned; `step_size`: at the end of warm-up; `warmups`: warm-up draws that each
-      chain made, and `is_settled`, whether it had settled then; all of shape `(chain,)`. `latents`: names of the
-      unknowns.
+    - `num_warmup`: draws of warm-up as planned, None if nothing is learnt in them; `step_size`: at the end of warm-up;
+      `warmups`: warm-up draws that each chain made, and `is_settled`, whether it had settled then; all of shape
+      `(chain,)`. `latents`: names of the unknowns.
     - `blamed`: the sites to blame and a sentence, by kind of failure. `is_unbounded`: some log density was +inf.
     - `superchains`: superchain of each chain, if several chains share a starting point.
     - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.

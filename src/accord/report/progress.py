@@ -35,7 +35,7 @@ class AbstractProgress(abc.ABC):
         done: int,
         total: int,
         *,
-        step_size: float | None = None,
+        columns: Sequence[tuple[str, float]] = (),
         divergences: int = 0,
         steps_per_draw: float | None = None,
         seconds: float = 0.0,
@@ -43,8 +43,9 @@ class AbstractProgress(abc.ABC):
         """Update one chain; may be called from any thread, and now and then redraws in that thread.
 
         - `chain`: zero-based number; `phase`: `"warmup"` or `"sample"`; `done`, `total`: draws of that phase.
-        - `step_size`: of the integrator, None if there is none; `divergences`: since sampling began.
-        - `steps_per_draw`: mean leapfrog steps, None if unknown; `seconds`: since the chain began.
+        - `columns`: what the chain's adaptation shows, each with its heading, such as `("step size", 0.4)`;
+          `divergences`: since sampling began.
+        - `steps_per_draw`: mean evaluations, None if unknown; `seconds`: since the chain began.
         """
 
     @abc.abstractmethod
@@ -73,7 +74,7 @@ class NoProgress(AbstractProgress):
         done: int,
         total: int,
         *,
-        step_size: float | None = None,
+        columns: Sequence[tuple[str, float]] = (),
         divergences: int = 0,
         steps_per_draw: float | None = None,
         seconds: float = 0.0,
@@ -98,7 +99,7 @@ class _Row:
     phase: str
     done: int
     total: int
-    step_size: float | None = None
+    columns: tuple[tuple[str, float], ...] = ()
     divergences: int = 0
     steps_per_draw: float | None = None
     seconds: float = 0.0
@@ -106,8 +107,8 @@ class _Row:
 
 @dataclass(eq=False)
 class RichProgress(AbstractProgress):
-    """Show a table with a row per chain by `rich`: bar, draws, divergences, step size, steps per draw, time
-    left. More than 32 chains have one row together.
+    """Show a table with a row per chain by `rich`: bar, draws, divergences, what the adaptation shows, such as the
+    step size, steps per draw, time left. More than 32 chains have one row together.
 
     Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, to keep
     logs short. It has mutable state: use one for each run.
@@ -158,12 +159,12 @@ class RichProgress(AbstractProgress):
         done: int,
         total: int,
         *,
-        step_size: float | None = None,
+        columns: Sequence[tuple[str, float]] = (),
         divergences: int = 0,
         steps_per_draw: float | None = None,
         seconds: float = 0.0,
     ) -> None:
-        row = _Row(chain, phase, done, total, step_size, divergences, steps_per_draw, seconds)
+        row = _Row(chain, phase, done, total, tuple(columns), divergences, steps_per_draw, seconds)
         with self._lock:
             if not self._running:
                 return
@@ -217,9 +218,10 @@ class RichProgress(AbstractProgress):
         table.add_column("chain", justify="right")
         table.add_column("phase", min_width=6)
         table.add_column("", min_width=_BAR_WIDTH)
-        for head in ("draws", "divergences", "step size", "steps/draw", "left"):
-            table.add_column(head, justify="right")
         rows = list(self._rows.values())
+        heads = tuple(dict.fromkeys(head for row in rows for head, _ in row.columns))
+        for head in ("draws", "divergences", *heads, "steps/draw", "left"):
+            table.add_column(head, justify="right")
         for row in rows if len(rows) <= _MOST_ROWS else [_together(rows)]:
             table.add_row(
                 str(row.chain) if len(rows) <= _MOST_ROWS else f"all {len(rows)}",
@@ -227,7 +229,7 @@ class RichProgress(AbstractProgress):
                 ProgressBar(total=max(row.total, 1), completed=row.done, width=_BAR_WIDTH),
                 f"{row.done}/{row.total}",
                 str(row.divergences),
-                _number(row.step_size, ".3g"),
+                *(_number(dict(row.columns).get(head), ".3g") for head in heads),
                 _number(row.steps_per_draw, ".1f"),
                 _duration(self._seconds_left(row)),
             )

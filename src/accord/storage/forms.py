@@ -34,6 +34,7 @@ _MOST_UNKNOWNS = 2**31
 _MOST_LABELS = 2**30  # of one dim; 8 GiB when they are read
 
 _dtype = matching(r"bool|(u?int|float|complex)\d{1,3}", "the name of a dtype of numbers")
+_shown_dtype = one_of("float64", "int64", "bool", "str")
 _labels = list_of(scalar)
 _counted = fields({"count": count(most=_MOST_LABELS)})
 
@@ -134,7 +135,7 @@ _MANIFEST = fields(
                 "max_tree_depth": or_none(number),
                 "target_accept": or_none(number),
             },
-            others=scalar,
+            others=anything,
         ),
         "seed": count(most=2**64 - 1),
         "precision": one_of("float32", "float64"),
@@ -154,6 +155,7 @@ _MANIFEST = fields(
         "settings": _settings,
         "particulars": _particulars,
         "statistics": list_of(fields({"name": text, "dtype": _dtype})),
+        "tuning": list_of(fields({"name": text, "dtype": _shown_dtype, "shape": shape})),
     },
     others=anything,
 )

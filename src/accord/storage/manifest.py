@@ -36,6 +36,7 @@ OPTIONAL = (
     "settings",
     "particulars",
     "statistics",
+    "tuning",
 )
 STAMPED = ("format", "run_id", "created", "versions", "machine")
 
@@ -52,7 +53,8 @@ class Manifest(Mapping[str, Any]):
       `warmup`, `thinning`: counts.
     - `method`: what the run carries out, such as `"mcmc"`; `phases` of each unit, in order, `"warmup"` and `"sample"`
       if none are named; `layout`: sites with names, shapes, dims, coords and kind;
-      `statistics`: names and dtypes of those of each draw; `data_hashes`: argument to sha256; `platform`: device kind;
+      `statistics`: names and dtypes of those of each draw; `tuning`: names, dtypes and shapes of what warm-up learns,
+      as `draws.tuning` shows it; `data_hashes`: argument to sha256; `platform`: device kind;
       `nproc`: width of XLA's pool; `settings`: anything else that changes numbers, or when the run ends;
       `particulars`: what tells in words how another target differs, and decides nothing.
     - `format`, `run_id`, `created` (ISO 8601, UTC), `versions`, `machine`: stamped by `Manifest.new`.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...core.errors import StorageError
+from ...core.tree import filled
 from .metric import METRICS
 
 FORMS = METRICS[1:]
@@ -58,15 +59,14 @@ class Choice:
 
     @staticmethod
     def stored(arrays: Mapping[str, np.ndarray]) -> "Choice":
-        """Read the choice from stored arrays; without a form if an early version stored none."""
-        if _NAMES["form"] not in arrays:
-            return Choice("")
-        index = int(arrays[_NAMES["form"]])
-        if index >= len(FORMS):
-            raise StorageError(f"the stored form of a metric, {index}, is none that accord knows.")
+        """Read the choice from the result of `arrays`, among others. **Raises** `StorageError` for other arrays."""
+        found = filled(Choice().arrays(), arrays)
+        index = int(found[_NAMES["form"]])
+        if not -1 <= index < len(FORMS):
+            raise StorageError(f"the stored form of a metric, {index}, is none that accord knows")
         form = FORMS[index] if index >= 0 else "initial"
-        gain, remainder = (float(arrays.get(_NAMES[name], np.nan)) for name in ("gain", "remainder"))
-        return Choice(form, np.asarray(arrays[_NAMES["divergences"]]), gain, remainder)
+        gain, remainder = (float(found[_NAMES[name]]) for name in ("gain", "remainder"))
+        return Choice(form, found[_NAMES["divergences"]], gain, remainder)
 
 
 def reason(choice: Choice, asked: str) -> str:

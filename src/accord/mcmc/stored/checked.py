@@ -3,7 +3,7 @@
 The store vouches for bytes, and for the form of manifest and records; not that accord wrote them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,12 @@ from ...runs.stored.checked import built_from
 from ...storage import Segment, kinds_of
 from ..endings import PHASES
 from ..statistics import stored_stats
+from ..tuning import Column
 
 _SCALAR = ()
 # By name in the state at the end of a segment: kinds of dtype, and shape, where a letter stands for a length.
 _NEEDED = {
     "state.draw": ("iu", _SCALAR),
-    "state.learnt.step_size": ("f", _SCALAR),
-    "metric.scale": ("f", ("dim",)),
-    "metric.factor": ("f", ("dim", "rank")),
-    "metric.stretch": ("f", ("rank",)),
     "num_gradients": ("iu", _SCALAR),
     "piece_gradients": ("iu", _SCALAR),
     "is_given_up": ("b", _SCALAR),
@@ -36,20 +33,13 @@ _NEEDED = {
     "tally.kept.draw": ("iu", ("kept",)),
     "tally.kept.kind": ("iu", ("kept",)),
     "tally.kept.phase": ("iu", ("kept",)),
-}
-# Not every adaptation has these.
-_OPTIONAL = {
-    "state.learnt.log_length": ("f", _SCALAR),
-    "metric_choice.form": ("iu", _SCALAR),
-    "metric_choice.divergences": ("f", (3,)),
-    "metric_choice.gain": ("f", _SCALAR),
     "target.at_fixed_points": ("f", (3, 2)),
 }
 
 
 def check_layout(manifest: Mapping[str, Any]) -> None:
-    """Raise `StorageError` unless a manifest describes the sites and statistics of its draws."""
-    for name, what in (("layout", "sites"), ("statistics", "statistics")):
+    """Raise `StorageError` unless a manifest describes the sites, the statistics and the tuning of its draws."""
+    for name, what in (("layout", "sites"), ("statistics", "statistics"), ("tuning", "tuning")):
         if name not in manifest:
             raise StorageError(
                 f"manifest.json lacks {name!r}, which describes the {what} of the draws: no run of this version of "
@@ -76,15 +66,22 @@ def check_settings(manifest: Mapping[str, Any]) -> None:
         )
 
 
-def check_end(segment: Segment, dim: int) -> None:
-    """Raise `StorageError` unless the state at the end of a segment is one of a chain in `dim` dimensions."""
+def check_end(segment: Segment, dim: int, columns: Sequence[Column]) -> None:
+    """Raise `StorageError` unless the state at the end of a segment is one of a chain in `dim` dimensions.
+
+    `columns`: what is shown of its warm-up.
+    """
     found, lengths = kinds_of(segment.end_state), {"dim": dim}
     where = f"chain {segment.chain}: the state after {segment.phase} draw {segment.stop}"
-    for name, (kinds, shape) in {**_NEEDED, **_OPTIONAL}.items():
+    for column in columns:
+        if column.stored_name not in found or not column.is_stored_as(*found[column.stored_name]):
+            raise StorageError(
+                f"{where} has no {column.stored_name!r} of dtype {column.dtype} and shape {column.shape}, which "
+                "manifest.json names. It was not written by a run of accord."
+            )
+    for name, (kinds, shape) in _NEEDED.items():
         if name not in found:
-            if name in _NEEDED:
-                raise StorageError(f"{where} has no {name!r}. It was not written by a run of accord.")
-            continue
+            raise StorageError(f"{where} has no {name!r}. It was not written by a run of accord.")
         dtype, given = found[name]
         is_right = dtype.kind in kinds and len(given) == len(shape)
         for length, size in zip(shape, given, strict=False):

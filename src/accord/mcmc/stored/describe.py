@@ -33,6 +33,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
         {
             "phases": list(PHASES),
             "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
+            "tuning": [asdict(each) for each in plan.tuning_columns],
             "statistics": [asdict(each) for each in stored_stats(plan.kernel.stats)],
             "seed": plan.seed,
             "lanes": plan.lanes,

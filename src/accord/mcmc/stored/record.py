@@ -20,7 +20,7 @@ from ..draws import Draws
 from ..endings import KINDS, PHASES, Tally
 from ..statistics import PARTS
 from ..stretch import WORK
-from ..tuning import tuning_of
+from ..tuning import stored_columns, tuning_of
 from .checked import check_end, check_layout, check_work
 from .damage import OF_PARTS, damaged
 
@@ -50,13 +50,14 @@ def assemble(
     # Chains may have gone on beyond the draw at which a stopping rule held.
     segments = {chain: first_draws(each, num_draws) for chain, each in segments.items()}
     layout: dict[str, Any] = manifest["layout"]
+    columns = stored_columns(manifest)
     position = ("position", (layout["dim"],), manifest["precision"])
     parts = list(segments.values())
     for chain in parts:
         for each in chain:
             check_work(each)
         for each in chain[-1:]:
-            check_end(each, layout["dim"])
+            check_end(each, layout["dim"], columns)
     counts = [sum(len(each) for each in chain if each.phase == "sample") for chain in parts]
     complete = all(count >= num_draws for count in counts) and not run.problems and not failed
     return Draws(
@@ -65,7 +66,7 @@ def assemble(
         notices=tuple(notice_of(each) for each in records.get("notices") or ()),
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
-        tuning=tuning_of(parts, layout["dim"], manifest["sampler"], manifest["warmup"]),
+        tuning=tuning_of(parts, columns, manifest["warmup"]),
         warmup=_joined(run, parts, "warmup", {"position": position, **_stats(manifest, parts, "warmup")}),
         complete=complete and not is_ruled(run),
         chains=chains,
@@ -109,13 +110,13 @@ def judge(
         dims=draws.dims,
         coords=draws.coords,
         max_tree_depth=sampler.get("max_tree_depth"),
-        target_accept=float(np.nanmax(draws.tuning["target_accept"], initial=0)) or None,
+        target_accept=_target_accept(draws.tuning),
         complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
         requested=draws.requested,
         counts=draws.counts,
         num_made=num_made,
-        num_warmup=manifest["warmup"],
-        step_size=draws.tuning["step_size"],
+        num_warmup=manifest["warmup"] if manifest["tuning"] else None,
+        step_size=_step_size(draws.tuning),
         warmups=draws.tuning["num_warmup"],
         is_settled=draws.tuning["is_settled"],
         latents=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "latent"],
@@ -125,6 +126,19 @@ def judge(
         scaled_by=scaled_by,
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
+
+
+def _target_accept(tuning: Mapping[str, np.ndarray]) -> float | None:
+    """Return the largest acceptance that a chain aims at; None without one."""
+    found = tuning.get("target_accept", np.empty(()))
+    is_one_each = found.ndim == 1 and found.dtype == np.float64
+    return float(np.nanmax(found, initial=0)) or None if is_one_each else None
+
+
+def _step_size(tuning: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return step sizes by chain in units in which 1 is usual; None for those in others, without a metric."""
+    found = tuning.get("step_size", np.empty(()))
+    return found if found.ndim == 1 and "inverse_mass" in tuning else None
 
 
 def _stats(

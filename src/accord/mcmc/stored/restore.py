@@ -1,14 +1,12 @@
 """Restore chains from a store, so that they continue as if uninterrupted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import jax
 import numpy as np
 
-from ...adaptation.base import Fitted
-from ...adaptation.metric import Choice
 from ...core.errors import StorageError
 from ...core.stats import Stat
+from ...core.tree import filled
 from ...runs.units import AbstractUnits
 from ...storage import AbstractRun, Segment
 from ..chain import Chain
@@ -16,9 +14,9 @@ from ..endings import Tally
 from ..group import Group, NotBegun
 from ..plan import Plan
 from ..statistics import rows_from, stored_stats
-from ..stretch import GRADIENTS, IS_SETTLED, WARMUP, flatten
+from ..stretch import FITTED, GRADIENTS, IS_SETTLED, STATE, WARMUP
 
-_KERNEL = "state.kernel."
+_KERNEL = "kernel."
 
 
 def restore(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> list[AbstractUnits]:
@@ -64,28 +62,22 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
         last = segments[-1] if segments else None
     if last is None:
         return chain
-    template = {"state": chain.state, "metric": chain.fitted.metric}
-    leaves, structure = jax.tree.flatten(template)
-    names = list(flatten(template))
+    state, fitted = (_beginning(last.end_state, beginning) for beginning in (STATE, FITTED))
     # A fresh trajectory begins at the point, whatever else the kernel of another version kept of the last one.
-    is_fresh = bool(np.all(last.end_state.get(f"{_KERNEL}is_fresh", False)))
-    values = []
-    for name, leaf in zip(names, leaves, strict=True):
-        stored = last.end_state.get(name)
-        is_right = stored is not None and (stored.shape, stored.dtype) == (
-            np.shape(leaf),
-            np.asarray(leaf).dtype,
-        )
-        is_forgotten = is_fresh and name.startswith(_KERNEL) and not name.startswith(f"{_KERNEL}point.")
-        if not is_right and not is_forgotten:
-            raise StorageError(
-                f"chain {number}: the stored state has no {name!r} of shape {np.shape(leaf)}. Another version of "
-                "accord wrote it (see 'versions' in manifest.json), and can resume it; infer.load reads its draws here."
-            )
-        values.append(stored if is_right else leaf)
-    tree = jax.tree.unflatten(structure, values)
-    chain.state, chain.is_started = tree["state"], True
-    chain.fitted = Fitted(tree["metric"], Choice.stored(last.end_state))
+    is_fresh = bool(np.all(state.get(f"{_KERNEL}is_fresh", False)))
+
+    def is_needed(path: str) -> bool:
+        return not is_fresh or not path.startswith(_KERNEL) or path.startswith(f"{_KERNEL}point.")
+
+    try:
+        chain.state = filled(chain.state, state, is_needed)
+        chain.fitted = plan.adaptation.restored(fitted, plan.dim, plan.dtype)
+    except StorageError as error:
+        raise StorageError(
+            f"chain {number}: the stored state cannot be taken up: {error}. Another version of accord or of the "
+            "sampler wrote it (see 'versions' in manifest.json), and can resume it; infer.load reads its draws here."
+        ) from error
+    chain.is_started = True
     chain.num_gradients = int(last.end_state[GRADIENTS])
     chain.tally = Tally.stored(number, last.end_state)
     chain.num_warmup = int(last.end_state[WARMUP])
@@ -95,6 +87,11 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
     if chain.draw < chain.num_warmup:
         chain.window = [_rows(segment, plan.kernel.stats) for segment in segments or run.segments(number)]
     return chain
+
+
+def _beginning(arrays: Mapping[str, np.ndarray], beginning: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(beginning): arrays[name] for name in arrays if name.startswith(beginning)}
 
 
 def _draw(segment: Segment | None) -> int:

@@ -9,7 +9,7 @@ from ..evidence import Evidence
 from .words import chain_list
 
 FEW_DRAWS = 100  # per chain
-SHORT_WARMUP = 50  # draws; below this the metric is never learnt
+SHORT_WARMUP = 50  # draws; below this samplers learn little
 
 
 def incomplete(run: Evidence) -> Iterator[Notice]:
@@ -64,7 +64,7 @@ def short_warmup(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "info",
             "short_warmup",
-            f"A warm-up of {run.num_warmup} draws is too short to learn the step size and the metric of the posterior.",
+            f"A warm-up of {run.num_warmup} draws is too short to tune the sampler to the posterior.",
             f"Leave warmup at its default, or take at least {SHORT_WARMUP}.",
         )
 

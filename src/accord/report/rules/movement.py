@@ -41,9 +41,7 @@ def constant_chains(run: Evidence) -> Iterator[Notice]:
         message = f"{where} did not move in {share}, such as {run.label(*stuck[0])}."
     else:
         return
-    remedy = (
-        "Look at their step size and acceptance rate in `draws.stats`, and at the model at that position."
-    )
+    remedy = f"Look at {_how_they_move(run)}, and at the model at that position."
     yield Notice("error", "constant_chains", message, remedy)
 
 
@@ -55,8 +53,8 @@ def slow_chains(run: Evidence) -> Iterator[Notice]:
     for _, _, draws in run.picked():
         still &= (draws[:, 1:] == draws[:, :-1]).all(axis=2)
     shares = still.mean(axis=1)
-    # A random walk refuses most proposals at its best.
-    usual = max(STILL_SHARE, 1 - 0.5 * (run.target_accept or 1.0))
+    # A random walk refuses most proposals at its best, and nothing says what is usual for a kernel without a target.
+    usual = STUCK_SHARE if run.target_accept is None else max(STILL_SHARE, 1 - 0.5 * run.target_accept)
     slow = np.flatnonzero((shares > usual) & (shares < 1))
     if slow.size:
         worst = shares[slow].max()
@@ -64,8 +62,7 @@ def slow_chains(run: Evidence) -> Iterator[Notice]:
             "error" if worst > STUCK_SHARE else "warning",
             "slow_chains",
             f"{chain_list(run, slow)} stayed in place for up to {percent(worst)} of the draws.",
-            "Look at their step size and acceptance rate in `draws.stats`; reparameterise a narrow part of the "
-            "posterior, or use float64.",
+            f"Look at {_how_they_move(run)}; reparameterise a narrow part of the posterior, or use float64.",
         )
 
 
@@ -131,6 +128,16 @@ def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
             f"{funnel}." if funnel else f"Reparameterise {on} (a non-centred form), or take more draws.",
             (name,) if most else (),
         )
+
+
+def _how_they_move(run: Evidence) -> str:
+    """Return where the draws say how chains move."""
+    has_step = run.step_size is not None or "step_size" in run.stats
+    return (
+        "their step size and acceptance rate in `draws.stats`"
+        if has_step
+        else "`draws.stats` and `draws.tuning`"
+    )
 
 
 def _is_whole(draws: np.ndarray) -> np.ndarray:
