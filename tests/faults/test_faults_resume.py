@@ -271,7 +271,7 @@ def test_every_difference_is_named_at_once(stored, monkeypatch):
 def test_a_target_with_another_constant_is_refused_by_its_log_density(tmp_path, holds_numbers, words):
     """The same name, sites and data: only its values tell it from the one that was stored.
 
-    A folder of an early version does not hold the numbers in the code; it takes none from a target that is refused.
+    A folder that has lost its record of the numbers in the code takes none from a target that is refused.
     """
     folder = tmp_path / "run"
     run = RUN | dict(draws=50, warmup=50)

@@ -81,7 +81,6 @@ def take_up(
     for last in lasts.values():
         if last is not None:
             check_end(last, stored["layout"]["dim"], columns)
-    stored_fingerprint(run)  # raises without one
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     kernel = sampler or _kernel(stored["sampler"])

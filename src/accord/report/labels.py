@@ -30,12 +30,6 @@ def default_labels(size: int) -> Written:
     return {"count": size} if size > _MOST_LISTED else list(range(size))
 
 
-def shortened(labels: Written) -> Written:
-    """Return labels as `written` has them, of a run that may have been stored when it listed all labels."""
-    is_listed = isinstance(labels, list) and len(labels) > _MOST_LISTED
-    return default_labels(len(labels)) if is_listed and are_default(labels) else labels
-
-
 def are_default(labels: Written) -> bool:
     """Return whether these labels of JSON are 0, 1, ..."""
     return "count" in labels if isinstance(labels, dict) else labels == list(range(len(labels)))

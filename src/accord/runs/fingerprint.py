@@ -35,25 +35,11 @@ def stored_fingerprint(run: AbstractRun) -> np.ndarray | None:
     """Return the fingerprint of the target of a stored run, shape `(3, 2)`; None before its first draw.
 
     Every segment has it too, so that a record that is lost, damaged or replaced does not let another target in.
-
-    **Raises** `StorageError` if there are draws and no fingerprint, as in a run of an early version without its record.
     """
     lasts = (run.last(chain) for chain in run.manifest.chains)
     last = next((each for each in lasts if each is not None), None)
-    if last is not None and STORED in last.end_state:
-        return np.asarray(last.end_state[STORED], float)
-    record: Any = run.records.get(RECORD)
-    if record is not None:
-        return np.asarray(record, float)
-    if last is None:
-        return None
-    what = run.damaged_records.get(RECORD, f"record-{RECORD}.json is not there.").removesuffix(
-        " It is left out."
-    )
-    raise StorageError(
-        f"{what} Without it nothing tells whether the model is that of the run, which therefore cannot be resumed. "
-        f"infer.load reads its draws. Put back record-{RECORD}.json from a copy, or start a new run in another folder."
-    )
+    stored: Any = run.records.get(RECORD) if last is None else last.end_state[STORED]
+    return None if stored is None else np.asarray(stored, float)
 
 
 def keep_fingerprint(run: AbstractRun, fingerprint: np.ndarray) -> None:

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..density import LogDensity
-from ..report.labels import shortened
 from ..storage import Manifest
 
 FIELD = "particulars"
@@ -33,26 +32,20 @@ def particulars(density: LogDensity) -> dict[str, Any]:
 
 
 def differences(stored: Manifest, here: Manifest) -> list[str]:
-    """Describe how two targets differ: arguments and sites in words if particulars were stored, else by field."""
+    """Describe how two targets differ: arguments and sites in words, and the rest by field."""
     ignored = [FIELD, "format", "run_id", "created", "versions", "machine"]
-    if FIELD not in stored:  # stored before they were kept
-        return stored.differences(here, tuple(ignored))
     of_data = _of_arguments(stored, here)
     of_sites = _of_sites(stored, here)
     if of_data:
         ignored.append("data_hashes")
     if of_sites:
         ignored += ["layout", "target"]
-    elif "layout" in stored and "layout" in here and _as_now(stored["layout"]) == _as_now(here["layout"]):
-        ignored.append("layout")
     return [*of_data, *of_sites, *stored.differences(here, tuple(ignored))]
 
 
 def of_code(stored: Mapping[str, Any], density: LogDensity) -> str:
     """Return a sentence about possible causes if the log density differs but arguments and sites do not."""
-    kept, found = stored.get(FIELD, {}).get("fixed"), _fixed(density)
-    if kept is None:
-        return ""
+    kept, found = stored[FIELD]["fixed"], _fixed(density)
     changed = [
         f"argument {name!r} was {kept.get(name, 'not given')} and is {found.get(name, 'not given')}"
         for name in sorted({*kept, *found})
@@ -142,18 +135,9 @@ def _of_sites(stored: Manifest, here: Manifest) -> list[str]:
             found.append(
                 f"site {name!r} had the distribution {laws[0].get(name)} and has {laws[1].get(name)}"
             )
-    coords = _coords(before), _coords(now)
+    coords = before.get("coords", {}), now.get("coords", {})
     changed = [dim for dim in coords[0] if dim in coords[1] and coords[0][dim] != coords[1][dim]]
     return [*found, *(f"the labels of {dim!r} are others" for dim in changed if not found)]
-
-
-def _as_now(layout: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a layout with its labels as they are written now."""
-    return {**layout, "coords": _coords(layout)}
-
-
-def _coords(layout: Mapping[str, Any]) -> dict[str, Any]:
-    return {dim: shortened(labels) for dim, labels in (layout.get("coords") or {}).items()}
 
 
 def _kind(one: Mapping[str, Any]) -> str:

@@ -66,7 +66,7 @@ class Target:
             self._is_complete = True
 
     def _keep_constants(self) -> None:
-        """Store the numbers in the code of a new run, or of one from before they were kept.
+        """Store the numbers in the code, unless the run has them.
 
         Only once its log density has shown that it is the target of the run. Raises where nothing can be stored.
         """

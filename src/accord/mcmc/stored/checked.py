@@ -60,6 +60,10 @@ def check_layout(manifest: Mapping[str, Any]) -> None:
 def check_settings(manifest: Mapping[str, Any]) -> None:
     """Raise `StorageError` unless a manifest has the settings that a run needs to go on."""
     check_layout(manifest)
+    if "particulars" not in manifest:
+        raise StorageError(
+            "manifest.json lacks 'particulars', which describe the model of the run. infer.load reads its draws."
+        )
     if "shard" not in manifest.get("settings", {}):
         raise StorageError(
             "manifest.json lacks 'settings.shard', and such a run cannot be resumed. infer.load reads its draws."

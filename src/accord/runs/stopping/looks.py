@@ -22,7 +22,7 @@ def first_look(num_chains: int) -> int:
 
 
 def stored_first_look(settings: Mapping[str, Any]) -> int:
-    """Return the first check of a stored run, from its manifest; 100 for runs of early versions."""
+    """Return the first check of a stored run, from its manifest; 100 where that names none."""
     return settings.get("first_look", FIRST)
 
 
