@@ -11,7 +11,7 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.core.errors import OptionError, StorageError
+from accord.core.errors import AccordError, OptionError, StorageError
 from accord.mcmc.draws import Draws
 from accord.runs.stopping.base import AbstractLeaf, Finding, Sight
 
@@ -127,3 +127,49 @@ def test_one_that_cannot_be_described_is_refused_before_anything_is_drawn(fields
 def test_a_run_that_it_cannot_judge_is_refused() -> None:
     with pytest.raises(OptionError, match="none to agree with"):
         infer.sample(MODEL, until=RULE, **(OPTIONS | dict(chains=1)))
+
+
+@dataclass(frozen=True)
+class Broken(Agree):
+    """A rule that raises once a chain has so many draws, unless it is mended; a store tells no difference."""
+
+    draws: int = 150
+    is_mended: bool = False
+
+    def judge(self, sight: Sight) -> Finding:
+        if not self.is_mended and sight.draws.shape("mean")[1] >= self.draws:
+            raise ZeroDivisionError("no spread")
+        return Finding(repr(self), False, "not yet")
+
+    def described(self) -> dict[str, Any]:
+        return {"rule": "Broken"}
+
+
+@pytest.mark.parametrize("executor", [infer.Serial(), infer.Threads(2)], ids=repr)
+@pytest.mark.parametrize("draws", [150, 1000])
+def test_one_that_raises_ends_the_run_and_keeps_its_draws(executor: Any, draws: int, tmp_path: Any) -> None:
+    rule, path = Broken(0.1, draws) & infer.ESS(10**6), tmp_path / "run"
+    found = infer.sample(MODEL, until=rule, executor=executor, store=infer.RunFolder(path), **OPTIONS)
+    notice = next(each for each in found.notices if each.code == "rule_failed")
+    assert notice.severity == "error"
+    for words in ("Broken(tolerance=0.1", "ZeroDivisionError: no spread", "test_own_rule.py:"):
+        assert words in notice.message
+    assert not found.complete and 100 <= found.num_draws <= 1000
+    whole = infer.sample(MODEL, **OPTIONS)
+    np.testing.assert_array_equal(found["mean"], whole["mean"][:, : found.num_draws])
+    loaded = infer.load(path)
+    assert loaded.num_draws == found.num_draws and "rule_failed" in [each.code for each in loaded.notices]
+    if found.num_draws >= draws:
+        with pytest.raises(AccordError, match=r"Broken.*ZeroDivisionError: no spread"):
+            infer.resume(path, MODEL, until=rule, quiet=True)
+    mended = infer.resume(path, MODEL, until=Broken(0.1, is_mended=True) & infer.ESS(10**6), quiet=True)
+    np.testing.assert_array_equal(mended["mean"], whole["mean"])
+
+
+def test_one_that_returns_no_finding_is_named() -> None:
+    class Silent(Agree):
+        def judge(self, sight: Sight) -> Any:
+            return True
+
+    found = infer.sample(MODEL, until=Silent(0.1), **OPTIONS)
+    assert any("`judge` returned bool" in each.message for each in found.notices)

@@ -18,6 +18,7 @@ from .interrupts import Interrupts, patiently
 from .ledger import Ledger
 from .method import RunRequest
 from .scheduler import Scheduler
+from .stopping.failed import notice_of_failure
 from .stored.ending import LOST, lost_chains, lost_records, without
 from .stored.notices import notice_records, repaired
 from .target import Target
@@ -143,6 +144,7 @@ def _finish(order: RunRequest[R], ledger: Ledger, failures: Sequence[Failure]) -
         ledger.note(LOST, lost)
     notices = by_severity(
         (
+            *([] if ledger.rule_failed is None else [notice_of_failure(ledger.rule_failed)]),
             *map(host.tell_failure, failures),
             *host.judge(result, order.executor),
             *repaired(ledger.target.repaired),

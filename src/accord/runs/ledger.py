@@ -1,8 +1,9 @@
 """Record the results of workers: commit them, show them, and keep them in memory if the store fails."""
 
+import contextlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..storage import AbstractRun, Segment
 from .constants import Constants
 from .fingerprint import STORED, Fingerprint
 from .method import AbstractHost
+from .stopping.failed import RuleFailedError
 from .stopping.watch import Watch
 from .stored.ending import LOST, STOPPING, lost_chains, lost_records, stored_losses
 from .target import Target
@@ -28,7 +30,7 @@ class Ledger:
     - `timings`: seconds by phase. `began`, by `time.perf_counter`.
     - `spilled`: segments that the store could not write; `refused`: the reason.
     - `given_up`: units that the host gave up.
-    - `watch`: checks the stopping rule, if there is one.
+    - `watch`: checks the stopping rule, if there is one; `rule_failed`: what that raised, which ends the run.
     """
 
     host: AbstractHost[Any]
@@ -42,6 +44,7 @@ class Ledger:
     refused: StorageError | None = None
     given_up: list[Failure] = field(default_factory=list)
     watch: Watch | None = None
+    rule_failed: RuleFailedError | None = None
     enough: threading.Event = field(default_factory=threading.Event)
     _begins: dict[int, float] = field(default_factory=dict)
     _ends: dict[tuple[int, str], float] = field(default_factory=dict)
@@ -75,14 +78,17 @@ class Ledger:
 
         **Raises** what the host raises for news that now belong to the run.
         """
-        if self.watch is not None and self.watch.look(self._lost(failures)):
-            self._take_verdict(self.watch)
+        if self.watch is not None and self.rule_failed is None:
+            with self._keeping_failure():
+                if self.watch.look(self._lost(failures)):
+                    self._take_verdict(self.watch)
 
     def settle(self, failures: Sequence[Failure]) -> None:
         """Check the stopping rule on all draws, after the last task. **Raises** as `look`."""
         if self.watch is not None:
             before = self.watch.stopping
-            self.watch.settle(self._lost(failures), self.stop.is_set)
+            with self._keeping_failure():
+                self.watch.settle(self._lost(failures), self.stop.is_set)
             if self.watch.stopping is not before:
                 self._take_verdict(self.watch)
             self.timings["looks"] = self.watch.seconds
@@ -104,6 +110,15 @@ class Ledger:
                 self.run.record(name, value)
             except StorageError as error:
                 self.refused = error
+
+    @contextlib.contextmanager
+    def _keeping_failure(self) -> Iterator[None]:
+        """End the run where its rule fails: what has been drawn is kept."""
+        try:
+            yield
+        except RuleFailedError as error:
+            self.rule_failed = error
+            self.stop.set()
 
     @property
     def _num_sure(self) -> int | None:

@@ -119,4 +119,4 @@ class AbstractLeaf(AbstractRule):
 
     @abc.abstractmethod
     def judge(self, sight: Sight) -> Finding:
-        """Judge the draws of `sight`, by a pure function of them; what it raises ends the run."""
+        """Judge the draws of `sight`, by a pure function of them; where it raises, the run ends with its draws."""

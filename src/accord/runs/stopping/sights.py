@@ -11,6 +11,7 @@ from ...report.evidence import quotas
 from ...report.labels import read_written, scalar_labels
 from ...storage import AbstractRun, Joined, Segment
 from .base import AbstractLeaf, AbstractRule, Finding, Sight
+from .failed import RuleFailedError
 from .stopping import Look
 
 GIVEN_UP = "is_given_up"
@@ -53,6 +54,8 @@ def judge(
     Most looks find that more is needed, so they are made short: some scalars of each site, about `num_numbers` numbers,
     and the worst of `earlier` looks are judged first, and the others where those do not decide; at the last look all,
     so as to say how far the run came. What is found depends on the draws alone.
+
+    **Raises** `RuleFailedError` for what a rule raises.
     """
     made = {chain: first_draws(run.segments(chain), num_draws) for chain in run.manifest.chains}
     kept = {chain: segments for chain, segments in made.items() if _counts(segments, num_draws)}
@@ -62,17 +65,30 @@ def judge(
     found: dict[AbstractLeaf, Finding] = {}
     if not (is_last or is_small):
         # One that does not hold for some scalars does not for all.
-        found = {leaf: leaf.judge(replace(whole, some=some)) for leaf in rule.leaves}
+        found = {leaf: _finding(leaf, replace(whole, some=some)) for leaf in rule.leaves}
     holds = dict.fromkeys((leaf for leaf in found if not found[leaf].holds), False)
     sight = whole if is_last or is_small else replace(whole, is_brief=True)
     for leaf in rule.leaves:
         if leaf not in holds and (is_last or is_small or _is_open(rule, holds)):
-            found[leaf] = leaf.judge(sight)
+            found[leaf] = _finding(leaf, sight)
             holds[leaf] = bool(found[leaf].holds)
     # What was left out could not have changed it.
     is_met = rule.is_met({leaf: holds.get(leaf, False) for leaf in rule.leaves})
     findings = tuple(replace(found[leaf], holds=holds.get(leaf)) for leaf in rule.leaves)
     return is_met, tuple(kept), Look(num_draws, findings)
+
+
+def _finding(leaf: AbstractLeaf, sight: Sight) -> Finding:
+    """Return the finding of an elementary rule, which may be a user's own."""
+    try:
+        found = leaf.judge(sight)
+        if not isinstance(found, Finding):
+            raise TypeError(f"`judge` returned {type(found).__name__}, and must return a Finding")
+    except StorageError:  # of draws that cannot be read
+        raise
+    except Exception as error:
+        raise RuleFailedError(leaf, error) from error
+    return found
 
 
 def _counts(segments: Sequence[Segment], num_draws: int) -> bool:

@@ -62,7 +62,7 @@ class Watch:
     def look(self, lost: Collection[int]) -> bool:
         """Check the rule as far as possible without a long wait; `lost` are chains that make no more draws.
 
-        Returns whether more is known than before.
+        Returns whether more is known than before. **Raises** `RuleFailedError` for what the rule raises.
         """
         before = self.stopping
         while not self.is_decided and self._is_ready(lost):
@@ -76,17 +76,19 @@ class Watch:
         return self.stopping is not before
 
     def settle(self, lost: Collection[int], is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Judge all draws, after the last one was made."""
+        """Judge all draws, after the last one was made. **Raises** `RuleFailedError` as `look`."""
         if self.stopping.is_by_clock:
             stored = {chain: self._run.stored(chain)["sample"] for chain in self._run.manifest.chains}
             counted = tuple(chain for chain in stored if chain not in lost)
             self.stopping = replace(
                 self.stopping, draws=min((stored[each] for each in counted), default=0), chains=counted
             )
-        while not self.is_decided and self._is_ready(lost) and not is_stopped():
-            self._take(self._judge(self._left[0]) if self._judged is None else self._judged.result())
-        if self._pool is not None:
-            self._pool.close()
+        try:
+            while not self.is_decided and self._is_ready(lost) and not is_stopped():
+                self._take(self._judge(self._left[0]) if self._judged is None else self._judged.result())
+        finally:
+            if self._pool is not None:
+                self._pool.close()
 
     def _is_ready(self, lost: Collection[int]) -> bool:
         if not self._left:
