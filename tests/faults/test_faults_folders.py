@@ -288,7 +288,6 @@ FORGED = {
     "a step size for each dimension": end_with("tuning.step_size", np.ones(4)),
     "a metric of other dimensions": end_with("tuning.inverse_mass", np.ones(7)),
     "a reason in numbers": end_with("tuning.metric_reason", np.ones(7)),
-    "an unknown alphabet": end_with("tuning.metric_reason", np.array([255], np.uint8)),
     "no gradients": end_with("piece_gradients", None),
     "gradients in fractions": end_with("piece_gradients", np.array(0.5)),
     "a tally of other kinds": end_with("tally.counts", np.zeros((3, 3), int)),
@@ -436,6 +435,12 @@ def test_some_values_at_some_keys_are_read_or_refused(whole, tmp_path, name):
 def test_any_value_at_any_key_is_read_or_refused(whole, tmp_path, name):
     cases = cases_of(whole, name)
     print(f"{name}: {len(cases)} folders: {json.dumps(attack(whole, tmp_path, name, cases))}")
+
+
+def test_a_tuning_in_an_unknown_alphabet_is_not_read(whole, tmp_path):
+    change = end_with("tuning.metric_reason", np.array([255], np.uint8))
+    with pytest.raises(StorageError, match="'metric_reason' is no text"):
+        infer.load(forge(whole[0], tmp_path / "run", change=change))
 
 
 def test_a_tuning_that_no_run_has_is_refused(whole, tmp_path):
