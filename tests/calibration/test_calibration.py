@@ -22,10 +22,11 @@ from losing import Losing
 import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, infer
-from accord.calibration import simulations
+from accord.calibration import carry_out, simulations
 from accord.calibration.calibration import Calibration, Trial
 from accord.calibration.findings import findings
 from accord.calibration.ranks import rank, share_below
+from accord.calibration.stored import describe
 from accord.calibration.uniformity import Uniformity, holm, shape_of
 from accord.core.errors import InitializationError, ModelError, OptionError, SiteError
 from accord.core.notice import Notice
@@ -250,13 +251,17 @@ def test_a_second_interrupt_returns_what_is_done_too(first, monkeypatch):
         call()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulations, "patiently", pressed_twice)
+    monkeypatch.setattr(carry_out, "patiently", pressed_twice)
     found = infer.calibrate(conjugate(), simulations=60, **SHORT)
     np.testing.assert_array_equal(found.ranks["mu"], first.ranks["mu"][:2])
 
 
+def simulating(options):
+    return simulations.Simulating(conjugate(), infer.NUTS(), options, 0, "float64", infer.Serial())
+
+
 def test_a_simulation_may_take_as_long_as_it_takes():
-    method = simulations.Simulating(conjugate(), infer.NUTS(), {}, 0, "float64", infer.Serial())
+    method = simulating({})
     assert method.pace.patience == method.pace.patience_at_first == np.inf
 
 
@@ -386,7 +391,8 @@ def test_p_values_are_adjusted_by_holm():
 
 
 def test_what_is_known_of_the_runs_is_said():
-    layout = LogDensity.from_model(bounded(np.ones(()))).layout
+    options = dict(draws=10, warmup=100, thinning=5)
+    manifest = describe(LogDensity.from_model(bounded(np.ones(()))), simulating(options), {}, 22)
     bad = (Notice("error", "constant_chains", "It did not move.", "Look."),)
     diverged = (Notice("warning", "divergences", "Some.", "Look."),)
     trials = [
@@ -399,7 +405,7 @@ def test_what_is_known_of_the_runs_is_said():
         )
         for number in range(22)
     ]
-    found = Calibration.of("bounded", layout, trials, 22, 11, 5)
+    found = Calibration.of(manifest, trials)
     failed, diverging, dependent = findings(found, trials)
     assert "1 of 22 simulations" in failed.message and "3 (constant_chains)" in failed.message
     assert "no ranks" not in failed.message and "seed=103" in failed.remedy

@@ -1,6 +1,7 @@
 """Run the commands as a user would, and read what they print."""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.cli import examples
+from accord.cli.running import bind
 from accord.cli.source import import_model
 from accord.core.errors import OptionError
 
@@ -239,6 +241,21 @@ def test_resume_raises_where_the_run_was_to_raise(folder, accord):
     status, out, err = accord("resume", "run", "rare.py", "--quiet")
     assert (status, out) == (2, "")
     assert err.startswith(f"error: chain 0, draw {first} of sample: a log density that is not finite.")
+
+
+def test_a_calibration_is_printed_and_resumed_but_has_no_draws(folder, accord):
+    with import_model("one.py") as function:
+        model = bind(function, Path("data.json"))
+        options = dict(simulations=3, draws=10, warmup=50, thinning=1, quiet=True)
+        infer.calibrate(model, store=infer.RunFolder("run"), **options)
+    shutil.rmtree("run/chain-0001")
+    status, out, err = accord("summary", "run")
+    assert status == 1 and "in 2 of 3 simulations" in out and "the calibration has failed (incomplete)" in err
+    status, out, _ = accord("resume", "run", "one.py", "--data", "data.json")
+    assert status == 0 and "in 3 of 3 simulations" in out and "calibration = infer.load('run')" in out
+    for command in (("predict", "run", "one.py", "--data", "data.json"), ("summary", "run", "--json")):
+        status, _, err = accord(*command)
+        assert status == 2 and "run holds a calibration of the model 'slope', and no draws" in err
 
 
 def test_a_finished_run_is_resumed_by_printing_it(folder, accord):

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -102,7 +103,7 @@ class DatabaseRun(AbstractRun):
 
     def stored(self, chain: int) -> dict[Phase, int]:
         rows = self.do("SELECT phase, max(stop) FROM segments WHERE chain = ? GROUP BY phase", chain)
-        return {"warmup": 0, "sample": 0} | dict(rows)
+        return dict.fromkeys(self.manifest.phases, 0) | dict(rows)
 
     def cut(self, chain: int, num_draws: int) -> None:
         self.do("DELETE FROM segments WHERE chain = ? AND phase = 'sample' AND stop > ?", chain, num_draws)
@@ -204,6 +205,25 @@ def test_a_rule_ends_it_and_what_is_beyond_is_cut(drawn: Draws, store: Database)
     assert found["mean"].shape[1] < 2000
     count = min(found["mean"].shape[1], 400)
     np.testing.assert_array_equal(found["mean"][:, :count], drawn["mean"][:, :count])
+
+
+def test_an_interrupted_calibration_goes_on(store: Database, monkeypatch: Any) -> None:
+    options: dict[str, Any] = dict(simulations=5, draws=10, warmup=50, thinning=1, progress=False, quiet=True)
+    whole = infer.calibrate(MODEL, **options)
+
+    def press(count: int) -> None:
+        if count == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)  # it reaches the thread that waits
+
+    with monkeypatch.context() as patch, is_heard():
+        patch.setattr(DatabaseRun, "on_append", staticmethod(press))
+        first = infer.calibrate(MODEL, store=store, executor=infer.Serial(), **options)
+    assert not first.complete and first.notices[0].code == "incomplete"
+    found = infer.resume(Database(store.path), MODEL, quiet=True)
+    for name, ranks in whole.ranks.items():
+        np.testing.assert_array_equal(found.ranks[name], ranks)
+    assert str(infer.load(store)) == str(found) == str(whole)
 
 
 def test_a_second_run_is_refused(store: Database) -> None:

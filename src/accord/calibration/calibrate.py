@@ -1,23 +1,28 @@
 """Sample given many simulated data sets, and rank each truth among its draws."""
 
-import time
-from collections.abc import Sequence
-
 from ..core import keys
 from ..core.errors import ModelError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
+from ..density import cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..mcmc.samplers import check_sampler
-from ..report import AbstractProgress, tell
+from ..runs.carry_out import closed_on_error
+from ..runs.interrupts import Interrupts
 from ..runs.requests import check_kinds, default_executor, display
-from .calibration import LP, Calibration, Trial
-from .findings import findings
-from .simulations import Simulating, executors_of, run_all
+from ..runs.target import Target
+from ..storage import AbstractStore, Memory
+from .book import Book
+from .calibration import LP, Calibration
+from .carry_out import CalibrationRequest, carry_out
+from .identity import Identity
+from .simulations import Simulating, executors_of
 from .simulator import Simulator
+from .stored import describe
 
+_MOST = 2**20  # simulations, as a store has units
 _THINNING = 5  # neighbours of NUTS are then nearly independent in most posteriors
 
 
@@ -33,6 +38,7 @@ def calibrate(
     seed: int = 0,
     precision: Precision = "float64",
     executor: AbstractExecutor | None = None,
+    store: AbstractStore | None = None,
     progress: bool = True,
     quiet: bool = False,
 ) -> Calibration:
@@ -58,9 +64,12 @@ def calibrate(
       dependent ones, and which thinning would suffice.
     - `sampler`, `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`. `seed`: an integer in
       [0, 2**64).
+    - `store`: `infer.RunFolder("folder")` keeps each simulation on disk as soon as it is finished. `infer.load` reads
+      them, and `infer.resume(path, model)` runs those that are missing. None keeps them in memory.
 
-    Ctrl-C returns the finished simulations, with a notice. A notice also counts failed simulations, and gives a seed
-    that repeats one; only simulations without all their draws have no rank.
+    Ctrl-C returns the finished simulations, with a notice. A full disk stops the calibration too, with a notice. A
+    notice also counts failed simulations, and gives a seed that repeats one; only simulations without all their draws
+    have no rank.
 
     **Raises** `ModelError` for a model that observes nothing, or has a site named 'lp'; `SiteError` for a prior
     that is improper or cannot be sampled, or a factor; the error of the first simulation, if none could be run.
@@ -74,39 +83,30 @@ def calibrate(
     >>> report.ok, len(report)
     (True, 2)
     """
-    count, num_draws = positive_count("simulations", simulations), positive_count("draws", draws)
+    count = positive_count("simulations", simulations, maximum=_MOST)
+    num_draws = positive_count("draws", draws)
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
-    check_kinds(model, executor, None)
+    check_kinds(model, executor, store)
     check_sampler(sampler)
-    kept_every = _THINNING if thinning is None else positive_count("thinning", thinning)
     options = {
         "draws": num_draws,
         "warmup": None if warmup is None else positive_count("warmup", warmup, 0),
-        "thinning": kept_every,
+        "thinning": _THINNING if thinning is None else positive_count("thinning", thinning),
     }
-    simulator = Simulator.of(model, precision)
-    layout = simulator.posterior.layout
-    if any(entry.name == LP for entry in layout.entries):
-        raise ModelError(f"site {LP!r} has the name under which the log density is ranked. Rename the site.")
-    where, of_chain = executors_of(executor or default_executor())
-    method = Simulating(model, sampler, options, int(seed), precision, of_chain, simulator)
-    began, shown = time.perf_counter(), display(progress, quiet)
-    shown.start([0], {"simulation": count})
-    try:
-        trials = run_all(method, where, count, lambda done: _show(shown, done, count, began), shown.message)
-    finally:
-        shown.stop()
-    done = [trial for trial in trials if trial.ranks]
-    if trials and not done and trials[0].error is not None:
-        raise trials[0].error
-    found = Calibration.of(model.name, layout, trials, count, num_draws + 1, kept_every)
-    found = found.with_notices(findings(found, trials))
-    if not quiet:
-        tell(found.notices)
-    return found
-
-
-def _show(shown: AbstractProgress, trials: Sequence[Trial], count: int, began: float) -> None:
-    """Show all simulations as one chain of the progress display."""
-    seconds, divergences = time.perf_counter() - began, sum(trial.num_divergent for trial in trials)
-    shown.update(0, "simulation", len(trials), count, divergences=divergences, seconds=seconds)
+    with Interrupts() as interrupts:
+        with interrupts.raising():
+            simulator = Simulator.of(model, precision)
+            posterior = simulator.posterior
+            if any(entry.name == LP for entry in posterior.layout.entries):
+                raise ModelError(
+                    f"site {LP!r} has the name under which the log density is ranked. Rename the site."
+                )
+            where, of_chain = executors_of(simulator.cut(executor or default_executor()))
+            method = Simulating(model, sampler, options, int(seed), precision, of_chain, simulator)
+            shard = dict(cut_arguments(posterior, of_chain.sharding))
+            run = (store or Memory()).create(describe(posterior, method, shard, count))
+            with closed_on_error(run):
+                identity = Identity.of(simulator, method.seed)
+                book = Book(run, Target(posterior, run, {}, method.pace), identity)
+        request = CalibrationRequest(method, where, book, range(count), display(progress, quiet), quiet)
+        return carry_out(request, interrupts)

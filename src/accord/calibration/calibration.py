@@ -10,11 +10,11 @@ import numpy as np
 from ..core.errors import AccordError
 from ..core.notice import Notice
 from ..core.tracebacks import entry_points
-from ..density import Layout
-from ..report.labels import scalar_labels
+from ..report.labels import read_written, scalar_labels
 from ..report.sketch import BLOCKS, terminal_ramp
 from ..report.table import lay_out, to_dataframe
 from ..runs.units import News
+from ..storage import Manifest
 from .uniformity import Uniformity, holm, shape_of
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Calibration:
     - `shapes`: for each parameter, `"uniform"`, or the fault of its draws: `"too wide"`, `"too narrow"`, `"too high"`,
       `"too low"`.
     - `notices`: warnings about the result, most severe first.
+    - `manifest`: description of the run. `location`: its folder, or None in memory. `problems`: sentences about damaged
+      files, whose simulations are missing here.
 
     **Example**
 
@@ -81,16 +83,22 @@ class Calibration:
     labels: tuple[str, ...]
     values: dict[str, np.ndarray]
     shapes: tuple[str, ...]
+    manifest: Manifest
+    location: str | None = None
+    problems: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     @staticmethod
     def of(
-        model: str, layout: Layout, trials: Sequence[Trial], requested: int, num_ranks: int, thinning: int
+        manifest: Manifest, trials: Sequence[Trial], location: str | None = None, problems: Sequence[str] = ()
     ) -> "Calibration":
-        """Put the trials together and test each scalar."""
+        """Put the simulations of a run together and test each scalar. `location` and `problems`, of its store."""
         done = [trial for trial in trials if trial.ranks]
-        dims = {entry.name: entry.dims for entry in layout.entries}
-        sites = {entry.name: entry.shape for entry in layout.entries} | {LP: ()}
+        known = latents(manifest)
+        dims = {name: axes for name, _, axes in known}
+        sites = {name: shape for name, shape, _ in known} | {LP: ()}
+        coords = {name: read_written(labels) for name, labels in manifest["layout"]["coords"].items()}
+        num_ranks = manifest["draws"] + 1
         ranks = {
             name: np.array([trial.ranks[name] for trial in done], int).reshape(len(done), *shape)
             for name, shape in sites.items()
@@ -98,7 +106,7 @@ class Calibration:
         labels = [
             label
             for name, shape in sites.items()
-            for label in scalar_labels(name, shape, dims.get(name, ()), layout.coords)
+            for label in scalar_labels(name, shape, dims.get(name, ()), coords)
         ]
         rows = columns_of(ranks).T
         if done:
@@ -115,16 +123,19 @@ class Calibration:
             for row, adjusted in zip(rows, values["p_adjusted"], strict=True)
         )
         return Calibration(
-            model,
+            manifest["model"],
             ranks,
             num_ranks,
             tuple(trial.number for trial in done),
-            requested,
+            len(manifest.chains),
             {trial.number: trial.seed for trial in trials},
-            thinning,
+            manifest["thinning"],
             tuple(labels),
             values,
             shapes,
+            manifest=manifest,
+            location=location,
+            problems=tuple(problems),
         )
 
     def with_notices(self, notices: Sequence[Notice]) -> "Calibration":
@@ -135,6 +146,11 @@ class Calibration:
     def ok(self) -> bool:
         """Return whether every simulation succeeded, and the ranks of every parameter are uniform."""
         return all(notice.severity == "info" for notice in self.notices)
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all simulations have run; those that failed too."""
+        return len(self.seeds) == self.requested
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -177,6 +193,12 @@ class Calibration:
         return self.text(terminal_ramp())
 
     __repr__ = __str__
+
+
+def latents(manifest: Manifest) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
+    """Return name, shape and dims of the sites whose truth is ranked."""
+    sites = (site for site in manifest["layout"]["sites"] if site["kind"] == "latent")
+    return [(site["name"], tuple(site["shape"]), tuple(site["dims"])) for site in sites]
 
 
 def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:

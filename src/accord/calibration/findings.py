@@ -15,7 +15,7 @@ def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
     """Return the notices of a calibration, most severe first."""
     return by_severity(
         [
-            *_interrupted(found, trials),
+            *_incomplete(found, trials),
             *_failed(found, trials),
             *_divergent(trials),
             *_uneven(found),
@@ -24,13 +24,26 @@ def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
     )
 
 
-def _interrupted(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
-    if len(trials) < found.requested:
+def _incomplete(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
+    """A calibration that was stopped, or whose folder is damaged."""
+    num_done = f"{len(trials)} of {found.requested} simulations"
+    if found.problems:
+        num_more = len(found.problems) - 1
+        more = f" There are {num_more} more in `calibration.problems`." if num_more else ""
+        yield Notice(
+            "error",
+            "damaged",
+            f"The folder of the run is damaged, and {num_done} are whole: {found.problems[0]}{more}",
+            "`infer.resume` sets aside what is damaged, and runs again what is missing.",
+        )
+    elif not found.complete:
         yield Notice(
             "error",
             "incomplete",
-            f"The calibration stopped after {len(trials)} of {found.requested} simulations.",
-            "The finished ones are valid; run it again with the same seed for all.",
+            f"The calibration stopped after {num_done}.",
+            "The finished ones are valid; run it again with the same seed for all."
+            if found.location is None or not trials
+            else f"The finished ones are valid; infer.resume({found.location!r}, model) runs the others.",
         )
 
 

@@ -1,32 +1,27 @@
-"""Run the simulations of a calibration in the workers of an executor."""
+"""Run one simulation of a calibration in a worker: simulate, sample, and rank the truth."""
 
-import functools
 import math
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core import keys
-from ..core.errors import AccordError, OptionError, WorkerError
+from ..core.errors import AccordError, OptionError
 from ..core.pace import USUAL, Pace
 from ..core.precision import Precision
-from ..executors import AbstractExecutor, Serial, WorkerLostError
-from ..executors.pools import one_blas_thread
+from ..executors import AbstractExecutor, Serial
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.draws import Draws
 from ..mcmc.extended import attach
 from ..mcmc.prepare import prepared
 from ..report.diagnostics import ess_mean
-from ..runs.interrupts import Interrupts, patiently
+from ..runs.interrupts import Interrupts
 from ..runs.method import AbstractMethod
-from ..runs.scheduler import Scheduler
-from ..runs.units import AbstractMachine, AbstractUnits, Failure, Item
-from ..runs.workers import Workers
+from ..runs.units import AbstractMachine, AbstractUnits, Item
 from .calibration import LP, Trial
 from .ranks import rank
 from .simulator import Simulation, Simulator
@@ -152,58 +147,6 @@ class StoppedWhen(Interrupts):
         if not self._num_heard and self.is_stopped():
             self._num_heard = 1
         super().check()
-
-
-def run_all(
-    method: Simulating,
-    executor: AbstractExecutor,
-    count: int,
-    show: Callable[[Sequence[Trial]], None],
-    say: Callable[[str], None],
-) -> list[Trial]:
-    """Run `count` simulations, or as many as are finished by Ctrl-C; return them in order.
-
-    `show` is called with the finished ones whenever there are more. **Raises** the first error that is not of the data
-    of one simulation.
-    """
-    trials: list[Trial] = []
-    stop = threading.Event()
-
-    def commit(items: Iterable[Item]) -> None:
-        trials.extend(item for item in items if isinstance(item, Trial))
-        show(trials)
-
-    def look(failures: Sequence[Failure]) -> None:
-        if any(not isinstance(each.error, WorkerLostError) for each in failures):
-            stop.set()
-
-    failures: list[Failure] = []
-    heard = functools.partial(say, "Stopping: the finished simulations are returned.")
-    with Interrupts() as interrupts, one_blas_thread():
-        try:
-            with interrupts.raising():
-                workers = Workers.open(method, executor, count, lambda: None, stop.is_set)
-        except KeyboardInterrupt:
-            interrupts.forget()
-            return []
-        try:
-            scheduler = Scheduler(
-                workers.pool, workers.do, commit, say, stop, workers.task_seconds, method.pace
-            )
-            scheduler.look = look
-            failures = patiently(lambda: scheduler.run(map(Numbered, range(count))), stop, interrupts, heard)
-        except KeyboardInterrupt:
-            pass  # pressed again: what is done is returned
-        finally:
-            workers.pool.close()
-    done = list(trials)  # of a thread that was abandoned, more may come
-    for failure in failures:
-        if not isinstance(failure.error, WorkerLostError):
-            raise failure.error
-        (number,) = failure.numbers
-        lost = WorkerError(f"its worker was lost again and again: {failure.error}")
-        done.append(Trial(number, simulation_seed(method.seed, number), (), {}, {}, lost))
-    return sorted(done, key=lambda trial: trial.number)
 
 
 def simulation_seed(seed: int, number: int) -> int:

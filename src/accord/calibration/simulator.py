@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -13,9 +13,10 @@ from ..core import keys
 from ..core import precision as precisions
 from ..core.errors import ModelError, OptionError
 from ..core.precision import Precision
-from ..core.tree import to_numpy
+from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
 from ..density.simulate import simulate
+from ..executors import AbstractExecutor
 from ..language import Model
 from ..programs.standalone import compile_alone
 from ..runs.requests import check_target, density_of
@@ -40,15 +41,18 @@ class Simulation:
 class Simulator:
     """A model whose data can be replaced by simulated ones.
 
-    **Fields**: `posterior`, given data that are all zero; `draw(words)` and `judge(data, truth)`, compiled.
+    **Fields**: `model`; `posterior`, given data that are all zero; `draw(words)` and `judge(data, truth)`, compiled;
+    `trace()`, which returns the jaxpr of both.
     """
 
+    model: Model
     posterior: LogDensity
     draw: Callable[..., Any]
     judge: Callable[..., Any]
+    trace: Callable[[], Any]
 
     @staticmethod
-    def of(model: Model, precision: Precision) -> "Simulator":
+    def of(model: Model | LogDensity, precision: Precision) -> "Simulator":
         """Trace and compile both programs.
 
         **Raises** `OptionError` for what is not a model; `ModelError` for one that observes nothing, and `SiteError`
@@ -81,7 +85,32 @@ class Simulator:
             draw = compile_alone(density, _simulated, words)
             example = {name: value for name, value in to_numpy(draw(words)).items() if name in latents}
             judge = compile_alone(posterior, _judged, zeros, example)
-        return Simulator(posterior, draw, judge)
+
+        def trace() -> Any:
+            with precisions.scope(precision):
+                given = shapes(density.data), shapes(posterior.data)
+                return jax.make_jaxpr(both)(given, words, zeros, example)
+
+        def both(given: Any, words: Any, data: Any, truth: Any) -> Any:
+            drawn = _simulated(density.with_data(given[0]), words)
+            return drawn, _judged(posterior.with_data(given[1]), data, truth)
+
+        return Simulator(model, posterior, draw, judge, trace)
+
+    def cut(self, executor: AbstractExecutor) -> AbstractExecutor:
+        """Return an executor that cuts simulated values too, if this one cuts arguments by name.
+
+        These are cut along the axis that has as many entries as the arguments have rows, if there is only one.
+        """
+        shard, data = executor.sharding, self.posterior.data
+        given = {} if isinstance(shard, str) else dict(shard)
+        sizes = {np.shape(data[name])[axis : axis + 1] for name, axis in given.items() if name in data}
+        for source in _sources(self.posterior).values():
+            axes = [axis for axis, size in enumerate(np.shape(data[source])) if sizes == {(size,)}]
+            if len(axes) == 1:
+                given.setdefault(source, axes[0])
+        is_same = isinstance(shard, str) or given == dict(shard)
+        return executor if is_same or not hasattr(executor, "shard") else replace(executor, shard=given)
 
     def simulate(self, seed: int) -> Simulation:
         """The simulation of a seed."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from .. import __version__, infer
+from ..calibration.calibration import Calibration
 from ..core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS
 from ..core.precision import Precision
 from ..executors.gangs.host_agent import keep
@@ -39,7 +40,7 @@ from .options import (
     sampler_named,
     sharing,
 )
-from .running import FAILED, bind, conclude, refuse_unusable, sample_into
+from .running import FAILED, bind, conclude, draws_in, refuse_unusable, sample_into
 from .source import import_model
 from .tables import summary_as_json
 
@@ -216,7 +217,14 @@ def summary_command(
     ] = False,
 ) -> None:
     """Print summary and notices of a stored run, without its model; status 1 if it must not be used."""
-    draws = infer.load(run)
+    found = infer.load(run)
+    if isinstance(found, Calibration):
+        if sites or as_json:
+            draws_in(run, "summary --json" if as_json else "summary --site")
+        typer.echo(str(found))
+        refuse_unusable(found)
+        return
+    draws = found
     table = draws.summary(sites or None, prob=prob, kind=kind, interval=interval)
     if as_json:
         typer.echo(summary_as_json(draws, table, rows))
@@ -259,7 +267,7 @@ def predict_command(
     if out is not None:
         check_new(out)
     where = executor_named(executor, workers, cluster)
-    draws = infer.load(run)
+    draws = draws_in(run, "predict")
     with import_model(model) as function:
         target = bind(function, data)
         with Interrupts() as interrupts, interrupts.raising():  # so that workers are ended

@@ -6,6 +6,8 @@ from typing import cast
 import typer
 
 from .. import infer
+from ..calibration.calibration import Calibration
+from ..core.errors import StorageError
 from ..core.precision import Precision
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
@@ -71,14 +73,19 @@ def sample_into(
     conclude(found, folder)
 
 
-def conclude(found: Draws, folder: Path) -> None:
+def conclude(found: Draws | Calibration, folder: Path) -> None:
     """Print the summary, the folder of the run, and how to read or resume it."""
-    typer.echo(str(found.summary()))
-    if found.stopping is not None:
-        typer.echo(f"\n{found.stopping}.")
+    if isinstance(found, Calibration):
+        typer.echo(str(found))
+        name, is_short = "calibration", not found.complete
+    else:
+        typer.echo(str(found.summary()))
+        if found.stopping is not None:
+            typer.echo(f"\n{found.stopping}.")
+        name, is_short = "draws", found.num_draws < found.requested
     typer.echo(f"\nStored in {folder}. To read it again: accord summary {folder}, or in Python")
-    typer.echo(f"    from accord import infer\n    draws = infer.load({str(folder)!r})")
-    if found.num_draws < found.requested:
+    typer.echo(f"    from accord import infer\n    {name} = infer.load({str(folder)!r})")
+    if is_short:
         typer.echo(
             f"It is not complete. To continue it: accord resume {folder} FILE --data D, with the same model and data."
         )
@@ -88,12 +95,24 @@ def conclude(found: Draws, folder: Path) -> None:
         raise typer.Exit(FAILED)
 
 
-def refuse_unusable(found: Draws) -> None:
-    """Exit with status 1, and print the notice, if the draws must not be used."""
+def refuse_unusable(found: Draws | Calibration) -> None:
+    """Exit with status 1, and print the notice, if the draws must not be used, or a calibration has failed."""
     errors = [notice for notice in found.notices if notice.severity == "error"]
     if errors:
-        typer.echo(f"error: do not use these draws ({errors[0].code}): {errors[0].message}", err=True)
+        what = "do not use these draws" if isinstance(found, Draws) else "the calibration has failed"
+        typer.echo(f"error: {what} ({errors[0].code}): {errors[0].message}", err=True)
         raise typer.Exit(FAILED)
+
+
+def draws_in(folder: Path, command: str) -> Draws:
+    """Read the draws of a stored run. **Raises** `StorageError` for a run of something else."""
+    found = infer.load(folder)
+    if isinstance(found, Calibration):
+        raise StorageError(
+            f"{folder} holds a calibration of the model {found.model!r}, and no draws from its posterior, which "
+            f"`accord {command}` needs. `accord summary {folder}` prints the calibration."
+        )
+    return found
 
 
 def _next_folder(name: str) -> Path:

@@ -11,18 +11,17 @@ from ..core.notice import by_severity
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
-from ..kernels import KERNELS, AbstractKernel
+from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress
 from ..runs.fingerprint import keep_fingerprint, stored_fingerprint
 from ..runs.interrupts import Interrupts
-from ..runs.particulars import differences
 from ..runs.requests import density_of
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.described import rule_from
 from ..runs.stopping.looks import stored_first_look
 from ..runs.stopping.watch import Watch
-from ..runs.stored.checked import built_from, refuse_damaged
+from ..runs.stored.checked import check_same, refuse_damaged
 from ..runs.stored.ending import (
     CAP,
     EXTENDED,
@@ -41,6 +40,7 @@ from .draws import Draws
 from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
 from .nonfinite import held_back, refuse
 from .plan import Plan
+from .samplers import sampler_from
 from .sites_program import rows_at_once
 from .start.choose import KEPT, stored_start
 from .start.shared import points_for
@@ -83,10 +83,10 @@ def take_up(
             check_end(last, stored["layout"]["dim"], columns)
     density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
-    kernel = sampler or _kernel(stored["sampler"])
+    kernel = sampler or sampler_from(stored["sampler"])
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     here = describe(density, plan, stored.chains, start)
-    _check_same(run.location, differences(stored, here))
+    check_same(run, here)
     if plan.until is not None and is_ruled(run):
         plan.until.check([entry.name for entry in density.layout.drawn], len(stored.chains))
     plan = _as_it_stands(plan, run)
@@ -164,16 +164,6 @@ def _planned(
     )
 
 
-def _check_same(path: str | None, changed: list[str]) -> None:
-    if changed:
-        words = "; ".join(changed)
-        of_nproc = " (nproc is set by the environment variable NPROC)" if "nproc" in words else ""
-        raise StorageError(
-            f"the run in {path} cannot be resumed, since it was started differently: {words}. Give the earlier values"
-            f"{of_nproc}, or start a new run in another folder."
-        )
-
-
 def _as_it_stands(plan: Plan, run: AbstractRun) -> Plan:
     """Return the plan of a run with later orders, and with the result of its stopping rule."""
     if plan.until is not None and is_ruled(run):
@@ -196,16 +186,3 @@ def _rule(stored: Manifest) -> AbstractRule | None:
     """Build the rule that ends a run, if it is one of accord's."""
     described = stored["settings"].get("until")
     return None if described is None else rule_from(described)
-
-
-def _kernel(stored: dict[str, Any]) -> AbstractKernel:
-    """Build the sampler that a manifest names; nothing else is ever built from a file."""
-    options = dict(stored)
-    name = options.pop("name")
-    if name not in KERNELS:
-        raise StorageError(
-            f"the run used the sampler {name!r}, which this version of accord does not have. If it is your own, give "
-            "it: infer.resume(path, model, sampler=...)."
-        )
-    with built_from(f"the sampler {name} of the run, in manifest.json,"):
-        return KERNELS[name](**options)

@@ -1,12 +1,14 @@
-"""Check the sampler of a run before anything is compiled."""
+"""Check the sampler of a run before anything is compiled, and build the sampler of a stored run."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import OptionError
-from ..kernels import AbstractKernel
+from ..core.errors import OptionError, StorageError
+from ..kernels import KERNELS, AbstractKernel
 from ..runs.requests import check_kind
+from ..runs.stored.checked import built_from
 from .tuning import columns_of
 
 
@@ -24,3 +26,19 @@ def check_adaptation(sampler: AbstractKernel, dim: int) -> None:
         )
     sampler.adaptation.check(dim)
     columns_of(sampler.adaptation, dim, np.dtype(np.float64))
+
+
+def sampler_from(stored: Mapping[str, Any]) -> AbstractKernel:
+    """Build the sampler that a manifest describes; nothing else is ever built from a file.
+
+    **Raises** `StorageError` for one that is not accord's.
+    """
+    options = dict(stored)
+    name = options.pop("name")
+    if name not in KERNELS:
+        raise StorageError(
+            f"the run used the sampler {name!r}, which this version of accord does not have. If it is your own, give "
+            "it: infer.resume(path, model, sampler=...)."
+        )
+    with built_from(f"the sampler {name} of the run, in manifest.json,"):
+        return KERNELS[name](**options)

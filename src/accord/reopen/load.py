@@ -1,6 +1,7 @@
 """Read a stored run without its model."""
 
 from pathlib import Path
+from typing import Any
 
 from ..core.options import checks_options
 from ..mcmc.draws import Draws
@@ -9,11 +10,14 @@ from .methods import reopening_of
 
 
 @checks_options
-def load(path: str | Path | AbstractStore) -> Draws:
+def load(path: str | Path | AbstractStore) -> Draws | Any:
     """Return the draws of the run in folder `path`, or in a store of your own, as `infer.sample` returned them.
 
     A run that was killed before its end gets its notices now. A damaged run is read up to the damage, which
     `draws.problems` names, with a notice of severity error. Nothing is written, so that the run may go on meanwhile.
+
+    The folder of a calibration gives a `Calibration`, as `infer.calibrate` returned it, of the simulations that are
+    there.
 
     **Raises** `StorageError` if the folder holds no run, or if no accord has written what it holds.
 

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..calibration import resumed as calibrations
+from ..calibration import stored as simulations
 from ..core.errors import StorageError
+from ..mcmc import resumed as chains
 from ..mcmc.plan import KIND
-from ..mcmc.resumed import take_up
-from ..mcmc.stored.record import read
+from ..mcmc.stored import record as draws
 from ..runs.interrupts import Interrupts
 from ..storage import AbstractRun
 
@@ -24,7 +26,10 @@ class Reopening:
     take_up: Callable[..., Callable[[Interrupts], Any]]
 
 
-_METHODS = {KIND: Reopening(read, take_up)}
+_METHODS = {
+    KIND: Reopening(draws.read, chains.take_up),
+    simulations.KIND: Reopening(simulations.read, calibrations.take_up),
+}
 
 
 def reopening_of(run: AbstractRun) -> Reopening:

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 from ..core.forks import check_threads
 from ..core.options import checks_options
@@ -29,15 +30,17 @@ def resume(
     executor: AbstractExecutor | None = None,
     progress: bool = True,
     quiet: bool = False,
-) -> Draws:
+) -> Draws | Any:
     """Continue the run in a folder: the draws are the same as without the interruption.
 
     Draws are equal bit for bit on the same machine with the same JAX. Elsewhere the run continues from the same states,
     and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer. Damaged
     files are set aside, and what they held is drawn again.
 
+    Of a calibration, it runs the simulations that are missing or lost their workers, and returns a `Calibration`.
+
     **Arguments**
-    - `path`: the folder, which holds every other argument of `infer.sample`; or another store of your own.
+    - `path`: the folder, which holds every other argument of the run; or another store of your own.
     - `target`: the same model with the same data; no code is read from the folder.
     - `sampler`, `until`: the same sampler and the same rule, each needed if it is not one of accord's.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.

@@ -1,10 +1,11 @@
-"""Refuse stored runs that accord did not write, or whose damage nothing can mend."""
+"""Refuse stored runs that accord did not write, that nothing can mend, or that were started differently."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
 
 from ...core.errors import StorageError
-from ...storage import AbstractRun
+from ...storage import AbstractRun, Manifest
+from ..particulars import differences
 
 
 @contextlib.contextmanager
@@ -24,3 +25,15 @@ def refuse_damaged(run: AbstractRun, names: Mapping[str, str]) -> None:
     for name, sentence in run.damaged_records.items():
         if name in names:
             raise StorageError(f"{sentence.removesuffix(' It is left out.')} {names[name]}")
+
+
+def check_same(run: AbstractRun, here: Manifest) -> None:
+    """Raise `StorageError` if `here`, the manifest of what would continue a run, differs from that of the run."""
+    changed = differences(run.manifest, here)
+    if changed:
+        words = "; ".join(changed)
+        of_nproc = " (nproc is set by the environment variable NPROC)" if "nproc" in words else ""
+        raise StorageError(
+            f"the run in {run.location} cannot be resumed, since it was started differently: {words}. Give the earlier "
+            f"values{of_nproc}, or start a new run in another folder."
+        )
