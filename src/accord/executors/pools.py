@@ -6,9 +6,8 @@ The order in which a threaded BLAS adds depends on its number of threads, and wi
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import LibController, ThreadpoolController
 
 
 class _Shared:
@@ -21,22 +20,23 @@ class _Shared:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._num_users = 0
-        self._limits: list[Any] = []
+        # By path of a library: the library, and its former width.
+        self._widths: dict[str, tuple[LibController, int]] = {}
 
     def enter(self) -> None:
+        """Limit the libraries that are loaded by now: runs within runs call this again when more may have been."""
         with self._lock:
-            self.limit()
+            for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+                self._widths.setdefault(library.filepath, (library, library.get_num_threads()))
+                library.set_num_threads(1)
             self._num_users += 1
 
     def leave(self) -> None:
         with self._lock:
             self._num_users -= 1
-            while self._num_users == 0 and self._limits:
-                self._limits.pop().restore_original_limits()
-
-    def limit(self) -> None:
-        """Limit what is loaded by now; called again when more may have been."""
-        self._limits.append(threadpool_limits(limits=1, user_api="blas"))
+            while self._num_users == 0 and self._widths:
+                _, (library, width) = self._widths.popitem()
+                library.set_num_threads(width)
 
 
 _shared = _Shared()
