@@ -10,7 +10,9 @@ from scipy import stats
 
 import accord as ac
 import accord.distributions as dist
+from accord import handlers, reparam
 from accord.core.errors import ModelError
+from accord.core.tree import shapes
 from accord.density import LogDensity
 from accord.density.weights import MAP, MLE, POSTERIOR, Weights, tempered
 
@@ -26,13 +28,42 @@ def normal(y):
 
 
 @ac.model
+def behind_a_site(y, sigma, chunk=None):
+    """A prior that depends on the site to integrate out, of each row."""
+    mu = ac.sample("mu", dist.Normal(0, 5))
+    with ac.plate("row", y.shape[0], chunk=chunk):
+        level = ac.sample("level", dist.Normal(mu, 1.0))
+        scale = ac.sample("scale", dist.Normal(level, 1.0))
+        ac.sample("y", dist.Normal(scale, sigma), obs=y)
+
+
+@ac.model
 def positive(y):
     scale = ac.sample("scale", dist.HalfNormal(1.0))
     ac.factor("penalty", -scale)
     ac.sample("y", dist.Normal(0.0, scale).expand(y.shape).to_event(1), obs=y)
 
 
+@ac.model
+def walks(y):
+    """A scan in a plate, of which one site is reparameterised and all are weighed; and a lifted parameter."""
+    width = ac.param("width", 0.5, constraint=dist.constraints.positive)
+
+    def step(previous, observed):
+        x = ac.sample("x", dist.Normal(0.9 * previous, width))
+        ac.sample("y", dist.Normal(x, 0.5), obs=observed)
+        return x, None
+
+    with ac.plate("place", 2), handlers.scale(scale=0.5):
+        ac.scan(handlers.reparam(step, {"x": reparam.LocScale()}), jnp.zeros(2), y.reshape(-1, 2))
+
+
+def lifted():
+    return LogDensity.from_model(handlers.lift(walks(Y), dist.Gamma(2.0, 1.0)))
+
+
 TARGETS = {
+    "a scan in a plate, scaled, reparameterised and lifted": lifted,
     "a model": lambda: density(effects, []),
     "in chunks": lambda: density(effects, [], chunk=2),
     "shared out": lambda: shared_out(density(apart, [])),
@@ -110,6 +141,29 @@ def test_a_likelihood_of_minus_infinity_does_not_count_at_a_temperature_of_zero(
     target = LogDensity.from_model(impossible())
     value = jax.jit(lambda at, beta: target.value(at, tempered(beta)))(np.zeros(1), 0.0)
     assert_close(value, stats.norm().logpdf(0.0))
+
+
+def test_the_parts_of_a_scaled_reparameterised_scan_in_a_plate_are_those_of_the_formula():
+    target, at = lifted(), 0.3 * np.cos(np.arange(5))
+    layout, values = target.layout, target.constrain(at)
+    assert [entry.name for entry in layout.entries] == ["width", "x_base"]
+    width, x, base = values["width"], values["x"], at[layout["x_base"].start : layout["x_base"].stop]
+    before = np.concatenate([np.zeros((1, 2)), np.asarray(x)[:-1]])
+    density_of_x = stats.norm(0.9 * before, width).logpdf(x).sum()
+    prior, jacobian, likelihood = compiled(target.parts)(at)
+    np.testing.assert_allclose(x, 0.9 * before + width * base.reshape(2, 2), rtol=1e-12)
+    # The weight is about the density of x itself, whose volume counts in full.
+    assert_close(prior, stats.gamma(2.0).logpdf(width) + 0.5 * density_of_x, rtol=1e-10)
+    assert_close(jacobian, np.log(width) + 4 * np.log(width), rtol=1e-10)
+    assert_close(likelihood, 0.5 * stats.norm(x, 0.5).logpdf(Y.reshape(2, 2)).sum(), rtol=1e-10)
+
+
+def test_whether_parts_can_be_told_apart_is_seen_from_shapes():
+    target = shared_out(density(apart, ["theta"]))
+    target.program.check_separate(shapes(dict(target.data)))
+    behind = shared_out(density(behind_a_site, ["level"]))
+    with pytest.raises(ModelError, match="prior of site 'scale' depends on 'level'"):
+        behind.program.check_separate(shapes(dict(behind.data)))
 
 
 def test_the_parts_of_a_function_are_not_told_apart():

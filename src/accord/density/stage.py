@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.notice import Notice
 from ..core.precision import Precision
+from ..core.tree import shapes
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram, Recorded, View, every_site
 from .weights import Parts
@@ -98,8 +99,8 @@ class AbstractStaged(AbstractProgram):
         return self.base.parts_at(pieces, self.data_of_base(data), view, beside)
 
     def check_separate(self, data: Mapping[str, Any]) -> None:
-        """Raise as the base does."""
-        self.base.check_separate(self.data_of_base(data))
+        """Raise as the base does, which looks at shapes: its data are not made for that."""
+        self.base.check_separate(jax.eval_shape(self.data_of_base, shapes(dict(data))))
 
     def of_part(
         self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str
