@@ -45,6 +45,33 @@ def walk(y):
     ac.cond(scale > 1.0, wide, narrow)
 
 
+@ac.model
+def within(y):
+    """A walk whose supports depend on the step."""
+    scale = ac.sample("scale", dist.HalfNormal(1.0))
+
+    def step(previous, observed):
+        theta = ac.sample("theta", dist.Uniform(previous - scale, previous + 1.0))
+        with ac.plate("place", 2):
+            ac.sample("x", dist.Normal(theta, 1.0).truncate(low=theta))
+        ac.sample("y", dist.Normal(theta, 1.0), obs=observed)
+        return theta, None
+
+    ac.scan(step, 0.0, y)
+
+
+@ac.model
+def branching():
+    def low(z):
+        return ac.sample("theta", dist.Uniform(z - 1.0, z))
+
+    def high(z):
+        return ac.sample("theta", dist.Uniform(z, z + 1.0))
+
+    z = ac.sample("z", dist.Normal(0.0, 1.0))
+    ac.cond(z > 0.0, low, high, z)
+
+
 def radial(dim):
     """A map that is not linear."""
     return bijectors.Radial(np.linspace(0.1, 0.5, dim), 0.4, 0.7)
@@ -57,6 +84,9 @@ CASES = {
     "of a weighed model": (lambda: handlers.scale(groups(Y), scale=0.3), AFFINE),
     "of a conditioned model": (lambda: groups(Y) | {"tau": 1.5}, radial(4)),
     "of a scan and a branch": (lambda: walk(Y), radial(5)),
+    "of a scan with other supports in each step": (lambda: within(Y), radial(10)),
+    "of a scan with other supports, weighed": (lambda: handlers.scale(within(Y), scale=0.3), radial(10)),
+    "of a branch with other supports": (lambda: branching(), radial(2)),
     "of a weighed scan": (lambda: handlers.scale(walk(Y), scale=0.3), AFFINE),
     "of a model in a scope": (lambda: handlers.scope(groups(Y), prefix="a"), AFFINE),
 }

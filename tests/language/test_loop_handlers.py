@@ -21,6 +21,7 @@ from accord import handlers
 from accord.core.errors import ModelError
 from accord.density.reduction import log_prob_of
 from accord.language import AbstractLoopHandler, Loop, LoopResult, Steps
+from accord.reparam import LocScale
 
 Y = np.array([0.3, -0.2, 1.9])
 PANEL = np.arange(9.0).reshape(3, 3) / 10
@@ -107,6 +108,50 @@ def in_a_branch():
     ac.cond(scale > 1.0, wild, calm)
 
 
+@ac.model
+def partly_observed(checkpoint=None):
+    """Steps of which some entries are observed, with their unobserved ones as unknowns."""
+    scale = ac.sample("scale", dist.HalfNormal(1.0))
+
+    def step(previous, y):
+        with ac.plate("place", 2):
+            x = ac.sample("x", dist.Normal(previous, scale))
+            y = ac.sample("y", dist.Normal(x, 1.0), obs=y, obs_mask=np.array([True, False]))
+        return x + 0.1 * y, None
+
+    ac.scan(step, jnp.zeros(2), PANEL[:, :2], name="day", checkpoint=checkpoint)
+
+
+def reparameterised(centered=0.0, checkpoint=None):
+    @ac.model
+    def model():
+        scale = ac.sample("scale", dist.HalfNormal(1.0))
+
+        def step(previous, y):
+            x = ac.sample("x", dist.Normal(previous, scale))
+            ac.sample("y", dist.Normal(x, 1.0), obs=y)
+            return x, x
+
+        changed = handlers.reparam(step, {"x": LocScale(centered=centered)})
+        ac.scan(changed, 0.0, Y, name="day", checkpoint=checkpoint)
+
+    return model()
+
+
+@ac.model
+def with_a_coefficient(checkpoint=None):
+    """A coefficient in front of the loop that can be integrated out."""
+    noise = ac.sample("noise", dist.HalfNormal(1.0))
+    slope = ac.sample("slope", dist.Normal(0.0, 1.0))
+
+    def step(previous, y):
+        x = ac.sample("x", dist.Normal(previous, 1.0))
+        ac.sample("y", dist.Normal(slope + x, noise), obs=y)
+        return x, None
+
+    ac.scan(step, 0.0, Y, name="day", checkpoint=checkpoint)
+
+
 LOOPS = {
     "plain": (plain, ["day"]),
     "in reverse": (lambda: plain(True), ["day"]),
@@ -119,6 +164,14 @@ LOOPS = {
     "weighed": (lambda: handlers.scale(plain(), scale=Y**2), ["day"]),
     "lifted": (lambda: handlers.lift(plain(), dist.Gamma(2.0, 1.0)), ["day"]),
     "in a scope": (lambda: handlers.scope(plain(), prefix="a"), ["day"]),
+    "partly observed": (partly_observed, ["day"]),
+    "partly observed, checkpointed": (lambda: partly_observed(2), ["day"]),
+    "reparameterised": (reparameterised, ["day"]),
+    "reparameterised in part": (lambda: reparameterised(0.5), ["day"]),
+    "reparameterised to no effect": (lambda: reparameterised(1.0), ["day"]),
+    "reparameterised and checkpointed": (lambda: reparameterised(0.0, 2), ["day"]),
+    "integrated out": (lambda: handlers.collapse(with_a_coefficient(), ["slope"]), ["day"]),
+    "integrated out, checkpointed": (lambda: handlers.collapse(with_a_coefficient(2), ["slope"]), ["day"]),
 }
 
 

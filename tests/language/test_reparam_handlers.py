@@ -14,6 +14,7 @@ from accord import bijectors, handlers, infer
 from accord.core.errors import DataError, OptionError, SiteError
 from accord.density.reduction import term
 from accord.reparam import (
+    AbstractReparam,
     Circular,
     Explicit,
     Haar,
@@ -462,3 +463,49 @@ def test_weights_in_and_around_a_loop_leave_alone_the_jacobian_of_what_is_repara
         # dx/dz is 2 for both elements, however the density of x is weighed.
         found = compiled(easier)(z) - compiled(plain)(x)
     np.testing.assert_allclose(found, 2 * np.log(2.0), rtol=1e-12)
+
+
+class Never(AbstractReparam):
+    """Leave every site as it is."""
+
+    def parts(self, distribution):
+        return None
+
+
+@pytest.mark.parametrize("where", ["scan", "branch"])
+@pytest.mark.parametrize("how", [Never(), LocScale(centered=1)], ids=["none", "centred"])
+def test_what_changes_nothing_leaves_the_site_of_a_step_or_branch_as_it_is(where, how):
+    def model_with(change):
+        @ac.model
+        def model():
+            scale = ac.sample("scale", dist.HalfNormal(1.0))
+
+            def step(previous, y):
+                x = ac.sample("x", dist.Normal(previous, scale))
+                ac.sample("y", dist.Normal(x, 1.0), obs=y)
+                return x, None
+
+            if where == "scan":
+                ac.scan(change(step), 0.0, np.array([0.3, -0.2, 1.9]))
+            else:
+                ac.cond(scale > 1.0, change(lambda: step(0.0, 1.0)[0]), change(lambda: step(1.0, 1.0)[0]))
+
+        return model().log_density()
+
+    written, changed = (
+        model_with(lambda step: step),
+        model_with(lambda step: handlers.reparam(step, {"x": how})),
+    )
+    assert changed.layout == written.layout
+    at = 0.3 * np.cos(np.arange(written.dim))
+    np.testing.assert_allclose(changed(at), written(at), rtol=1e-6)
+
+
+def test_the_sites_of_steps_are_reparameterised_around_the_step():
+    @ac.model
+    def model():
+        ac.scan(lambda x, _: (ac.sample("x", dist.Normal(x, 1.0)), None), 0.0, length=3)
+
+    for how in (LocScale(), LocScale(centered=[0.1, 0.5, 1.0])):
+        with pytest.raises(SiteError, match=r"Put `handlers.reparam` around the step"):
+            handlers.reparam(model(), {"x": how}).sites()

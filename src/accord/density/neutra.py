@@ -14,6 +14,7 @@ from ..core.options import checks_fields
 from ..distributions import AbstractDistribution, constraints
 from ..distributions.constraint import Constraint
 from ..language import Model, Site
+from ..language.choice import AbstractSeries
 from ..language.handler import AbstractHandler, AbstractOpening
 from ..language.handlers.infer_config import map_of
 from ..language.handlers.reparam import AbstractWhole
@@ -113,8 +114,18 @@ class Placed(AbstractHandler):
         """Place the site; it keeps its log density."""
         if not site.is_latent or site.distribution is None or site.name not in self.parts:
             return site
-        value, log_det = map_of(site).forward_and_log_det(self.parts[site.name])
-        return replace(site, value=value, log_det=log_det, treatment=Computed())
+        # By a choice, since the support of a site in a step or a branch may be known there alone.
+        return replace(site, choose=PlacedAt(self.parts[site.name]), treatment=Computed())
+
+
+class PlacedAt(AbstractSeries):
+    """A value at these unconstrained numbers, with the volume of the map to its support."""
+
+    piece: Any
+
+    def __call__(self, site: Site) -> Site:
+        value, log_det = map_of(site).forward_and_log_det(self.piece)
+        return replace(site, value=value, log_det=log_det)
 
 
 class Coordinates(AbstractDistribution):

@@ -73,11 +73,15 @@ class Outside:
     def ask(self, site: Site) -> Site:
         """Return what they make of a site, without keeping it."""
         stack = tuple(entry for entry in self.stack if not isinstance(entry.handler, Recorder))
-        return _shown(site, stack, self.thread, self.transformation)[0]
+        return self._checked(site, _shown(site, stack, self.thread, self.transformation)[0])
 
     def show(self, site: Site) -> tuple[Site, "Records"]:
         """Return what they make of a site, and where it is to be kept once it is settled."""
         shown, records = _shown(site, self.stack, self.thread, self.transformation)
+        return self._checked(site, shown), records
+
+    def _checked(self, site: Site, shown: Site) -> Site:
+        """Refuse what they cannot make of a site."""
         is_from_outside = not isinstance(site.treatment, Reparameterised)
         if is_from_outside and isinstance(shown.treatment, Reparameterised) and shown.is_latent:
             raise SiteError(
@@ -85,7 +89,7 @@ class Outside:
                 "from outside, where the distributions of its steps are not known. Put `handlers.reparam` around "
                 "the step or branch: `ac.scan(handlers.reparam(step, {...}), init, xs)`."
             )
-        return shown, records
+        return shown
 
 
 Records = list[tuple[dict[str, Site], str]]

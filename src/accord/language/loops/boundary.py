@@ -16,6 +16,7 @@ from ...core.errors import ModelError
 from ..choice import AbstractChoice
 from ..handler import AbstractHandler
 from ..interpreter import Outside, Records, keep
+from ..reparam.express import as_written
 from ..site import Frame, Site
 from ..treatment import Auxiliary
 
@@ -144,6 +145,7 @@ class Boundary(AbstractHandler):
 
     def process(self, site: Site) -> Site:
         """Give the site the names and plates that it has further out, and its value or a way to choose it."""
+        site = as_written(site)
         answer, source = self.trace.answer_for(site)
         outer = answer.site
         is_kept = source.value is None and source.choose is None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -57,6 +58,22 @@ def express(site: Site, how: Reparameterised, origin: Site, visit: Callable[[Sit
     if is_weighted and not found.is_intervened:
         return site
     return replace(site, kind="deterministic", mask=None, scale=None)
+
+
+def as_written(site: Site) -> Site:
+    """Return a site without a reparameterisation that changes nothing, so that handlers further out choose its value.
+
+    A distribution that it is not made for is left to `express`: the site may be given a value.
+    """
+    how, distribution = site.treatment, site.distribution
+    if not isinstance(how, Reparameterised) or distribution is None or not site.is_latent:
+        return site
+    found: list[Parts | None] = []
+    try:
+        jax.eval_shape(lambda: found.append(parts_of(how.reparam, distribution)))  # nothing of it is computed
+    except DistributionError:
+        return site
+    return replace(site, treatment=Free(how.bijector)) if found == [None] else site
 
 
 def weighted_by_volume(site: Site) -> Site:
