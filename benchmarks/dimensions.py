@@ -28,6 +28,7 @@ from accord.adaptation.metric import Choice, Metric
 from accord.adaptation.tuning import FittedMetric
 from accord.core import keys
 from accord.core.pace import USUAL
+from accord.core.position import Position
 from accord.core.precision import scope
 from accord.kernels import NUTS
 from accord.kernels.point import Point
@@ -110,8 +111,8 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
     generator = np.random.default_rng(1)
     # The means and their data have standard deviations of one, so the mean of an effect is half of its data.
     position = np.concatenate([np.zeros(2), 0.5 * _data(dim) + np.sqrt(0.5) * generator.normal(size=dim - 2)])
-    point: Any = (position, *map(np.asarray, jax.jit(evaluate)(position)))
-    state = start_state(kernel, position)
+    point: Any = (Position(position), *map(np.asarray, jax.jit(evaluate)(position)))
+    state = start_state(kernel, Position(position))
     state = replace(
         state,
         kernel=replace(state.kernel, point=Point(*point)),
@@ -124,7 +125,7 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
         "diagonal": Metric.diagonal(scale, RANK),
         "low_rank": Metric(scale, factor, generator.uniform(-0.1, 0.1, RANK), np.bool_(False)),
     }
-    places = np.zeros((NUM_PLACES, dim))
+    places = Position(np.zeros((NUM_PLACES, dim)))
 
     def arguments(stop: int, count: int) -> Any:
         trees = []
@@ -143,7 +144,9 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
         return trees[0] if lanes == 1 else jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
 
     run = advance_program(kernel.compiled, dim, np.dtype(float), lanes, rows_for(dim, lanes, USUAL))
-    return compile_lowered(jax.jit(lambda *rest: run(evaluate, *rest)).lower(*arguments(0, 0))), arguments
+    return compile_lowered(
+        jax.jit(lambda *rest: run(lambda at: evaluate(at.free), *rest)).lower(*arguments(0, 0))
+    ), arguments
 
 
 def _bare_loop(dim: int, lanes: int) -> Callable[[int], None]:

@@ -4,6 +4,7 @@ Each moves all chains by one compiled function, which the host calls once a draw
 momenta and forces live in the space that a `Metric` whitens.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -11,12 +12,17 @@ import jax.numpy as jnp
 
 from accord.adaptation.ensemble import Moves
 from accord.adaptation.metric import Metric
+from accord.core.position import Position
 from accord.kernels.integrator import drift, kicked
-from accord.kernels.point import Point, Target
+from accord.kernels.point import Point
 from ensemble_lengths import unstretched
 
 FOLDS = 4  # of MEADS
 ROWS = 5  # that a draw of MEADS keeps: a few of its steps, of which each is one gradient
+
+
+Target = Callable[[Any], tuple[Any, Any]]
+"""Log density and gradient at an unconstrained position, shape `(dim,)`."""
 
 
 class Points(NamedTuple):
@@ -42,7 +48,7 @@ def euclidean(target: Target, metric: Metric, step: Any, decay: Any, path: Path,
     """A leapfrog step of Hamiltonian Monte Carlo."""
     del decay, noise
     position, half = drift(metric, step, path.position, path.velocity, path.force)
-    end = kicked(metric, step, half, Point(position, *target(position)))
+    end = kicked(metric, step, half, Point(Position(position), *target(position)))
     kinetic = 0.5 * (jnp.sum(path.velocity**2) - jnp.sum(end.momentum**2))
     gain = path.gain + end.log_density - path.log_density + kinetic
     return Path(end.position, end.momentum, end.force, end.gradient, end.log_density, gain)

@@ -131,8 +131,8 @@ def measure(density: LogDensity) -> Cost:
         stretches = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Stretch)]
         state, given = stretches[-1].end_state, plan.adaptation.given(stretches[-1].fitted)
         key = np.zeros(2, np.uint32)
-        position = np.asarray(state.kernel.point.position)
-        places = np.zeros((NUM_PLACES, density.dim))
+        position = np.asarray(state.kernel.point.position.free)
+        places = plan.no_places(NUM_PLACES)
         loops: dict[str, Callable[[int], None]] = {}
         traced = jax.make_jaxpr(density.value_and_grad)(position)
         options = options_for(is_large_gradient(traced, density.dim, 1)), {}

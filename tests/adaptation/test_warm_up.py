@@ -88,7 +88,9 @@ def _run(
         )
         machine = Machine(
             plan,
-            advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
+            advance=jax.jit(
+                lambda *arguments: run(lambda at: jax.value_and_grad(log_density)(at.free), *arguments)
+            ),
             sites=Sites(lambda positions, *others: {}, 256),
         )
         items = [item for chain in range(num_chains) for item in run_chains(machine, [chain], lambda: False)]

@@ -11,12 +11,15 @@ import numpy as np
 from accord.adaptation.metric import Metric
 from accord.adaptation.tuning import GivenMetric
 from accord.core import keys
+from accord.core.position import Position
 from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel
-from accord.kernels.point import Target
 from accord.mcmc.block import DRAW, NUM_PLACES, ChainState, Limits, item_key, start_state
 from accord.mcmc.population_program import program_for
 from accord.mcmc.statistics import columns_of
+
+Evaluate = Callable[[jax.Array], tuple[jax.Array, jax.Array]]
+"""Log density and gradient at an unconstrained position, shape `(dim,)`."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Program:
         return self.run(self.data, *arguments)
 
 
-def compile_program(kernel: AbstractKernel, evaluate: Target, dim: int, lanes: int = 1) -> Program:
+def compile_program(kernel: AbstractKernel, evaluate: Evaluate, dim: int, lanes: int = 1) -> Program:
     """The program of a run with this target."""
     return compile_family(kernel, lambda position, data: evaluate(position), dim, lanes)
 
@@ -41,15 +44,15 @@ def compile_family(
 ) -> Program:
     """The same for targets that differ in their data alone: `replace(program, data=...)` has others."""
     run = program_for(kernel, dim, np.dtype(float), lanes, 256)
-    return Program(jax.jit(lambda data, *rest: run(lambda position: evaluate(position, data), *rest)), kernel)
+    return Program(jax.jit(lambda data, *rest: run(lambda at: evaluate(at.free, data), *rest)), kernel)
 
 
 def standing_at(
-    kernel: AbstractKernel, evaluate: Target, position: np.ndarray, step_size: float
+    kernel: AbstractKernel, evaluate: Evaluate, position: np.ndarray, step_size: float
 ) -> ChainState:
     """A chain about to make draw 0 from `position`, already evaluated, with a step size that is fixed."""
     log_density, gradient = to_numpy(evaluate(position))
-    chain = start_state(kernel, position)
+    chain = start_state(kernel, Position(position))
     return eqx.tree_at(
         lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt.step_size, c.mode),
         chain,
@@ -80,7 +83,7 @@ def run_lanes(
 ) -> tuple[list[ChainState], list[dict[str, np.ndarray]]]:
     """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
     chains, lanes = list(chains), len(chains)
-    places = np.zeros((NUM_PLACES, len(chains[0].kernel.point.position)))
+    places = Position(np.zeros((NUM_PLACES, len(chains[0].kernel.point.position.free))))
     limits = Limits.at(stop, budget, 0, places)
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
@@ -96,13 +99,13 @@ def run_lanes(
         new, block = to_numpy(program(*packed))
         if is_ensemble:
             positions, gradients, stats = (
-                np.swapaxes(each, 0, 1) for each in (block.positions, block.gradients, block.stats)
+                np.swapaxes(each, 0, 1) for each in (block.positions.free, block.gradients, block.stats)
             )
-            block = replace(block, positions=positions, gradients=gradients, stats=stats)
+            block = replace(block, positions=Position(positions), gradients=gradients, stats=stats)
         for lane in range(lanes):
             end, rows = (jax.tree.map(lambda a, i=lane: a[i], t) if is_wide else t for t in (new, block))
             count = int(end.draw) - int(chains[lane].draw)
-            kept[lane].append({"position": rows.positions[:count], "gradient": rows.gradients[:count]})
+            kept[lane].append({"position": rows.positions.free[:count], "gradient": rows.gradients[:count]})
             kept[lane][-1] |= columns_of(rows.stats[:count], program.kernel.stats)
             chains[lane] = end
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]

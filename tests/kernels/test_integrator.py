@@ -11,8 +11,9 @@ from kernel_targets import CORRELATED, Case, funnel, normal
 from machine import dense_metric, diagonal_metric, transform_of
 
 from accord.adaptation.metric import Metric
+from accord.core.position import Position
 from accord.kernels.integrator import PhasePoint, drift, kicked
-from accord.kernels.point import Point, Target
+from accord.kernels.point import Point
 
 METRICS: dict[str, Callable[[], Metric]] = {
     "identity": lambda: diagonal_metric(3, 3),
@@ -30,11 +31,11 @@ TARGETS: dict[str, Callable[[], Case]] = {"normal": lambda: normal(CORRELATED), 
 
 
 def leapfrog(
-    target: Target, metric: Metric, step: Any, position: Any, momentum: Any, force: Any
+    target: Callable[[Any], Any], metric: Metric, step: Any, position: Any, momentum: Any, force: Any
 ) -> PhasePoint:
     """Make a whole step, as the program does around its evaluation."""
     position, half = drift(metric, step, position, momentum, force)
-    return kicked(metric, step, half, Point(position, *target(position)))
+    return kicked(metric, step, half, Point(Position(position), *target(position)))
 
 
 each_metric = pytest.mark.parametrize("metric", METRICS)

@@ -23,6 +23,7 @@ from machine import (
 
 from accord.adaptation.tuning import Tuning
 from accord.core import keys
+from accord.core.position import Position
 from accord.core.stats import Ending
 from accord.kernels import HMC, NUTS, AbstractKernel, ChEES, RandomWalk
 from accord.kernels.evaluated import advanced
@@ -46,7 +47,9 @@ def test_an_advance_holds_the_target_once_and_not_in_a_branch(name: str) -> None
 
     def advance(state: Any) -> Any:
         tuning = Tuning(jnp.asarray(0.1), dense_metric(3))
-        return advanced(kernel, jnp.zeros(2, jnp.uint32), _marked(case.evaluate), state, tuning)
+        return advanced(
+            kernel, jnp.zeros(2, jnp.uint32), _marked(lambda at: case.evaluate(at.free)), state, tuning
+        )
 
     jaxpr = jax.make_jaxpr(advance)(kernel.init(_nowhere(np.zeros(3))))
     assert list(_paths_to_target(jaxpr.jaxpr)) == [()]
@@ -57,17 +60,17 @@ def test_an_advance_holds_the_target_once_and_not_in_a_branch(name: str) -> None
 def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> None:
     kernel, case = KERNELS[name](), normal(CORRELATED)
     arguments = (
-        start_state(kernel, np.zeros(3)),
+        start_state(kernel, Position(np.zeros(3))),
         given_of(dense_metric(3)),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(1, 1, 1, np.zeros((NUM_PLACES, 3))),
+        Limits.at(1, 1, 1, Position(np.zeros((NUM_PLACES, 3)))),
     )
     if lanes > 1 or kernel.is_ensemble:
         state, given, *rest = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)
         arguments = (state, arguments[1] if kernel.is_ensemble else given, *rest)
     run = program_for(kernel, 3, np.dtype(float), lanes, 256)
-    jaxpr = jax.make_jaxpr(lambda *a: run(_marked(case.evaluate), *a))(*arguments)
+    jaxpr = jax.make_jaxpr(lambda *a: run(_marked(lambda at: case.evaluate(at.free)), *a))(*arguments)
     assert list(_paths_to_target(jaxpr.jaxpr)) == [("while",)]
 
 
@@ -95,10 +98,10 @@ def test_an_evaluation_moves_nothing_and_knows_the_density(name: str) -> None:
     advance = _advance(kernel, lambda x, data: case.evaluate(x))
     state, info, point = advance(kernel.init(_nowhere(position)), True, 0.5, ())
     value, gradient = case.numpy(position)
-    np.testing.assert_array_equal(point.position, position)
+    np.testing.assert_array_equal(point.position.free, position)
     np.testing.assert_allclose(point.log_density, value, rtol=1e-14)
     np.testing.assert_allclose(point.gradient, gradient, rtol=1e-14)
-    np.testing.assert_array_equal(state.point.position, position)
+    np.testing.assert_array_equal(state.point.position.free, position)
     assert info.is_complete and state.is_fresh
 
 
@@ -233,17 +236,17 @@ def _advance(kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any]) 
 
     @jax.jit
     def advance(state: Any, is_evaluation: Any, step_size: Any, data: Any) -> Any:
-        metric = dense_metric(state.point.position.shape[0])
+        metric = dense_metric(state.point.position.free.shape[0])
         tuning = Tuning(jnp.asarray(step_size), metric, is_probe=jnp.ones((), bool))
         key = jnp.zeros(2, jnp.uint32)
-        return advanced(kernel, key, lambda x: evaluate(x, data), state, tuning, is_evaluation)
+        return advanced(kernel, key, lambda at: evaluate(at.free, data), state, tuning, is_evaluation)
 
     return advance
 
 
 def _nowhere(position: Any) -> Point:
     """A point that was not evaluated yet."""
-    return Point(position, np.zeros(()), np.zeros_like(position))
+    return Point(Position(position), np.zeros(()), np.zeros_like(position))
 
 
 def _stats(kernel: AbstractKernel, info: Any) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from machine import diagonal_metric, given_of
 
+from accord.core.position import Position
 from accord.kernels import HMC, NUTS
 from accord.kernels.vectors import inner
 from accord.mcmc.block import NUM_PLACES, Limits, start_state
@@ -49,15 +50,17 @@ def _vectors_in_a_step(kernel: str, target: str) -> tuple[dict[str, int], list[s
     """What is done in every turn of the loop over steps, by how many vectors it reads or writes; and the copies."""
     made = KERNELS[kernel]()
     run = advance_program(made.compiled, DIM, np.dtype(float), 1, ROWS)
-    places = np.zeros((NUM_PLACES, DIM))
+    places = Position(np.zeros((NUM_PLACES, DIM)))
     arguments = (
-        start_state(made, np.zeros(DIM)),
+        start_state(made, Position(np.zeros(DIM))),
         given_of(diagonal_metric(DIM, 16)),
         *(np.zeros(2, np.uint32) for _ in range(2)),
         Limits.at(1, 1, 0, places),
     )
     evaluate = jax.value_and_grad(TARGETS[target])
-    text = compile_lowered(jax.jit(lambda *rest: run(evaluate, *rest)).lower(*arguments)).as_text()
+    text = compile_lowered(
+        jax.jit(lambda *rest: run(lambda at: evaluate(at.free), *rest)).lower(*arguments)
+    ).as_text()
     computations = dict(re.findall(r"^(?:ENTRY )?%(\S+) .*?\{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL))
     bodies = re.findall(r" while\(.*body=%([^\s,]+)", text)
     every = max((_all_of(body, computations) for body in bodies), key=len).splitlines()

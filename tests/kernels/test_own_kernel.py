@@ -1,5 +1,6 @@
 """Run a kernel that is not accord's: it has what the others have, with the same bits however it is run."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -35,10 +36,11 @@ def own_kernel() -> AbstractKernel:
             return Standing.at(point)
 
         def ask(self, key: Any, state: Standing, tuning: Any, rarely: Any) -> Any:
-            at = state.point.position
+            at = state.point.position.free
             is_long = keys.uniform(key, jnp.uint32(0), jnp.uint32(2), at.dtype) < 0.5
             step = tuning.step_size * jnp.where(is_long, 10.0, 1.0)
-            return at + step * tuning.metric.push(keys.normal(key, at.shape[0], 0, at.dtype)), is_long
+            free = at + step * tuning.metric.push(keys.normal(key, at.shape[0], 0, at.dtype))
+            return replace(state.point.position, free=free), is_long
 
         def tell(self, key: Any, state: Standing, point: Any, pending: Any, tuning: Any, rarely: Any) -> Any:
             log_ratio = point.log_density - state.point.log_density

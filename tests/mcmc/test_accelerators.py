@@ -20,6 +20,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.pace import Pace
+from accord.core.position import Position
 from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.kernels.vectors import IN_TURN
@@ -109,10 +110,11 @@ class Recorded:
 
     def run(self, positions: Any, heights: Any, num_sites: Any, num_parts: Any) -> dict[str, Any]:
         self.num_calls += 1
-        for row in np.flatnonzero(positions[:, 0]):
-            assert row < num_parts and heights[row] == -positions[row, 0]
-            self.indices.setdefault(float(positions[row, 0]), set()).add(int(row) % self.batch)
-        return {"site/x": np.where(np.arange(len(positions)) < num_sites, positions[:, 0], np.nan)}
+        values = positions.free[:, 0]
+        for row in np.flatnonzero(values):
+            assert row < num_parts and heights[row] == -values[row]
+            self.indices.setdefault(float(values[row]), set()).add(int(row) % self.batch)
+        return {"site/x": np.where(np.arange(len(values)) < num_sites, values, np.nan)}
 
 
 def drawn(phase: Any, first: int, values: Sequence[float]) -> Drawn:
@@ -120,7 +122,7 @@ def drawn(phase: Any, first: int, values: Sequence[float]) -> Drawn:
     stats[:, HEIGHT] = -np.asarray(values)
     positions = np.asarray(values, float)[:, None]
     gradients = positions if phase == "warmup" else None
-    return Drawn(phase, first, positions, stats, infer.NUTS.stats, gradients)
+    return Drawn(phase, first, Position(positions), stats, infer.NUTS.stats, gradients)
 
 
 @each({"in batches": (16, 4), "row by row": (16, 1), "one batch a call": (4, 4)})
@@ -200,7 +202,7 @@ def test_lanes_write_their_rows_by_one_operation_on_an_accelerator():
     def num_updates(in_turn):
         run = advance_program(infer.NUTS().compiled, 2, np.dtype(float), 8, 32, False, in_turn)
         normal = jax.value_and_grad(lambda x: -0.5 * (x**2).sum())
-        text = lowered_for_gpu(lambda *a: run(normal, *a), *arguments_of(planned(8)))
+        text = lowered_for_gpu(lambda *a: run(lambda at: normal(at.free), *a), *arguments_of(planned(8)))
         return text.count("dynamic_update_slice")
 
     with scope("float64"):

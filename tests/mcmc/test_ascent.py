@@ -205,7 +205,7 @@ def begun(monkeypatch):
         found = {}
 
         def seen(evaluator, positions):
-            found.update({evaluator.chains[lane].number: positions[lane] for lane in positions})
+            found.update({evaluator.chains[lane].number: positions[lane].free for lane in positions})
             stand(evaluator, positions)
 
         with monkeypatch.context() as patch:

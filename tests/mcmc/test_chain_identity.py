@@ -108,7 +108,9 @@ def test_pieces_follow_each_other_and_end_at_fixed_draws(plans: Any, lanes: int)
             assert {len(array) for array in piece.arrays.values()} == {piece.stop - piece.start}
             offset = NUM_WARMUP if piece.phase == "sample" else 0
             assert int(piece.end_state.draw) == piece.stop + offset
-            np.testing.assert_array_equal(piece.end_state.kernel.point.position, piece.arrays["position"][-1])
+            np.testing.assert_array_equal(
+                piece.end_state.kernel.point.position.free, piece.arrays["position"][-1]
+            )
         num_steps = sum(int(piece.arrays["stat/n_steps"].sum()) for piece in mine)
         num_gradients = sum(piece.num_gradients for piece in mine)
         # A chain is given one of several starts, and remembers the evaluation of that one alone, but pays for all.
@@ -220,7 +222,7 @@ def test_a_chain_that_finds_no_start_says_where_it_looked(kernel: AbstractKernel
         plan = _plan(kernel, lanes, lambda x: (jnp.sum(x) * jnp.nan, x))
     with pytest.raises(StartFailedError, match=r"chain 7: no starting point .* in 100 tries") as caught:
         _run(plan, [7])
-    assert caught.value.position.shape == (DIM,) and np.all(np.isfinite(caught.value.position))
+    assert caught.value.position.free.shape == (DIM,) and np.all(np.isfinite(caught.value.position.free))
 
 
 def test_a_search_in_vain_shows_the_place_that_was_nearest_to_be_of_use(kernel: AbstractKernel) -> None:
@@ -273,8 +275,8 @@ def _plan(kernel: AbstractKernel, lanes: int, evaluate: Callable[[jax.Array], An
     )
     return Machine(
         plan,
-        advance=jax.jit(lambda *arguments: run(evaluate, *arguments)),
-        sites=Sites(lambda positions, *others: {"site/twice": 2 * positions}, 256),
+        advance=jax.jit(lambda *arguments: run(lambda at: evaluate(at.free), *arguments)),
+        sites=Sites(lambda positions, *others: {"site/twice": 2 * positions.free}, 256),
     )
 
 

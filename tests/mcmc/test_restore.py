@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from accord.core.errors import StorageError
+from accord.core.position import Position
 from accord.core.tree import to_numpy
 from accord.kernels import NUTS
 from accord.mcmc.chain import Chain
@@ -31,7 +32,7 @@ PLAN = Plan(
 
 def _stored(*, is_fresh: bool, without: str) -> Any:
     """A run of one chain, stored after draw 4 by a version whose kernel lacked the names that begin so."""
-    chain = Chain.begin(PLAN, 0, np.array([1.0, 2.0, 3.0]))
+    chain = Chain.begin(PLAN, 0, Position(np.array([1.0, 2.0, 3.0])))
     kernel = replace(chain.state.kernel, is_fresh=np.bool_(is_fresh))
     state = replace(chain.state, kernel=kernel, draw=np.int32(4))
     fields = {
@@ -53,7 +54,7 @@ def test_a_chain_between_two_draws_needs_nothing_of_its_last_trajectory() -> Non
     (group,) = restore(_stored(is_fresh=True, without="state.kernel.tree."), PLAN, [0])
     (chain,) = group.chains  # pyright: ignore[reportAttributeAccessIssue]
     assert chain.state.draw == 4
-    np.testing.assert_array_equal(chain.state.kernel.point.position, [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(chain.state.kernel.point.position.free, [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from jax.scipy import special
 from accord import ode
 from accord.adaptation.metric import Metric
 from accord.adaptation.tuning import GivenMetric
+from accord.core.position import Position
 from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.kernels import NUTS
@@ -84,11 +85,11 @@ def test_pieces_draw_what_the_loop_draws(name: str) -> None:
     log_density, num_pieces = TARGETS[name]
     given, zero = _given(np.ones(6), 6), np.zeros(2, np.uint32)
     arguments = (
-        start_state(NUTS(), X),
+        start_state(NUTS(), Position(X)),
         given,
         zero,
         zero,
-        Limits.at(40, 300, 20, np.zeros((NUM_PLACES, 6))),
+        Limits.at(40, 300, 20, Position(np.zeros((NUM_PLACES, 6)))),
     )
     drawn = []
     for in_pieces in (True, False):
@@ -96,7 +97,7 @@ def test_pieces_draw_what_the_loop_draws(name: str) -> None:
             run = advance_program(NUTS(), 6, np.dtype(float), 1, 64, in_pieces)
             traced = jaxpr_as_fun(without_raising(jax.make_jaxpr(jax.value_and_grad(log_density))(X)))
             lowered = jax.jit(
-                lambda *rest, run=run, traced=traced: run(lambda x: tuple(traced(x)), *rest)
+                lambda *rest, run=run, traced=traced: run(lambda at: tuple(traced(at.free)), *rest)
             ).lower(*arguments)
             assert lowered.as_text().count("xla_cpu_small_call") == (num_pieces if in_pieces else 0)
             drawn.append(lowered.compile()(*arguments))
@@ -180,13 +181,13 @@ def test_data_that_only_a_deterministic_site_needs_may_be_part_of_a_model() -> N
 def test_many_dimensions_have_pieces_too() -> None:
     with scope("float64"):
         run = advance_program(NUTS(), 2000, np.dtype(float), 1, 8)
-        program = jax.jit(lambda *rest: run(lambda x: (-0.5 * x @ x, -x), *rest))
+        program = jax.jit(lambda *rest: run(lambda at: (-0.5 * at.free @ at.free, -at.free), *rest))
         position, zero = np.zeros(2000), np.zeros(2, np.uint32)
         given, limits = (
             _given(position + 1, 0),
-            Limits.at(1, 1, 0, np.zeros((NUM_PLACES, 2000))),
+            Limits.at(1, 1, 0, Position(np.zeros((NUM_PLACES, 2000)))),
         )
-        text = program.lower(start_state(NUTS(), position), given, zero, zero, limits).as_text()
+        text = program.lower(start_state(NUTS(), Position(position)), given, zero, zero, limits).as_text()
     assert "xla_cpu_small_call" in text
 
 

@@ -68,7 +68,9 @@ def plan_for(
     )
     return Machine(
         plan,
-        advance=jax.jit(lambda *arguments: run(jax.value_and_grad(log_density), *arguments)),
+        advance=jax.jit(
+            lambda *arguments: run(lambda at: jax.value_and_grad(log_density)(at.free), *arguments)
+        ),
         sites=Sites(lambda positions, *others: {}, 256),
     )
 

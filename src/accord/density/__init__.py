@@ -1,5 +1,6 @@
 """Evaluate the log density of a model over vectors of unconstrained numbers."""
 
+from ..core.position import Position
 from .blame import Blame, blame
 from .dependence.graph import graph_of
 from .layout import Entry, Layout, SiteTable
@@ -13,6 +14,7 @@ __all__ = [
     "Entry",
     "Layout",
     "LogDensity",
+    "Position",
     "SiteTable",
     "blame",
     "cut_arguments",

@@ -1,9 +1,11 @@
 """Arrange the sites that a trace has found in a layout: their kinds, shapes, dims and places in a position."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..core.errors import DistributionError
 from ..distributions import constraint
@@ -18,16 +20,22 @@ from .naming import check_dims, dims_of, labels_of
 _TAKEN_WHOLE = constraint.Simplex | constraint.ZeroSum | constraint.Sphere | constraint.L1Ball
 
 
-def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: Mapping[int, str]) -> Layout:
+def layout_of(
+    sites: list[Site],
+    shapes: Mapping[str, tuple[int, ...]],
+    names: Mapping[int, str],
+    whole: Collection[str] = (),
+) -> Layout:
     """Arrange the sites of a model in a layout.
 
     **Arguments**
     - `sites`: in the model's order.
     - `shapes`: by latent site, the shape of its unconstrained value.
     - `names`: by the identity of an array, the argument that it is.
+    - `whole`: latent sites whose numbers are whole.
     """
     entries: list[Entry] = []
-    start = 0
+    starts = [0, 0]  # of free numbers, and of whole ones
     for site in sites:
         is_latent = site.name in shapes
         if site.kind == "factor":
@@ -36,11 +44,15 @@ def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: M
             kind = "deterministic"
         elif site.is_intervened:
             kind = "intervened"
+        elif is_latent:
+            kind = "whole" if site.name in whole else "latent"
         else:
-            kind = "latent" if is_latent else "observed"
+            kind = "observed"
         shape = shape_of(site.value)
         unconstrained = shapes.get(site.name, ())
+        start = starts[kind == "whole"]
         stop = start + int(np.prod(unconstrained)) if is_latent else start
+        low, high = _bounds_of(site) if kind == "whole" else (None, None)
         entries.append(
             Entry(
                 name=site.name,
@@ -59,15 +71,37 @@ def layout_of(sites: list[Site], shapes: Mapping[str, tuple[int, ...]], names: M
                 num_steps=len(site.steps),
                 num_event=0 if site.distribution is None else len(site.distribution.event_shape),
                 taken=_taken_of(site) if is_latent else "any",
+                low=low,
+                high=high,
             )
         )
-        start = stop
+        starts[kind == "whole"] = stop
     labels = labels_of(sites)
     check_dims(tuple(entries))
     to_collapse = tuple(
         site.name for site in sites if isinstance(site.treatment, Eliminated) and site.name in shapes
     )
     return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
+
+
+def _bounds_of(site: Site) -> tuple[int | None, int | None]:
+    """Return the least and the largest whole number that each entry of a site may have; None if it is not known."""
+    if site.distribution is None:
+        return None, None
+    support = site.distribution.support
+    while isinstance(support, constraint.Independent):
+        support = support.base
+    if isinstance(support, constraint.Boolean):
+        return 0, 1
+    return _number(getattr(support, "lower", None)), _number(getattr(support, "upper", None))
+
+
+def _number(bound: Any) -> int | None:
+    """Return a bound that is one finite number for all entries, and known while the model is traced."""
+    if bound is None or isinstance(bound, Tracer) or np.size(bound) == 0:
+        return None
+    values = np.unique(np.asarray(bound))
+    return int(values[0]) if len(values) == 1 and np.isfinite(values[0]) else None
 
 
 def _taken_of(site: Site) -> str:

@@ -16,7 +16,8 @@ from ..core.precision import Precision
 from ..language.messages.places import note_function
 from ..language.naming import check_text
 from .layout import Entry, Layout
-from .program import AbstractProgram, View, every_site, pieces_of
+from .program import AbstractProgram, View, every_site
+from .unknowns import Unknowns, pieces_at
 from .weights import Parts
 
 TERM = "log_density"
@@ -110,10 +111,10 @@ class FunctionProgram(AbstractProgram):
             f"{self.name!r} is a log density without sites, so its likelihood cannot be told from its prior."
         )
 
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Return the leaves by name."""
         del data
-        return pieces_of(position, self.layout.entries)
+        return pieces_at(position, self.layout)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Return the leaves as they are."""

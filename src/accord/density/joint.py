@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.errors import DataError, ModelError, SiteError, suggest
 from ..core.notice import Notice
+from ..core.position import Position
 from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice
@@ -28,6 +29,7 @@ from .rows.row_files import in_memory
 from .simulate import DrawOrSay
 from .traced import TracedModel
 from .tracing import discover
+from .unknowns import Unknowns, free_of, pieces_of
 
 _ELSEWHERE = "Take draws that hold values of it, give it one by `.do`"
 
@@ -170,6 +172,21 @@ class Predictive(TracedModel):
             model = self.model(in_memory(self.data))
             value, sites = model.run(Replay({name: values[name] for name in self.given}), *outside)
         return value, {name: site for name, site in sites.items() if not site.is_hidden}
+
+
+def at_whole(density: LogDensity, position: Unknowns) -> tuple[LogDensity, jax.Array] | None:
+    """Return the density of the free unknowns, given the whole numbers of a position; and its free numbers.
+
+    None where there are no free ones.
+    """
+    layout = density.layout
+    if not isinstance(position, Position) or position.whole is None:
+        return density, free_of(position)
+    if not layout.dim:
+        return None
+    values = pieces_of(position.whole, layout.whole)
+    model = model_of(density).condition({name: np.asarray(value) for name, value in values.items()})
+    return LogDensity.from_model(model, density.program.precision), position.free
 
 
 def model_of(density: LogDensity) -> Model:

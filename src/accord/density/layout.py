@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+DRAWN = ("latent", "whole", "collapsed", "deterministic")
+"""Kinds of sites that a draw holds."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A site as the draws hold it.
 
     **Fields**
-    - `name`, `kind` ("latent", "deterministic", "observed", or "collapsed": integrated out, and drawn given the rest).
+    - `name`, `kind` ("latent", "deterministic", "observed", "collapsed": integrated out, and drawn given the rest; or
+      "whole": latent, and sampled as whole numbers).
     - `shape`, `dtype`, `dims`: of the value in the model's space; one dim name for each axis.
-    - `start`, `stop`: the slice of the position that holds a latent site; 0 and 0 for the others.
+    - `start`, `stop`: the slice of the position that holds a latent site, of its whole numbers for a site of these; 0
+      and 0 for the others.
     - `unconstrained_shape`: shape of that slice; `()` for the others.
     - `distribution`: name of the distribution's class, or empty.
     - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
@@ -28,6 +34,8 @@ class Entry:
     - `num_steps`, `num_event`: how many of the first axes are steps of scans, and of the last ones belong to an event.
     - `taken`: which entries of an event are values of an event too: `"any"` of them, `"all"` in another order,
       `"alike"` of rows and columns, or `"none"`, since the order is part of the value; those of a batch always are.
+    - `low`, `high`: of whole numbers, the least and the largest of the support; None where there is none, or where the
+      data or other unknowns decide.
 
     **Example**
 
@@ -49,6 +57,8 @@ class Entry:
     num_steps: int = 0
     num_event: int = 0
     taken: str = "any"
+    low: int | None = None
+    high: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,13 +84,28 @@ class Layout:
 
     @property
     def dim(self) -> int:
-        """Length of a position."""
+        """Number of free numbers in a position."""
         return max((entry.stop for entry in self.entries), default=0)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The latent sites, in the order of the position."""
         return tuple(entry for entry in self.sites if entry.kind == "latent")
+
+    @property
+    def whole(self) -> tuple[Entry, ...]:
+        """The latent sites that are sampled as whole numbers, in the order of those of a position."""
+        return tuple(entry for entry in self.sites if entry.kind == "whole")
+
+    @property
+    def num_whole(self) -> int:
+        """Number of whole numbers in a position."""
+        return max((entry.stop for entry in self.whole), default=0)
+
+    @property
+    def unknowns(self) -> tuple[Entry, ...]:
+        """All latent sites that are sampled, in the model's order."""
+        return tuple(entry for entry in self.sites if entry.kind in ("latent", "whole"))
 
     @property
     def deterministics(self) -> tuple[Entry, ...]:
@@ -95,7 +120,7 @@ class Layout:
     @property
     def drawn(self) -> tuple[Entry, ...]:
         """The sites that a draw holds: latent, collapsed and deterministic ones, in the model's order."""
-        return tuple(entry for entry in self.sites if entry.kind in ("latent", "collapsed", "deterministic"))
+        return tuple(entry for entry in self.sites if entry.kind in DRAWN)
 
     @property
     def collapsed(self) -> tuple[str, ...]:
@@ -144,7 +169,7 @@ class Layout:
     def settable(self) -> dict[str, str]:
         """The latent site that each name settles: the site itself, or its auxiliary."""
         below = {entry.name: entry.auxiliary for entry in self.sites}
-        found = {entry.name: entry.name for entry in self.entries}
+        found = {entry.name: entry.name for entry in self.unknowns}
         for name in below:
             end = name
             while below.get(end):

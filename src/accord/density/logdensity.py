@@ -1,11 +1,11 @@
 """Turn a model, or a function, into a log density over vectors of unconstrained numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
@@ -14,9 +14,11 @@ from ..core.errors import DataError, SiteError
 from ..core.forks import check_threads
 from ..core.masked import unmasked
 from ..core.notice import Notice
+from ..core.position import Position
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
 from ..language import Model
+from ..language.handlers.whole import SampleWhole
 from ..language.shapes import check_real
 from .checks import non_finite_message
 from .data import check_names, convert
@@ -24,6 +26,7 @@ from .function import FunctionProgram
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram
 from .stages import staged
+from .unknowns import Unknowns, checked, free_of, joined
 from .weights import POSTERIOR, Parts, Weights
 
 
@@ -33,6 +36,7 @@ class LogDensity(eqx.Module):
 
     A position holds every latent site in the layout's order, mapped to the whole real line; the log density includes
     the Jacobian of that map. All methods can be used under `jit`, `grad` and `vmap`, and compute in its dtype.
+    Discrete sites that a sampler moves are whole numbers: such a density takes a `Position` in place of an array.
     The data are leaves of this pytree: under `jit`, new data of the same shape compile nothing.
 
     **Fields**
@@ -58,15 +62,22 @@ class LogDensity(eqx.Module):
     notices: tuple[Notice, ...] = eqx.field(static=True, default=())
 
     @staticmethod
-    def from_model(model: Model, precision: Precision = "float64") -> "LogDensity":
+    def from_model(
+        model: Model, precision: Precision = "float64", whole: Collection[str] = ()
+    ) -> "LogDensity":
         """Trace `model` once, in the scope of `precision`, without computing anything.
 
         Where sites are collapsed, it is evaluated at some points, to see that this is exact with its data.
 
+        **Arguments**: `whole`, names of discrete latent sites whose values are unknowns of the density: it is then
+        evaluated at a `Position` of free and whole numbers, and is -inf outside of their supports.
+
         **Raises** `DataError` for arguments that are not numbers; `SiteError` for a site that does not fit, is
-        discrete, or observes NaN; `ModelError` for a model without latent sites, with a Python branch on one, or
-        without data to make its prior proper.
+        discrete and not in `whole`, or observes NaN, and for a name in `whole` of no discrete latent site; `ModelError`
+        for a model without latent sites, with a Python branch on one, or without data to make its prior proper.
         """
+        if whole:
+            model = model.inside_of(SampleWhole(tuple(sorted(whole))))
         program, data, notices = ModelProgram.from_model(model, precision)
         return LogDensity(data, staged(program, data), notices)
 
@@ -91,7 +102,7 @@ class LogDensity(eqx.Module):
 
     @property
     def dim(self) -> int:
-        """Length of a position."""
+        """Number of free numbers in a position."""
         return self.layout.dim
 
     @property
@@ -99,16 +110,19 @@ class LogDensity(eqx.Module):
         """Arguments that are constants of the program because the model needs their values while it is traced."""
         return self.program.constants
 
-    def __call__(self, position: Float[Array, " dim"]) -> Float[Array, ""]:
+    def __call__(self, position: Unknowns) -> Float[Array, ""]:
         """Evaluate the log density at `position`, with respect to the unconstrained numbers."""
         position = self._checked(position)
-        return self.program.log_density(position, self.data).astype(position.dtype)
+        return self.program.log_density(position, self.data).astype(free_of(position).dtype)
 
-    def value_and_grad(self, position: Float[Array, " dim"]) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
-        """Evaluate the log density and its gradient at `position`."""
-        return jax.value_and_grad(self.__call__)(self._checked(position))
+    def value_and_grad(self, position: Unknowns) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
+        """Evaluate the log density and its gradient at `position`, by its free numbers."""
+        position = self._checked(position)
+        if not isinstance(position, Position):
+            return jax.value_and_grad(self.__call__)(position)
+        return jax.value_and_grad(lambda free: self(replace(position, free=free)))(position.free)
 
-    def value(self, position: Float[Array, " dim"], weights: Weights = POSTERIOR) -> Float[Array, ""]:
+    def value(self, position: Unknowns, weights: Weights = POSTERIOR) -> Float[Array, ""]:
         """Evaluate the log density at `position` with its parts weighted, as in `value(position, tempered(0.5))`.
 
         Weights are in `accord.density.weights`: `POSTERIOR` (the log density itself), `MAP` (without the Jacobian),
@@ -120,9 +134,9 @@ class LogDensity(eqx.Module):
         position = self._checked(position)
         if not weights.are_alike:
             self.program.check_separate(self.data)
-        return self.program.weighted(position, self.data, weights).astype(position.dtype)
+        return self.program.weighted(position, self.data, weights).astype(free_of(position).dtype)
 
-    def parts(self, position: Float[Array, " dim"]) -> Parts:
+    def parts(self, position: Unknowns) -> Parts:
         """Evaluate log prior, log Jacobian and log likelihood at `position`: they sum to the log density.
 
         **Raises** `ModelError` where prior and likelihood cannot be told apart: see `value`.
@@ -131,14 +145,14 @@ class LogDensity(eqx.Module):
         self.program.check_separate(self.data)
         return self.program.parts(position, self.data)
 
-    def constrain(self, position: Float[Array, " dim"]) -> dict[str, Array]:
+    def constrain(self, position: Unknowns) -> dict[str, Array]:
         """Compute the latent and deterministic sites at `position`, in the model's order.
 
         Sites that are collapsed are drawn, by random numbers that are a function of the position.
         """
         return self.program.values(self._checked(position), self.data)
 
-    def unconstrain(self, values: Mapping[str, Any]) -> Float[Array, " dim"]:
+    def unconstrain(self, values: Mapping[str, Any]) -> Unknowns:
         """Find the position at which the latent sites have these values.
 
         A site that is reparameterised may be given in the place of its auxiliary.
@@ -146,7 +160,7 @@ class LogDensity(eqx.Module):
         **Raises** `DataError` for missing, unknown or wrongly shaped values, and for those outside of a site's support.
         """
         check_threads()
-        latents = {entry.name: entry for entry in self.layout.entries}
+        latents = {entry.name: entry for entry in self.layout.unknowns}
         given = self.layout.latents_of(values, "unconstrain")
         for name, entry in latents.items():
             if name not in given:
@@ -165,13 +179,13 @@ class LogDensity(eqx.Module):
                 raise DataError(
                     f"unconstrain: the value of site {by!r} is not inside of its support: {values[by]!r}."
                 )
-        return jnp.concatenate([jnp.ravel(pieces[name]) for name in latents])
+        return joined(pieces, self.layout)
 
-    def site_terms(self, position: Float[Array, " dim"]) -> dict[str, Float[Array, ""]]:
+    def site_terms(self, position: Unknowns) -> dict[str, Float[Array, ""]]:
         """Evaluate each site's term of the log density, Jacobians included: the terms sum to it."""
         return self.program.terms(self._checked(position), self.data)
 
-    def observed_nan_counts(self, position: Float[Array, " dim"]) -> dict[str, Array]:
+    def observed_nan_counts(self, position: Unknowns) -> dict[str, Array]:
         """Count the observed values that are NaN or infinite and not masked: int32 by site.
 
         Only of sites whose values the model computes or masks; where they are data unchanged, they have been checked.
@@ -217,9 +231,6 @@ class LogDensity(eqx.Module):
     def __hash__(self) -> int:
         return object.__hash__(self)
 
-    def _checked(self, position: Float[Array, " dim"]) -> Float[Array, " dim"]:
+    def _checked(self, position: Unknowns) -> Unknowns:
         check_threads()
-        position = jnp.asarray(position)
-        if position.shape != (self.dim,):
-            raise DataError(f"a position of this density has shape ({self.dim},), got {position.shape}.")
-        return position
+        return checked(position, self.layout)

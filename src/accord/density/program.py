@@ -16,20 +16,17 @@ from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries, Wanted
+from ..language.treatment import Whole
 from .checks import changed_site, check_finite, check_same_sites
 from .indices import check_indices
 from .latent import bijector_of, concrete, sites_of
-from .layout import Entry, Layout
+from .layout import Layout
 from .reduction import log_jacobian_of, log_prob_of, num_non_finite, parts_of, term
 from .rows.row_files import in_memory, pieces_in_memory
 from .traced import TracedModel
 from .tracing import discover
+from .unknowns import Unknowns, free_of, pieces_at
 from .weights import Parts, Weights
-
-# Up to here a position is cut by slices, whose gradient XLA fuses into one kernel: 0.05 us for 3 sites and 0.7 us for
-# 30, inside a loop on one CPU core, where a split, whose gradient is a concatenation, takes 2.4 and 2.6 us. The cost of
-# slices grows with the square of their number: 60 take 7.1 us, the split 4.0 us.
-MAX_SLICES = 48
 
 Recorded = tuple[dict[str, jax.Array], tuple[jax.Array, jax.Array] | None]
 """Values by site, with log prior and what the log density has beside prior and likelihood: the log Jacobian."""
@@ -48,7 +45,7 @@ def every_site(sites: Mapping[str, Site]) -> Iterable[tuple[str, Site]]:
 class AbstractProgram(abc.ABC):
     """The target of a `LogDensity`. Frozen; equal only to itself.
 
-    `position` has shape `(dim,)`; `data` maps the names of traced arrays to them.
+    `position` has shape `(dim,)`, or is a `Position`; `data` maps the names of traced arrays to them.
     """
 
     name: str
@@ -56,9 +53,9 @@ class AbstractProgram(abc.ABC):
     precision: Precision
     constants: Mapping[str, np.ndarray]
 
-    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def terms(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate what each site adds to the log density, shape `()`."""
-        return self.terms_at(pieces_of(position, self.layout.entries), data)
+        return self.terms_at(pieces_at(position, self.layout), data)
 
     @abc.abstractmethod
     def terms_at(
@@ -66,20 +63,20 @@ class AbstractProgram(abc.ABC):
     ) -> dict[str, jax.Array]:
         """Evaluate the terms of sites in a view, with the unknowns at these unconstrained values."""
 
-    def summed_terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def summed_terms(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate the terms as `log_density` adds them up, which may be row by row; without derivatives then."""
         return self.terms(position, data)
 
-    def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
+    def log_density(self, position: Unknowns, data: Mapping[str, Any]) -> jax.Array:
         """Sum all terms, shape `()`; zero where masks leave none."""
         terms = [*self.terms(position, data).values()]
-        return sum(terms[1:], start=terms[0]) if terms else jnp.zeros((), position.dtype)
+        return sum(terms[1:], start=terms[0]) if terms else jnp.zeros((), free_of(position).dtype)
 
-    def parts(self, position: jax.Array, data: Mapping[str, Any]) -> Parts:
+    def parts(self, position: Unknowns, data: Mapping[str, Any]) -> Parts:
         """Evaluate the parts of the log density; where `check_separate` raises, only their sums are right."""
-        return self.parts_at(pieces_of(position, self.layout.entries), data)
+        return self.parts_at(pieces_at(position, self.layout), data)
 
-    def weighted(self, position: jax.Array, data: Mapping[str, Any], weights: Weights) -> jax.Array:
+    def weighted(self, position: Unknowns, data: Mapping[str, Any], weights: Weights) -> jax.Array:
         """Sum the weighted parts, shape `()`."""
         return weights.sum(self.parts(position, data))
 
@@ -132,9 +129,9 @@ class AbstractProgram(abc.ABC):
         """Return the data of `whole`, in memory."""
         return in_memory(data)
 
-    def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
+    def pieces(self, position: Unknowns) -> dict[str, jax.Array]:
         """Cut a position into the unconstrained arrays of the whole model; what has no place is zero."""
-        return pieces_of(position, self.layout.entries)
+        return pieces_at(position, self.layout)
 
     @property
     def cut_data(self) -> tuple[str, ...]:
@@ -142,14 +139,14 @@ class AbstractProgram(abc.ABC):
         return ()
 
     @abc.abstractmethod
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute the values of latent and deterministic sites."""
 
-    def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute these values, with what `values` draws at its mean."""
         return self.values(position, data)
 
-    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Compute these values and two numbers from the same evaluation, or None where there are no sites."""
         return self.values(position, data), None
 
@@ -157,7 +154,7 @@ class AbstractProgram(abc.ABC):
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute unconstrained pieces of the latent sites, from their values or from sites that follow."""
 
-    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count the observed values that are NaN or infinite, by site, where `check` cannot see them."""
         del position, data
         return {}
@@ -192,7 +189,7 @@ class ModelProgram(TracedModel, AbstractProgram):
     ) -> "tuple[ModelProgram, dict[str, Any], tuple[Notice, ...]]":
         """Trace a model; return its program, its data, and its notices."""
         traced, data, notices = discover(model, precision)
-        if not traced.layout.entries:
+        if not traced.layout.unknowns:
             raise ModelError(
                 f"the model {model.name!r} has no latent site, so there is nothing to infer: every `ac.sample` is "
                 "observed. Leave out `obs=` or the condition of what you want to know."
@@ -231,41 +228,49 @@ class ModelProgram(TracedModel, AbstractProgram):
     ) -> Parts:
         """Evaluate the parts; factors are likelihood."""
         latents = {entry.name for entry in self.layout.drawn if entry.name not in beside}
-        dtype = next(iter(pieces.values())).dtype
+        dtype = _float_of(pieces)
         with concrete(self.constants):
             return parts_of(view(self.sites(pieces, data)), latents, dtype)
 
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute values as arrays, in the model's order."""
         with concrete(self.constants):
             sites = self.sites(self.pieces(position), data)
             return {entry.name: jnp.asarray(sites[entry.name].value) for entry in self.layout.drawn}
 
-    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Compute what a draw holds; XLA leaves out what only observed sites and factors need."""
         with concrete(self.constants):
             sites = self.sites(self.pieces(position), data)
             drawn = {entry.name: sites[entry.name] for entry in self.layout.drawn}
-            log_prior = log_prob_of(drawn.values(), position.dtype)
-            log_jacobian = log_jacobian_of(sites.values(), position.dtype)
+            dtype = free_of(position).dtype
+            log_prior = log_prob_of(drawn.values(), dtype)
+            log_jacobian = log_jacobian_of(sites.values(), dtype)
             return {name: jnp.asarray(site.value) for name, site in drawn.items()}, (log_prior, log_jacobian)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Invert each site's map; a support may depend on the sites before it."""
+        """Invert each site's map; a support may depend on the sites before it.
+
+        Values of whole numbers are floats, NaN outside of their support.
+        """
         dtype = jnp.result_type(float)
 
         def choice_of(site: Site) -> AbstractChoice:
+            if isinstance(site.treatment, Whole):
+                return Given(jnp.asarray(values[site.name]).astype(jnp.result_type(int)))
             return Given(jnp.asarray(values[site.name], dtype)) if site.name in values else Wanted()
 
         with concrete(self.constants):
             wanted = {name: jnp.asarray(value, dtype) for name, value in values.items()}
             sites = sites_of(self.model(data, dtype), choice_of, wanted)
             return {
-                entry.name: bijector_of(sites[entry.name]).inverse(sites[entry.name].value)
-                for entry in self.layout.entries
+                entry.name: _whole_or_nan(sites[entry.name], wanted[entry.name])
+                if entry.kind == "whole"
+                else bijector_of(sites[entry.name]).inverse(sites[entry.name].value)
+                for entry in self.layout.unknowns
             }
 
-    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count for sites whose observed floats the model computes or masks."""
         names = [
             entry.name
@@ -306,9 +311,9 @@ class ModelProgram(TracedModel, AbstractProgram):
         def choice_of(site: Site) -> AbstractChoice:
             if site.name not in pieces:
                 raise changed_site(site.name, f"is latent now (at {site.where}) and was not")
-            return FromPosition(pieces[site.name])
+            return chosen_at(site, pieces[site.name])
 
-        dtype = next(iter(pieces.values())).dtype
+        dtype = _float_of(pieces)
         sites = sites_of(self.model(data, dtype), choice_of)
         check_same_sites(self.layout, sites)
         return sites
@@ -321,6 +326,32 @@ class Given(AbstractSeries):
 
     def __call__(self, site: Site) -> Site:
         return replace(site, value=self.value)
+
+
+def chosen_at(site: Site, piece: Any) -> AbstractChoice:
+    """Choose the value of a site by its piece of a position."""
+    return FromWhole(piece) if isinstance(site.treatment, Whole) else FromPosition(piece)
+
+
+class FromWhole(AbstractSeries):
+    """Whole numbers; outside of the support, some inside and a log density of -inf.
+
+    So what depends on them, such as an index, is defined everywhere.
+    """
+
+    piece: Any
+
+    def __call__(self, site: Site) -> Site:
+        value = jnp.asarray(self.piece).astype(jnp.result_type(int))
+        if site.distribution is None:
+            return replace(site, value=value)
+        support, shape = site.distribution.support, site.batch_shape
+        is_inside = jnp.broadcast_to(support(value), shape)
+        over_event = is_inside.reshape(*shape, *[1] * len(site.distribution.event_shape))
+        log_det = jnp.where(is_inside, 0.0, -jnp.inf).astype(site.distribution.dtype)
+        return replace(
+            site, value=jnp.where(over_event, value, support.feasible_like(value)), log_det=log_det
+        )
 
 
 class FromPosition(AbstractSeries):
@@ -336,19 +367,17 @@ class FromPosition(AbstractSeries):
         return replace(site, value=value, log_det=log_det)
 
 
-def pieces_of(position: jax.Array, entries: tuple[Entry, ...]) -> dict[str, jax.Array]:
-    """Cut a position into the sites' unconstrained arrays."""
-    if len(entries) == 1:
-        parts = [position]
-    elif len(entries) <= MAX_SLICES:
-        parts = [jax.lax.slice_in_dim(position, entry.start, entry.stop) for entry in entries]
-    else:
-        parts = jax.lax.split(position, [entry.stop - entry.start for entry in entries])
-    shapes = [entry.unconstrained_shape for entry in entries]
-    return {
-        entry.name: part if part.shape == shape else jax.lax.reshape(part, shape)
-        for entry, part, shape in zip(entries, parts, shapes, strict=True)
-    }
+def _float_of(pieces: Mapping[str, jax.Array]) -> Any:
+    """Return the dtype of the first floats, or the default one where all unknowns are whole numbers."""
+    floats = (each.dtype for each in pieces.values() if jnp.issubdtype(each.dtype, jnp.floating))
+    return next(floats, jnp.result_type(float))
+
+
+def _whole_or_nan(site: Site, value: jax.Array) -> jax.Array:
+    """Return the value that was asked for, which need not be whole; NaN outside of the support of the site."""
+    if site.distribution is None:
+        return value
+    return jnp.where(jnp.all(site.distribution.support(value)), value, jnp.nan)
 
 
 def _keeps_volume(bijector: AbstractBijector) -> bool:

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 
 from .logdensity import LogDensity
+from .unknowns import Unknowns, checked
 
 
 def recorded(
-    density: LogDensity, position: jax.Array, log_density: jax.Array
+    density: LogDensity, position: Unknowns, log_density: jax.Array
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
     """Compute the values that a draw holds, and the parts `log_prior` and `log_likelihood` of its `log_density`.
 
@@ -18,7 +19,7 @@ def recorded(
 
     The density of a function has no parts.
     """
-    values, known = density.program.recorded(position, density.data)
+    values, known = density.program.recorded(checked(position, density.layout), density.data)
     if known is None:
         return values, {}
     log_prior, beside = known

@@ -13,6 +13,7 @@ from ..distributions.wrappers.counted import counted
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.messages.places import note_site
+from ..language.treatment import Whole
 from .weights import Parts
 
 
@@ -24,7 +25,7 @@ def term(site: Site) -> jax.Array | None:
     if site.kind == "deterministic" or site.is_intervened:
         return None
     entries = pointwise(site)
-    parts = [part for part in (entries, site.log_det) if part is not None]
+    parts = [part for part in (entries, _jacobian(site)) if part is not None]
     if not parts:
         return None
     if len(parts) == 2 and jnp.shape(parts[0]) == jnp.shape(parts[1]):
@@ -58,7 +59,7 @@ def log_prob_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
 
 def log_jacobian_of(sites: Iterable[Site], dtype: Any) -> jax.Array:
     """Sum the Jacobians of some sites, shape `()`."""
-    return _sum((site.log_det for site in sites), dtype)
+    return _sum(map(_jacobian, sites), dtype)
 
 
 def parts_of(sites: Iterable[tuple[str, Site]], latents: Collection[str], dtype: Any) -> Parts:
@@ -98,6 +99,11 @@ def _sum(terms: Iterable[Any], dtype: Any) -> jax.Array:
     return sum((total(each) for each in terms if each is not None), start=jnp.zeros((), dtype))
 
 
+def _jacobian(site: Site) -> jax.Array | None:
+    """Return the log determinant of a site; whole numbers have none."""
+    return None if isinstance(site.treatment, Whole) else site.log_det
+
+
 def _log_prob(site: Site) -> jax.Array | None:
     distribution, value = site.distribution, site.value
     if distribution is None or site.mask is False:
@@ -118,6 +124,8 @@ def _log_prob(site: Site) -> jax.Array | None:
             f"{entries.shape}, but the batch shape is {site.batch_shape}. `log_prob` must return "
             "one number for each entry of the batch."
         )
+    if isinstance(site.treatment, Whole) and site.log_det is not None:
+        return entries + site.log_det
     return entries
 
 

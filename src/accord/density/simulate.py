@@ -21,6 +21,7 @@ from .latent import bijector_of, concrete
 from .logdensity import LogDensity
 from .program import ModelProgram
 from .rows.row_files import in_memory
+from .unknowns import Unknowns, joined
 
 _ELSEWHERE = "Begin at `infer.from_uniform()` or `infer.from_values({...})`, which need no prior to draw from"
 
@@ -40,24 +41,29 @@ def simulate(density: LogDensity, key: jax.Array) -> dict[str, jax.Array]:
     """
     program = _model_of(density)
     sites = _sites(density, key, has_data=False)
-    kinds = ("latent", "deterministic", "observed")
+    kinds = ("latent", "whole", "deterministic", "observed")
     entries = [entry for entry in program.layout.sites if entry.kind in kinds]
     return {entry.name: jnp.asarray(sites[entry.name].value).astype(entry.dtype) for entry in entries}
 
 
-def prior_position(density: LogDensity, key: jax.Array) -> jax.Array:
-    """Draw the latent sites once from their priors; return the unconstrained position, shape `(dim,)`.
+def prior_position(density: LogDensity, key: jax.Array) -> Unknowns:
+    """Draw the latent sites once from their priors; return the position.
 
     Observed sites keep their data, and factors have no say. A draw that rounds to the edge of its support has an
     infinite position. Can be used as `simulate`.
 
     **Raises** `SiteError` for a latent site without draws; `ModelError` for the density of a function.
     """
-    entries = density.layout.entries
+    layout = density.layout
     sites = _sites(density, key, has_data=True)
     dtype = precision_scope.float_dtype(density.program.precision)
-    pieces = [bijector_of(sites[entry.name]).inverse(sites[entry.name].value) for entry in entries]
-    return jnp.concatenate([jnp.ravel(piece).astype(dtype) for piece in pieces])
+    pieces = {
+        entry.name: bijector_of(sites[entry.name]).inverse(sites[entry.name].value).astype(dtype)
+        for entry in layout.entries
+    }
+    return joined(
+        pieces | {entry.name: jnp.asarray(sites[entry.name].value) for entry in layout.whole}, layout
+    )
 
 
 class _Draw(AbstractHandler):

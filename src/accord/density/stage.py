@@ -13,6 +13,7 @@ from ..core.precision import Precision
 from ..core.tree import shapes
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram, Recorded, View, every_site
+from .unknowns import Unknowns
 from .weights import Parts
 
 P = TypeVar("P", bound=AbstractProgram)
@@ -78,7 +79,7 @@ class AbstractStaged(AbstractProgram):
         """Return the model's data, in memory."""
         return self.base.whole_data(self.data_of_base(data))
 
-    def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
+    def pieces(self, position: Unknowns) -> dict[str, jax.Array]:
         """Cut a position as the base does."""
         return self.base.pieces(position)
 
@@ -108,15 +109,15 @@ class AbstractStaged(AbstractProgram):
         """Return the program of a part of the base."""
         return self.base.of_part(hidden, rows, words)
 
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute the values of the base."""
         return self.base.values(position, self.data_of_base(data))
 
-    def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute the means of the base."""
         return self.base.means(position, self.data_of_base(data))
 
-    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Compute what the base records."""
         return self.base.recorded(position, self.data_of_base(data))
 
@@ -124,7 +125,7 @@ class AbstractStaged(AbstractProgram):
         """Invert the maps of the base."""
         return self.base.positions(values, self.data_of_base(data))
 
-    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count as the base does."""
         return self.base.non_finite(position, self.data_of_base(data))
 

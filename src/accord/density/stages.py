@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.errors import SiteError
 from .eliminate.collapsed import Eliminate
+from .layout import Layout
 from .program import AbstractProgram
 from .rows.chunked import Chunk
 from .stage import AbstractStage
@@ -16,5 +18,15 @@ def staged(program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram
     """Apply what the layout of a program asks for."""
     for stage in STAGES:
         if stage.is_wanted(program.layout):
+            if program.layout.whole:
+                raise _not_with_whole(program.layout)
             program = stage.applied(program, data)
     return program
+
+
+def _not_with_whole(layout: Layout) -> SiteError:
+    what = "sites are collapsed" if layout.to_collapse else "a plate has a chunk"
+    return SiteError(
+        f"site {layout.whole[0].name!r} is to be sampled as whole numbers, and {what}: the two do not go together yet. "
+        "Leave `handlers.collapse` or `chunk=` out."
+    )

@@ -26,6 +26,7 @@ from ..language.choice import AbstractChoice, Chosen
 from ..language.messages.places import user_line
 from ..language.messages.tracers import needs_value, way_out
 from ..language.missing import OF_STEPS
+from ..language.treatment import Whole
 from .arrange import layout_of
 from .checks import check_maps, check_proper
 from .data import Template, split
@@ -154,6 +155,7 @@ def _trace(
     def look(origin: jax.Array, traced: dict[str, Any]) -> list[Any]:
         fixed = {name: jnp.asarray(data[name]) for name in constants}
         shapes: dict[str, tuple[int, ...]] = {}  # at one step, where there are any
+        whole: dict[str, bool] = {}
 
         def choice_of(site: Site) -> AbstractChoice:
             seen.append(site.name)
@@ -164,6 +166,11 @@ def _trace(
             return Chosen(lambda settled: at_origin(settled, zero))
 
         def at_origin(site: Site, zero: Any) -> Site:
+            if isinstance(site.treatment, Whole):
+                event = () if site.distribution is None else tuple(site.distribution.event_shape)
+                shapes[site.name], whole[site.name] = (*site.batch_shape, *event), True
+                value = jnp.broadcast_to(zero, shapes[site.name]).astype(jnp.result_type(int))
+                return replace(site, value=value)
             shapes[site.name] = unconstrained_shape(site)
             return replace(site, value=bijector_of(site).forward(jnp.broadcast_to(zero, shapes[site.name])))
 
@@ -173,7 +180,7 @@ def _trace(
             check_proper(sites.values())
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
-        layout = layout_of(list(sites.values()), shapes, names)
+        layout = layout_of(list(sites.values()), shapes, names, whole)
         claims, arrays = claims_of(sites.values())
         values = {name: site.value for name, site in sites.items() if isinstance(site.value, Tracer)}
         plates = frozenset(frame.name for site in sites.values() for frame in site.plates)

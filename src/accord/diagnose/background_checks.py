@@ -57,6 +57,8 @@ def cheap_checks(density: LogDensity) -> tuple[Notice, ...]:
 
 
 def _look(density: LogDensity) -> tuple[Notice, ...]:
+    if density.layout.whole:  # which the checks know nothing of
+        return ()
     try:
         found = cheap_checks(density)
     except Exception as error:  # the model's own: that a run has come to an end is no reason to lose it

@@ -11,6 +11,8 @@ def forms_by_scale(density: LogDensity) -> tuple[dict[str, Forms], tuple[Notice,
 
     With it comes a notice where the model could not be looked at.
     """
+    if density.layout.whole:
+        return {}, ()
     program = model_program(density)
     if program is None:
         return {}, ()

@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from ..adaptation.base import AbstractAdaptation, AbstractChainAdaptation
 from ..core import keys
 from ..core.modules import Module
+from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .point import Point
@@ -36,8 +37,8 @@ class AbstractState(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def last_evaluated(self) -> Float[Array, " dim"]:
-        """Return the position of the newest gradient, also if it ended a trajectory; shape `(dim,)`, unconstrained."""
+    def last_evaluated(self) -> Position:
+        """Return the position that was evaluated last, also if it ended a trajectory."""
 
 
 @node
@@ -46,10 +47,10 @@ class Standing(AbstractState):
 
     point: Point
     is_fresh: Bool[Array, ""]
-    tried: Float[Array, " dim"]
+    tried: Position
 
     @property
-    def last_evaluated(self) -> Float[Array, " dim"]:
+    def last_evaluated(self) -> Position:
         """See `AbstractState.last_evaluated`."""
         return self.tried
 
@@ -88,6 +89,7 @@ class AbstractKernel(Module):
     - All random numbers come from `key`, which identifies the draw, and from counters kept in the state.
     - `tuning` is what the kernel's adaptation makes. Where that asks for probes, a trajectory that is one is complete
       after one evaluation and is not taken; its acceptance counts.
+    - It moves what `position` has: `free` numbers, and the `whole` ones of the sites that it names.
     - A log density of NaN, or a gradient that is not finite, has weight zero: it ends the trajectory and is reported,
       and the chain never moves there.
     """
@@ -97,6 +99,13 @@ class AbstractKernel(Module):
 
     stats: ClassVar[tuple[Stat, ...]]
     """Statistics of each draw, beside the log density and the ending: one at least, the first a float."""
+
+    whole: ClassVar[tuple[str, ...]] = ()
+    """Names of discrete latent sites whose values it samples, by a class variable, a field or a property.
+
+    `position.whole` holds these values and no others, in the model's order; outside of a support, the log density is
+    -inf.
+    """
 
     of_adaptation: ClassVar[tuple[str, ...]] = ()
     """Names of fields that only the adaptation reads, with defaults: other values of them compile nothing anew."""
@@ -121,10 +130,8 @@ class AbstractKernel(Module):
         """Make the state of a chain at a point, an `AbstractState` that is fresh. NumPy; computes nothing."""
 
     @abc.abstractmethod
-    def ask(
-        self, key: UInt32[Array, " 2"], state: Any, tuning: Any, rarely: Rarely
-    ) -> tuple[Float[Array, " dim"], Any]:
-        """Return where to evaluate next, shape `(dim,)`, and what `tell` needs to know of that."""
+    def ask(self, key: UInt32[Array, " 2"], state: Any, tuning: Any, rarely: Rarely) -> tuple[Position, Any]:
+        """Return where to evaluate next, and what `tell` needs to know of that."""
 
     @abc.abstractmethod
     def tell(

@@ -1,5 +1,6 @@
 """Draw with Hamiltonian Monte Carlo in many chains at once, with equal numbers of steps."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -14,6 +15,7 @@ from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
+from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import (
@@ -49,9 +51,9 @@ class ChEESState(AbstractState):
     has_ended: Bool[Array, ""]
 
     @property
-    def last_evaluated(self) -> Float[Array, " dim"]:
+    def last_evaluated(self) -> Position:
         """See `AbstractState.last_evaluated`."""
-        return self.end.position
+        return replace(self.point.position, free=self.end.position)
 
 
 @node
@@ -122,31 +124,31 @@ class ChEES(AbstractPopulation):
 
     def init(self, point: Point) -> ChEESState:
         """See `AbstractKernel.init`."""
-        zero: Any = np.zeros((), point.position.dtype)
+        zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros(point.position.shape, point.position.dtype)
+        row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
         has_ended: Any = np.zeros((), bool)
-        end = PhasePoint(point.position, row, row, row, zero)
+        end = PhasePoint(point.position.free, row, row, row, zero)
         return ChEESState(point, is_fresh, end, zero, count, has_ended)
 
     def ask(
         self, key: UInt32[Array, " 2"], state: ChEESState, tuning: Tuning, rarely: Rarely
-    ) -> tuple[Float[Array, " dim"], _Pending]:
+    ) -> tuple[Position, _Pending]:
         """See `AbstractKernel.ask`."""
         point, fresh = state.point, state.is_fresh
-        dim, dtype = point.position.shape[0], point.position.dtype
+        dim, dtype = point.position.free.shape[0], point.position.free.dtype
 
         def refresh(_: Any) -> tuple[Array, Array]:
             return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
 
         nothing = jnp.zeros(dim, dtype)
         momentum, force = rarely(fresh, refresh, (nothing, nothing))
-        start = PhasePoint(point.position, momentum, force, point.gradient, point.log_density)
+        start = PhasePoint(point.position.free, momentum, force, point.gradient, point.log_density)
         end = where(fresh, start, state.end)
         energy = jnp.where(fresh, 0.5 * inner(momentum, momentum) - point.log_density, state.energy)
         position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
-        return position, _Pending(end, half, energy)
+        return replace(point.position, free=position), _Pending(end, half, energy)
 
     def tell(
         self,
@@ -172,7 +174,8 @@ class ChEES(AbstractPopulation):
 
         is_accepted = rarely(is_complete, accept, jnp.zeros((), bool))
         is_accepted &= ~jnp.asarray(tuning.is_probe)
-        new = Point(end.position, end.log_density, end.gradient)
+        at = replace(state.point.position, free=end.position)
+        new = Point(at, end.log_density, end.gradient)
         taken = where(is_accepted, new, state.point)
         info = Info(
             is_complete=is_complete,
@@ -186,6 +189,6 @@ class ChEES(AbstractPopulation):
         self, before: ChEESState, after: ChEESState, info: Info, tuning: Tuning, moves: Bool[Array, " chain"]
     ) -> Moves:
         """See `AbstractPopulation.seen`."""
-        start, end, weight = before.point.position, after.end, moves.astype(info.acceptance.dtype)
+        start, end, weight = before.point.position.free, after.end, moves.astype(info.acceptance.dtype)
         assert tuning.num_steps is not None
         return Moves(start, end.position, end.momentum, info.acceptance, weight, tuning.num_steps)

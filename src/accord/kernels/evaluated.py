@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, UInt32
 
 from ..core.stats import Info
+from ..core.tree import where
 from .base import AbstractKernel
 from .point import Point, Target
 from .rarely import Rarely, rarely
@@ -27,7 +27,7 @@ def advanced(
     kernel says. The caller then puts the point into the state, which is fresh.
     """
     position, pending = kernel.ask(key, state, tuning, rarely)
-    position = jnp.where(is_evaluation, state.point.position, position)
+    position = where(is_evaluation, state.point.position, position)
     point = Point(position, *target(position))
     state, info = kernel.tell(key, state, point, pending, tuning, rarely)
     state = replace(state, is_fresh=state.is_fresh | is_evaluation)

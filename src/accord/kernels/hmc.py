@@ -13,6 +13,7 @@ from ..adaptation.metric import MetricForm
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.options import checks_fields
+from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node
 from .base import (
@@ -48,9 +49,9 @@ class HMCState(AbstractState):
     num_steps: Int[Array, ""]
 
     @property
-    def last_evaluated(self) -> Float[Array, " dim"]:
+    def last_evaluated(self) -> Position:
         """See `AbstractState.last_evaluated`."""
-        return self.end.position
+        return replace(self.point.position, free=self.end.position)
 
 
 @node
@@ -108,16 +109,16 @@ class HMC(AbstractKernel):
 
     def init(self, point: Point) -> HMCState:
         """See `AbstractKernel.init`."""
-        zero: Any = np.zeros((), point.position.dtype)
+        zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros(point.position.shape, point.position.dtype)
+        row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
-        end = PhasePoint(point.position, row, row, row, zero)
+        end = PhasePoint(point.position.free, row, row, row, zero)
         return HMCState(point, is_fresh, end, zero, count, count)
 
     def ask(
         self, key: UInt32[Array, " 2"], state: HMCState, tuning: Tuning, rarely: Rarely
-    ) -> tuple[Float[Array, " dim"], _Pending]:
+    ) -> tuple[Position, _Pending]:
         """See `AbstractKernel.ask`."""
         point, is_fresh, dtype = state.point, state.is_fresh, state.energy.dtype
         momentum = refreshed(is_fresh, key, _MOMENTUM, state.end.momentum, rarely)
@@ -130,7 +131,7 @@ class HMC(AbstractKernel):
             energy = 0.5 * inner(momentum, momentum) - point.log_density
             force = tuning.metric.pull(point.gradient)
             return (
-                PhasePoint(point.position, momentum, force, point.gradient, point.log_density),
+                PhasePoint(point.position.free, momentum, force, point.gradient, point.log_density),
                 energy,
                 length,
             )
@@ -138,7 +139,7 @@ class HMC(AbstractKernel):
         old = (replace(state.end, momentum=momentum), state.energy, state.length)
         end, energy, length = rarely(is_fresh, begin, old)
         position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
-        return position, _Pending(half, energy, length)
+        return replace(point.position, free=position), _Pending(half, energy, length)
 
     def tell(
         self,

@@ -40,4 +40,6 @@ def drift(
 def kicked(metric: Metric, step: Float[Array, ""], half: Float[Array, " dim"], point: Point) -> PhasePoint:
     """End a leapfrog step, of which `drift` gave the momentum half way, where it arrived."""
     force = metric.pull(point.gradient)
-    return PhasePoint(point.position, half + 0.5 * step * force, force, point.gradient, point.log_density)
+    return PhasePoint(
+        point.position.free, half + 0.5 * step * force, force, point.gradient, point.log_density
+    )

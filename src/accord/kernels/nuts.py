@@ -18,6 +18,7 @@ from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
+from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import (
@@ -102,9 +103,9 @@ class NUTSState(AbstractState):
     subtree: Subtree
 
     @property
-    def last_evaluated(self) -> Float[Array, " dim"]:
+    def last_evaluated(self) -> Position:
         """See `AbstractState.last_evaluated`."""
-        return self.tree.near.position
+        return replace(self.point.position, free=self.tree.near.position)
 
 
 @checks_fields
@@ -166,7 +167,7 @@ class NUTS(AbstractKernel):
 
     def init(self, point: Point) -> NUTSState:
         """See `AbstractKernel.init`."""
-        dim, dtype = point.position.shape[0], point.position.dtype
+        dim, dtype = point.position.free.shape[0], point.position.free.dtype
         # Zeros of NumPy: a starting point is made on the host, and nothing is to be compiled for it.
         zero: Any = np.zeros((), dtype)
         count: Any = np.zeros((), np.int32)
@@ -181,13 +182,13 @@ class NUTS(AbstractKernel):
 
     def ask(
         self, key: UInt32[Array, " 2"], state: NUTSState, tuning: Tuning, rarely: Rarely
-    ) -> tuple[Float[Array, " dim"], _Pending]:
+    ) -> tuple[Position, _Pending]:
         """See `AbstractKernel.ask`: a step outwards from the end that the subtree grows at."""
         tree = _facing(_begin(key, state, tuning, rarely), state.subtree.leaf == 0, rarely)
         near = tree.near
         step = jnp.where(_direction(tree, tree.depth) == 1, tuning.step_size, -tuning.step_size)
         position, half = drift(tuning.metric, step, near.position, near.momentum, near.force)
-        return position, _Pending(tree, half, step)
+        return replace(state.point.position, free=position), _Pending(tree, half, step)
 
     def tell(
         self,
@@ -279,7 +280,7 @@ def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
         momentum = old.near.momentum
         zero, count = jnp.zeros((), momentum.dtype), jnp.zeros((), jnp.int32)
         energy = 0.5 * inner(momentum, momentum) - point.log_density
-        end = End(point.position, momentum, tuning.metric.pull(point.gradient))
+        end = End(point.position.free, momentum, tuning.metric.pull(point.gradient))
         return Tree(end, end, old.joint, momentum, zero, energy, count, key[0], count, zero)
 
     return rarely(is_fresh, begin, replace(tree, near=replace(tree.near, momentum=momentum)))

@@ -4,16 +4,17 @@ from collections.abc import Callable
 
 from jaxtyping import Array, Float
 
+from ..core.position import Position
 from ..core.tree import node
 
-Target = Callable[[Float[Array, " dim"]], tuple[Float[Array, ""], Float[Array, " dim"]]]
-"""Log density and its gradient at an unconstrained position."""
+Target = Callable[[Position], tuple[Float[Array, ""], Float[Array, " dim"]]]
+"""Log density and its gradient by `free`, at a position."""
 
 
 @node
 class Point:
-    """Position of a chain: `position` and `gradient`, shape `(dim,)`, unconstrained; `log_density`, shape `()`."""
+    """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`."""
 
-    position: Float[Array, " dim"]
+    position: Position
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]

@@ -1,5 +1,6 @@
 """Draw by a random walk: Metropolis's algorithm with normal proposals."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -50,9 +51,9 @@ class RandomWalk(AbstractKernel):
         return Standing.at(point)
 
     def ask(self, key: Any, state: Standing, tuning: Any, rarely: Any) -> Any:
-        at = state.point.position
-        noise = keys.normal(key, at.shape[0], _PROPOSAL, at.dtype)
-        return at + tuning.step_size * tuning.metric.push(noise), None
+        position = state.point.position
+        noise = keys.normal(key, position.free.shape[0], _PROPOSAL, position.free.dtype)
+        return replace(position, free=position.free + tuning.step_size * tuning.metric.push(noise)), None
 
     def tell(self, key: Any, state: Standing, point: Point, pending: None, tuning: Any, rarely: Any) -> Any:
         log_ratio = point.log_density - state.point.log_density

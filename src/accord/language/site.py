@@ -55,7 +55,8 @@ class Site:
     - `scale`: factor on the log density, broadcastable to the batch shape. `None` means one.
     - `is_weighted_outside`: handlers around the scan or branch that it is in weigh or mask it.
     - `choose`: settles the value of a site that was given none; the outermost density or the innermost seed.
-    - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry.
+    - `log_det`: log |d value / d position| where the value came from an unconstrained position, by batch entry. For
+      whole numbers it is 0, or -inf where they are outside of the support and `value` is some value inside.
     - `wanted`: the value that a site to be reparameterised shall have; its auxiliary is put where that follows.
     - `where`: file and line of the statement.
 

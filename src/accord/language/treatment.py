@@ -49,7 +49,12 @@ class Eliminated:
     """Integrate the site out of a log density, unless it is given a value."""
 
 
-Treatment = Free | Reparameterised | Computed | Eliminated
+@dataclass(frozen=True)
+class Whole:
+    """Sample the site, where it is latent, by its whole numbers: its distribution is discrete."""
+
+
+Treatment = Free | Reparameterised | Computed | Eliminated | Whole
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,16 @@
 """Say what is to blame for trajectories that failed, at the end of a run and without a long wait."""
 
 import time
+from typing import Any
 
 import numpy as np
 
 from ..core import precision as precisions
+from ..core.errors import OptionError
+from ..core.position import Position
 from ..density import LogDensity, blame
 from ..density.blame import Blame
+from ..density.joint import at_whole
 from ..executors import ThreadPool
 from ..report.evidence import Blamed
 from ..report.rules.ends import is_often_in_warmup
@@ -72,4 +76,8 @@ def _sentence(report: Blame) -> str:
 def blame_at(density: LogDensity, failure: BadEnd) -> Blame:
     """Find what is to blame at the position of a failure."""
     with precisions.scope(density.program.precision):
-        return blame(density, failure.position)
+        numbers: Any = failure.position, failure.whole
+        found = at_whole(density, Position(*numbers))
+        if found is None:
+            raise OptionError("a failure among whole numbers alone cannot be explained yet.")
+        return blame(*found)

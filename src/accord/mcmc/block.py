@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from ..core import keys
 from ..core.pace import Pace
+from ..core.position import Position
 from ..core.tree import node
 from ..kernels import AbstractKernel, Point
 
@@ -48,35 +49,34 @@ class ChainState:
 class Limits:
     """Limits of a block, all of shape `()`.
 
-    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `places`, shape `(NUM_PLACES, dim)`: more
+    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `places`, `NUM_PLACES` positions: more
     candidates for a chain without a starting point, one gradient each; the first is not read.
     """
 
     stop: Int[Array, ""]
     max_gradients: Int[Array, ""]
     num_warmup: Int[Array, ""]
-    places: Float[Array, "place dim"]
+    places: Position
 
     @staticmethod
-    def at(stop: int, max_gradients: int, num_warmup: int, places: np.ndarray) -> "Limits":
+    def at(stop: int, max_gradients: int, num_warmup: int, places: Position) -> "Limits":
         """Return the limits as a program takes them; host-side, NumPy."""
         as_int: Any = np.int32
-        at: Any = places
-        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), at)
+        return Limits(as_int(stop), as_int(max_gradients), as_int(num_warmup), places)
 
 
 @node
 class Block:
     """Results of a block beside the next state.
 
-    **Fields**: `positions` and `gradients`, shape `(rows, dim)`, unconstrained; `stats`, shape `(rows, stat)`, see
-    `statistics`.
+    **Fields**: `positions`, with an axis of rows, and `gradients`, shape `(rows, dim)`; `stats`, shape `(rows, stat)`,
+    see `statistics`.
     The first `state.draw - start` rows are the block's draws, the others are undefined. For a chain without a starting
     point, the first rows are the candidates it evaluated. `num_gradients`, shape `()`. On the host, `gradients` are a
     `held.Lane`, since few of them are read.
     """
 
-    positions: Float[Array, "rows dim"]
+    positions: Position
     gradients: Any
     stats: Float[Array, "rows stat"]
     num_gradients: Int[Array, ""]
@@ -95,23 +95,31 @@ def rows_for(dim: int, lanes: int, pace: Pace) -> int:
     return max(NUM_PLACES, min(pace.most_rows, most, max(room, min(256, least))))
 
 
-def start_state(kernel: AbstractKernel, position: Any) -> ChainState:
-    """Make the state of a chain at `position`, shape `(dim,)`, not yet evaluated; host-side, without compiling."""
+def start_state(kernel: AbstractKernel, position: Position) -> ChainState:
+    """Make the state of a chain at `position`, not yet evaluated; host-side, without compiling."""
     count: Any = np.int32(0)
     mode: Any = np.int32(EVALUATE)
-    zero: Any = np.zeros((), position.dtype)
-    point = Point(position, zero, np.zeros_like(position))
-    learnt = kernel.adaptation.begin(len(position), position.dtype)
+    free: Any = position.free
+    zero: Any = np.zeros((), free.dtype)
+    point = Point(position, zero, np.zeros_like(free))
+    learnt = kernel.adaptation.begin(len(free), free.dtype)
     return ChainState(kernel.init(point), learnt, mode, count, count)
 
 
-def starting_states(kernel: AbstractKernel, dim: int, dtype: np.dtype) -> Callable[[np.ndarray], ChainState]:
-    """Return a function equal to `start_state` for one kernel, and ten times as fast per position."""
-    nowhere = np.zeros(dim, dtype)
-    leaves, structure = jax.tree.flatten(start_state(kernel, nowhere))
+def starting_states(kernel: AbstractKernel, nowhere: Position) -> Callable[[Position], ChainState]:
+    """Return a function equal to `start_state` for one kernel, and ten times as fast per position.
 
-    def at(position: np.ndarray) -> ChainState:
-        return jax.tree.unflatten(structure, [position if leaf is nowhere else leaf for leaf in leaves])
+    `nowhere` is like the positions.
+    """
+    nowhere = jax.tree.map(np.copy, nowhere)
+    leaves, structure = jax.tree.flatten(start_state(kernel, nowhere))
+    parts = jax.tree.leaves(nowhere)
+    places = [next((n for n, part in enumerate(parts) if part is leaf), None) for leaf in leaves]
+
+    def at(position: Position) -> ChainState:
+        new = jax.tree.leaves(position)
+        filled = (leaf if n is None else new[n] for leaf, n in zip(leaves, places, strict=True))
+        return jax.tree.unflatten(structure, filled)
 
     return at
 

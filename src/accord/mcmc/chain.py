@@ -8,10 +8,11 @@ import numpy as np
 from ..adaptation.base import Fitted, Window
 from ..adaptation.schedule import Update, longer
 from ..core import keys
+from ..core.position import Position
 from ..runs.units import Item, Progress
 from ..storage import Phase
 from .block import PROBE, Block, ChainState, start_state
-from .columns import Drawn
+from .columns import Drawn, by_name, first_rows
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host
 from .plan import Plan
@@ -52,9 +53,9 @@ class Chain:
     num_stored: int = 0
 
     @staticmethod
-    def begin(plan: Plan, number: int, position: np.ndarray) -> "Chain":
+    def begin(plan: Plan, number: int, position: Position) -> "Chain":
         """Start a chain at a position that is not yet evaluated."""
-        fitted = plan.adaptation.at_start(np.zeros_like(position))
+        fitted = plan.adaptation.at_start(np.zeros_like(position.free))
         key, state = keys.chain_key(plan.seed, number), start_state(plan.kernel, position)
         return Chain(number, plan, key, state, fitted, Tally.empty(position), plan.num_warmup)
 
@@ -114,8 +115,8 @@ class Chain:
 
     def num_drawn(self, state: ChainState, block: Block) -> int:
         """Count the draws of a block that ended in `state` until the chain is given up."""
-        positions = np.asarray(block.positions[: int(state.draw) - self.draw])
-        return len(positions) if self._must_go_on else self.tally.room(positions)
+        count = int(state.draw) - self.draw
+        return count if self._must_go_on else self.tally.room(first_rows(block.positions, count))
 
     def take(self, state: ChainState, block: Block, count: int, bad_ends: Sequence[BadEnd]) -> None:
         """Advance to `state`, with the `count` draws of the block and the failures to keep."""
@@ -126,10 +127,8 @@ class Chain:
         self.num_gradients += int(block.num_gradients)
         if not count:
             return
-        rows = {
-            "position": np.asarray(block.positions[:count]),
-            "stats": np.asarray(block.stats[:count]),
-        }
+        positions = first_rows(block.positions, count)
+        rows = {**by_name(positions), "stats": np.asarray(block.stats[:count])}
         if first < self.num_warmup:  # later, they stay where they are
             rows["gradient"] = np.asarray(on_host(block.gradients)[:count])
         known = max(self.num_stored - first, 0)
@@ -137,7 +136,7 @@ class Chain:
             self.blocks = [*self.blocks, {name: array[known:] for name, array in rows.items()}]
         if first < self.num_warmup:
             self.window = [*self.window, rows]
-        self.tally = self.tally.after(self.phase_of(first), rows["position"], rows["stats"], bad_ends)
+        self.tally = self.tally.after(self.phase_of(first), positions, rows["stats"], bad_ends)
         self.news = (*self.news, *bad_ends)
         if not self.plan.is_ensemble:
             self._adapt()

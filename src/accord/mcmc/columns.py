@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 
+from ..core.position import Position
 from ..core.stats import Stat
 from ..core.tree import to_numpy
 from ..storage import Phase
@@ -32,14 +34,14 @@ class Sites:
 class Drawn:
     """Draws of one chain, all of one phase, for a segment.
 
-    **Fields**: `phase`; `first`, the number of the first draw in its phase, after thinning; `positions`, shape
-    `(draw, dim)`; `stats`, shape `(draw, stat)`; `declared`, the kernel's; `gradients`, shape `(draw, dim)`, of warm-up
+    **Fields**: `phase`; `first`, the number of the first draw in its phase, after thinning; `positions`, with an axis
+    of draws; `stats`, shape `(draw, stat)`; `declared`, the kernel's; `gradients`, shape `(draw, dim)`, of warm-up
     only.
     """
 
     phase: Phase
     first: int
-    positions: np.ndarray
+    positions: Position
     stats: np.ndarray
     declared: tuple[Stat, ...]
     gradients: np.ndarray | None = None
@@ -55,11 +57,36 @@ class Drawn:
         """Return the kept draws among those in `blocks`, which start at draw `first` of their phase."""
         step = thinning if phase == "sample" else 1
         kept = slice(-first % step, None, step)
-        positions, stats = (
-            np.concatenate([block[name] for block in blocks])[kept] for name in ("position", "stats")
-        )
-        gradients = np.concatenate([block["gradient"] for block in blocks]) if phase == "warmup" else None
-        return Drawn(phase, -(-first // step), np.ascontiguousarray(positions), stats, declared, gradients)
+        joined = {name: np.concatenate([block[name] for block in blocks])[kept] for name in blocks[0]}
+        positions = jax.tree.map(np.ascontiguousarray, from_names(joined))
+        gradients = joined["gradient"] if phase == "warmup" else None
+        return Drawn(phase, -(-first // step), positions, joined["stats"], declared, gradients)
+
+    @property
+    def count(self) -> int:
+        """Number of draws."""
+        return len(self.stats)
+
+
+WHOLE = "whole"
+"""Name of whole numbers among the columns of draws, where there are any; that of free ones is `position`."""
+
+
+def by_name(positions: Position) -> dict[str, np.ndarray]:
+    """Return positions as columns."""
+    whole = {} if positions.whole is None else {WHOLE: positions.whole}
+    columns: dict[str, Any] = {"position": positions.free, **whole}
+    return columns
+
+
+def from_names(columns: Mapping[str, Any]) -> Position:
+    """Return the positions among these columns."""
+    return Position(columns["position"], columns.get(WHOLE))
+
+
+def first_rows(positions: Position, count: int) -> Position:
+    """Return the first of these positions, on the host."""
+    return jax.tree.map(lambda rows: np.asarray(rows[:count]), positions)
 
 
 def columns(drawn: Sequence[Drawn], sites: Sites) -> list[dict[str, np.ndarray]]:
@@ -93,7 +120,7 @@ def _calls(drawn: Sequence[Drawn], sites: Sites) -> Iterator[list[_Place]]:
     """
     batch, places, end = sites.batch, [], 0
     for number in sorted(range(len(drawn)), key=lambda number: drawn[number].phase == "warmup"):
-        start, total = 0, len(drawn[number].positions)
+        start, total = 0, drawn[number].count
         while True:
             slot = -(-end // batch) * batch + (drawn[number].first + start) % batch
             count = min(total - start, sites.rows - slot)
@@ -111,8 +138,8 @@ def _calls(drawn: Sequence[Drawn], sites: Sites) -> Iterator[list[_Place]]:
 def _call(drawn: Sequence[Drawn], places: Sequence[_Place], sites: Sites) -> dict[str, np.ndarray]:
     """Call the program for these draws."""
     like = drawn[0].positions
-    positions = np.zeros((sites.rows, like.shape[1]), like.dtype)
-    heights = np.zeros(sites.rows, like.dtype)
+    positions = jax.tree.map(lambda rows: np.zeros((sites.rows, rows.shape[1]), rows.dtype), like)
+    heights = np.zeros(sites.rows, positions.free.dtype)
     num_sites = num_parts = 0
     for place in places:
         each = drawn[place.number]
@@ -120,7 +147,9 @@ def _call(drawn: Sequence[Drawn], places: Sequence[_Place], sites: Sites) -> dic
             slice(place.slot, place.slot + place.count),
             slice(place.start, place.start + place.count),
         )
-        positions[rows], heights[rows] = each.positions[draws], each.stats[draws, HEIGHT]
+        for room, values in zip(*map(jax.tree.leaves, (positions, each.positions)), strict=True):
+            room[rows] = values[draws]
+        heights[rows] = each.stats[draws, HEIGHT]
         num_parts = rows.stop
         num_sites = rows.stop if each.phase == "sample" else num_sites
     found = sites.run(positions, heights, np.int32(num_sites), np.int32(num_parts))
@@ -136,7 +165,7 @@ def _joined(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 def _arranged(drawn: Drawn, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the columns of a segment, with the results of the sites program."""
-    arrays = {"position": drawn.positions}
+    arrays = by_name(drawn.positions)
     arrays |= {f"stat/{name}": column for name, column in columns_of(drawn.stats, drawn.declared).items()}
     arrays |= {
         f"stat/{part.name}": found[f"stat/{part.name}"].astype(part.dtype)

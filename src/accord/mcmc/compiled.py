@@ -13,6 +13,7 @@ import numpy as np
 
 from ..adaptation.base import Given
 from ..core.collection import collection_put_off
+from ..core.position import Position
 from ..core.precision import scope
 from ..core.traced import equations, key_of
 from ..core.tree import shapes
@@ -92,13 +93,13 @@ def compile_programs(
     place = Placement(here if devices or plan.shard else ())
     if plan.shard:
         target = sharded(target, mesh_of(here), dict(plan.shard))
-    position, log_density = jax.ShapeDtypeStruct((dim,), dtype), jax.ShapeDtypeStruct((), dtype)
+    position, log_density = shapes(plan.nowhere), jax.ShapeDtypeStruct((), dtype)
     data = shapes(target.data)
 
     bundles: Bundles = {}
 
-    def value(data: Any, position: Any) -> Any:
-        return target.with_data(data)(position)
+    def value(data: Any, *position: Any) -> Any:
+        return target.with_data(data)(Position(*position))
 
     def evaluate(data: Any, position: Any) -> Any:
         return target.with_data(data).value_and_grad(position)
@@ -112,7 +113,7 @@ def compile_programs(
 
     has_many = len(target.layout.sites) >= MANY_SITES and not plan.shard
     with using(here), collection_put_off():
-        found = gradient_of_merged(value, data, position) if has_many else None
+        found = gradient_of_merged(value, data, *jax.tree.leaves(position)) if has_many else None
         gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
     kept = without_raising(kept)
@@ -160,12 +161,13 @@ def compile_programs(
 
         def advance(in_pieces: bool) -> Any:
             in_turn = IN_TURN if is_cpu else 0
-            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
+            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn, plan.num_whole)
 
             def advance(consts: Any, data: Any, *rest: Any) -> Any:
                 if parts is None:
                     return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
-                return run(parts.bound(consts, jax.tree.leaves(data)), *rest)
+                bound = parts.bound(consts, jax.tree.leaves(data))
+                return run(lambda position: bound(*jax.tree.leaves(position)), *rest)
 
             return jax.jit(advance, out_shardings=place.everywhere)
 
@@ -180,12 +182,12 @@ def compile_programs(
             return run(*rest)
 
         drawn = (
-            jax.ShapeDtypeStruct((room, dim), dtype),
+            jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((room, *leaf.shape), leaf.dtype), position),
             jax.ShapeDtypeStruct((room,), dtype),
             np.int32(0),
             np.int32(0),
         )
-        arguments = _advance_arguments(program_kernel, given, dim, dtype, lanes)
+        arguments = _advance_arguments(program_kernel, given, plan)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = place.shapes_of_data(columns.shapes(data), cut)
         arguments, drawn = place.shapes((arguments, drawn))
@@ -246,14 +248,14 @@ def compile_programs(
     )
 
 
-def _advance_arguments(kernel: AbstractKernel, given: Given, dim: int, dtype: np.dtype, lanes: int) -> Any:
-    zero = np.zeros(dim, dtype)
+def _advance_arguments(kernel: AbstractKernel, given: Given, plan: Plan) -> Any:
+    lanes = plan.lanes
     arguments = (
-        start_state(kernel, zero),
+        start_state(kernel, plan.nowhere),
         given,
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(0, 0, 0, np.zeros((NUM_PLACES, dim), dtype)),
+        Limits.at(0, 0, 0, plan.no_places(NUM_PLACES)),
     )
     if lanes == 1 and not kernel.is_ensemble:
         return shapes(arguments)
@@ -265,4 +267,4 @@ def _advance_arguments(kernel: AbstractKernel, given: Given, dim: int, dtype: np
 
 def _call(closed: Any, consts: Any, data: Any, *rest: Any) -> list[Any]:
     function = jax.extend.core.jaxpr_as_fun(jax.extend.core.ClosedJaxpr(closed.jaxpr, consts))
-    return function(*jax.tree.leaves(data), *rest)
+    return function(*jax.tree.leaves((data, rest)))

@@ -18,6 +18,7 @@ from ..core.series import AbstractSeries, InMemory
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
 from ..runs.stopping.stopping import Stopping
+from .columns import WHOLE
 from .endings import BadEnd
 from .limits import count_of_draws
 
@@ -55,8 +56,8 @@ class Draws(Mapping[str, np.ndarray]):
       form of the metric (`"diagonal"`, `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` if warm-up was too short),
       and `metric_reason`, why; `target_accept` of the step size; with `ChEES`, the mean `trajectory_length` in whitened
       units.
-    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, and their stats, if the run
-      keeps them; cut to the chain with the shortest warm-up.
+    - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, with `whole`, their whole numbers, if there
+      are any; and their stats, if the run keeps them; cut to the chain with the shortest warm-up.
     - `complete`: whether all requested draws were made.
     - `chains`: the number of each chain.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
@@ -325,15 +326,18 @@ class Draws(Mapping[str, np.ndarray]):
         from ..report.beside import groups_beside
 
         groups = groups_beside(beside, self.chains, self.num_draws)
-        has_warmup = math.prod(self.warmup.shape("position")) > 0
-        warmup = {name: self.warmup[name] for name in self.warmup if name != "position"} if has_warmup else {}
+        positions = [name for name in ("position", WHOLE) if name in self.warmup]
+        has_warmup = any(math.prod(self.warmup.shape(name)) for name in positions)
+        warmup = (
+            {name: self.warmup[name] for name in self.warmup if name not in positions} if has_warmup else {}
+        )
         sources = {source: name for name, source in self.observed.items() if source in self.data}
         observed = {name: self.data[source] for source, name in sources.items()}
         return to_tree(
             self.sites,
             self.stats,
             chains=self.chains,
-            warmup=({"position": self.warmup["position"]}, warmup) if has_warmup else None,
+            warmup=({name: self.warmup[name] for name in positions}, warmup) if has_warmup else None,
             observed_data=observed,
             constant_data={name: value for name, value in self.data.items() if name not in sources},
             dims=self.dims,

@@ -1,12 +1,14 @@
 """Count how the trajectories of a chain end, and keep the positions of the first failures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+import jax
 import numpy as np
 
 from ..core.errors import StorageError
+from ..core.position import Position
 from ..runs.units import News
 from ..storage import Phase
 from .statistics import ENDING
@@ -32,6 +34,7 @@ class BadEnd(News):
       `"gradient"` (not finite, where the log density is).
     - `position`: shape `(dim,)`, unconstrained; `LogDensity.constrain` turns it into values of sites.
     - `log_density` there, with respect to the unconstrained numbers.
+    - `whole`: shape `(count,)`, the whole numbers of the position; None where there are none.
     """
 
     chain: int
@@ -40,6 +43,7 @@ class BadEnd(News):
     kind: Kind
     position: np.ndarray
     log_density: float
+    whole: np.ndarray | None = None
 
     def __str__(self) -> str:
         what = {"divergence": "a divergence", "log_density": "a log density", "gradient": "a gradient"}[
@@ -56,18 +60,19 @@ class Tally:
     **Fields**
     - `counts`: shape `(phase, kind)`, int64, of draws.
     - `kept`: the first few failures of each kind, without divergences of warm-up, which searches for the step size.
-    - `last`: position of the newest draw, shape `(dim,)`; NaN before the first. `num_unmoved`: draws in a row there.
+    - `last`: position of the newest draw; NaN before the first. `num_unmoved`: draws in a row there.
     """
 
     counts: np.ndarray
     kept: tuple[BadEnd, ...]
-    last: np.ndarray
+    last: Position
     num_unmoved: int
 
     @staticmethod
-    def empty(position: np.ndarray) -> "Tally":
+    def empty(position: Position) -> "Tally":
         """Make the tally of a chain without draws, with positions like this one."""
-        return Tally(np.zeros((len(PHASES), len(KINDS)), np.int64), (), np.full_like(position, np.nan), 0)
+        nowhere: Any = np.full_like(position.free, np.nan)
+        return Tally(np.zeros((len(PHASES), len(KINDS)), np.int64), (), replace(position, free=nowhere), 0)
 
     @property
     def is_stuck(self) -> bool:
@@ -94,40 +99,44 @@ class Tally:
                 found.append((int(row), kind))
         return sorted(found)
 
-    def room(self, positions: np.ndarray) -> int:
-        """Return how many of these draws, shape `(draw, dim)`, count until the chain is given up."""
+    def room(self, positions: Position) -> int:
+        """Return how many of these draws, with an axis of draws, count until the chain is given up."""
         run = self.num_unmoved
         for row, is_same in enumerate(self._unmoved(positions)):
             run = run + 1 if is_same else 0
             if run >= MAX_UNMOVED:
                 return row + 1
-        return len(positions)
+        return len(positions.free)
 
-    def after(
-        self, phase: Phase, positions: np.ndarray, stats: np.ndarray, found: Sequence[BadEnd]
-    ) -> "Tally":
+    def after(self, phase: Phase, positions: Position, stats: np.ndarray, found: Sequence[BadEnd]) -> "Tally":
         """Return the tally after more draws of one phase."""
         counts = self.counts.copy()
         counts[PHASES.index(phase)] += np.bincount(_codes(stats), minlength=len(KINDS) + 1)[1:]
-        moved = np.flatnonzero(~self._unmoved(positions))
-        num_unmoved = len(positions) - 1 - moved[-1] if len(moved) else self.num_unmoved + len(positions)
-        return Tally(counts, (*self.kept, *found), positions[-1], int(num_unmoved))
+        moved, count = np.flatnonzero(~self._unmoved(positions)), len(positions.free)
+        num_unmoved = count - 1 - moved[-1] if len(moved) else self.num_unmoved + count
+        last = jax.tree.map(lambda rows: rows[-1], positions)
+        return Tally(counts, (*self.kept, *found), last, int(num_unmoved))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that a store keeps."""
-        dim = len(self.last)
-        return {
+        free: Any = self.last.free
+        whole = {} if self.last.whole is None else self._whole_arrays(np.asarray(self.last.whole))
+        return whole | {
             "tally.counts": self.counts,
-            "tally.last": self.last,
+            "tally.last": free,
             "tally.num_unmoved": np.asarray(self.num_unmoved),
-            "tally.kept.position": np.reshape([each.position for each in self.kept], (-1, dim)).astype(
-                self.last.dtype
-            ),
+            "tally.kept.position": np.reshape(
+                [each.position for each in self.kept], (len(self.kept), len(free))
+            ).astype(free.dtype),
             "tally.kept.log_density": np.asarray([each.log_density for each in self.kept], np.float64),
             "tally.kept.draw": np.asarray([each.draw for each in self.kept], np.int64),
             "tally.kept.kind": np.asarray([KINDS.index(each.kind) for each in self.kept], np.int8),
             "tally.kept.phase": np.asarray([PHASES.index(each.phase) for each in self.kept], np.int8),
         }
+
+    def _whole_arrays(self, last: np.ndarray) -> dict[str, np.ndarray]:
+        kept = np.reshape([np.asarray(each.whole) for each in self.kept], (len(self.kept), len(last)))
+        return {"tally.last_whole": last, "tally.kept.whole": kept.astype(last.dtype)}
 
     @staticmethod
     def stored(chain: int, arrays: Mapping[str, Any]) -> "Tally":
@@ -140,16 +149,26 @@ class Tally:
             raise StorageError(
                 f"chain {chain}: its tally names an end of a trajectory that accord does not know."
             )
+        last = Position(arrays["tally.last"], arrays.get("tally.last_whole"))
+        wholes = [None] * len(codes[0][0]) if last.whole is None else arrays["tally.kept.whole"]
         kept = tuple(
-            BadEnd(chain, PHASES[phase], int(draw), KINDS[kind], position, float(log_density))
-            for phase, draw, kind, position, log_density in zip(*columns, strict=True)
+            BadEnd(chain, PHASES[phase], int(draw), KINDS[kind], position, float(log_density), whole)
+            for phase, draw, kind, position, log_density, whole in zip(*columns, wholes, strict=True)
         )
-        return Tally(arrays["tally.counts"], kept, arrays["tally.last"], int(arrays["tally.num_unmoved"]))
+        return Tally(arrays["tally.counts"], kept, last, int(arrays["tally.num_unmoved"]))
 
-    def _unmoved(self, positions: np.ndarray) -> np.ndarray:
-        """Return which draws repeat the position of the draw before them."""
-        before = np.concatenate([self.last[None], positions[:-1]])
-        return (positions == before).all(axis=1)
+    def _unmoved(self, positions: Position) -> np.ndarray:
+        """Return which draws repeat the position of the draw before them.
+
+        None does without free unknowns: whole numbers by themselves may be nearly certain.
+        """
+
+        def repeats(last: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return (rows == np.concatenate([last[None], rows[:-1]])).all(axis=1)
+
+        if not positions.free.shape[1]:
+            return np.zeros(len(positions.free), bool)
+        return np.logical_and.reduce(jax.tree.leaves(jax.tree.map(repeats, self.last, positions)))
 
 
 def _codes(stats: np.ndarray) -> np.ndarray:

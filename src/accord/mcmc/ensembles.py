@@ -25,9 +25,8 @@ def stops(chains: Sequence[Chain]) -> list[int]:
 def begin(chains: Sequence[Chain]) -> None:
     """Give chains with starting points what is learnt from all of these."""
     points = [on_host(chain.state.kernel).point for chain in chains]
-    positions, gradients = (
-        np.stack([getattr(point, name) for point in points]) for name in ("position", "gradient")
-    )
+    positions = np.stack([point.position.free for point in points])
+    gradients = np.stack([point.gradient for point in points])
     log_densities = np.asarray([point.log_density for point in points])
     fitted = _pooled(chains).at_starts(positions, gradients, log_densities)
     for chain in chains:

@@ -62,7 +62,8 @@ def explain(draws: Draws, target: Model | LogDensity | None = None) -> Explanati
     >>> str(infer.explain(broken)).splitlines()[2]
     "  factor site 'half' has log density nan: nan"
     """
-    density = draws.density if target is None else density_of(target, draws.manifest["precision"])
+    whole = [site["name"] for site in draws.manifest["layout"]["sites"] if site["kind"] == "whole"]
+    density = draws.density if target is None else density_of(target, draws.manifest["precision"], whole)
     if density is None:
         raise OptionError(
             "explain: these draws were loaded without their model. Give the model: infer.explain(draws, model(...))."

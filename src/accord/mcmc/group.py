@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import jax
 import numpy as np
 
 from ..core import precision as precisions
@@ -100,10 +101,11 @@ class Group(AbstractUnits):
 def begin(machine: Machine, numbers: Sequence[int]) -> Group:
     """Make a group of chains without starting points. Idle lanes repeat a chain."""
     plan = machine.plan
-    nowhere = np.zeros(plan.dim, plan.dtype)
     lanes = [numbers[lane % len(numbers)] for lane in range(plan.lanes)]
     return Group(
-        tuple(Chain.begin(plan, number, nowhere) for number in lanes), len(numbers), plan.pace.first_block
+        tuple(Chain.begin(plan, number, plan.nowhere) for number in lanes),
+        len(numbers),
+        plan.pace.first_block,
     )
 
 
@@ -188,11 +190,12 @@ def run_chains(machine: Machine, numbers: Sequence[int], is_stopped: Callable[[]
 
 def _fingerprint(machine: Machine) -> Fingerprint:
     """Evaluate the target at fixed points, with the program that draws."""
-    plan, points = machine.plan, fixed_points(machine.plan.dim).astype(machine.plan.dtype)
+    plan, points = machine.plan, fixed_points(machine.plan.dim)
     lanes, count = plan.lanes, len(points)
-    places = np.zeros((lanes, NUM_PLACES, plan.dim), plan.dtype)
-    places[:, :count] = points
-    chains = [Chain.begin(plan, 0, points[0])] * lanes
+    places = plan.no_places(lanes, NUM_PLACES)
+    for rows, values in zip(jax.tree.leaves(places), (points, plan.whole), strict=False):
+        rows[:, :count] = values
+    chains = [Chain.begin(plan, 0, jax.tree.map(lambda rows: rows[0, 0], places))] * lanes
     states = [chain.state for chain in chains]
     answer = machine.run(chains, states, [1] * lanes, [count] * lanes, places)
     check_replicas(answer.returned)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.position import Position
 from ..core.tree import to_numpy
 from ..runs.constants import Constants
 from .block import NUM_PLACES, Block, ChainState, Limits, item_key, item_keys
@@ -52,11 +53,11 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
-        places: np.ndarray | None = None,
+        places: Position | None = None,
     ) -> BlockResult:
         """Continue from `states` with what `chains` have learnt and their keys, one per lane, at most to draws `stops`.
 
-        `budgets` are gradients; `places`, shape `(lane, place, dim)`, are candidates for chains without a starting
+        `budgets` are gradients; `places`, with axes `(lane, place)`, are candidates for chains without a starting
         point: see `Limits`.
         """
         sent = self._sent(chains)
@@ -110,13 +111,12 @@ class Machine:
         keys = tuple(chain.key for chain in chains)
         if self.holds(chains[0]) and (known := chains[0].state.kernel.returned.sent).is_of(fitted, keys):
             return known.put(self.put)
-        shape = (NUM_PLACES, self.plan.dim)
         adaptation = self.plan.adaptation
         given = [adaptation.given(each) for each in fitted]
         if self._axes(chains)[1] is None:
-            return Sent(given[0], keys[0], np.zeros(shape, self.plan.dtype), fitted, keys)
+            return Sent(given[0], keys[0], self.plan.no_places(NUM_PLACES), fitted, keys)
         packed = given[0] if self.plan.is_ensemble else _pack(given)
-        return Sent(packed, np.stack(keys), np.zeros((len(chains), *shape), self.plan.dtype), fitted, keys)
+        return Sent(packed, np.stack(keys), self.plan.no_places(len(chains), NUM_PLACES), fitted, keys)
 
     def _kernels(self, states: Sequence[ChainState]) -> Any:
         """Return the kernels' states as the program takes them: on the device, if they are all there and unchanged."""
@@ -137,7 +137,7 @@ class Machine:
         states: Sequence[ChainState],
         stops: Sequence[int],
         budgets: Sequence[int],
-        places: np.ndarray | None,
+        places: Position | None,
         sent: Sent,
     ) -> tuple[Any, ...]:
         """Assemble the arguments of the program."""
@@ -145,7 +145,7 @@ class Machine:
         if self._axes(chains)[1] is None:
             (chain,), (state,) = chains, states
             if places is not None:
-                at = places[0]
+                at = jax.tree.map(lambda rows: rows[0], places)
             limits = Limits.at(stops[0], budgets[0], chain.num_warmup, at)
             state = replace(state, kernel=self._kernels(states))
             return state, sent.given, sent.key, item_key(chain.key, state), limits
@@ -156,7 +156,7 @@ class Machine:
 
 
 def _limits(
-    chains: Sequence[Chain], stops: Sequence[int], budgets: Sequence[int], places: np.ndarray
+    chains: Sequence[Chain], stops: Sequence[int], budgets: Sequence[int], places: Position
 ) -> Limits:
     """Assemble limits of several lanes as arrays, since objects for each of a thousand lanes are slow."""
     warmups = [chain.num_warmup for chain in chains]
@@ -172,7 +172,7 @@ def _by_lane(rows: tuple[Any, Any, Any], num_rows: int) -> tuple[Any, Any, Any]:
     def first(rows: Any) -> Any:
         return np.ascontiguousarray(np.swapaxes(rows[:num_rows], 0, 1))
 
-    return first(positions), first(stats), num_gradients
+    return jax.tree.map(first, positions), first(stats), num_gradients
 
 
 def _pack(trees: Sequence[Any]) -> Any:

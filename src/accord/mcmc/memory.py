@@ -30,7 +30,7 @@ def bytes_of(
     """Compute the bytes of the draws of a run: segments, and the arrays joined from them."""
     stats = sum(np.dtype(each.dtype).itemsize for each in (*stored_stats(declared), *PARTS))
     sites = sum(math.prod(entry.shape) * np.dtype(entry.dtype).itemsize for entry in layout.drawn)
-    position = 8 * layout.dim
+    position = 8 * layout.dim + 4 * layout.num_whole
     return num_chains * (
         num_draws * (2 * (sites + stats) + position) + 2 * num_warmup * (2 * position + stats)
     )

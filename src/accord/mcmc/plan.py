@@ -2,12 +2,13 @@
 
 import functools
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..adaptation.base import AbstractAdaptation
 from ..core.pace import USUAL, Pace
+from ..core.position import Position
 from ..core.precision import Precision, float_dtype
 from ..kernels.base import AbstractKernel
 from ..runs.stopping.base import AbstractRule
@@ -30,12 +31,13 @@ class Plan:
     """Plan of every chain of a run; plain values, so that it can be sent to a worker.
 
     **Fields**: `kernel`; `num_warmup`, draws per chain, and `max_warmup`, the maximum of a chain that has not settled
-    by then; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`; `precision`; `dim`, length of a
-    position; `segment`, the count of draws after which a segment ends; `shard`, arguments whose rows are cut into
-    blocks, with the axis of the rows; `start`, the candidates for starting points; `until`, the rule that may end the
-    run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice at the end,
-    or an error at once; `first_look`, kept draws per chain at which the rule is first checked; `pace`, how much is done
-    at a time; `rows_at_once`, the most draws whose sites are computed in one batch.
+    by then; `num_kept`, draws per chain after thinning; `thinning`; `seed`; `lanes`; `precision`; `dim`, the number of
+    free numbers of a position; `segment`, the count of draws after which a segment ends; `shard`, arguments whose rows
+    are cut into blocks, with the axis of the rows; `start`, the candidates for starting points; `until`, the rule that
+    may end the run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice
+    at the end, or an error at once; `first_look`, kept draws per chain at which the rule is first checked; `pace`, how
+    much is done at a time; `rows_at_once`, the most draws whose sites are computed in one batch; `whole`, whole numbers
+    at the fixed points that identify the target, a tuple for each, of which a position has as many.
     """
 
     kernel: AbstractKernel
@@ -55,6 +57,7 @@ class Plan:
     first_look: int = FIRST
     pace: Pace = USUAL
     rows_at_once: int = 1
+    whole: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         check_length(self.num_kept, self.thinning, max(self.num_warmup, self.max_warmup))
@@ -73,6 +76,22 @@ class Plan:
     def tuning_columns(self) -> tuple[Column, ...]:
         """What is shown of warm-up."""
         return columns_of(self.adaptation, self.dim, self.dtype)
+
+    @property
+    def num_whole(self) -> int:
+        """Number of whole numbers in a position."""
+        return len(self.whole[0]) if self.whole else 0
+
+    @property
+    def nowhere(self) -> Position:
+        """A position at which no chain stands yet; NumPy zeros."""
+        return self.no_places()
+
+    def no_places(self, *leading: int) -> Position:
+        """Return zeros in the place of positions, with these axes in front; NumPy."""
+        free: Any = np.zeros((*leading, self.dim), self.dtype)
+        whole: Any = np.zeros((*leading, self.num_whole), np.int32) if self.num_whole else None
+        return Position(free, whole)
 
     @property
     def num_draws(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import Given, Item, Learnt
+from ..core.position import Position
 from ..core.stats import Ending
 from ..core.tree import node, where
 from ..kernels import AbstractKernel, AbstractPopulation, Point, Target
@@ -22,7 +23,7 @@ from ..kernels.evaluated import advanced
 from ..kernels.rarely import rarely_in_lanes
 from ..kernels.vectors import IN_TURN
 from .block import DRAW, EVALUATE, PROBE, Block, ChainState, Limits
-from .program import advance_program, next_key, place_number
+from .program import advance_program, next_key, place_number, position_rows
 from .statistics import row_of, width_of
 
 _LANES = "lanes"
@@ -40,13 +41,13 @@ class _Shared:
 
 @node
 class _Carry:
-    """State carried from step to step; `positions`, `gradients` and `stats` have the shape `(rows, lanes, ...)`."""
+    """State carried from step to step; `positions`, `gradients` and `stats` have shapes `(rows, lanes, ...)`."""
 
     kernel: Any
     shared: _Shared
     item_key: UInt32[Array, "lanes 2"]
     num_gradients: Int[Array, ""]
-    positions: Float[Array, "rows lanes dim"]
+    positions: Position
     gradients: Float[Array, "rows lanes dim"]
     stats: Float[Array, "rows lanes stat"]
 
@@ -59,15 +60,16 @@ def program_for(
     rows: int,
     in_pieces: bool = True,
     in_turn: int = IN_TURN,
+    num_whole: int = 0,
 ) -> Callable[..., Any]:
     """Return the program for `kernel`: this one for a population, or the one for independent chains."""
     if kernel.is_ensemble:
-        return population_program(cast(AbstractPopulation, kernel), dim, dtype, lanes, rows)
-    return advance_program(kernel, dim, dtype, lanes, rows, in_pieces, in_turn)
+        return population_program(cast(AbstractPopulation, kernel), dim, dtype, lanes, rows, num_whole)
+    return advance_program(kernel, dim, dtype, lanes, rows, in_pieces, in_turn, num_whole)
 
 
 def population_program(
-    kernel: AbstractPopulation, dim: int, dtype: np.dtype, lanes: int, rows: int
+    kernel: AbstractPopulation, dim: int, dtype: np.dtype, lanes: int, rows: int, num_whole: int = 0
 ) -> Callable[..., Any]:
     """Return the function `(evaluate, chain, given, key, item_key, limits) -> (chain, block)` to compile.
 
@@ -135,13 +137,14 @@ def population_program(
                 after,
                 item_key,
                 number,
-                put(carry.positions, evaluated.position),
+                jax.tree.map(put, carry.positions, evaluated.position),
                 put(carry.gradients, evaluated.gradient),
                 put(carry.stats, stats),
             )
 
-        buffers = (jnp.zeros((rows, lanes, width), dtype) for width in (dim, dim, width_of(kernel)))
-        carry = _Carry(chain.kernel, first, item_key, jnp.zeros((), jnp.int32), *buffers)
+        positions = position_rows((rows, lanes), dim, dtype, num_whole)
+        buffers = (jnp.zeros((rows, lanes, width), dtype) for width in (dim, width_of(kernel)))
+        carry = _Carry(chain.kernel, first, item_key, jnp.zeros((), jnp.int32), positions, *buffers)
         carry = jax.lax.while_loop(is_active, body, carry)
         shared = carry.shared
         common = jax.tree.map(

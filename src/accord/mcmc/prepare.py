@@ -16,6 +16,7 @@ from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..runs.carry_out import closed_on_error
+from ..runs.fingerprint import fixed_whole
 from ..runs.requests import check_kinds, check_until, default_executor, density_of, display
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.looks import first_look
@@ -75,7 +76,7 @@ def prepared(
     if on_nonfinite not in ON_NONFINITE:
         raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
     start = start_of(init)
-    density = density_of(target, precision)
+    density = density_of(target, precision, sampler.whole)
     check_adaptation(sampler, density.dim)
     if until is not None:
         until.check([entry.name for entry in density.layout.drawn], len(numbers))
@@ -83,8 +84,9 @@ def prepared(
     executor = executor or default_executor()
     with scope(density.program.precision):
         points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
-    num_rows = rows_for(density.dim, lanes, executor.pace)
-    check_lanes(lanes, density.dim, width_of(sampler), num_rows)
+    num_numbers = density.dim + density.layout.num_whole
+    num_rows = rows_for(num_numbers, lanes, executor.pace)
+    check_lanes(lanes, num_numbers, width_of(sampler), num_rows)
     plan = Plan(
         sampler,
         num_warmup,
@@ -103,6 +105,7 @@ def prepared(
         first_look(len(numbers)),
         executor.pace,
         rows_at_once(),
+        fixed_whole(density.layout),
     )
     store = store or Memory()
     if store.location is None:

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import AbstractChainAdaptation, Given, Item, Learnt
 from ..core import keys
+from ..core.position import Position
 from ..core.tree import node, where
 from ..kernels import AbstractKernel, Info, Point, Target
 from ..kernels.evaluated import advanced
@@ -34,7 +35,7 @@ _LANES = "lanes"
 class _Row:
     """The draw in progress, as a row of a block."""
 
-    position: Float[Array, " dim"]
+    position: Position
     gradient: Float[Array, " dim"]
     stats: Float[Array, " stat"]
 
@@ -56,12 +57,14 @@ def advance_program(
     rows: int,
     in_pieces: bool = True,
     in_turn: int = IN_TURN,
+    num_whole: int = 0,
 ) -> Callable[..., Any]:
     """Return the function `(evaluate, chain, given, key, item_key, limits) -> (chain, block)` to compile.
 
-    `evaluate(position)` gives log density and gradient; `key` is the key of the chain, `item_key` of its current draw.
-    With `lanes` above one, every argument but `evaluate` has a leading axis of that size. A block has room for `rows`
-    draws. With more than `in_turn` lanes, their rows are written by one scatter.
+    `evaluate(position)` gives log density and gradient at a position of `dim` free and `num_whole` whole numbers; `key`
+    is the key of the chain, `item_key` of its current draw. With `lanes` above one, every argument but `evaluate` has a
+    leading axis of that size. A block has room for `rows` draws. With more than `in_turn` lanes, their rows are written
+    by one scatter.
     """
 
     def run(
@@ -93,8 +96,9 @@ def advance_program(
             return new, jax.tree.map(lambda rows, values: put_rows(rows, at, values, in_turn), buffers, row)
 
         leading = (rows,) if lanes == 1 else (lanes, rows + 1)
-        widths = (dim, dim, width_of(kernel))
-        buffers = _Row(*(jnp.zeros((*leading, width), dtype) for width in widths))
+        positions = position_rows(leading, dim, dtype, num_whole)
+        gradients, stats = (jnp.zeros((*leading, width), dtype) for width in (dim, width_of(kernel)))
+        buffers = _Row(positions, gradients, stats)
         lane = _Lane(chain, item_key, jnp.zeros(leading[:-1], jnp.int32))
         loop = while_loop_in_pieces if in_pieces and lanes == 1 else jax.lax.while_loop
         lane, buffers = loop(lambda carry: jnp.any(_is_active(carry[0], limits)), body, (lane, buffers))
@@ -154,10 +158,17 @@ def _step(
     return _Lane(chain, item_key, num_gradients), row, kept
 
 
-def place_number(places: Float[Array, "place dim"], number: Int[Array, ""]) -> Point:
+def position_rows(leading: tuple[int, ...], dim: int, dtype: np.dtype, num_whole: int) -> Position:
+    """Return room for positions, zeros, with these axes in front."""
+    free = jnp.zeros((*leading, dim), dtype)
+    return Position(free, jnp.zeros((*leading, num_whole), jnp.int32) if num_whole else None)
+
+
+def place_number(places: Position, number: Int[Array, ""]) -> Point:
     """Return a candidate to evaluate."""
-    position = jax.lax.dynamic_index_in_dim(places, jnp.minimum(number, NUM_PLACES - 1), keepdims=False)
-    return Point(position, jnp.zeros((), places.dtype), jnp.zeros_like(position))
+    row = jnp.minimum(number, NUM_PLACES - 1)
+    at = jax.tree.map(lambda rows: jax.lax.dynamic_index_in_dim(rows, row, keepdims=False), places)
+    return Point(at, jnp.zeros((), at.free.dtype), jnp.zeros_like(at.free))
 
 
 def _finish(

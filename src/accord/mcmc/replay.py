@@ -7,8 +7,10 @@ function of the draw before it, so the few needed ones are repeated at the cost 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import jax
 import numpy as np
 
+from ..core.tree import to_numpy
 from ..kernels.point import Point
 from .block import DRAW, Block, ChainState, start_state
 from .chain import Chain
@@ -41,11 +43,12 @@ def bad_ends(machine: Machine, chains: Sequence[Chain], lane: int, count: int, b
             if plan.is_ensemble:  # what its chains learn depends on all of them
                 continue
             before = go(chain.state, draw, _NO_LIMIT)
-        position = np.asarray(on_host(go(before, draw + 1, _NO_LIMIT).kernel).last_evaluated)
+        position = to_numpy(on_host(go(before, draw + 1, _NO_LIMIT).kernel).last_evaluated)
         there = on_host(go(start_state(plan.kernel, position), 1, 1).kernel).point
         phase = chain.phase_of(draw)
         number = draw - (0 if phase == "warmup" else chain.num_warmup)
-        found.append(BadEnd(chain.number, phase, number, kind, position, float(there.log_density)))
+        height = float(there.log_density)
+        found.append(BadEnd(chain.number, phase, number, kind, position.free, height, position.whole))
     return found
 
 
@@ -55,7 +58,8 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState | None:
     if row == 0:
         return state
     stats, as_int = block.stats[row - 1], np.int32
-    point = Point(block.positions[row - 1], stats[HEIGHT], on_host(block.gradients)[row - 1])
+    position = jax.tree.map(lambda rows: rows[row - 1], block.positions)
+    point = Point(position, stats[HEIGHT], on_host(block.gradients)[row - 1])
     # A kernel between two draws: that of `state` may be in the middle of one, since blocks end anywhere.
     kernel = plan.kernel.init(point)
     number, given = np.asarray(state.draw) + row, plan.adaptation.given(chain.fitted)

@@ -14,7 +14,7 @@ from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress
-from ..runs.fingerprint import keep_fingerprint, stored_fingerprint
+from ..runs.fingerprint import fixed_whole, keep_fingerprint, stored_fingerprint
 from ..runs.interrupts import Interrupts
 from ..runs.requests import density_of
 from ..runs.stopping.base import AbstractRule
@@ -81,9 +81,9 @@ def take_up(
     for last in lasts.values():
         if last is not None:
             check_end(last, stored["layout"]["dim"], columns)
-    density = density_of(target, stored["precision"])
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     kernel = sampler or sampler_from(stored["sampler"])
+    density = density_of(target, stored["precision"], kernel.whole)
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     here = describe(density, plan, stored.chains, start)
     check_same(run, here)
@@ -152,7 +152,7 @@ def _planned(
         stored["lanes"],
         stored["precision"],
         density.dim,
-        rows_for(density.dim, stored["lanes"], executor.pace),
+        rows_for(density.dim + density.layout.num_whole, stored["lanes"], executor.pace),
         # Blocks of data give the same bits on one device.
         cut_arguments(density, executor.sharding or tuple(settings["shard"].items())),
         max_warmup=settings.get("max_warmup", stored["warmup"]),
@@ -161,6 +161,7 @@ def _planned(
         first_look=stored_first_look(settings),
         pace=executor.pace,
         rows_at_once=rows_at_once(),
+        whole=fixed_whole(density.layout),
     )
 
 

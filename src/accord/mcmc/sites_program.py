@@ -8,12 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..core.position import Position
 from ..core.traced import equations
 from ..programs.callbacks import is_callback
 from ..programs.compiler import spans_devices
 from .plan import Plan
 
-OfDraw = Callable[[Array, Array], dict[str, Array]]
+OfDraw = Callable[[Position, Array], dict[str, Array]]
 """From the position and the log density of a draw to arrays by name."""
 
 MOST_AT_ONCE = 256
@@ -36,18 +37,22 @@ def sites_program(constrain: OfDraw, divide: OfDraw, rows: int, batch: int = 1) 
     """
 
     def run(
-        positions: Float[Array, "rows dim"],
+        positions: Position,
         log_densities: Float[Array, " rows"],
         num_sites: Int[Array, ""],
         num_parts: Int[Array, ""],
     ) -> dict[str, Array]:
         def over(function: OfDraw, count: Array) -> dict[str, Array]:
-            shapes = jax.eval_shape(function, positions[0], log_densities[0])
+            first = jax.tree.map(lambda rows: rows[0], (positions, log_densities))
+            shapes = jax.eval_shape(function, *first)
             out = {name: jnp.zeros((rows, *leaf.shape), leaf.dtype) for name, leaf in shapes.items()}
 
             def put(row: Array, out: dict[str, Array]) -> dict[str, Array]:
-                position = jax.lax.dynamic_index_in_dim(positions, row, keepdims=False)
-                values = function(position, jax.lax.dynamic_index_in_dim(log_densities, row, keepdims=False))
+                at = jax.tree.map(
+                    lambda rows: jax.lax.dynamic_index_in_dim(rows, row, keepdims=False),
+                    (positions, log_densities),
+                )
+                values = function(*at)
                 return {
                     name: jax.lax.dynamic_update_index_in_dim(array, values[name], row, 0)
                     for name, array in out.items()
@@ -55,7 +60,9 @@ def sites_program(constrain: OfDraw, divide: OfDraw, rows: int, batch: int = 1) 
 
             def put_batch(number: Array, out: dict[str, Array]) -> dict[str, Array]:
                 first = number * batch
-                at = (jax.lax.dynamic_slice_in_dim(each, first, batch) for each in (positions, log_densities))
+                at = jax.tree.map(
+                    lambda rows: jax.lax.dynamic_slice_in_dim(rows, first, batch), (positions, log_densities)
+                )
                 values = jax.vmap(function)(*at)
                 return {
                     name: jax.lax.dynamic_update_slice_in_dim(array, values[name], first, 0)
@@ -89,7 +96,7 @@ def sizes(of_row: Any, plan: Plan) -> tuple[int, int]:
     batch = max(1, min(1 if is_single else plan.rows_at_once, _MOST_BETWEEN // max(_count(inner), 1)))
     if batch == 1:
         return plan.segment, 1
-    row_size = plan.dim + sum(math.prod(each.aval.shape) for each in of_row.outvars)
+    row_size = plan.dim + plan.num_whole + sum(math.prod(each.aval.shape) for each in of_row.outvars)
     wanted = -(-plan.lanes * plan.segment // batch)
     return batch * max(1, min(wanted, _MOST_ROOM // (batch * row_size))), batch
 

@@ -16,10 +16,11 @@ from ..density import LogDensity
 from ..executors import Serial
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
+from ..runs.fingerprint import fixed_whole
 from ..runs.requests import check_kinds, density_of
 from ..storage import Phase
 from .block import rows_for
-from .columns import columns
+from .columns import WHOLE, columns
 from .endings import MAX_UNMOVED
 from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
@@ -43,7 +44,7 @@ class Step(Mapping[str, np.ndarray]):
     **Fields**: `phase`, `"warmup"` or `"sample"`; `number`, from 0 in its phase; `position`, shape `(dim,)`,
     unconstrained; `stats`, the statistics of the draw by name, as in `draws.stats`; `tuning`, what the chain had learnt
     after it, by name, as in `draws.tuning`. Draws of warm-up have no sites: `density.constrain(step.position)` computes
-    them.
+    them. `whole`, shape `(count,)`: the whole numbers of the position, or None.
     """
 
     phase: Phase
@@ -52,6 +53,7 @@ class Step(Mapping[str, np.ndarray]):
     stats: Mapping[str, Any]
     tuning: Mapping[str, Any]
     sites: Mapping[str, np.ndarray]
+    whole: np.ndarray | None = None
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.sites[name]
@@ -101,7 +103,8 @@ class Steps(Iterator[Step]):
         def of(kind: str) -> dict[str, Any]:
             return {name.removeprefix(kind): row for name, row in rows.items() if name.startswith(kind)}
 
-        return Step(made.phase, made.start, rows["position"], of("stat/"), tuning, of("site/"))
+        at, whole = rows["position"], rows.get(WHOLE)
+        return Step(made.phase, made.start, at, of("stat/"), tuning, of("site/"), whole)
 
 
 @checks_options
@@ -147,7 +150,7 @@ def steps(
     (number,) = chain_numbers([chain])
     keys.chain_key(seed, number)  # refuses a bad seed
     num_warmup = count_of_draws("warmup", warmup, 0)
-    start, density = start_of(init), density_of(target, precision)
+    start, density = start_of(init), density_of(target, precision, sampler.whole)
     check_adaptation(sampler, density.dim)
     with scope(precision):
         points = start.points(density, int(seed), [number])
@@ -160,9 +163,10 @@ def steps(
         lanes=1,
         precision=precision,
         dim=density.dim,
-        segment=rows_for(density.dim, 1, Serial().pace),
+        segment=rows_for(density.dim + density.layout.num_whole, 1, Serial().pace),
         start=points,
         max_warmup=num_warmup,
         rows_at_once=rows_at_once(),
+        whole=fixed_whole(density.layout),
     )
     return Steps(density, plan, number)

@@ -191,7 +191,7 @@ def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
     layout: Any = draws.manifest["layout"]
     unknowns, observed, computed = (
         tuple(site["name"] for site in layout["sites"] if site["kind"] in kinds)
-        for kinds in (("latent", "collapsed"), ("observed",), ("deterministic",))
+        for kinds in (("latent", "whole", "collapsed"), ("observed",), ("deterministic",))
     )
     computed = tuple(name for name in computed if name in draws.sites)
     precision: Any = draws.manifest["precision"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError, StorageError
-from ..density import LogDensity
+from ..density import Entry, Layout, LogDensity
 from ..storage import AbstractRun, Manifest
 from .particulars import of_code
 from .units import News
@@ -14,6 +14,8 @@ from .units import News
 RECORD = "target"
 STORED = "target.at_fixed_points"
 """Names of a fingerprint among records, and in the state at the end of a segment."""
+
+NUM_POINTS = 3
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Relative; another machine, JAX or number of blocks may add in another order."""
@@ -28,7 +30,24 @@ class Fingerprint(News):
 
 def fixed_points(dim: int) -> np.ndarray:
     """Return the fixed points, shape `(3, dim)`."""
-    return np.random.default_rng(20).uniform(-1, 1, (3, dim))
+    return np.random.default_rng(20).uniform(-1, 1, (NUM_POINTS, dim))
+
+
+def fixed_whole(layout: Layout) -> tuple[tuple[int, ...], ...]:
+    """Return the whole numbers at the fixed points, a tuple for each, inside of supports that are known."""
+    if not layout.whole:
+        return ()
+    sizes = [(entry, entry.stop - entry.start) for entry in layout.whole]
+    return tuple(
+        tuple(_whole(entry, point + place) for entry, size in sizes for place in range(size))
+        for point in range(NUM_POINTS)
+    )
+
+
+def _whole(entry: Entry, number: int) -> int:
+    if entry.low is None:
+        return (0 if entry.high is None else entry.high) - number % 2
+    return entry.low + number % (NUM_POINTS if entry.high is None else entry.high - entry.low + 1)
 
 
 def stored_fingerprint(run: AbstractRun) -> np.ndarray | None:

@@ -1,6 +1,7 @@
 """Check names and kinds of the arguments of a run, before anything is traced."""
 
 import json
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import jax
@@ -18,15 +19,27 @@ from .stopping.base import AbstractRule
 from .stopping.described import rule_from
 
 
-def density_of(target: Model | LogDensity, precision: Precision) -> LogDensity:
-    """Return the log density of a target, traced in the run's precision."""
+def density_of(target: Model | LogDensity, precision: Precision, whole: Collection[str] = ()) -> LogDensity:
+    """Return the log density of a target, traced in the run's precision; `whole`, sites to sample as whole numbers."""
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(target)):
         raise OptionError(
             "the data of the model are being traced: infer.sample was called inside of jax.jit, jax.vmap or jax.grad. "
             "It compiles its own programs: call it outside, once for each data set."
         )
     with precisions.scope(precision):
-        return target if isinstance(target, LogDensity) else LogDensity.from_model(target, precision)
+        if isinstance(target, Model):
+            return LogDensity.from_model(target, precision, whole)
+    there = sorted(entry.name for entry in target.layout.whole)
+    if there != sorted(whole):
+        raise OptionError(
+            f"the sampler moves whole numbers of {_listed(sorted(whole))}, and the log density has those of "
+            f"{_listed(there)}. Give the model, or `LogDensity.from_model(model, whole=...)` with the sampler's names."
+        )
+    return target
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "no site"
 
 
 def default_executor() -> AbstractExecutor:

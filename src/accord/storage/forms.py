@@ -74,7 +74,7 @@ _written_site = fields(
 
 def _site(value: Any, where: str) -> None:
     _written_site(value, where)
-    if value["kind"] in ("latent", "collapsed", "deterministic"):
+    if value["kind"] in ("latent", "whole", "collapsed", "deterministic"):
         _dtype(value["dtype"], f"{where}.dtype")
 
 

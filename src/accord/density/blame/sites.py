@@ -18,8 +18,8 @@ from ...language import Site
 from ...language.handlers.infer_config import map_of
 from ..latent import concrete
 from ..layout import Layout
-from ..program import pieces_of
 from ..quick import quickly
+from ..unknowns import pieces_of
 from .result import BadParameter, BadTerm
 from .whole import Whole
 

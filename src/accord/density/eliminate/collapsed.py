@@ -22,10 +22,11 @@ from ...core import precision as precision_scope
 from ...core.errors import ModelError, SiteError
 from ...core.notice import Notice
 from ..layout import Layout
-from ..program import AbstractProgram, ModelProgram, Recorded, View, every_site, pieces_of
+from ..program import AbstractProgram, ModelProgram, Recorded, View, every_site
 from ..rows.conditions import listed
 from ..rows.row_files import in_memory
 from ..stage import AbstractStage, AbstractStaged
+from ..unknowns import Unknowns, free_of, pieces_at
 from ..weights import Parts
 from .normal.exactness import Look, check_exact, looking
 from .normal.groups import Groups
@@ -101,16 +102,16 @@ class CollapsedProgram(AbstractStaged):
         """The layout of the other sites."""
         return base.layout.marginal
 
-    def pieces(self, position: jax.Array) -> dict[str, jax.Array]:
+    def pieces(self, position: Unknowns) -> dict[str, jax.Array]:
         """Cut a position into pieces of the whole model, with zeros for the sites that are collapsed."""
-        zeros = jnp.zeros((self.groups.num, self.groups.size), position.dtype)
+        zeros = jnp.zeros((self.groups.num, self.groups.size), free_of(position).dtype)
         return {**self._others(position), **self.groups.unstack(zeros)}
 
-    def conditional(self, position: jax.Array, data: Mapping[str, Any]) -> Conditional:
+    def conditional(self, position: Unknowns, data: Mapping[str, Any]) -> Conditional:
         """Find the normal distribution of the sites that are collapsed, given all others."""
         return self._conditional(self._others(position), data, every_site)
 
-    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def terms(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate the whole model's terms at the mean of the collapsed sites, and add their volume."""
         normal = self.conditional(position, data)
         return self._terms_around(normal, self._others(position), data, every_site)
@@ -153,17 +154,17 @@ class CollapsedProgram(AbstractStaged):
             )
         return replace(self, groups=groups)
 
-    def values(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of those that are collapsed for each position."""
         return self.base.values(self.whole_position(position, self._draw(position, data)[0]), data)
 
-    def recorded(self, position: jax.Array, data: Mapping[str, Any]) -> Recorded:
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Evaluate the whole model at that draw, without the log density of the draw given the others."""
         z, log_density = self._draw(position, data)
         values, known = self.base.recorded(self.whole_position(position, z), data)
         return values, known and (known[0], known[1] - log_density)
 
-    def means(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with those that are collapsed at their mean."""
         return self.base.values(self.whole_position(position, self.conditional(position, data).mean), data)
 
@@ -171,7 +172,7 @@ class CollapsedProgram(AbstractStaged):
         """Unconstrained pieces of the sites that are not collapsed."""
         return positions_beside(self.base, self.groups, values, data)
 
-    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count as the whole model does, at the mean."""
         return self.base.non_finite(
             self.whole_position(position, self.conditional(position, data).mean), data
@@ -188,20 +189,22 @@ class CollapsedProgram(AbstractStaged):
         """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
         _at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
 
-    def whole_position(self, position: jax.Array, z: jax.Array) -> jax.Array:
+    def whole_position(self, position: Unknowns, z: jax.Array) -> jax.Array:
         """Put together a whole position, from the other sites and the stacked collapsed values."""
         pieces = {**self._others(position), **self.groups.unstack(z)}
         return jnp.concatenate([jnp.ravel(pieces[entry.name]) for entry in self.base.layout.entries])
 
-    def _draw(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
+    def _draw(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
         """Draw stacked values of the collapsed sites for a position, with their log density given the others."""
         normal = self.conditional(position, data)
-        key = keys.of_numbers(position)
+        key = keys.of_numbers(free_of(position))
         noise = {
-            name: keys.normal(key, int(np.prod(shape)), place, position.dtype).reshape(shape)
+            name: keys.normal(key, int(np.prod(shape)), place, free_of(position).dtype).reshape(shape)
             for place, (name, shape) in enumerate(self.groups.sites)
         }
-        length = sum((jnp.sum(each**2) for each in noise.values()), start=jnp.zeros((), position.dtype))
+        length = sum(
+            (jnp.sum(each**2) for each in noise.values()), start=jnp.zeros((), free_of(position).dtype)
+        )
         return normal.mean + normal.deviation(self.groups.stack(noise)), -0.5 * length - normal.log_volume
 
     def _terms_around(
@@ -220,8 +223,8 @@ class CollapsedProgram(AbstractStaged):
         dtype = next(iter(others.values())).dtype
         return complete(log_density, self.groups.num, self.groups.size, dtype)
 
-    def _others(self, position: jax.Array) -> dict[str, jax.Array]:
-        return pieces_of(position, self.layout.entries)
+    def _others(self, position: Unknowns) -> dict[str, jax.Array]:
+        return pieces_at(position, self.layout)
 
 
 def _at_once(function: Callable[..., T], *arguments: Any) -> T:

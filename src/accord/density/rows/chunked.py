@@ -10,6 +10,7 @@ from ...core import precision as precision_scope
 from ..layout import Layout
 from ..program import AbstractProgram
 from ..stage import AbstractStage, AbstractStaged
+from ..unknowns import Unknowns
 from ..weights import Parts, Weights
 from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
@@ -50,22 +51,22 @@ class ChunkedProgram(AbstractStaged):
     plate: str
     chunk: int
 
-    def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
+    def log_density(self, position: Unknowns, data: Mapping[str, Any]) -> jax.Array:
         """Sum over blocks of rows."""
         rows = self.by_rows(data)
         return rows.log_density(position, rows.blocks_of(data))
 
-    def terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def terms(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate each site's term, with rows summed over blocks."""
         rows = self.by_rows(data)
         return rows.summed_terms(position, rows.blocks_of(data))
 
-    def parts(self, position: jax.Array, data: Mapping[str, Any]) -> Parts:
+    def parts(self, position: Unknowns, data: Mapping[str, Any]) -> Parts:
         """Evaluate the parts, with rows summed over blocks."""
         rows = self.by_rows(data)
         return rows.parts(position, rows.blocks_of(data))
 
-    def weighted(self, position: jax.Array, data: Mapping[str, Any], weights: Weights) -> jax.Array:
+    def weighted(self, position: Unknowns, data: Mapping[str, Any], weights: Weights) -> jax.Array:
         """Sum the weighted parts, with rows summed over blocks."""
         rows = self.by_rows(data)
         return rows.weighted(position, rows.blocks_of(data), weights)

@@ -25,6 +25,11 @@ def cut_arguments(density: LogDensity, shard: Pairs | str) -> Pairs:
     **Raises** `OptionError` for a plate that the model does not have, or whose size does not tell which arguments are
     along it.
     """
+    if shard and density.layout.whole:
+        raise OptionError(
+            f"site {density.layout.whole[0].name!r} is sampled as whole numbers, and rows cannot be shared out over "
+            "devices with such sites yet. Leave `shard=` out."
+        )
     chunked = density.program.stage(ChunkedProgram)
     if isinstance(shard, str):
         plate = shard

@@ -22,8 +22,9 @@ from ...core.tree import shapes as abstract
 from ...language import Site
 from ...language.site import Frame
 from ..layout import Layout
-from ..program import AbstractProgram, View, pieces_of
+from ..program import AbstractProgram, View
 from ..stage import AbstractStage, AbstractStaged
+from ..unknowns import Unknowns, pieces_at
 from ..weights import Parts, Weights
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
@@ -165,7 +166,7 @@ class ShardedProgram(AbstractStaged):
         blocks[_ROWS] = self.cut.is_real
         return {**data, **{name: laid_out(each, self.mesh) for name, each in blocks.items()}}
 
-    def log_density(self, position: jax.Array, data: Mapping[str, Any]) -> jax.Array:
+    def log_density(self, position: Unknowns, data: Mapping[str, Any]) -> jax.Array:
         """Add the terms outside of plates over the rows, once, and the others summed over blocks."""
         arguments = self._arguments(position, data)
 
@@ -176,7 +177,7 @@ class ShardedProgram(AbstractStaged):
         total = sum_over_blocks(of_piece, self.mesh, *arguments)
         return sum(self._outside(*arguments).values(), start=total)
 
-    def summed_terms(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def summed_terms(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Evaluate what each site adds, as `log_density` counts it; without derivatives."""
         arguments = self._arguments(position, data)
         inside, _ = collect(lambda *each: (self._terms_inside(*each), ()), self.mesh, *arguments)
@@ -186,7 +187,7 @@ class ShardedProgram(AbstractStaged):
         order = [entry.name for entry in self.layout.sites if entry.name in found]
         return {name: found[name] for name in dict.fromkeys([*order, *found])}
 
-    def parts(self, position: jax.Array, data: Mapping[str, Any]) -> Parts:
+    def parts(self, position: Unknowns, data: Mapping[str, Any]) -> Parts:
         """Evaluate the parts: each is a sum over blocks of its own, which leaves it its derivatives."""
         arguments = self._arguments(position, data)
         drawn = {
@@ -204,7 +205,7 @@ class ShardedProgram(AbstractStaged):
         sums = (part + inside(i) if has_rows[i] else part for i, part in enumerate(outside))
         return Parts(*sums)
 
-    def weighted(self, position: jax.Array, data: Mapping[str, Any], weights: Weights) -> jax.Array:
+    def weighted(self, position: Unknowns, data: Mapping[str, Any], weights: Weights) -> jax.Array:
         """Sum the weighted parts, in one pass over the rows unless a weight is an array."""
         if not weights.are_constant:
             return super().weighted(position, data, weights)
@@ -235,7 +236,7 @@ class ShardedProgram(AbstractStaged):
         whole = {name: joined(data[name], axis) for name, axis in self.shard.items()}
         return self.base.whole_data(_without_rows({**data, **whole}))
 
-    def non_finite(self, position: jax.Array, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Count nothing: this was done before the rows were cut, and so was `check`."""
         del position, data
         return {}
@@ -255,9 +256,9 @@ class ShardedProgram(AbstractStaged):
         """The arguments that are cut, and which rows are not copies."""
         return (*self.shard, _ROWS)
 
-    def _arguments(self, position: jax.Array, data: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+    def _arguments(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
         """Separate unknowns that all pieces share, each piece's own ones, each piece's data, and common data."""
-        pieces = pieces_of(position, self.layout.entries)
+        pieces = pieces_at(position, self.layout)
         shared = {name: piece for name, piece in pieces.items() if name not in self.own}
         own = {name: self.cut.blocks(pieces[name], axis) for name, axis in self.own.items()}
         blocks = {name: data[name] for name in self.cut_data}

@@ -12,8 +12,8 @@ from ...core.errors import ModelError
 from ...core.notice import Notice
 from ...core.tree import shapes
 from ...density.dependence.provenance import arguments_seen
-from ...density.program import pieces_of
 from ...density.rows.conditions import listed
+from ...density.unknowns import pieces_of
 from ...runs.complete import check_replicas
 from ...runs.fingerprint import TOLERANCE
 from .base import Context

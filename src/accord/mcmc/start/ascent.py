@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...kernels.point import Point
-from ...optimise.lbfgs import LBFGS, LBFGSState
+from ...core.position import Position
+from ...optimise.lbfgs import LBFGS, LBFGSState, Point
 
 MAX_TURNS = 60  # calls of the program
 K = TypeVar("K")
@@ -23,11 +23,22 @@ _APART = {"float64": 1e-3, "float32": 1e-2}  # places whose gradients tell the c
 
 
 class Place(NamedTuple):
-    """A point with its values: `position` and `gradient` have shape `(dim,)`; `height` is the log density."""
+    """A point with its values: `position` and `gradient` have shape `(dim,)`; `height` is the log density.
+
+    `whole` has the whole numbers of the point, where there are any.
+    """
 
     position: np.ndarray
     height: float
     gradient: np.ndarray
+    whole: np.ndarray | None = None
+
+    @property
+    def at(self) -> Position:
+        """Where it is."""
+        free: Any = self.position
+        whole: Any = self.whole
+        return Position(free, whole)
 
     @property
     def use(self) -> tuple[int, float]:

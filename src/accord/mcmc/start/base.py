@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.position import Position
 from ...density import LogDensity
 
 MAX_TRIES = 100
@@ -37,6 +38,17 @@ class AbstractPoints(abc.ABC):
     def position(self, seed: int, chain: int, attempt: int, dim: int) -> np.ndarray:
         """Return candidate `attempt` of a chain: shape `(dim,)`, unconstrained; a function of these numbers alone."""
 
+    def whole(self, chain: int, attempt: int) -> np.ndarray | None:
+        """Return the whole numbers of candidate `attempt` of a chain, shape `(count,)`; None where there are none."""
+        del chain, attempt
+        return None
+
+    def at(self, seed: int, chain: int, attempt: int, like: Position) -> Position:
+        """Return a candidate as a position like this one."""
+        free: Any = self.position(seed, chain, attempt, len(like.free)).astype(like.free.dtype)
+        whole: Any = self.whole(chain, attempt)
+        return Position(free, whole)
+
 
 class AbstractStart(abc.ABC):
     """Start that `init=` selects. A frozen value."""
@@ -60,4 +72,4 @@ class AbstractStart(abc.ABC):
 
 def num_tries_ahead(dim: int) -> int:
     """Return how many candidates to compute before the run: up to 256 KiB, in tens, between 10 and 100."""
-    return int(np.clip(2**18 // (8 * dim) // AT_ONCE * AT_ONCE, AT_ONCE, MAX_TRIES))
+    return int(np.clip(2**18 // (8 * max(dim, 1)) // AT_ONCE * AT_ONCE, AT_ONCE, MAX_TRIES))

@@ -61,7 +61,7 @@ def from_draws(draws: Draws) -> FromDraws:
             "init: the earlier run has no draw to begin at. Give another, or `infer.from_values`."
         )
     sites = draws.manifest["layout"]["sites"]
-    latents = [site["name"] for site in sites if site["kind"] in ("latent", "collapsed")]
+    latents = [site["name"] for site in sites if site["kind"] in ("latent", "whole", "collapsed")]
     last = {name: np.asarray(draws[name][:, -1]) for name in latents}
     of_chains = tuple(
         as_values({name: array[row] for name, array in last.items()}, f"init: the last draw of chain {chain}")

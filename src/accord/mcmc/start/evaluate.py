@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 
+from ...core.position import Position
 from ..block import NUM_PLACES, ChainState, starting_states
 from ..chain import Chain
 from ..held import on_host
@@ -22,15 +24,15 @@ class Evaluator:
 
     machine: Machine
     chains: Sequence[Chain]
-    at: Callable[[np.ndarray], ChainState]
+    at: Callable[[Position], ChainState]
 
     @staticmethod
     def of(machine: Machine, chains: Sequence[Chain]) -> "Evaluator":
         """Make the evaluator of these chains."""
         plan = machine.plan
-        return Evaluator(machine, chains, starting_states(plan.kernel, plan.dim, plan.dtype))
+        return Evaluator(machine, chains, starting_states(plan.kernel, plan.nowhere))
 
-    def look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
+    def look(self, wanted: Mapping[int, Sequence[Position]]) -> dict[int, list[Place]]:
         """Evaluate some positions for each of some lanes."""
         found: dict[int, list[Place]] = {lane: [] for lane in wanted}
         for first in range(0, max(len(positions) for positions in wanted.values()), NUM_PLACES):
@@ -39,7 +41,7 @@ class Evaluator:
                 found[lane] += places
         return found
 
-    def stand(self, positions: Mapping[int, np.ndarray]) -> None:
+    def stand(self, positions: Mapping[int, Position]) -> None:
         """Place the chains of some lanes at these positions, evaluated."""
         # One that has begun stands still: it is where it is to stop.
         stops = [int(lane in positions) for lane in range(len(self.chains))]
@@ -47,17 +49,21 @@ class Evaluator:
         for lane in positions:
             self.chains[lane].take(answer.states[lane], answer.blocks[lane], 0, ())
 
-    def _look(self, wanted: Mapping[int, Sequence[np.ndarray]]) -> dict[int, list[Place]]:
+    def _look(self, wanted: Mapping[int, Sequence[Position]]) -> dict[int, list[Place]]:
         """Evaluate at most `NUM_PLACES` positions each, by one call."""
         plan, num_lanes = self.machine.plan, len(self.chains)
         # Chains that move in step evaluate equally many.
         most = max(len(positions) for positions in wanted.values())
         stops, budgets = [0] * num_lanes, [1] * num_lanes
-        tables = np.zeros((num_lanes, NUM_PLACES, plan.dim), plan.dtype)
+        tables = plan.no_places(num_lanes, NUM_PLACES)
         for lane, positions in wanted.items():
             count = most if plan.is_ensemble else len(positions)
             stops[lane], budgets[lane] = 1, count
-            tables[lane, :count] = np.stack([*positions, *[positions[-1]] * (count - len(positions))])
+            rows = [*positions, *[positions[-1]] * (count - len(positions))]
+            for table, values in zip(
+                jax.tree.leaves(tables), zip(*map(jax.tree.leaves, rows), strict=True), strict=True
+            ):
+                table[lane, :count] = np.stack(values)
         states = self._states({lane: positions[0] for lane, positions in wanted.items()})
         blocks = self.machine.run(self.chains, states, stops, budgets, tables).blocks
         found = {}
@@ -65,10 +71,15 @@ class Evaluator:
             self.chains[lane].num_gradients += int(blocks[lane].num_gradients)
             heights = blocks[lane].stats[: len(positions), HEIGHT].tolist()
             gradients = np.array(on_host(blocks[lane].gradients)[: len(positions)])
-            found[lane] = [Place(*each) for each in zip(positions, heights, gradients, strict=True)]
+            found[lane] = [
+                Place(
+                    np.asarray(at.free), height, gradient, None if at.whole is None else np.asarray(at.whole)
+                )
+                for at, height, gradient in zip(positions, heights, gradients, strict=True)
+            ]
         return found
 
-    def _states(self, positions: Mapping[int, np.ndarray]) -> list[ChainState]:
+    def _states(self, positions: Mapping[int, Position]) -> list[ChainState]:
         """Return the state per lane: at its new position, or unchanged."""
         return [
             self.at(positions[lane]) if lane in positions else chain.state

@@ -5,6 +5,7 @@ import jax
 from ...core.errors import AccordError, InitializationError
 from ...density import Blame, LogDensity, blame
 from ...density.blame.result import shorten
+from ...density.joint import at_whole
 from .search import StartFailedError
 
 _MAX_SITES = 8  # listed with their values
@@ -15,9 +16,13 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
 
     NaN among observations that the model computes or masks is a `SiteError`, as for data that is observed unchanged.
     """
-    found = blame(density, failure.position)
+    at = at_whole(density, failure.position)
+    if at is None:
+        return InitializationError(f"{failure}. Give values inside of the support by `init=`.", {}, None)
+    density, position = at
+    found = blame(density, position)
     if found.cause == "observation_not_finite":
-        density.check_observed(jax.jit(density.observed_nan_counts)(failure.position))
+        density.check_observed(jax.jit(density.observed_nan_counts)(position))
     lines = [
         f"{failure}. The most promising point that was tried:",
         *_sites(found),

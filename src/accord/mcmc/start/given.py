@@ -3,7 +3,7 @@
 import abc
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -11,18 +11,12 @@ import numpy as np
 
 from ...core.errors import DataError, suggest
 from ...core.masked import unmasked
-from ...core.precision import float_dtype
-from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.given import position_with, support_in_words
 from ...density.matching import Held, check_follows, taking_of, unknown_labels
-from ...programs.standalone import compile_alone
-from .base import AT_ONCE, AbstractStart, num_tries_ahead
+from .base import AT_ONCE, AbstractStart
+from .placing import Placing, Values, compiled, short
 from .table import TablePoints
-from .uniform import UniformPoints
-
-Values = Mapping[str, np.ndarray]
-"""By latent site, in the model's space."""
+from .uniform import tries
 
 
 class AbstractGiven(AbstractStart):
@@ -43,34 +37,31 @@ class AbstractGiven(AbstractStart):
 
         With an empty mapping a chain starts as by default.
         """
-        rows: dict[int, np.ndarray] = {}
-        programs: dict[tuple[str, ...], _Program] = {}
-        known: dict[tuple[int, ...], np.ndarray] = {}  # one mapping may be that of all chains
+        rows: dict[int, Any] = {}
+        programs: dict[tuple[str, ...], Placing] = {}
+        known: dict[tuple[int, ...], Any] = {}  # one mapping may be that of all chains
         given = {chain: self.values_for(chain, density) for chain in chains}
         # Of all chains, before anything is compiled.
         named = {chain: check_values(values, density, where) for chain, (values, where) in given.items()}
         for chain, (values, where) in given.items():
             names = named[chain]
             if names not in programs:
-                programs[names] = _compiled(density, names)
-            if len(names) < len(density.layout.entries):
-                elsewhere = UniformPoints().positions(seed, chain, num_tries_ahead(density.dim), density.dim)
-                rows[chain] = programs[names](values, elsewhere, where)
+                programs[names] = compiled(density, names)
+            if len(names) < len(density.layout.unknowns):
+                rows[chain] = programs[names](values, *tries(density, seed, chain), where)
                 continue
             identity = tuple(id(values[name]) for name in names)
             if identity not in known:
-                known[identity] = programs[names](values, np.zeros((AT_ONCE, density.dim)), where)[:1]
+                elsewhere, words = np.zeros((AT_ONCE, density.dim)), np.zeros((AT_ONCE, 2), np.uint32)
+                found = programs[names](values, elsewhere, words, where)
+                known[identity] = jax.tree.map(lambda places: places[:1], found)
             rows[chain] = known[identity]
-        return TablePoints(self.origin, rows, frozenset(chain for chain in chains if named[chain]))
+        return TablePoints.of(self.origin, rows, frozenset(chain for chain in chains if named[chain]))
 
     def described(self) -> dict[str, Any]:
         """The digest of what is kept."""
         text = json.dumps(self.kept(), sort_keys=True)
         return {"kind": self.kind, "digest": hashlib.sha256(text.encode()).hexdigest()}
-
-
-_Program = Callable[[Values, np.ndarray, str], np.ndarray]
-"""From values, positions for what has none, shape `(try, dim)`, and where the values come from: positions."""
 
 
 def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
@@ -95,7 +86,7 @@ def as_values(values: Any, where: str) -> dict[str, np.ndarray]:
             ) from None
         if not np.all(np.isfinite(array)):
             raise DataError(
-                f"{where}: site {name!r} is to begin at {_short(array)}, and a chain cannot begin at NaN or infinity. "
+                f"{where}: site {name!r} is to begin at {short(array)}, and a chain cannot begin at NaN or infinity. "
                 "Give a finite value, or leave the site out and let it be drawn."
             )
         array.setflags(write=False)
@@ -166,47 +157,7 @@ def check_values(values: Values, density: LogDensity, where: str) -> tuple[str, 
                 f"{latents[name].shape}. Give one number for each entry; nothing is broadcast."
             )
     given = density.layout.latents_of(values, where)
-    return tuple(given[entry.name] for entry in density.layout.entries if entry.name in given)
+    return tuple(given[entry.name] for entry in density.layout.unknowns if entry.name in given)
 
 
 _KINDS = {"deterministic": "a deterministic", "observed": "an observed", "intervened": "an intervened"}
-
-
-def _compiled(density: LogDensity, names: tuple[str, ...]) -> _Program:
-    dtype = float_dtype(density.program.precision)
-    shapes = {name: density.layout[name].shape for name in names}
-
-    def positions(density: LogDensity, values: Any, elsewhere: Any) -> Any:
-        return jax.vmap(lambda position: position_with(density, values, position))(elsewhere)
-
-    program = compile_alone(
-        density,
-        positions,
-        {name: np.zeros(shape, dtype) for name, shape in shapes.items()},
-        np.zeros((AT_ONCE, density.dim), dtype),
-    )
-
-    def run(values: Values, elsewhere: np.ndarray, where: str) -> np.ndarray:
-        with np.errstate(over="ignore"):  # an infinity is found outside of the support
-            cast = {name: values[name].astype(dtype) for name in names}
-        tens = elsewhere.astype(dtype).reshape(-1, AT_ONCE, density.dim)
-        found = [to_numpy(program(cast, each)) for each in tens]
-        # A support may depend on a site that is drawn: then some places are left out.
-        is_usable = np.full(len(elsewhere), True)
-        for name in names:
-            is_usable &= np.concatenate([is_inside[name] for _, is_inside in found])
-            if not is_usable.any():
-                words = support_in_words(density, name)
-                must = f": it must be {words}" if words else ""
-                raise DataError(
-                    f"{where}: site {name!r} is to begin at {_short(values[name])}, which is outside or on the edge of "
-                    f"its support ({density.layout[name].distribution}{must}). Give a value inside of it."
-                )
-        return np.concatenate([position for position, _ in found])[is_usable]
-
-    return run
-
-
-def _short(value: np.ndarray) -> str:
-    with np.printoptions(precision=6, threshold=8):
-        return f"{value}"

@@ -1,7 +1,7 @@
 """Start at draws from the prior, or at their medians."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -9,8 +9,11 @@ import numpy as np
 
 from ...core import keys
 from ...core.options import checks_options, positive_count
+from ...core.position import Position
+from ...core.tree import to_numpy
 from ...density import LogDensity
 from ...density.simulate import prior_position
+from ...density.unknowns import free_of
 from ...programs.standalone import compile_alone
 from .base import AT_ONCE, AbstractStart, num_tries_ahead
 from .table import TablePoints
@@ -25,7 +28,7 @@ class FromPrior(AbstractStart):
     def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> TablePoints:
         """Draw one candidate for each try, before the run: a worker would need the program too."""
         draw = _drawing(density, num_tries_ahead(density.dim))
-        return TablePoints("drawn from the prior", {chain: draw(seed, chain) for chain in chains})
+        return TablePoints.of("drawn from the prior", {chain: draw(seed, chain) for chain in chains})
 
     def described(self) -> dict[str, Any]:
         """It has no options."""
@@ -42,12 +45,16 @@ class FromMedian(AbstractStart):
         """A median for each try."""
         draw = _drawing(density, _NUM_MEDIANS * self.num_samples)
 
-        def medians(chain: int) -> np.ndarray:
-            draws = draw(seed, chain).reshape(_NUM_MEDIANS, self.num_samples, density.dim)
+        def medians(chain: int) -> Any:
+            found = draw(seed, chain)
+            draws = free_of(found).reshape(_NUM_MEDIANS, self.num_samples, density.dim)
             with np.errstate(invalid="ignore"):  # of two infinities
-                return np.median(draws, axis=1)
+                centre = np.median(draws, axis=1)
+            # The median of whole numbers need not be among those that go together: they are those of one draw.
+            whole: Any = found.whole if isinstance(found, Position) else None
+            return centre if whole is None else replace(found, free=centre, whole=whole[:: self.num_samples])
 
-        return TablePoints("at medians of the prior", {chain: medians(chain) for chain in chains})
+        return TablePoints.of("at medians of the prior", {chain: medians(chain) for chain in chains})
 
     def described(self) -> dict[str, Any]:
         """Describe the start for the manifest: the number of draws in a median."""
@@ -90,8 +97,8 @@ def from_median(num_samples: int = 15) -> FromMedian:
     return FromMedian(positive_count("num_samples", num_samples))
 
 
-def _drawing(density: LogDensity, count: int) -> Callable[[int, int], np.ndarray]:
-    """Compile `(seed, chain) -> positions`, shape `(count, dim)`; the count is one of tens."""
+def _drawing(density: LogDensity, count: int) -> Callable[[int, int], Any]:
+    """Compile `(seed, chain) -> positions`, so many; the count is one of tens."""
 
     def positions(density: LogDensity, words: Any) -> Any:
         def position(words: Any) -> Any:
@@ -101,9 +108,9 @@ def _drawing(density: LogDensity, count: int) -> Callable[[int, int], np.ndarray
 
     program = compile_alone(density, positions, np.zeros((AT_ONCE, 2), np.uint32))
 
-    def draw(seed: int, chain: int) -> np.ndarray:
+    def draw(seed: int, chain: int) -> Any:
         words = keys.words(keys.chain_key(seed, chain), keys.USE_START, count)
         tens = words.reshape(-1, AT_ONCE, 2)
-        return np.concatenate([np.asarray(program(each)) for each in tens])
+        return jax.tree.map(lambda *rows: np.concatenate(rows), *(to_numpy(program(each)) for each in tens))
 
     return draw

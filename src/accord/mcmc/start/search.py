@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.position import Position
 from ...runs.units import UnitFailedError
 from .. import ensembles
 from ..block import NUM_PLACES
@@ -31,11 +32,11 @@ _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 class StartFailedError(UnitFailedError):
     """Error of a chain without a finite starting point, for the caller to explain.
 
-    **Fields**: `number` of the chain; `position`, shape `(dim,)`: the most promising one: a finite log density is
-    better than -inf, and that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
+    **Fields**: `number` of the chain; `position`, the most promising one: a finite log density is better than -inf, and
+    that than NaN; `num_tries`; `origin`, where they came from; `what` would have begun there.
     """
 
-    def __init__(self, chain: int, position: np.ndarray, num_tries: int, origin: str, what: str = "chain"):
+    def __init__(self, chain: int, position: Any, num_tries: int, origin: str, what: str = "chain"):
         found = f"no starting point with a finite log density and gradient in {num_tries} tries, {origin}"
         if num_tries == 1:
             found = (
@@ -65,7 +66,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     while searching := [lane for lane in tried if first < tries[lane] and not _best(tried[lane])]:
         places = {
             lane: [
-                points.position(plan.seed, chains[lane].number, attempt, plan.dim).astype(plan.dtype)
+                points.at(plan.seed, chains[lane].number, attempt, plan.nowhere)
                 for attempt in range(first, min(first + NUM_PLACES, tries[lane]))
             ]
             for lane in searching
@@ -77,11 +78,12 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     for lane, places in tried.items():
         if not best[lane]:
             nearest = max(places, key=lambda place: place.use)
-            raise StartFailedError(chains[lane].number, nearest.position, tries[lane], points.origin)
-    starts = {lane: places[0].position for lane, places in best.items()}
-    if not plan.is_ensemble:  # its chains are many, and what they learn is that of all
+            raise StartFailedError(chains[lane].number, nearest.at, tries[lane], points.origin)
+    starts = {lane: places[0].at for lane, places in best.items()}
+    # The chains of an ensemble are many, and what they learn is that of all. Between whole numbers there is no climb.
+    if not plan.is_ensemble and not plan.num_whole:
         drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
-        starts |= _heaviest(evaluator, plan.dim, drawn)
+        starts |= {lane: _free(at) for lane, at in _heaviest(evaluator, plan.dim, drawn).items()}
     evaluator.stand(starts)
     for lane in starts:
         chain = chains[lane]
@@ -101,9 +103,9 @@ def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -
     """Choose each chain's start: its best candidate, or the mode with most mass if modes differ much."""
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
-        wanted: dict[int, list[np.ndarray]] = {}
+        wanted: dict[int, list[Position]] = {}
         for (lane, _), position in positions.items():
-            wanted.setdefault(lane, []).append(position)
+            wanted.setdefault(lane, []).append(_free(position))
         found = {lane: iter(places) for lane, places in evaluator.look(wanted).items()}
         return {number: next(found[number[0]]) for number in positions}
 
@@ -117,12 +119,18 @@ def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -
         tops = [climbs[lane, n].end for n in range(len(places)) if not climbs[lane, n].is_lost]
         if not _are_apart([top.height for top in tops]):
             continue
-        beside = [evaluator.look({lane: around(top.position)})[lane] for top in tops]
+        beside = [evaluator.look({lane: [*map(_free, around(top.position))]})[lane] for top in tops]
         masses = [log_mass(top, places) for top, places in zip(tops, beside, strict=True)]
         if _are_apart(masses):
             # From below, a chain need not end where a climb does: it begins on the top.
             starts[lane] = tops[int(np.nanargmax(masses))].position
     return starts
+
+
+def _free(position: np.ndarray) -> Position:
+    """Return a position without whole numbers."""
+    free: Any = position
+    return Position(free)
 
 
 def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:

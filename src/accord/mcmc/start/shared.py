@@ -33,6 +33,10 @@ class SharedPoints(AbstractPoints):
         """Return the candidate of the first chain of the set."""
         return self.points.position(seed, self._first(chain), attempt, dim)
 
+    def whole(self, chain: int, attempt: int) -> np.ndarray | None:
+        """Return those of the first chain of the set."""
+        return self.points.whole(self._first(chain), attempt)
+
     def _first(self, chain: int) -> int:
         return chain // self.size * self.size
 

@@ -10,7 +10,9 @@ from ...core import keys
 from ...core.errors import OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
-from .base import MAX_TRIES, AbstractPoints, AbstractStart
+from .base import MAX_TRIES, AbstractPoints, AbstractStart, num_tries_ahead
+from .placing import compiled
+from .table import TablePoints
 
 RADIUS = 2.0  # Stan's choice
 
@@ -48,16 +50,31 @@ class UniformPoints(AbstractPoints):
         ])  # fmt: skip
 
 
+def tries(
+    density: LogDensity, seed: int, chain: int, radius: float = RADIUS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the candidates of a chain that are drawn before the run, `(try, dim)`, and words of keys, `(try, 2)`."""
+    count = num_tries_ahead(density.dim + density.layout.num_whole)
+    elsewhere = UniformPoints(radius).positions(seed, chain, count, density.dim)
+    return elsewhere, keys.words(keys.chain_key(seed, chain), keys.USE_START_WHOLE, count)
+
+
 @dataclass(frozen=True)
 class FromUniform(AbstractStart):
     """See `from_uniform`."""
 
     radius: float
 
-    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> UniformPoints:
-        """Return the points; they need nothing of the model."""
-        del density, seed, chains
-        return UniformPoints(self.radius)
+    def points(self, density: LogDensity, seed: int, chains: Sequence[int]) -> AbstractPoints:
+        """Return the points; they need nothing of a model without whole numbers, which are drawn from their prior."""
+        points = UniformPoints(self.radius)
+        if not density.layout.whole:
+            return points
+        place = compiled(density, ())
+        places = {
+            chain: place({}, *tries(density, seed, chain, self.radius), points.origin) for chain in chains
+        }
+        return TablePoints.of(f"{points.origin}, and whole numbers drawn from their prior", places)
 
     def described(self) -> dict[str, Any]:
         """Its radius."""

@@ -35,6 +35,10 @@ _NEEDED = {
     "tally.kept.phase": ("iu", ("kept",)),
     "target.at_fixed_points": ("f", (3, 2)),
 }
+_WITH_WHOLE_NUMBERS = {
+    "tally.last_whole": ("iu", ("whole",)),
+    "tally.kept.whole": ("iu", ("kept", "whole")),
+}
 
 
 def check_layout(manifest: Mapping[str, Any]) -> None:
@@ -83,8 +87,10 @@ def check_end(segment: Segment, dim: int, columns: Sequence[Column]) -> None:
                 f"{where} has no {column.stored_name!r} of dtype {column.dtype} and shape {column.shape}, which "
                 "manifest.json names. It was not written by a run of accord."
             )
-    for name, (kinds, shape) in _NEEDED.items():
+    for name, (kinds, shape) in {**_NEEDED, **_WITH_WHOLE_NUMBERS}.items():
         if name not in found:
+            if name in _WITH_WHOLE_NUMBERS:
+                continue
             raise StorageError(f"{where} has no {name!r}. It was not written by a run of accord.")
         dtype, given = found[name]
         is_right = dtype.kind in kinds and len(given) == len(shape)

@@ -1,5 +1,6 @@
 """Read the draws of a stored run, and judge them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from ...runs.stopping.stopping import at_cap
 from ...runs.stored.ending import is_ruled, lost_chains, num_kept, stopping_of, stored_losses
 from ...runs.stored.notices import notice_of
 from ...storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
+from ..columns import WHOLE
 from ..draws import Draws
 from ..endings import KINDS, PHASES, Tally
 from ..statistics import PARTS
@@ -52,6 +54,8 @@ def assemble(
     layout: dict[str, Any] = manifest["layout"]
     columns = stored_columns(manifest)
     position = ("position", (layout["dim"],), manifest["precision"])
+    count = sum(math.prod(site["shape"]) for site in layout["sites"] if site["kind"] == "whole")
+    whole = {WHOLE: (WHOLE, (count,), "int32")} if count else {}
     parts = list(segments.values())
     for chain in parts:
         for each in chain:
@@ -67,7 +71,9 @@ def assemble(
         timings=dict(records.get("timings", {})),
         work={phase: _work(parts, phase) for phase in ("warmup", "sample")},
         tuning=tuning_of(parts, columns, manifest["warmup"]),
-        warmup=_joined(run, parts, "warmup", {"position": position, **_stats(manifest, parts, "warmup")}),
+        warmup=_joined(
+            run, parts, "warmup", {"position": position, **whole, **_stats(manifest, parts, "warmup")}
+        ),
         complete=complete and not is_ruled(run),
         chains=chains,
         dims={site["name"]: tuple(site["dims"]) for site in layout["sites"]},
@@ -119,7 +125,7 @@ def judge(
         step_size=_step_size(draws.tuning),
         warmups=draws.tuning["num_warmup"],
         is_settled=draws.tuning["is_settled"],
-        latents=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "latent"],
+        latents=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole")],
         blamed=blamed,
         is_unbounded=any(each.log_density == np.inf for each in draws.failures),
         superchains=draws.superchains,

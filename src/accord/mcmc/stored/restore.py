@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...core.errors import StorageError
-from ...core.stats import Stat
 from ...core.tree import filled
 from ...runs.units import AbstractUnits
 from ...storage import AbstractRun, Segment
 from ..chain import Chain
+from ..columns import by_name
 from ..endings import Tally
 from ..group import Group, NotBegun
 from ..plan import Plan
@@ -52,7 +52,7 @@ def _common_draw(run: AbstractRun, plan: Plan, numbers: Sequence[int]) -> int | 
 
 def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) -> Chain:
     """Restore a chain as it was after its last segment, or after the one that ends at draw `until` of warm-up."""
-    chain = Chain.begin(plan, number, np.zeros(plan.dim, plan.dtype))
+    chain = Chain.begin(plan, number, plan.nowhere)
     newest = last = run.last(number)
     segments = run.segments(number) if until is not None else []
     if until is not None and newest is not None:
@@ -80,12 +80,17 @@ def _chain(run: AbstractRun, plan: Plan, number: int, until: int | None = None) 
     chain.is_started = True
     chain.num_gradients = int(last.end_state[GRADIENTS])
     chain.tally = Tally.stored(number, last.end_state)
+    last_whole = chain.tally.last.whole
+    if (0 if last_whole is None else len(last_whole)) != plan.num_whole:
+        raise StorageError(
+            f"chain {number}: its tally is not of {plan.num_whole} whole numbers: no run of accord wrote it."
+        )
     chain.num_warmup = int(last.end_state[WARMUP])
     chain.is_settled = bool(last.end_state[IS_SETTLED])
     if until is None:
         chain.gradients_at_stretch, chain.stretch_start = chain.num_gradients, chain.draw
     if chain.draw < chain.num_warmup:
-        chain.window = [_rows(segment, plan.kernel.stats) for segment in segments or run.segments(number)]
+        chain.window = [_rows(segment, plan) for segment in segments or run.segments(number)]
     return chain
 
 
@@ -99,8 +104,9 @@ def _draw(segment: Segment | None) -> int:
     return 0 if segment is None else int(segment.end_state["state.draw"])
 
 
-def _rows(segment: Segment, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
-    lacking = {"position", "gradient", *(f"stat/{each.name}" for each in stored_stats(declared))}
+def _rows(segment: Segment, plan: Plan) -> dict[str, np.ndarray]:
+    declared, names = plan.kernel.stats, ("gradient", *by_name(plan.nowhere))
+    lacking = {*names, *(f"stat/{each.name}" for each in stored_stats(declared))}
     lacking -= set(segment.arrays)
     if lacking:
         raise StorageError(
@@ -108,6 +114,4 @@ def _rows(segment: Segment, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
             "that the warm-up cannot go on. They were not written by a run of accord."
         )
     columns = {each.name: segment.arrays[f"stat/{each.name}"] for each in stored_stats(declared)}
-    return {name: segment.arrays[name] for name in ("position", "gradient")} | {
-        "stats": rows_from(columns, declared)
-    }
+    return {name: segment.arrays[name] for name in names} | {"stats": rows_from(columns, declared)}

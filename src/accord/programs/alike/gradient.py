@@ -17,18 +17,24 @@ MANY_SITES = 100
 _WITH_RULES = "custom_"
 
 
-def gradient_of_merged(density: Callable[[Any, Any], Any], data: Any, position: Any) -> ClosedJaxpr | None:
-    """Trace `density(data, position)` and its gradient by position: what `jax.value_and_grad` gives, but merged before.
+def gradient_of_merged(
+    density: Callable[..., Any], data: Any, position: Any, *others: Any
+) -> ClosedJaxpr | None:
+    """Trace `density(data, position, *others)` and its gradient by position, an array, merged before.
+
+    The results are those of `jax.value_and_grad`.
 
     None for a log density that has a derivative rule of its own somewhere, an effect, or a value of another trace.
     """
-    forward = jax.make_jaxpr(density)(data, position)
+    forward = jax.make_jaxpr(density)(data, position, *others)
     has_rules = any(each.primitive.name.startswith(_WITH_RULES) for each in equations(forward.jaxpr))
     if has_rules or forward.effects or any(isinstance(value, Tracer) for value in forward.consts):
         return None
     value = jaxpr_as_fun(merged(forward, 1))
 
-    def both(data: Any, position: Any) -> Any:
-        return jax.value_and_grad(lambda position: value(*jax.tree.leaves(data), position)[0])(position)
+    def both(data: Any, position: Any, *others: Any) -> Any:
+        return jax.value_and_grad(lambda position: value(*jax.tree.leaves(data), position, *others)[0])(
+            position
+        )
 
-    return jax.make_jaxpr(both)(data, position)
+    return jax.make_jaxpr(both)(data, position, *others)

@@ -29,7 +29,7 @@ def drawn_sites(manifest: Mapping[str, Any]) -> dict[str, tuple[str, tuple[int, 
     return {
         site["name"]: (f"site/{site['name']}", tuple(site["shape"]), site["dtype"])
         for site in sites
-        if site["kind"] in ("latent", "collapsed", "deterministic")
+        if site["kind"] in ("latent", "whole", "collapsed", "deterministic")
     }
 
 

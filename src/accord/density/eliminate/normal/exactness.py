@@ -15,9 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....core.errors import SiteError
-from ...program import ModelProgram, pieces_of
+from ...program import ModelProgram
 from ...quick import quickly
 from ...rows.conditions import listed
+from ...unknowns import pieces_of
 from .groups import Groups
 from .square import complete
 
