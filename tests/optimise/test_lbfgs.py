@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from accord.core.tree import to_numpy
-from accord.kernels import Point
-from accord.optimise.lbfgs import LBFGS, LBFGSState
+from accord.optimise.lbfgs import LBFGS, LBFGSState, Point
 
 
 def valley(x):

@@ -4,14 +4,14 @@ Each turn of the one loop evaluates the function once: candidates where the clim
 the program holds one copy of the gradient.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from ..core.tree import where
-from ..kernels.point import Point, Target
-from .lbfgs import LBFGS, LBFGSState, is_finite
+from .lbfgs import LBFGS, LBFGSState, Point, is_finite
 
 
 class Climb(NamedTuple):
@@ -21,7 +21,9 @@ class Climb(NamedTuple):
     num_evaluations: jax.Array
 
 
-def climb(evaluate: Target, candidates: jax.Array, max_lines: Any) -> Climb:
+def climb(
+    evaluate: Callable[[jax.Array], tuple[jax.Array, jax.Array]], candidates: jax.Array, max_lines: Any
+) -> Climb:
     """Climb from the highest of some candidates.
 
     Where no candidate is finite, the climb is over and not settled.

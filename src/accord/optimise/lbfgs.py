@@ -17,12 +17,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.tree import node, where
-from ..kernels.point import Point
 
 T = TypeVar("T")
 
 _MAX_TRIES = 30  # points along a line
 _RISE, _SLOPE = 1e-4, 0.9  # Wolfe's constants
+
+
+@node
+class Point:
+    """A point of a climb: `position` and `gradient`, shape `(dim,)`; `log_density`, its height, shape `()`."""
+
+    position: Any
+    log_density: Any
+    gradient: Any
 
 
 @node

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import Point
-from ...optimise.lbfgs import LBFGS
+from ...optimise.lbfgs import LBFGS, Point
 from .evaluator import Evaluator
 
 _CLIMB = 60  # evaluations; short, since a density may have no maximum
