@@ -16,6 +16,7 @@ from ..core.precision import Precision
 from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
 from ..density.simulate import simulate
+from ..density.unknowns import free_of
 from ..executors import AbstractExecutor
 from ..language import Model
 from ..programs.standalone import compile_alone
@@ -139,7 +140,7 @@ def _simulated(density: LogDensity, words: Any) -> Any:
 def _judged(posterior: LogDensity, data: Any, truth: Any) -> Any:
     """The log density of the truth, and the truth taken to unconstrained space and back."""
     given = _with_observed(posterior, data)
-    position = given.unconstrain(truth).astype(precisions.float_dtype(posterior.program.precision))
+    position = free_of(given.unconstrain(truth)).astype(precisions.float_dtype(posterior.program.precision))
     values = given.constrain(position)
     return given(position), {name: jnp.asarray(values[name]) for name in truth}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.tree import to_numpy
 from ..density import LogDensity
+from ..density.unknowns import free_of
 from ..diagnose.hierarchy import Hierarchical
 from ..programs.standalone import compile_alone
 
@@ -30,7 +31,7 @@ def shares(
     """
 
     def at_draw(density: LogDensity, values: Any) -> dict[str, jax.Array]:
-        position = density.unconstrain(values)
+        position = free_of(density.unconstrain(values))
         return {each.site: _share(density, position, each) for each in sites}
 
     def look(density: LogDensity, values: Any) -> dict[str, jax.Array]:
