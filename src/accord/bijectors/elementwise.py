@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from .arrays import align, log
 from .base import AbstractBijector
+from .quick_log import quick_log
 
 
 class Identity(AbstractBijector):
@@ -272,7 +273,7 @@ def log1p_of_positive(y: jax.Array) -> jax.Array:
     # 1 + y - 1 as y. Slopes are those of the logarithm: the maximum would halve them where 1 + y is 1.
     rounded = jax.lax.stop_gradient(jnp.maximum(1.0 + y, 1.0))
     left = (jax.lax.stop_gradient(y) - (rounded - 1.0)) / rounded
-    return jnp.log(1.0 + y) + left
+    return quick_log(1.0 + y) + left
 
 
 def log_sigmoid_slope(x: jax.Array) -> jax.Array:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
+from ....bijectors.quick_log import quick_log
 from ...special import log_factorial_remainder
 from ...special.basic.excess import log_of_ratio, near_zero
 from ...special.basic.gamma_ratio import remainder_rise
@@ -61,4 +62,4 @@ def _log_of_rest(k: jax.Array, mean: jax.Array, c: jax.Array) -> jax.Array:
     total = mean + c
     fall = (mean - k) / total
     is_near = jnp.abs(fall) <= 0.5
-    return log_of_ratio(-fall, k + c, is_near) - jnp.where(is_near, 0.0, jnp.log(total))
+    return log_of_ratio(-fall, k + c, is_near) - jnp.where(is_near, 0.0, quick_log(total))
