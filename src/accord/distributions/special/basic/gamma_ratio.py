@@ -4,16 +4,16 @@
 50 digits.
 """
 
-import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from ....bijectors.elementwise import log1p_of_positive
-from .elementary import HALF_LOG_TWO_PI
+from .digamma import digamma_less_log
 from .excess import log1p_excess
-from .log_gamma import STIRLING, STIRLING_FROM, log_gamma_remainder, odd_series
+from .log_gamma import STIRLING, STIRLING_FROM, STIRLING_SLOPE, log_gamma_remainder
 
 # Coefficients of log Gamma(1 + a) / a in powers of a - 3/4, on [0, 3/2].
 _NEAR_ONE = (
@@ -77,45 +77,32 @@ def log_gamma_rise(a: Any, step: Any) -> Any:
     return log_gamma_remainder(top) - log_gamma_remainder(a) + growth
 
 
+@jax.custom_jvp
 def remainder_rise(a: jax.Array, k: jax.Array) -> jax.Array:
     """Compute G(a + k) - G(a), G(a) = log Gamma(a) - a log(a) + a, for a > 0, k >= 0: -log(1 + k/a)/2 for large `a`."""
     is_large = a >= STIRLING_FROM
     large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
     series = -0.5 * log1p_of_positive(k / large) + _stirling_step(large, k)
-    # Numbers of size ten leave too few digits of a small rise in float32.
-    of = _remainder if jnp.result_type(a, k) == jnp.float64 else log_gamma_remainder
-    # Nothing rises where k is 0, nor does the slope by a tiny `a`, which is large.
-    direct = jnp.where(k == 0, 0.0, of(small + k) - of(small))
+    direct = jnp.where(k == 0, 0.0, log_gamma_remainder(small + k) - log_gamma_remainder(small))
     return jnp.where(is_large, series, direct)
 
 
-def _remainder(a: jax.Array) -> jax.Array:
-    """Compute log Gamma(a) - a log(a) + a, for a > 0, to the rounding of numbers of size ten, in half of the time.
-
-    Small arguments are shifted by ten: Gamma(a + 10) is Gamma(a) times a (a + 1) ... (a + 9).
-    """
-    is_low = a < STIRLING_FROM
-    low, b = jnp.where(is_low, a, 1.0), jnp.where(is_low, a + _FROM, a)
-    # (a + i) (a + 9 - i) is a (a + 9) + i (9 - i); all but the factor a.
-    pairs = low * (low + 9.0)
-    rest = (low + 9.0) * (pairs + 8.0) * (pairs + 14.0) * (pairs + 18.0) * (pairs + 20.0)
-    square = jnp.where(is_low, b, 1.0) * b
-    power = square * square
-    whole = jnp.where(is_low, power * power * jnp.sqrt(b) / rest, 1.0 / jnp.sqrt(b))
-    shift = (low + 1.0) * _log_shift(low) - _FROM
-    return HALF_LOG_TWO_PI + odd_series(1 / b, STIRLING) + jnp.log(whole) + jnp.where(is_low, shift, 0.0)
+def _remainder_rise_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[jax.Array, Any]:
+    # One array for each slope: where all share `a`, the rules of differentiation would sum a dozen over all k.
+    (a, k), (a_dot, k_dot) = primals, tangents
+    is_large = a >= STIRLING_FROM
+    large, small = jnp.where(is_large, a, STIRLING_FROM), jnp.where(is_large, 1.0, a)
+    total = jnp.zeros_like(a + k)
+    if not isinstance(a_dot, SymbolicZero):
+        # Nothing rises where k is 0, nor does the slope by a tiny `a`, which is large.
+        rise = jnp.where(k == 0, 0.0, digamma_less_log(small + k) - digamma_less_log(small))
+        total = total + jnp.where(is_large, _digamma_step(large, k), rise) * a_dot
+    if not isinstance(k_dot, SymbolicZero):
+        total = total + digamma_less_log(a + k) * k_dot
+    return remainder_rise(a, k), total
 
 
-@jax.custom_jvp
-def _log_shift(a: jax.Array) -> jax.Array:
-    """Compute log((a + 10) / a)."""
-    return jnp.log(0.0625 * (a + _FROM) / a) + math.log(16)  # a sixteenth, since the ratio may overflow
-
-
-@_log_shift.defjvp
-def _log_shift_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    (a,), (a_dot,) = primals, tangents
-    return _log_shift(a), (1.0 / (a + _FROM) - 1.0 / a) * a_dot
+remainder_rise.defjvp(_remainder_rise_jvp, symbolic_zeros=True)
 
 
 def _stirling_step(b: jax.Array, step: jax.Array) -> jax.Array:
@@ -127,3 +114,13 @@ def _stirling_step(b: jax.Array, step: jax.Array) -> jax.Array:
         slope = at_s + r * r * slope
         at_s = coefficient + s * s * at_s
     return -step * r * s * (at_s + r * slope * (s + r))
+
+
+def _digamma_step(b: jax.Array, step: jax.Array) -> jax.Array:
+    """Return the difference of digamma(x) - log(x) at b + step and b, as `_stirling_step` does."""
+    r, s = 1.0 / b, 1.0 / (b + step)
+    at_s, slope = STIRLING_SLOPE[-1], 0.0
+    for coefficient in STIRLING_SLOPE[-2::-1]:
+        slope = at_s + r * r * slope
+        at_s = coefficient + s * s * at_s
+    return step * r * s * (0.5 + (s + r) * (at_s + r * r * slope))
