@@ -12,7 +12,13 @@ from ..constraint import Constraint
 from .common.count_entropy import entropy_of_counts
 from .common.count_tails import Tail, poisson_tail
 from .common.countable import AbstractRare
-from .common.counts import log_poisson_log_prob, poisson_log_prob, poisson_log_prob_above_zero, select
+from .common.counts import (
+    log_poisson_log_prob_of_any,
+    poisson_log_prob,
+    poisson_log_prob_above_zero,
+    poisson_log_prob_of_any,
+    select,
+)
 
 
 class Poisson(AbstractRare):
@@ -46,9 +52,7 @@ class Poisson(AbstractRare):
         return mode_of_rate(self.mean)
 
     def log_prob(self, value: Any) -> jax.Array:
-        k, rate = self._aligned(value)
-        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
-        return select(is_inside, poisson_log_prob(jnp.where(is_inside, k, 0.0), rate), k)
+        return poisson_log_prob_of_any(*self._aligned(value))
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         k, rate = self._aligned(value)
@@ -110,9 +114,7 @@ class LogPoisson(AbstractRare):
 
     def log_prob(self, value: Any) -> jax.Array:
         k, log_rate = align(value, self.log_rate)
-        log_rate = jnp.asarray(log_rate, k.dtype)
-        is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
-        return select(is_inside, log_poisson_log_prob(jnp.where(is_inside, k, 0.0), log_rate), k)
+        return log_poisson_log_prob_of_any(k, jnp.asarray(log_rate, k.dtype))
 
     def log_prob_above_zero(self, value: Any) -> jax.Array:
         return Poisson(jnp.exp(self.log_rate)).log_prob_above_zero(value)

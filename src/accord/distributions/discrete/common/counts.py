@@ -16,7 +16,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from ....bijectors.elementwise import log1p_of_positive
 from ...special import excess, log1m, log_factorial_remainder, log_of, logistic, softplus
-from ...special.basic.excess import near_zero, times_near_zero
+from ...special.basic.excess import log1p_excess_over_square, near_zero
 from ...special.basic.gamma_ratio import remainder_rise
 from ...special.basic.smooth import expm1_ratio
 
@@ -53,18 +53,38 @@ def filled(*arrays: Any) -> tuple[jax.Array, ...]:
 
 
 def poisson_log_prob(k: jax.Array, rate: jax.Array) -> jax.Array:
-    """Compute the log probability of k >= 0 events, k whole; -inf with a zero gradient where it is impossible."""
+    """Compute the log probability of k >= 0 events, smooth between whole ones; -inf where it is impossible."""
     return _excess_by_rate(k, rate) - log_factorial_remainder(k)
 
 
-def log_poisson_log_prob(k: jax.Array, log_rate: jax.Array) -> jax.Array:
-    """Compute the log probability of k >= 0 events by the logarithm of their rate, k whole."""
-    return _excess_by_log_rate(k, log_rate) - log_factorial_remainder(k)
+def poisson_log_prob_of_any(k: jax.Array, rate: jax.Array) -> jax.Array:
+    """Compute the log probability of k events; -inf with a zero gradient where it is impossible."""
+    number, rest = _number_and_rest(k)
+    return _excess_by_rate(number, rate) + rest
+
+
+def log_poisson_log_prob_of_any(k: jax.Array, log_rate: jax.Array) -> jax.Array:
+    """Compute the same by the logarithm of the rate."""
+    number, rest = _number_and_rest(k)
+    return _excess_by_log_rate(number, log_rate) + rest
+
+
+def _number_and_rest(k: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return k, -1 in place of what is no number of events, and what does not depend on the rate.
+
+    One array of the data alone, in place of a choice: XLA adds in the same pass, and reads less.
+    """
+    is_inside = (k >= 0) & (jnp.floor(k) == k) & (k < jnp.inf)
+    rest = select(is_inside, -log_factorial_remainder(jnp.where(is_inside, k, 0.0)), k)
+    return jnp.where(is_inside, k, -1.0), rest
 
 
 @jax.custom_jvp
 def _excess_by_rate(k: jax.Array, rate: jax.Array) -> jax.Array:
-    """Compute k log(rate/k) - (rate - k), to the rounding of rate - k; -inf where `rate` is 0 and k is not."""
+    """Compute k log(rate/k) - (rate - k), to the rounding of rate - k; -inf where `rate` is 0 and k is not.
+
+    -rate, with a zero gradient, where k is -1.
+    """
     # The logarithm of just this argument: of a rate exp(x), XLA takes x.
     return _count_excess(k, rate, jnp.log(rate))
 
@@ -74,7 +94,7 @@ def _excess_by_rate_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> 
     total = jnp.zeros_like(rate - k)
     if not isinstance(rate_dot, SymbolicZero):
         slope = (k - rate) / jnp.where(rate > 0, rate, 1.0)
-        total = total + jnp.where(k == 0, -1.0, jnp.where(rate > 0, slope, 0.0)) * rate_dot
+        total = total + jnp.where(k == 0, -1.0, jnp.where((rate > 0) & (k > 0), slope, 0.0)) * rate_dot
     if not isinstance(k_dot, SymbolicZero):
         total = total + _slope_by_count(k, rate, jnp.log(rate)) * k_dot
     return _excess_by_rate(k, rate), total
@@ -94,7 +114,7 @@ def _excess_by_log_rate_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any])
     rate = jnp.exp(log_rate)
     total = jnp.zeros_like(rate - k)
     if not isinstance(log_rate_dot, SymbolicZero):
-        total = total + (k - rate) * log_rate_dot
+        total = total + jnp.where(k >= 0, k - rate, 0.0) * log_rate_dot
     if not isinstance(k_dot, SymbolicZero):
         total = total + _slope_by_count(k, rate, log_rate) * k_dot
     return _excess_by_log_rate(k, log_rate), total
@@ -105,18 +125,21 @@ _excess_by_log_rate.defjvp(_excess_by_log_rate_jvp, symbolic_zeros=True)
 
 def _count_excess(k: jax.Array, rate: jax.Array, log_rate: jax.Array) -> jax.Array:
     """Compute k (log(1 + u) - u), u = rate/k - 1, by a series where u is small."""
+    # A choice between values, not between arguments: the slope has a rule of its own. By a product with 1/k, since XLA
+    # computes a quotient that several places use, and all that it is made of, in passes of their own.
     gap, safe = rate - k, jnp.where(k > 0, k, 1.0)
-    is_near = jnp.abs(gap) < 0.25 * k
-    near = times_near_zero(safe, jnp.where(is_near, gap, 0.0))
-    return jnp.where(k == 0, -rate, jnp.where(is_near, near, k * (log_rate - jnp.log(safe)) - gap))
+    u = gap * (1.0 / safe)
+    near = gap * (u * log1p_excess_over_square(u))
+    far = k * (log_rate - jnp.log(safe)) - gap
+    return jnp.where(k <= 0, -rate, jnp.where(jnp.abs(u) < 0.25, near, far))
 
 
 def _slope_by_count(k: jax.Array, rate: jax.Array, log_rate: jax.Array) -> jax.Array:
-    """Compute log(rate / k), and 0 where k is 0."""
+    """Compute log(rate / k), and 0 where k is not above 0."""
     gap, safe = rate - k, jnp.where(k > 0, k, 1.0)
     is_near = jnp.abs(gap) < 0.25 * k
     u = jnp.where(is_near, gap, 0.0) / safe
-    return jnp.where(k == 0, 0.0, jnp.where(is_near, near_zero(u) + u, log_rate - jnp.log(safe)))
+    return jnp.where(k <= 0, 0.0, jnp.where(is_near, near_zero(u) + u, log_rate - jnp.log(safe)))
 
 
 def poisson_log_prob_above_zero(k: jax.Array, rate: jax.Array) -> jax.Array:

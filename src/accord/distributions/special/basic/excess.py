@@ -6,8 +6,30 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
+from ....bijectors.quick_log import quick_log
+
 # Coefficients of z^2, z^4, ... in atanh(z)/z - 1, which is exact to rounding up to z = 1/7.
 _ATANH = tuple(1 / k for k in range(3, 23, 2))
+# Coefficients of (log(1 + u) - u)/u^2, highest first, with a relative error of 1.6e-16 up to |u| = 1/4.
+_SQUARE = (
+    -0.070952963467248388838,
+    0.075019688289898982804,
+    -0.060735573859282775142,
+    0.064811108848059102178,
+    -0.071533312835333415388,
+    0.077033216764770115783,
+    -0.083329826122558786854,
+    0.090905403153410024342,
+    -0.10000006628895064394,
+    0.11111118080994344003,
+    -0.12499999933757866526,
+    0.14285714216066270498,
+    -0.16666666666963244385,
+    0.20000000000311822335,
+    -0.24999999999999613372,
+    0.33333333333332926835,
+    -0.5,
+)
 
 
 def excess(x: jax.Array, gap: jax.Array, log_ratio: jax.Array) -> jax.Array:
@@ -58,7 +80,7 @@ def log_of_ratio(u: jax.Array, ratio: jax.Array, is_near: jax.Array) -> jax.Arra
     whole = jnp.where(is_near, 1.0 + u, ratio)
     # What rounding left out of 1 + u, which matters where u is small.
     left = jax.lax.stop_gradient(jnp.where(is_near, u - (whole - 1.0), 0.0) * (2.0 - whole))
-    return jnp.log(whole) + left
+    return quick_log(whole) + left
 
 
 @jax.custom_jvp
@@ -97,6 +119,14 @@ _near_excess.defjvp(_near_excess_jvp, symbolic_zeros=True)
 def near_zero(u: jax.Array) -> jax.Array:
     """Compute log(1 + u) - u, for |u| < 0.25."""
     return times_near_zero(jnp.ones_like(u), u)
+
+
+def log1p_excess_over_square(u: jax.Array) -> jax.Array:
+    """Compute (log(1 + u) - u)/u^2, for |u| < 0.25, without a division; of any size elsewhere."""
+    total = jnp.full_like(u, _SQUARE[0])
+    for coefficient in _SQUARE[1:]:
+        total = coefficient + u * total
+    return total
 
 
 def times_near_zero(x: jax.Array, gap: jax.Array) -> jax.Array:
