@@ -98,7 +98,8 @@ def _remainder_rise_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> 
         rise = jnp.where(k == 0, 0.0, digamma_less_log(small + k) - digamma_less_log(small))
         total = total + jnp.where(is_large, _digamma_step(large, k), rise) * a_dot
     if not isinstance(k_dot, SymbolicZero):
-        total = total + digamma_less_log(a + k) * k_dot
+        is_level = (k == 0) & ~is_large
+        total = total + jnp.where(is_level, 0.0, digamma_less_log(a + k)) * k_dot
     return remainder_rise(a, k), total
 
 
