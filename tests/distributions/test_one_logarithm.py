@@ -9,7 +9,12 @@ from laws import each
 from accord.bijectors.elementwise import log1p_of_positive, logistic
 from accord.core.versions import FUSING_CPU_OPTIONS, QUICK_CPU_OPTIONS
 from accord.distributions.special.basic.elementary import log1p_square
-from accord.distributions.special.basic.excess import excess_by_log, log_of_ratio, near_zero
+from accord.distributions.special.basic.excess import (
+    excess_by_log,
+    log1p_excess_over_square,
+    log_of_ratio,
+    near_zero,
+)
 from accord.distributions.special.basic.gamma_ratio import remainder_rise
 
 OPTIONS = {"defaults": {}, "quick": dict(QUICK_CPU_OPTIONS), "fusing": dict(FUSING_CPU_OPTIONS)}
@@ -33,6 +38,11 @@ FUNCTIONS = {
         mpmath.log1p,
     ),
     "log1p less its argument": (near_zero, (SIGNED,), lambda u: mpmath.log1p(u) - u),
+    "the same by powers": (
+        lambda u: u * (u * log1p_excess_over_square(u)),
+        (SIGNED,),
+        lambda u: mpmath.log1p(u) - u,
+    ),
     "logistic": (logistic, (SIGNED * 100,), lambda x: 1 / (1 + mpmath.exp(-x))),
 }
 
