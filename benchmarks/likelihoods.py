@@ -210,19 +210,23 @@ Write expensive functions of the data without parameters in them: `jnp.log(x) * 
 Accord's formulas are accurate in the tails and for large parameters ([Accuracy](accuracy.md)), where the textbook
 formulas subtract large numbers or overflow. Against the formula, with 10,000 values in a run:
 
-- `Poisson`, 1.6: a series in place of `k log(rate / k) - (rate - k)`, which cancels, and a division by the rate, where
-  the formula has only its logarithm.
-- `ZeroInflatedPoisson`, 1.8: the same, and the probability of zero where it is nearly 0 or nearly 1.
-- `Weibull`, 1.6 (a fifth of NumPyro's time): a series for the logarithm of value over scale, exact near the scale. A
-  difference of logarithms loses digits there; the formula is given the logarithm of the scale. These rows were measured
-  on a busier core than the others: compare their ratios, not their microseconds.
-- `Beta` and `NegativeBinomial2`, 1.4 (less than 0.6 of NumPyro's time): differences of log-gamma functions, which
-  cancel for large concentrations.
-- `OrderedLogistic`, 1.3: the formula's difference of two probabilities loses all digits in the tails.
-- NumPyro computes `Binomial` by logits in 0.6 of the formula's time, `StudentT` in 0.8.
+- `Poisson`, 1.3: as many passes as the formula, but a series in place of `k log(rate / k) - (rate - k)`, which cancels,
+  and a division by the rate, where the formula has only its logarithm. They take 1.3 and 0.5 ns more for each value.
+- `ZeroInflatedPoisson`, 1.5: the same, and the probability of zero where it is nearly 0 or nearly 1.
+- `Weibull`, 1.6 (a fifth of NumPyro's time): the scale is an exponential, as costly as the one that both have, and the
+  formula is given its logarithm. A series near the scale takes as long again: a difference of logarithms loses digits
+  there.
+- `OrderedLogistic`, 1.3 (half of NumPyro's time): its exponentials take as long as the formula's, and a pass more, with
+  the logarithm of both sides, takes 3 ns for each value. The formula's difference of two probabilities loses all digits
+  in the tails. Alone, the thresholds of the values are found in each turn, by comparing: 1.6 to 1.9.
 
 With a million values memory decides: what is chosen between two formulas is written to memory once more, which takes
-`StudentT` with constant `df`, `Binomial` and `OrderedLogistic` 1.6 to 1.9 times as long as the formula, `Cauchy` 1.3.
+`StudentT` with constant `df`, `LogNormal` and `OrderedLogistic` up to 1.9 times as long as the formula, `Binomial` 1.4,
+`ZeroInflatedPoisson` and `Cauchy` 1.3 (alone 2). With 100 values, alone, a pass more takes 0.05 to 0.1 us:
+`Exponential` 1.25, `Weibull` 1.4, `ZeroInflatedPoisson` 1.2.
+
+Rows of `Normal`, `StudentT` with `df` 4, `Cauchy`, `Laplace`, `LogNormal`, `Exponential` and `Weibull` were measured at
+another time than the others, when the core was less busy: compare ratios, not microseconds.
 
 Up to 4,095 observations a run compiles its loop to one piece of machine code, which makes up for it.
 """
