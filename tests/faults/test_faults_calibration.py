@@ -64,15 +64,18 @@ def test_ctrl_c_in_a_calibration_returns_what_is_done(executor, tmp_path, monkey
 @each(WORKERS)
 def test_ctrl_c_in_predictions_is_raised_and_ends_the_workers(executor, monkeypatch):
     draws = infer.sample(MODEL, draws=2000, warmup=50, chains=2, quiet=True)
-    collect, pressed, before = Scheduler._collect, [], set(worker_pids())
+    run, before = Scheduler.run, set(worker_pids())
 
-    def and_press(scheduler, timeout):
-        collect(scheduler, timeout)
-        if not pressed:
-            pressed.append(True)
-            os.kill(os.getpid(), signal.SIGINT)
+    def and_press(scheduler, blocks):
+        def pressed():
+            for number, block in enumerate(blocks):
+                if number == 2:
+                    os.kill(os.getpid(), signal.SIGINT)
+                yield block
 
-    monkeypatch.setattr(Scheduler, "_collect", and_press)
+        return run(scheduler, pressed())
+
+    monkeypatch.setattr(Scheduler, "run", and_press)
     with is_heard(), pytest.raises(KeyboardInterrupt):
         infer.predict(draws, MODEL, executor=executor)
     until = time.monotonic() + 30
