@@ -211,8 +211,8 @@ BUGS = {
     "resume keeps two segments": Bug(
         "a resumed warm-up uses only the last two of its segments",
         "mcmc/stored/restore.py",
-        "chain.window = [_rows(segment, plan.kernel.stats) for segment in segments or run.segments(number)]",
-        "chain.window = [_rows(segment, plan.kernel.stats) for segment in (segments or run.segments(number))[-2:]]",
+        "chain.window = [_rows(segment, plan) for segment in segments or run.segments(number)]",
+        "chain.window = [_rows(segment, plan) for segment in (segments or run.segments(number))[-2:]]",
         (f"{RESUMED}[long warm-up-after many segments]",),
     ),
     "segments in another order": Bug(
