@@ -13,6 +13,7 @@ from accord.adaptation.fixed import Fixed
 from accord.adaptation.hamiltonian import Hamiltonian
 from accord.adaptation.schedule import Update
 from accord.core import keys
+from accord.core.position import Position
 from accord.core.stats import Ending, Info
 from accord.core.tree import node, where
 from accord.kernels.base import (
@@ -90,14 +91,14 @@ class Sweep(AbstractKernel):
 
     def init(self, point: Point) -> SweepState:
         zero: Any = np.int32(0)
-        nothing = np.zeros_like(point.position)
+        nothing: Any = np.zeros_like(point.position.free)
         return SweepState(point, np.ones((), bool), point.position, zero, nothing, zero)
 
     def ask(self, key: Any, state: SweepState, tuning: Any, rarely: Any) -> Any:
-        at = state.point.position
+        at = state.point.position.free
         coordinate = jnp.where(state.is_fresh, 0, state.coordinate)
         step = tuning[coordinate] * keys.normal(key, at.shape[0], PROPOSAL, at.dtype)[coordinate]
-        return at.at[coordinate].add(step), coordinate
+        return Position(at.at[coordinate].add(step)), coordinate
 
     def tell(self, key: Any, state: SweepState, point: Point, pending: Any, tuning: Any, rarely: Any) -> Any:
         ending = ending_of(point)
@@ -109,7 +110,7 @@ class Sweep(AbstractKernel):
         before = jnp.where(state.is_fresh, Ending.GOOD, state.ending)
         is_done = pending == len(acceptance) - 1
         # Where the first bad place was.
-        tried = jnp.where(before == Ending.GOOD, point.position, state.tried)
+        tried = where(before == Ending.GOOD, point.position, state.tried)
         ending = jnp.where(before == Ending.GOOD, ending, before).astype(jnp.int32)
         new = where(is_accepted, point, state.point)
         moved = SweepState(new, is_done, tried, (pending + 1).astype(jnp.int32), acceptance, ending)
@@ -136,9 +137,9 @@ class Independent(AbstractKernel):
         return Standing.at(point)
 
     def ask(self, key: Any, state: Standing, tuning: None, rarely: Any) -> Any:
-        at = state.point.position
+        at = state.point.position.free
         noise = keys.normal(key, at.shape[0], PROPOSAL, at.dtype)
-        return jnp.asarray(self.locs, at.dtype) + jnp.asarray(self.widths, at.dtype) * noise, None
+        return Position(jnp.asarray(self.locs, at.dtype) + jnp.asarray(self.widths, at.dtype) * noise), None
 
     def tell(self, key: Any, state: Standing, point: Point, pending: None, tuning: None, rarely: Any) -> Any:
         log_ratio = self._weight(point) - self._weight(state.point)
@@ -146,7 +147,7 @@ class Independent(AbstractKernel):
         return moved, Info(jnp.ones((), bool), ratio, ending, ratio[None])
 
     def _weight(self, point: Point) -> Any:
-        at = point.position
+        at = point.position.free
         z = (at - jnp.asarray(self.locs, at.dtype)) / jnp.asarray(self.widths, at.dtype)
         return point.log_density + 0.5 * (z * z).sum()
 
@@ -275,18 +276,18 @@ class Turns(AbstractKernel):
         return Blocks((((0, 1), Scales()), ((1, self.dim), Hamiltonian(0.35, "dense"))))
 
     def init(self, point: Point) -> TurnState:
-        zero, no = np.zeros((), point.position.dtype), np.zeros((), bool)
+        zero, no = np.zeros((), point.position.free.dtype), np.zeros((), bool)
         first = Info(no, zero, np.int32(0), zero[None], zero[None])  # pyright: ignore[reportArgumentType]
         return TurnState(point, np.ones((), bool), point.position, no, first)
 
     def ask(self, key: Any, state: TurnState, tuning: Any, rarely: Any) -> Any:
         (scales, other), _ = tuning
-        at = state.point.position
+        at = state.point.position.free
         noise = keys.normal(key, at.shape[0], PROPOSAL, at.dtype)
         is_second = state.is_second & ~state.is_fresh
         first = jnp.concatenate([scales * noise[:1], jnp.zeros_like(noise[1:])])
         second = jnp.concatenate([jnp.zeros_like(noise[:1]), other.step_size * other.metric.push(noise[1:])])
-        return at + jax.lax.select(is_second, second, first), is_second
+        return Position(at + jax.lax.select(is_second, second, first)), is_second
 
     def tell(self, key: Any, state: TurnState, point: Point, pending: Any, tuning: Any, rarely: Any) -> Any:
         _, is_probe = tuning

@@ -135,7 +135,6 @@ def test_the_choice_says_how_every_form_whitened_unseen_draws() -> None:
     assert f"diagonal {diagonal:.3g}, dense {dense:.3g}" in reason(stored, "auto")
     assert "too short" in reason(Choice.stored(Choice().arrays()), "auto")
     assert "too few" in reason(Choice("diagonal"), "auto")
-    assert Choice.stored({}).form == ""
 
 
 def test_a_few_directions_are_tried_where_draws_are_few() -> None:

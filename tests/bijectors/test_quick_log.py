@@ -57,3 +57,7 @@ def test_few_numbers_and_short_ones_are_left_to_xla():
 
 def _slope(x: Any) -> Any:
     return jax.grad(lambda x: quick_log(x).sum())(x)
+
+
+def test_logarithms_of_negative_numbers_are_nan_however_many_they_are():
+    assert np.isnan(jax.jit(quick_log)(np.repeat([-np.inf, -1.0, -1e-300], 2_000))).all()

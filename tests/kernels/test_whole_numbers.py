@@ -55,7 +55,7 @@ def stepping(*names: str) -> AbstractKernel:
 
         def tell(self, key: Any, state: Standing, point: Any, pending: Any, tuning: Any, rarely: Any) -> Any:
             log_ratio = point.log_density - state.point.log_density
-            moved, ratio, ending = state.decided(key, 1, point, log_ratio, tuning)
+            moved, ratio, ending = state.decided(key, 1, point, log_ratio, tuning.is_probe)
             return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio))
 
     return Step()

@@ -10,7 +10,6 @@ from accord import infer
 from accord.mcmc.plan import Plan
 from accord.mcmc.stored.describe import describe
 from accord.report.labels import as_labels
-from accord.runs.particulars import differences
 from accord.runs.stored.describe import labelled_in
 from accord.storage import Manifest
 
@@ -43,12 +42,3 @@ def test_default_labels_take_no_room_in_a_record(size: int, coords: Any, own: tu
 def test_labels_that_are_not_the_default_are_listed_however_many_they_are() -> None:
     record = record_of(labelled(ROWS, range(1, ROWS + 1)))
     assert record["layout"]["coords"]["row"] == list(range(1, ROWS + 1))
-
-
-@pytest.mark.parametrize(("size", "is_same"), [(ROWS, True), (ROWS + 1, False)])
-def test_a_record_that_lists_default_labels_is_that_of_one_that_counts_them(size: int, is_same: bool) -> None:
-    """Runs that were stored before labels were counted go on."""
-    here = record_of(labelled(ROWS))
-    layout = {**here["layout"], "coords": {"row": list(range(size))}}
-    stored = Manifest({**here, "layout": layout})
-    assert (differences(stored, here) == []) is is_same

@@ -94,7 +94,7 @@ def test_a_run_without_the_record_goes_on_and_has_it_from_then_on(tmp_path):
     assert record.exists()
 
 
-MANIFEST: dict = {}
+MANIFEST: dict = {"particulars": {"fixed": {}}}
 
 
 @pytest.mark.parametrize("name", ["accord", "jax", "platform"])

@@ -55,7 +55,8 @@ def _quick_log(x: jax.Array) -> jax.Array:
     half = 0.5 * f * f
     found = e * _LOG_2 - ((half - (s * (half + z * total) + e * _LOG_2_REST)) - f)
     is_normal = (x >= jnp.finfo(x.dtype).tiny) & (x < jnp.inf)
-    return jnp.where(is_normal, found, jnp.where(x < 1.0, -jnp.inf, x))
+    outside = jnp.where(x < 1.0, jnp.where(x < 0.0, jnp.nan, -jnp.inf), x)
+    return jnp.where(is_normal, found, outside)
 
 
 @_quick_log.defjvp

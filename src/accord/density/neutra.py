@@ -18,7 +18,7 @@ from ..language.choice import AbstractSeries
 from ..language.handler import AbstractHandler, AbstractOpening
 from ..language.handlers.infer_config import map_of
 from ..language.handlers.reparam import AbstractWhole
-from ..language.treatment import Auxiliary, Computed
+from ..language.treatment import Auxiliary, Computed, Free
 from .logdensity import LogDensity
 
 BASE = "unknowns_base"
@@ -115,16 +115,20 @@ class Placed(AbstractHandler):
         if not site.is_latent or site.distribution is None or site.name not in self.parts:
             return site
         # By a choice, since the support of a site in a step or a branch may be known there alone.
-        return replace(site, choose=PlacedAt(self.parts[site.name]), treatment=Computed())
+        return replace(site, choose=PlacedAt(self.parts[site.name], site.bijector), treatment=Computed())
 
 
 class PlacedAt(AbstractSeries):
-    """A value at these unconstrained numbers, with the volume of the map to its support."""
+    """A value at these unconstrained numbers, with the volume of the map to its support.
+
+    `bijector`: the map that was set in place of that of the support, or None.
+    """
 
     piece: Any
+    bijector: AbstractBijector | None = eqx.field(static=True)
 
     def __call__(self, site: Site) -> Site:
-        value, log_det = map_of(site).forward_and_log_det(self.piece)
+        value, log_det = map_of(replace(site, treatment=Free(self.bijector))).forward_and_log_det(self.piece)
         return replace(site, value=value, log_det=log_det)
 
 

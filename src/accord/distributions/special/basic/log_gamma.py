@@ -52,7 +52,7 @@ def log_factorial_remainder(k: Any) -> Any:
     is_large, is_zero = k >= STIRLING_FROM, k == 0
     if jnp.result_type(k) == jnp.float64:
         low, b = jnp.where(is_large | is_zero, 1.0, k), jnp.where(is_large, k, k + _SHIFT)
-        square = b * b
+        square = jnp.where(is_large, 1.0, b * b)  # 1 where it would overflow, which a slope does not survive
         power = square * square
         root = jnp.sqrt(b)
         # k! is (k + 10)! over (k + 1) ... (k + 10).
