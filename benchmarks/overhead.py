@@ -129,7 +129,8 @@ def measure(density: LogDensity) -> Cost:
         programs = compile_programs(density, plan)
         machine = Machine(plan, programs.advance, programs.sites)
         stretches = [item for item in run_chains(machine, [0], lambda: False) if isinstance(item, Stretch)]
-        state, given = stretches[-1].end_state, plan.adaptation.given(stretches[-1].fitted)
+        fitted = plan.adaptation.restored(stretches[-1].fitted, plan.dim, plan.dtype)
+        state, given = stretches[-1].end_state, plan.adaptation.given(fitted)
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position.free)
         places = plan.no_places(NUM_PLACES)
@@ -147,7 +148,7 @@ def measure(density: LogDensity) -> Cost:
         seconds = _fastest(loops)
     steps = np.concatenate([piece.arrays["stat/n_steps"] for piece in stretches if piece.phase == "sample"])
     bare = {way: seconds[way] for way in WAYS}
-    return Cost(bare, seconds["step"], stretches[-1].fitted.choice.form, float(steps.mean()))
+    return Cost(bare, seconds["step"], fitted.choice.form, float(steps.mean()))
 
 
 def _bare_loop(density: LogDensity, position: np.ndarray, options: Any) -> Callable[[int], None]:

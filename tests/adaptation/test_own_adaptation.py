@@ -141,11 +141,21 @@ class Growing(RobbinsMonro):
         return {"steps": np.zeros(1 + int(learnt.count > 0))}
 
 
+class Rounded(RobbinsMonro):
+    def described(self, learnt: Any, fitted: Any) -> dict[str, Any]:
+        return {"steps": 0.37 if learnt.count > 0 else 1}
+
+
 @pytest.mark.parametrize(
     ("adaptation", "error", "words"),
     [
         (Named, OptionError, r"Own\.described returns 'num_warmup'.*which every run has"),
         (Odd, OptionError, r"Own\.described returns 'scale' of dtype <U6 and shape \(2,\)"),
+        (
+            Rounded,
+            SamplingError,
+            r"Own\.described returns 'steps' of dtype float64, and at first of dtype int64",
+        ),
         (Growing, SamplingError, r"Own\.described returns arrays of shapes.*at first \{'steps': \(1,\)\}"),
     ],
 )

@@ -136,6 +136,16 @@ def test_what_is_put_on_a_submodel_joins_the_model_around():
         in_a_plate().sites()
 
 
+def test_predictions_are_made_at_the_places_that_the_vector_gives():
+    changed = handlers.reparam(groups(Y), Neutra(AFFINE))
+    base = np.random.default_rng(1).normal(size=(1, 3, 5))
+    found = infer.predict({"unknowns_base": base}, changed, quiet=True)
+    for number in range(3):
+        placed = changed.log_density().constrain(base[0, number])
+        for name in ("mu", "tau", "theta"):
+            np.testing.assert_allclose(found[name][0, number], placed[name], rtol=1e-12)
+
+
 def test_the_log_joint_at_draws_is_that_of_the_written_model():
     changed = handlers.reparam(groups(Y), Neutra(AFFINE))
     with jax.enable_x64(True):

@@ -207,13 +207,40 @@ def refused(model: Any, *names: str, **options: Any) -> Callable[[], Any]:
     return lambda: infer.sample(model, stepping(*names), **(OPTIONS | options))
 
 
+def named_by_text() -> AbstractKernel:
+    class Text(type(stepping("z"))):
+        whole: Any = "z"
+
+    return Text()
+
+
+def asking_in_long_integers() -> AbstractKernel:
+    class Long(type(stepping("z"))):
+        def ask(self, key: Any, state: Standing, tuning: Any, rarely: Any) -> Any:
+            here = state.point.position
+            return replace(here, whole=here.whole.astype(np.int64)), None
+
+    return Long()
+
+
 ERRORS: dict[str, tuple[Callable[[], Any], type[AccordError], str]] = {
     "no name": (refused(MODEL), SiteError, "Categorical is discrete"),
     "another name": (refused(MODEL, "z", "zz"), SiteError, "no site 'zz'.*'z'"),
     "continuous": (refused(MODEL, "z", "mu"), SiteError, "site 'mu'.*is continuous"),
     "observed": (refused(MODEL, "z", "y"), SiteError, "site 'y'.*has a value"),
     "a density without": (
-        refused(LogDensity.from_model(DICE, whole=["z"])), OptionError, "whole numbers of no site.*those of 'z'"
+        refused(LogDensity.from_model(DICE, whole=["z"])), OptionError, r"whole numbers among its unknowns \('z'\)"
+    ),
+    "names that are text": (
+        lambda: infer.sample(MODEL, named_by_text(), **OPTIONS), OptionError, "tuple of the names"
+    ),
+    "asked in another dtype": (
+        lambda: infer.sample(MODEL, asking_in_long_integers(), **OPTIONS),
+        OptionError, r"ask returns Position\(float64\[1\], int64\[4\]\).*int32\[4\]",
+    ),
+    "calibrated": (
+        lambda: infer.calibrate(MODEL, sampler=stepping("z"), simulations=3, progress=False, quiet=True),
+        OptionError, "calibrations take samplers of free numbers",
     ),
     "collapsed": (refused(handlers.collapse(MODEL, ["mu"]), "z"), SiteError, "'z'.*collapsed.*do not go together"),
     "a start outside": (

@@ -1,6 +1,7 @@
 """Keep runs in a store that is not accord's: an interrupted run goes on to the draws of one that was not."""
 
 import io
+import itertools
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.calibration import simulations
 from accord.core.errors import StorageError
 from accord.mcmc.draws import Draws
 from accord.storage import AbstractRun, AbstractStore, Manifest, Phase, Segment, check_segment, to_json
@@ -211,13 +213,19 @@ def test_an_interrupted_calibration_goes_on(store: Database, monkeypatch: Any) -
     options: dict[str, Any] = dict(simulations=5, draws=10, warmup=50, thinning=1, progress=False, quiet=True)
     whole = infer.calibrate(MODEL, **options)
 
-    def press(count: int) -> None:
-        if count == 2:
+    attach, calls = simulations.attach, itertools.count()
+
+    def interrupted(order: Any, interrupts: Any) -> Any:
+        if next(calls) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)  # it reaches the thread that waits
+            until = time.monotonic() + 60
+            while not interrupts.is_stopped():
+                assert time.monotonic() < until, "nobody has heard it"
+                time.sleep(0.01)
+        return attach(order, interrupts)
 
     with monkeypatch.context() as patch, is_heard():
-        patch.setattr(DatabaseRun, "on_append", staticmethod(press))
+        patch.setattr(simulations, "attach", interrupted)
         first = infer.calibrate(MODEL, store=store, executor=infer.Serial(), **options)
     assert not first.complete and first.notices[0].code == "incomplete"
     found = infer.resume(Database(store.path), MODEL, quiet=True)

@@ -1,7 +1,7 @@
 """Sample given many simulated data sets, and rank each truth among its draws."""
 
 from ..core import keys
-from ..core.errors import ModelError
+from ..core.errors import ModelError, OptionError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
 from ..density import cut_arguments
@@ -88,6 +88,11 @@ def calibrate(
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, executor, store)
     check_sampler(sampler)
+    if sampler.whole:
+        raise OptionError(
+            f"calibrate: {type(sampler).__name__} moves whole numbers ({', '.join(map(repr, sampler.whole))}), and "
+            "calibrations take samplers of free numbers alone."
+        )
     options = {
         "draws": num_draws,
         "warmup": None if warmup is None else positive_count("warmup", warmup, 0),

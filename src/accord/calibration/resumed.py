@@ -10,7 +10,6 @@ from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.samplers import sampler_from
 from ..report import AbstractProgress
-from ..runs.fingerprint import stored_fingerprint
 from ..runs.interrupts import Interrupts
 from ..runs.stopping.base import AbstractRule
 from ..runs.stored.checked import check_same
@@ -48,7 +47,6 @@ def take_up(
         )
     stored = run.manifest
     trials = stored_trials(run)
-    stored_fingerprint(run)  # raises if there are simulations without one
     kernel = sampler or sampler_from(stored["sampler"])
     simulator = Simulator.of(target, stored["precision"])
     posterior = simulator.posterior

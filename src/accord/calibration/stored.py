@@ -15,7 +15,7 @@ from ..core.errors import AccordError, StorageError, WorkerError
 from ..density import LogDensity
 from ..mcmc.prepare import DEFAULT_WARMUP, MAX_WARMUP
 from ..mcmc.stored.describe import vars_of
-from ..runs.fingerprint import STORED
+from ..runs.fingerprint import NUM_POINTS, STORED
 from ..runs.stored import describe as runs
 from ..runs.stored.checked import built_from
 from ..runs.stored.ending import LOST
@@ -91,7 +91,8 @@ def stored_trials(run: AbstractRun) -> list[Trial]:
     **Raises** `StorageError` for what no calibration wrote.
     """
     manifest = run.manifest
-    if "layout" not in manifest or manifest.phases != [_PHASE]:
+    lacking = {"layout", "particulars", "settings"} - set(manifest)
+    if lacking or manifest.phases != [_PHASE] or "shard" not in manifest["settings"]:
         raise StorageError("manifest.json is not of a calibration that this version of accord wrote.")
     sites = {name: shape for name, shape, _ in latents(manifest)} | {LP: ()}
     most, seed = manifest["draws"], manifest["seed"]
@@ -103,8 +104,9 @@ def lost_trials(run: AbstractRun) -> list[Trial]:
     """Return the simulations whose workers were lost when the run last ended: `infer.resume` runs them again."""
     records: Any = run.records.get(LOST) or []
     seed = run.manifest["seed"]
-    found = ((number, record["error"]) for record in records for number in record["chains"])
-    return [Trial(n, simulation_seed(seed, n), (), {}, {}, WorkerError(text)) for n, text in found]
+    there = set(run.manifest.chains)
+    found = {number: record["error"] for record in records for number in record["chains"] if number in there}
+    return [Trial(n, simulation_seed(seed, n), (), {}, {}, WorkerError(text)) for n, text in found.items()]
 
 
 def record_lost(run: AbstractRun, trials: Sequence[Trial]) -> None:
@@ -139,6 +141,9 @@ def _trial(segment: Segment, seed: int, sites: Mapping[str, tuple[int, ...]], mo
         effective = {name: _row(arrays, f"{_EFFECTIVE}{name}", "f", size) for name, size in sizes.items()}
         if any(np.any((value < 0) | (value > most)) for value in ranks.values()):
             raise StorageError(f"{where} has ranks outside of 0 to {most}: accord did not write this.")
+        fingerprint = segment.end_state[STORED]
+        if fingerprint.dtype.kind != "f" or fingerprint.shape != (NUM_POINTS, 2):
+            raise ValueError(f"{STORED!r} has shape {fingerprint.shape} and dtype {fingerprint.dtype}")
         words = json.loads(bytes(np.asarray(segment.end_state[_WORDS], np.uint8)))
         check_record("notices", words["notices"], f"{where}, notices")
         return Trial(

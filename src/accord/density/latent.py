@@ -19,7 +19,7 @@ from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.handlers.infer_config import map_of
-from ..language.treatment import Computed, Reparameterised
+from ..language.treatment import Reparameterised
 
 
 class Choose(AbstractHandler):
@@ -48,7 +48,7 @@ class Choose(AbstractHandler):
         is_by_another = isinstance(site.treatment, Reparameterised)
         if self.wanted is not None and is_by_another and site.name in self.wanted:
             site = replace(site, wanted=self.wanted[site.name])
-        if not site.is_latent or isinstance(site.treatment, Computed):
+        if not site.is_latent:
             return site
         # A site that is sampled by way of another asks in the end only if it is not made for that.
         ask = (lambda _: Chosen(lambda s: self.choice_of(s)(s))) if is_by_another else self.choice_of

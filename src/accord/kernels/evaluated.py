@@ -3,8 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, UInt32
 
+from ..core.errors import OptionError
+from ..core.position import Position
 from ..core.stats import Info
 from ..core.tree import where
 from .base import AbstractKernel
@@ -27,8 +31,22 @@ def advanced(
     kernel says. The caller then puts the point into the state, which is fresh.
     """
     position, pending = kernel.ask(key, state, tuning, rarely)
+    _check_asked(kernel, position, state.point.position)
     position = where(is_evaluation, state.point.position, position)
     point = Point(position, *target(position))
     state, info = kernel.tell(key, state, point, pending, tuning, rarely)
     state = replace(state, is_fresh=state.is_fresh | is_evaluation)
     return state, replace(info, is_complete=info.is_complete | is_evaluation), point
+
+
+def _check_asked(kernel: AbstractKernel, position: Any, here: Any) -> None:
+    """Raise `OptionError` where a kernel asks for what is no position of its chain, such as of another dtype."""
+    found, wanted = (
+        [f"{jnp.result_type(leaf)}{list(jnp.shape(leaf))}" for leaf in jax.tree.leaves(each)]
+        for each in (position, here)
+    )
+    if found != wanted or not isinstance(position, Position):
+        raise OptionError(
+            f"{type(kernel).__name__}.ask returns {type(position).__name__}({', '.join(found)}), and positions of the "
+            f"chain are Position({', '.join(wanted)})."
+        )

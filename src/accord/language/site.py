@@ -8,7 +8,7 @@ from jaxtyping import Array
 
 from ..bijectors import AbstractBijector
 from ..distributions import AbstractDistribution
-from .treatment import Free, Reparameterised, Role, Treatment
+from .treatment import Computed, Free, Reparameterised, Role, Treatment
 
 if TYPE_CHECKING:
     from .choice import AbstractChoice
@@ -114,4 +114,5 @@ class Site:
     @property
     def is_latent(self) -> bool:
         """Return whether the site has no value of its own, so that inference is to find it."""
-        return self.kind == "sample" and self.value is None
+        is_computed = isinstance(self.treatment, Computed)  # from other sites, wherever it is asked for
+        return self.kind == "sample" and self.value is None and not is_computed

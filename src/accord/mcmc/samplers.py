@@ -13,8 +13,13 @@ from .tuning import columns_of
 
 
 def check_sampler(sampler: Any) -> None:
-    """Raise `OptionError` for what is no sampler."""
+    """Raise `OptionError` for what is no sampler, or names sites that are no names."""
     check_kind("sampler", sampler, AbstractKernel, "infer.NUTS()")
+    whole = sampler.whole
+    if not isinstance(whole, tuple | list) or not all(isinstance(name, str) for name in whole):
+        raise OptionError(
+            f'{type(sampler).__name__}: whole must be a tuple of the names of sites, like ("z",); got {whole!r}.'
+        )
 
 
 def check_adaptation(sampler: AbstractKernel, dim: int) -> None:

@@ -40,12 +40,6 @@ def stored_stats(declared: Sequence[Stat]) -> tuple[Stat, ...]:
     return (*_COMMON, *declared)
 
 
-def index_of(declared: Sequence[Stat], name: str) -> int | None:
-    """Return the column of a declared statistic in a row; None if the kernel has none of this name."""
-    names = [each.name for each in declared]
-    return _NUM_COMMON + names.index(name) if name in names else None
-
-
 def declared_of(rows: np.ndarray, declared: Sequence[Stat]) -> dict[str, np.ndarray]:
     """Return the kernel's own columns of rows, shape `(draw, stat)`, by name."""
     return {stat.name: rows[:, _NUM_COMMON + number] for number, stat in enumerate(declared)}

@@ -92,7 +92,7 @@ def arrays_of(
 ) -> dict[str, np.ndarray]:
     """Return the arrays that a store keeps of what an adaptation has `described`.
 
-    **Raises** `SamplingError` for other columns than those before the first draw.
+    **Raises** `SamplingError` for other columns than those before the first draw, or of another kind.
     """
     arrays = {name: np.asarray(value) for name, value in described.items()}
     wanted = {each.name: each.shape for each in columns}
@@ -102,6 +102,17 @@ def arrays_of(
             f"{type(adaptation).__name__}.described returns arrays of shapes {found}, and at first {wanted}."
             " It must always return the same names with the same shapes."
         )
+    for each in columns:
+        array = arrays[each.name]
+        is_text = array.dtype.kind == "U"
+        if is_text != (each.dtype == _TEXT) or not (
+            is_text or np.can_cast(array.dtype, each.dtype, "same_kind")
+        ):
+            raise SamplingError(
+                f"{type(adaptation).__name__}.described returns {each.name!r} of dtype {array.dtype}, and at first of "
+                f"dtype {each.dtype}. It must always return the same kinds of values: 1.0, say, and not 1, of a number "
+                "that need not be whole."
+            )
     return {each.stored_name: each.stored(arrays[each.name]) for each in columns}
 
 

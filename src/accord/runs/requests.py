@@ -30,6 +30,11 @@ def density_of(target: Model | LogDensity, precision: Precision, whole: Collecti
         if isinstance(target, Model):
             return LogDensity.from_model(target, precision, whole)
     there = sorted(entry.name for entry in target.layout.whole)
+    if there and not whole:
+        raise OptionError(
+            f"the log density has whole numbers among its unknowns ({_listed(there)}), which only a sampler that moves "
+            "them can take. Give the model, with values of these sites by `.condition({...})`."
+        )
     if there != sorted(whole):
         raise OptionError(
             f"the sampler moves whole numbers of {_listed(sorted(whole))}, and the log density has those of "

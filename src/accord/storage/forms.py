@@ -1,7 +1,6 @@
 """State the forms of a manifest and of the records in a run folder, and check what was read against them.
 
-The folder may come from anyone: what does not have its form is refused before anything is built from it. Forms are
-those of every version of accord that wrote this format.
+The folder may come from anyone: what does not have its form is refused before anything is built from it.
 """
 
 from typing import Any

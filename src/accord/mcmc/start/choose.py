@@ -48,8 +48,7 @@ def stored_start(described: Mapping[str, Any] | None, kept: Any) -> AbstractStar
     """
     if described is None:
         raise StorageError(
-            "the run does not record its starting points: an earlier version of accord made it (see 'versions' in "
-            "manifest.json), and can resume it. infer.load reads its draws."
+            "manifest.json does not say where the chains start: no run of accord wrote it. infer.load reads its draws."
         )
     with built_from("the start of the run, in its manifest or in record-init.json,"):
         return _stored_start(described, kept)

@@ -87,10 +87,10 @@ def check_end(segment: Segment, dim: int, columns: Sequence[Column]) -> None:
                 f"{where} has no {column.stored_name!r} of dtype {column.dtype} and shape {column.shape}, which "
                 "manifest.json names. It was not written by a run of accord."
             )
-    for name, (kinds, shape) in {**_NEEDED, **_WITH_WHOLE_NUMBERS}.items():
+    has_whole = not found.keys().isdisjoint(_WITH_WHOLE_NUMBERS)
+    needed = {**_NEEDED, **_WITH_WHOLE_NUMBERS} if has_whole else _NEEDED
+    for name, (kinds, shape) in needed.items():
         if name not in found:
-            if name in _WITH_WHOLE_NUMBERS:
-                continue
             raise StorageError(f"{where} has no {name!r}. It was not written by a run of accord.")
         dtype, given = found[name]
         is_right = dtype.kind in kinds and len(given) == len(shape)

@@ -1,6 +1,6 @@
 """Read the draws for a rule from a store, and judge them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,11 +84,28 @@ def _finding(leaf: AbstractLeaf, sight: Sight) -> Finding:
         found = leaf.judge(sight)
         if not isinstance(found, Finding):
             raise TypeError(f"`judge` returned {type(found).__name__}, and must return a Finding")
+        found = _plain(found)
     except StorageError:  # of draws that cannot be read
         raise
     except Exception as error:
         raise RuleFailedError(leaf, error) from error
     return found
+
+
+def _plain(found: Finding) -> Finding:
+    """Return a finding of Python's own numbers, which a store can keep. Raises for what is no number."""
+
+    def as_number(kind: Callable[[Any], Any], value: Any) -> Any:
+        return None if value is None else kind(value)
+
+    return replace(
+        found,
+        holds=as_number(bool, found.holds),
+        text=str(found.text),
+        value=as_number(float, found.value),
+        scalar=as_number(int, found.scalar),
+        times=as_number(float, found.times),
+    )
 
 
 def _counts(segments: Sequence[Segment], num_draws: int) -> bool:
