@@ -36,7 +36,6 @@ class RandomWalk(AbstractKernel):
 
     of_adaptation: ClassVar[tuple[str, ...]] = ("target_accept", "metric")
     stats: ClassVar[tuple[Stat, ...]] = (ACCEPTANCE_RATE, STEP_SIZE)
-
     target_accept: float = eqx.field(static=True, default=0.234, kw_only=True)
     metric: MetricForm = eqx.field(static=True, default="auto", kw_only=True)
 
