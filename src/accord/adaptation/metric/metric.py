@@ -20,6 +20,7 @@ METRICS: tuple[MetricForm, ...] = get_args(MetricForm)
 """Valid values of a sampler's `metric`."""
 
 _MAX_SUMMED_DIM = 63  # beyond, a full factor has more numbers than XLA adds up within a piece of machine code
+_ROWS = 65_536  # of a factor that are squared at a time
 
 
 @node
@@ -49,7 +50,16 @@ class Metric:
 
     def inverse_mass(self) -> np.ndarray:
         """Compute the diagonal of the inverse mass matrix, shape `(dim,)`; host-side, NumPy."""
-        return self.scale**2 * (1 + (self.factor**2) @ ((1 + self.stretch) ** 2 - 1))
+        weights, found = (1 + np.asarray(self.stretch)) ** 2 - 1, np.asarray(self.scale) ** 2
+        factor = np.asarray(self.factor)
+        if not np.any(weights):
+            return found
+        for start in range(
+            0, len(found), _ROWS
+        ):  # the squares of all rows would take as much memory as the factor
+            rows = slice(start, start + _ROWS)
+            found[rows] *= 1 + (factor[rows] ** 2) @ weights
+        return found
 
     def push(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """Map a whitened direction to unconstrained space: A y."""
