@@ -35,7 +35,7 @@ TARGET = 0.44
 
 @node
 class ScaleState:
-    """What a chain has learnt: logarithms of its scales, shape `(dim,)`, and the draws it has learnt from."""
+    """State of a chain: logarithms of its scales, shape `(dim,)`, and the draws that it has learnt from."""
 
     log_scale: Any
     count: Any
@@ -157,7 +157,7 @@ class Independent(AbstractKernel):
 
 @node
 class BlockStates:
-    """What the blocks have learnt, and which of them search."""
+    """States of the blocks, and which of them search."""
 
     blocks: Any
     is_searching: Any

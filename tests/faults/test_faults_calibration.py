@@ -13,6 +13,7 @@ from laws import each
 import accord as ac
 import accord.distributions as dist
 from accord import infer
+from accord.calibration import carry_out
 from accord.calibration.book import Book
 from accord.runs.scheduler import Scheduler
 
@@ -38,17 +39,23 @@ WORKERS = {"threads": lambda: infer.Threads(2), "processes": lambda: infer.Proce
 @each(WORKERS)
 def test_ctrl_c_in_a_calibration_returns_what_is_done(executor, tmp_path, monkeypatch):
     commit, pressed = Book.commit, []
+    patiently, stops = carry_out.patiently, []
+
+    def and_show(call, stop, *rest):
+        stops.append(stop)
+        return patiently(call, stop, *rest)
 
     def and_press(book, items):
         commit(book, items)
         if len(book.trials) >= 3 and not pressed:
             pressed.append(True)
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)  # it reaches the thread that waits
+            assert stops[0].wait(60), "nobody has heard it"
 
     options = OPTIONS | dict(executor=executor, store=infer.RunFolder(tmp_path / "run"))
     with monkeypatch.context() as patch, is_heard():
         patch.setattr(Book, "commit", and_press)
+        patch.setattr(carry_out, "patiently", and_show)
         found = infer.calibrate(MODEL, **options)
     assert pressed and 3 <= len(found.simulations) < 40 and found.notices[0].code == "incomplete"
     assert list(infer.load(tmp_path / "run").seeds) == list(found.seeds)

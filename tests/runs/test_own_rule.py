@@ -159,17 +159,38 @@ def test_one_that_raises_ends_the_run_and_keeps_its_draws(executor: Any, draws: 
     np.testing.assert_array_equal(found["mean"], whole["mean"][:, : found.num_draws])
     loaded = infer.load(path)
     assert loaded.num_draws == found.num_draws and "rule_failed" in [each.code for each in loaded.notices]
-    if found.num_draws >= draws:
-        with pytest.raises(AccordError, match=r"Broken.*ZeroDivisionError: no spread"):
-            infer.resume(path, MODEL, until=rule, quiet=True)
+    assert found.num_draws >= draws  # which were judged
+    with pytest.raises(AccordError, match=r"Broken.*ZeroDivisionError: no spread"):
+        infer.resume(path, MODEL, until=rule, quiet=True)
     mended = infer.resume(path, MODEL, until=Broken(0.1, is_mended=True) & infer.ESS(10**6), quiet=True)
     np.testing.assert_array_equal(mended["mean"], whole["mean"])
 
 
-def test_one_that_returns_no_finding_is_named() -> None:
-    class Silent(Agree):
-        def judge(self, sight: Sight) -> Any:
-            return True
+class Silent(Agree):
+    def judge(self, sight: Sight) -> Any:
+        return True
 
-    found = infer.sample(MODEL, until=Silent(0.1), **OPTIONS)
-    assert any("`judge` returned bool" in each.message for each in found.notices)
+
+class Several(Agree):
+    def judge(self, sight: Sight) -> Finding:
+        several: Any = np.array([True, False])
+        return Finding("several", several, "not yet")
+
+
+class Unmet(Agree):
+    def is_met(self, met: Any) -> bool:
+        raise LookupError("nothing is met")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Silent, "`judge` returned bool"),
+        (Several, "truth value of an array"),
+        (Unmet, "LookupError: nothing is met"),
+    ],
+)
+def test_one_that_finds_or_meets_nothing_is_named(kind: type[Agree], words: str) -> None:
+    found = infer.sample(MODEL, until=kind(0.1), **OPTIONS)
+    assert any(words in each.message for each in found.notices if each.code == "rule_failed")
+    assert found.num_draws >= 100

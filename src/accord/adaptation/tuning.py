@@ -1,6 +1,5 @@
 """Define what warm-up learns for Hamiltonian kernels, and gives to them: a step size and a metric."""
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,16 +61,11 @@ class FittedMetric:
         metric = filled({"metric": like.metric}, arrays)["metric"]
         return FittedMetric(metric, Choice.stored(arrays))
 
-    @functools.cached_property
-    def _inverse_mass(self) -> np.ndarray:
-        # Computed once, so that all that is stored while a metric lasts holds one array.
-        return self.metric.inverse_mass()
-
     def described(self, step_size: Any, asked: str, target_accept: float | None) -> dict[str, Any]:
         """Return what `draws.tuning` shows of it, with the step size and the sampler's options."""
         return {
             "step_size": step_size,
-            "inverse_mass": self._inverse_mass,
+            "inverse_mass": self.metric.inverse_mass(),
             "metric": self.choice.form,
             "metric_reason": metrics.reason(self.choice, asked),
             "target_accept": float(metrics.target_accept(self.choice, target_accept)),

@@ -79,5 +79,8 @@ def blame_at(density: LogDensity, failure: BadEnd) -> Blame:
         numbers: Any = failure.position, failure.whole
         found = at_whole(density, Position(*numbers))
         if found is None:
-            raise OptionError("a failure among whole numbers alone cannot be explained yet.")
+            raise OptionError(
+                "explain: all unknowns of this model are whole numbers, and only failures among free numbers can be "
+                "explained. `draws.failures` has the values: look at `density.site_terms(position)` there."
+            )
         return blame(*found)

@@ -74,7 +74,7 @@ class Plan:
 
     @functools.cached_property
     def tuning_columns(self) -> tuple[Column, ...]:
-        """What is shown of warm-up."""
+        """Return the columns of `draws.tuning`, in the order in which the adaptation describes them."""
         return columns_of(self.adaptation, self.dim, self.dtype)
 
     @property

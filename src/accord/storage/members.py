@@ -80,13 +80,19 @@ class FileArrays(Mapping[str, np.ndarray]):
         member, number = self._places[name]
         try:
             with open_regular(self._path, MAX_SEGMENT) as file:
-                return arrays_in(member.read_from(file), member)[number]
+                found = arrays_in(member.read_from(file), member)[number]
         except OSError as error:
             raise StorageError(f"{self._path} cannot be read ({error.strerror or error}).") from error
         except ValueError as error:
             raise StorageError(
                 f"{self._path} was changed since this run was opened ({error}). Load it again."
             ) from error
+        if member.count == 1:
+            return found
+        # A view would keep the bytes of all arrays of the member, such as a whole state for the sake of one number.
+        found = found.copy()
+        found.setflags(write=False)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)

@@ -1,23 +1,20 @@
 """Mark sites to be integrated out of the log density of a model, where that is exact."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
-from typing import Any
-
-import equinox as eqx
+from collections.abc import Collection
+from typing import Any, ClassVar
 
 from ...bijectors import Identity, Independent
-from ...core.errors import DistributionError, OptionError, SiteError
+from ...core.errors import DistributionError, OptionError
 from ...core.options import checks_options
 from ...distributions import biject_to
 from ...distributions.wrappers.family import family
-from ..handler import AbstractHandler
 from ..site import Site
-from ..treatment import Eliminated, Reparameterised
+from ..treatment import Eliminated, Reparameterised, Treatment
 from .handled import Target, put_on
 from .infer_config import NOT_COLLAPSED
+from .mark import AbstractMark
 from .reparam import COLLAPSED_TOO
-from .values import check_sampled, names_of
+from .values import names_of
 
 
 @checks_options
@@ -66,54 +63,35 @@ def collapse(target: Target, names: Collection[str]) -> Target:
     return put_on(target, Collapse(found))
 
 
-class Collapse(AbstractHandler):
+class Collapse(AbstractMark):
     """Mark the sites of these names; a log density integrates out those that are latent in the end."""
 
-    names: tuple[str, ...] = eqx.field(static=True)
+    treatment: ClassVar[Treatment] = Eliminated()
+    asked: ClassVar[str] = "handlers.collapse"
 
-    def process(self, site: Site) -> Site:
-        """Mark the site, or say why it cannot be."""
-        if site.kind != "sample" or site.name not in self.names:
-            return site
-        reason = _reason_against(site)
-        if reason:
-            raise SiteError(f"handlers.collapse: site {site.name!r} (at {site.where}) {reason}")
-        return replace(site, treatment=Eliminated())
-
-    def check(self, sites: Mapping[str, Site]) -> None:
-        """Refuse names that are not sample sites of the model, or that `block` keeps from it."""
-        check_sampled("handlers.collapse", self.names, sites)
-        for name in self.names:
-            if not isinstance(sites[name].treatment, Eliminated):
-                raise SiteError(
-                    f"handlers.collapse: site {name!r} (at {sites[name].where}) is hidden by `handlers.block`, so that "
-                    "it is not an unknown of the model. Leave it out of one of the two."
-                )
-
-
-def _reason_against(site: Site) -> str:
-    """Say why a site cannot be integrated out, as far as the site itself tells; empty if nothing is against it."""
-    if site.is_observed:
-        return "is observed, so that there is nothing to integrate out. Name the latent sites that it depends on."
-    if site.value is not None:
-        return "has been given a value, so that there is nothing to integrate out. Leave it out of one of the two."
-    if isinstance(site.treatment, Reparameterised):
-        return COLLAPSED_TOO
-    if site.bijector is not None:
-        return NOT_COLLAPSED
-    if site.distribution is None or site.distribution.support.is_discrete:
-        return (
-            f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it out: "
-            "give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` or a "
-            "mixture, `dist.MixtureSameFamily`."
-        )
-    if not _is_real(site.distribution.support):
-        return (
-            f"has a support that is not the whole real line ({family(site.distribution)}), and what is collapsed is "
-            "normal given the rest. Leave it out of `handlers.collapse`; where it is a probability or a rate, "
-            "`dist.BetaBinomial`, `dist.GammaPoisson` and `dist.DirichletMultinomial` have it integrated out."
-        )
-    return ""
+    def reason_against(self, site: Site) -> str:
+        """Say why a site cannot be integrated out, as far as the site itself tells."""
+        if site.is_observed:
+            return "is observed, so that there is nothing to integrate out. Name the latent sites that it depends on."
+        if site.value is not None:
+            return "has been given a value, so that there is nothing to integrate out. Leave it out of one of the two."
+        if isinstance(site.treatment, Reparameterised):
+            return COLLAPSED_TOO
+        if site.bijector is not None:
+            return NOT_COLLAPSED
+        if site.distribution is None or site.distribution.support.is_discrete:
+            return (
+                f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it "
+                "out: give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` or a "
+                "mixture, `dist.MixtureSameFamily`."
+            )
+        if not _is_real(site.distribution.support):
+            return (
+                f"has a support that is not the whole real line ({family(site.distribution)}), and what is collapsed "
+                "is normal given the rest. Leave it out of `handlers.collapse`; where it is a probability or a rate, "
+                "`dist.BetaBinomial`, `dist.GammaPoisson` and `dist.DirichletMultinomial` have it integrated out."
+            )
+        return ""
 
 
 def _is_real(support: Any) -> bool:

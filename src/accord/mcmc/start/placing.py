@@ -15,7 +15,7 @@ from ...programs.standalone import compile_alone
 from .base import AT_ONCE
 
 Values = Mapping[str, np.ndarray]
-"""By latent site, in the model's space."""
+"""Values by latent site, in the model's space."""
 
 Placing = Callable[[Values, np.ndarray, np.ndarray, str], Any]
 """From values, free numbers for what has none, shape `(try, dim)`, words of keys for whole ones, shape `(try, 2)`, and

@@ -73,7 +73,7 @@ def judge(
             found[leaf] = _finding(leaf, sight)
             holds[leaf] = bool(found[leaf].holds)
     # What was left out could not have changed it.
-    is_met = rule.is_met({leaf: holds.get(leaf, False) for leaf in rule.leaves})
+    is_met = is_met_by(rule, {leaf: holds.get(leaf, False) for leaf in rule.leaves})
     findings = tuple(replace(found[leaf], holds=holds.get(leaf)) for leaf in rule.leaves)
     return is_met, tuple(kept), Look(num_draws, findings)
 
@@ -90,6 +90,17 @@ def _finding(leaf: AbstractLeaf, sight: Sight) -> Finding:
     except Exception as error:
         raise RuleFailedError(leaf, error) from error
     return found
+
+
+def is_met_by(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:
+    """Return whether a rule, which may be a user's own, is met where these elementary ones hold.
+
+    **Raises** `RuleFailedError` for what it raises.
+    """
+    try:
+        return bool(rule.is_met(holds))
+    except Exception as error:
+        raise RuleFailedError(rule, error) from error
 
 
 def _plain(found: Finding) -> Finding:
@@ -124,7 +135,7 @@ def _counts(segments: Sequence[Segment], num_draws: int) -> bool:
 def _is_open(rule: AbstractRule, holds: Mapping[AbstractLeaf, bool]) -> bool:
     """Return whether rules that are not judged yet decide."""
     least, most = ({leaf: holds.get(leaf, unknown) for leaf in rule.leaves} for unknown in (False, True))
-    return rule.is_met(least) != rule.is_met(most)
+    return is_met_by(rule, least) != is_met_by(rule, most)
 
 
 def _sight(run: AbstractRun, chains: Mapping[int, Sequence[Segment]], seconds: float) -> Sight:

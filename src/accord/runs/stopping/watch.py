@@ -11,7 +11,7 @@ from ...storage import AbstractRun
 from .base import AbstractRule
 from .clock import Seconds
 from .looks import looks, stored_first_look
-from .sights import judge
+from .sights import is_met_by, judge
 from .stopping import Look, Stopping
 
 _Verdict = tuple[bool, tuple[int, ...], Look]
@@ -127,5 +127,5 @@ class Watch:
         met = {
             leaf: isinstance(leaf, Seconds) and passed >= leaf.seconds for leaf in self.stopping.rule.leaves
         }
-        if not self.is_decided and self.stopping.rule.is_met(met):
+        if not self.is_decided and any(met.values()) and is_met_by(self.stopping.rule, met):
             self.stopping = replace(self.stopping, held=True, is_by_clock=True)
