@@ -82,8 +82,8 @@ class Collapse(AbstractMark):
         if site.distribution is None or site.distribution.support.is_discrete:
             return (
                 f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it "
-                "out: give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` or a "
-                "mixture, `dist.MixtureSameFamily`."
+                "out: give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` "
+                "or a mixture, `dist.MixtureSameFamily`."
             )
         if not _is_real(site.distribution.support):
             return (
