@@ -12,7 +12,9 @@ from .executors import Ray as Ray
 from .executors import Serial as Serial
 from .executors import Threads as Threads
 from .kernels import HMC as HMC
+from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
+from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
 from .kernels import RandomWalk as RandomWalk
 from .mcmc.explain import explain as explain

@@ -1,14 +1,18 @@
 """Move chains: kernels are resumable state machines told one evaluation at a time."""
 
 from ..core.stats import Info as Info
+from .barker import Barker as Barker
 from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
 from .hmc import HMC as HMC
+from .mala import MALA as MALA
 from .nuts import NUTS as NUTS
 from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
 
-KERNELS: dict[str, type[AbstractKernel]] = {each.__name__: each for each in (NUTS, HMC, ChEES, RandomWalk)}
+KERNELS: dict[str, type[AbstractKernel]] = {
+    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk)
+}
 """Kernels that a stored run may name."""

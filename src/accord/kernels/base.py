@@ -70,11 +70,12 @@ class Standing(AbstractState):
     ) -> tuple["Standing", Float[Array, ""], Int[Array, ""]]:
         """Accept a proposal, or refuse it, by Metropolis's rule; return the state, the probability and the `Ending`.
 
-        `stream` of the key decides; `log_ratio` is the logarithm of the acceptance ratio. A point whose numbers are not
-        finite is refused, and so is that of a probe.
+        `stream` of the key decides; `log_ratio` is the logarithm of the acceptance ratio, of which NaN is refused. A
+        point whose numbers are not finite is refused, and so is that of a probe.
         """
         ending, dtype = ending_of(point), point.log_density.dtype
-        ratio = jnp.where(ending == Ending.GOOD, acceptance_of(log_ratio), 0)
+        is_possible = (ending == Ending.GOOD) & ~jnp.isnan(log_ratio)
+        ratio = jnp.where(is_possible, acceptance_of(log_ratio), 0)
         is_accepted = keys.uniform(key, jnp.uint32(0), jnp.uint32(stream), dtype) < ratio
         taken = where(is_accepted & ~jnp.asarray(is_probe), point, self.point)
         return Standing(taken, jnp.ones((), bool), point.position), ratio, ending

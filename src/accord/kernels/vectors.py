@@ -21,10 +21,10 @@ IN_TURN = 16
 
 def inner(left: Float[Array, "... dim"], right: Float[Array, "... dim"]) -> Float[Array, "..."]:
     """Sum the products over the last axis."""
-    return _added_up(left * right)
+    return added_up(left * right)
 
 
-def _added_up(numbers: Array) -> Array:
+def added_up(numbers: Array) -> Array:
     """Sum over the last axis; a long one in parts, which are added to each other first."""
     dim = numbers.shape[-1]
     if dim <= _MAX_SUMMED:
@@ -35,7 +35,7 @@ def _added_up(numbers: Array) -> Array:
         return jax.lax.slice_in_dim(numbers, start, end, axis=-1)
 
     first, *others = (part(number * size, (number + 1) * size) for number in range(_NUM_PARTS))
-    return _added_up(sum(others, start=first)) + jnp.sum(part(_NUM_PARTS * size, dim), -1)
+    return added_up(sum(others, start=first)) + jnp.sum(part(_NUM_PARTS * size, dim), -1)
 
 
 @custom_vmap
