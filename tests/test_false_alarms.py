@@ -45,7 +45,7 @@ RATES = {
     "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,
     "promises/test_p3_precision.py": 10 * 1e-8,
-    "sampler/test_known_targets.py": 6e-6,
+    "sampler/test_known_targets.py": 8e-6,
     "sampler/test_sbc.py": 1e-6,
     "sampler/test_wide_groups.py": 3e-6,
 }

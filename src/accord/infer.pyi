@@ -17,6 +17,7 @@ from .kernels import NUTS as NUTS
 from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
 from .kernels import RandomWalk as RandomWalk
+from .kernels import Slice as Slice
 from .mcmc.explain import explain as explain
 from .mcmc.sample import sample as sample
 from .mcmc.start.prior import from_median as from_median

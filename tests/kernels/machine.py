@@ -6,10 +6,12 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from accord.adaptation.metric import Metric
-from accord.adaptation.tuning import GivenMetric
+from accord.adaptation.tuning import GivenMetric, Tuning
+from accord.adaptation.widths import WidthState
 from accord.core import keys
 from accord.core.position import Position
 from accord.core.tree import to_numpy
@@ -50,14 +52,26 @@ def compile_family(
 def standing_at(
     kernel: AbstractKernel, evaluate: Evaluate, position: np.ndarray, step_size: float
 ) -> ChainState:
-    """A chain about to make draw 0 from `position`, already evaluated, with a step size that is fixed."""
+    """A chain about to make draw 0 from `position`, already evaluated, with a step size, or widths, that are fixed."""
     log_density, gradient = to_numpy(evaluate(position))
     chain = start_state(kernel, Position(position))
+    learnt = chain.learnt
+    if isinstance(learnt, WidthState):
+        learnt = replace(learnt, width=np.full_like(position, step_size))
+    else:
+        learnt = replace(learnt, step_size=np.asarray(step_size))
     return eqx.tree_at(
-        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt.step_size, c.mode),
+        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt, c.mode),
         chain,
-        (log_density, gradient, np.asarray(step_size), np.int32(DRAW)),
+        (log_density, gradient, learnt, np.int32(DRAW)),
     )
+
+
+def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:
+    """The tuning of a kernel: of one without a step size, what it has before the first draw."""
+    learnt = kernel.adaptation.begin(len(metric.scale), np.dtype(float))
+    is_of_widths = isinstance(learnt, WidthState)
+    return learnt.width if is_of_widths else Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
 
 
 def run_draws(
@@ -88,7 +102,7 @@ def run_lanes(
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
         trees = [
-            (chain, given_of(metric), key, item_key(key, chain), limits)
+            (chain, given_of(metric, program.kernel), key, item_key(key, chain), limits)
             for chain, key in zip(chains, chain_keys, strict=True)
         ]
         is_ensemble = program.kernel.is_ensemble
@@ -111,8 +125,11 @@ def run_lanes(
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
 
 
-def given_of(metric: Metric) -> GivenMetric:
-    """What a program takes of what was learnt: this metric, and steps for the usual acceptance."""
+def given_of(metric: Metric, kernel: AbstractKernel) -> Any:
+    """What a program takes of what was learnt: this metric, and steps for the usual acceptance, or what there is."""
+    given = kernel.adaptation.given(kernel.adaptation.at_start(np.zeros(len(metric.scale))))
+    if not isinstance(given, GivenMetric):
+        return given
     return GivenMetric(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
 
 

@@ -11,8 +11,9 @@ from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
+from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
-    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk)
+    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice)
 }
 """Kernels that a stored run may name."""

@@ -108,7 +108,7 @@ _PYMC = {
     "model_to_graphviz": "ac.Model.graph",
     "HamiltonianMC": "infer.HMC",
     "Metropolis": "infer.RandomWalk",
-    "Slice": "",
+    "Slice": "infer.Slice",
     "DEMetropolis": "",
     "sample_smc": "",
     "fit": "",
