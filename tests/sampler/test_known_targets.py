@@ -111,6 +111,7 @@ SHORT: list[tuple[str, AbstractKernel, int, int, int]] = [
     ("normal of dimension 10", ChEES(), 64, 64, 512),
     ("normal with correlation 0.99", ChEES(), 64, 64, 2048),
     ("normal with correlation 0.99", RandomWalk(), 8, 8, 65_536),
+    ("normal with correlation 0.99", RandomWalk(metric="robust"), 8, 8, 65_536),
     ("normal with correlation 0.99", MALA(), 8, 8, 8192),
     ("beta", MALA(), 8, 8, 8192),
     ("normal with correlation 0.99", Barker(), 8, 8, 16_384),

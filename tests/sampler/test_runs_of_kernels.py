@@ -16,6 +16,7 @@ KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "MALA": lambda: infer.MALA(target_accept=0.6),
     "Barker": lambda: infer.Barker(metric="diagonal"),
     "RandomWalk": lambda: infer.RandomWalk(),
+    "robust RandomWalk": lambda: infer.RandomWalk(metric="robust"),
     "Slice": lambda: infer.Slice(),
 }
 OPTIONS: dict[str, Any] = dict(draws=120, warmup=90, chains=2, seed=4, progress=False, quiet=True)

@@ -1,5 +1,6 @@
 """Check the options that several samplers share."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..adaptation.metric import METRICS
@@ -9,12 +10,14 @@ from ..core.options import shown
 _MAX_STEPS = 2**31 - 1  # which programs count in 32 bits
 
 
-def check_tuning(owner: str, metric: Any, target_accept: float | None) -> None:
-    """Raise `OptionError` for an invalid target or metric of the sampler `owner`."""
-    if metric not in METRICS:
+def check_tuning(
+    owner: str, metric: Any, target_accept: float | None, forms: Sequence[str] = METRICS
+) -> None:
+    """Raise `OptionError` for an invalid target of the sampler `owner`, or a metric that is none of its `forms`."""
+    if metric not in forms:
         raise OptionError(
-            f"{owner}: metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}."
-            f"{suggest(str(metric), METRICS)}"
+            f"{owner}: metric must be one of {', '.join(map(repr, forms))}, got {metric!r}."
+            f"{suggest(str(metric), forms)}"
         )
     if target_accept is not None and not 0.0 < target_accept < 1.0:
         raise OptionError(f"{owner}: target_accept must lie in (0, 1), got {target_accept!r}.")
