@@ -301,7 +301,7 @@ def test_a_sampler_that_is_not_there_is_refused(tmp_path, whole):
     run = infer.RunFolder(tmp_path / "run").create(Manifest({**stored.manifest, "sampler": {"name": "Walk"}}))
     run.append(stored.segments(0)[0])
     run.close()
-    with pytest.raises(StorageError, match="'Walk', which this version of accord does not have"):
+    with pytest.raises(StorageError, match="'Walk', which this version of accord cannot make"):
         resume(tmp_path / "run", target(), **QUIET)
 
 

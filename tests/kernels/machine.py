@@ -45,7 +45,7 @@ def compile_family(
     kernel: AbstractKernel, evaluate: Callable[[jax.Array, Any], Any], dim: int, lanes: int = 1
 ) -> Program:
     """The same for targets that differ in their data alone: `replace(program, data=...)` has others."""
-    run = program_for(kernel, dim, np.dtype(float), lanes, 256)
+    run = program_for(kernel, dim, np.dtype(float), lanes, 256, kernel.is_plain)
     return Program(jax.jit(lambda data, *rest: run(lambda at: evaluate(at.free, data), *rest)), kernel)
 
 
@@ -58,7 +58,7 @@ def standing_at(
     learnt = chain.learnt
     if isinstance(learnt, WidthState):
         learnt = replace(learnt, width=np.full_like(position, step_size))
-    else:
+    elif learnt != ():
         learnt = replace(learnt, step_size=np.asarray(step_size))
     return eqx.tree_at(
         lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt, c.mode),
@@ -70,8 +70,9 @@ def standing_at(
 def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:
     """The tuning of a kernel: of one without a step size, what it has before the first draw."""
     learnt = kernel.adaptation.begin(len(metric.scale), np.dtype(float))
-    is_of_widths = isinstance(learnt, WidthState)
-    return learnt.width if is_of_widths else Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
+    if isinstance(learnt, WidthState):
+        return learnt.width
+    return None if learnt == () else Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
 
 
 def run_draws(

@@ -22,10 +22,11 @@ from machine import (
     tuning_of,
 )
 
+import accord.distributions as dist
 from accord.core import keys
 from accord.core.position import Position
 from accord.core.stats import Ending
-from accord.kernels import HMC, MALA, NUTS, AbstractKernel, Barker, ChEES, RandomWalk, Slice
+from accord.kernels import HMC, MALA, NUTS, AbstractKernel, Barker, ChEES, Metropolis, RandomWalk, Slice
 from accord.kernels.evaluated import advanced
 from accord.kernels.point import Point
 from accord.mcmc.block import NUM_PLACES, Limits, start_state
@@ -38,9 +39,10 @@ KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "MALA": MALA,
     "Barker": Barker,
     "RandomWalk": RandomWalk,
+    "Metropolis": lambda: Metropolis(lambda position: dist.Normal(position, 0.7)),
     "Slice": Slice,
 }
-NO_TRAJECTORY = (Barker, RandomWalk, Slice)
+NO_TRAJECTORY = (Barker, RandomWalk, Metropolis, Slice)
 """Kernels whose moves have no energy error: they refuse what is impossible, as any other point."""
 
 each_kernel = pytest.mark.parametrize("name", KERNELS)
@@ -74,7 +76,7 @@ def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> No
     if lanes > 1 or kernel.is_ensemble:
         state, given, *rest = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)
         arguments = (state, arguments[1] if kernel.is_ensemble else given, *rest)
-    run = program_for(kernel, 3, np.dtype(float), lanes, 256)
+    run = program_for(kernel, 3, np.dtype(float), lanes, 256, kernel.is_plain)
     jaxpr = jax.make_jaxpr(lambda *a: run(_marked(lambda at: case.evaluate(at.free)), *a))(*arguments)
     assert list(_paths_to_target(jaxpr.jaxpr)) == [("while",)]
 
@@ -110,7 +112,7 @@ def test_an_evaluation_moves_nothing_and_knows_the_density(name: str) -> None:
     assert info.is_complete and state.is_fresh
 
 
-@pytest.mark.parametrize("name", [each for each in KERNELS if each != "Slice"])  # which has no use for one
+@pytest.mark.parametrize("name", [each for each in KERNELS if each not in ("Metropolis", "Slice")])
 def test_a_probe_takes_one_step_and_does_not_move(name: str) -> None:
     kernel, case = KERNELS[name](), normal(CORRELATED)
     at = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 1.0).kernel

@@ -6,6 +6,7 @@ from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
+from .metropolis import Metropolis as Metropolis
 from .nuts import NUTS as NUTS
 from .point import Point as Point
 from .point import Target as Target

@@ -108,6 +108,9 @@ class AbstractKernel(Module):
     -inf.
     """
 
+    is_plain: ClassVar[bool] = True
+    """Whether it is plain arithmetic on small arrays, which a piece of machine code can hold: see `programs.loop`."""
+
     of_adaptation: ClassVar[tuple[str, ...]] = ()
     """Names of fields that only the adaptation reads, with defaults: other values of them compile nothing anew."""
 

@@ -194,7 +194,7 @@ def compile_programs(
         arguments = (place.shapes(consts), unnamed, *arguments)
         # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
         # the same program on several devices.
-        in_pieces = is_cpu and not is_whole
+        in_pieces = is_cpu and not is_whole and plan.kernel.is_plain
         with collection_put_off():
             lowered_advance = advance(in_pieces).lower(*arguments)
         nonlocal traced

@@ -36,14 +36,14 @@ def check_adaptation(sampler: AbstractKernel, dim: int) -> None:
 def sampler_from(stored: Mapping[str, Any]) -> AbstractKernel:
     """Build the sampler that a manifest describes; nothing else is ever built from a file.
 
-    **Raises** `StorageError` for one that is not accord's.
+    **Raises** `StorageError` for one that is not accord's, or has a function, of which a manifest has the name alone.
     """
     options = dict(stored)
     name = options.pop("name")
     if name not in KERNELS:
         raise StorageError(
-            f"the run used the sampler {name!r}, which this version of accord does not have. If it is your own, give "
-            "it: infer.resume(path, model, sampler=...)."
+            f"the run used the sampler {name!r}, which this version of accord cannot make of what is stored: it is not "
+            "accord's, or has a function of yours. Give it: infer.resume(path, model, sampler=...)."
         )
     with built_from(f"the sampler {name} of the run, in manifest.json,"):
         return KERNELS[name](**options)

@@ -139,7 +139,7 @@ _TURING = {
     "loglikelihood": "infer.log_likelihood",
     "logjoint": "infer.log_joint",
     "logprior": "infer.log_prior",
-    "MH": "",
+    "MH": "infer.Metropolis",
     "Gibbs": "",
     "SMC": "",
     "PG": "",
@@ -155,7 +155,7 @@ _BLACKJAX = {
     "mala": "infer.MALA",
     "barker_proposal": "infer.Barker",
     "meads": "",
-    "rmh": "",
+    "rmh": "infer.Metropolis",
     "pathfinder": "",
 }
 # Attributes of a run's result, by library.

@@ -46,5 +46,9 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
 
 
 def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
-    """Return the options of a sampler by name."""
-    return {field.name: getattr(sampler, field.name) for field in fields(sampler)}
+    """Return the options of a sampler by name; of a function, its name."""
+    found = {field.name: getattr(sampler, field.name) for field in fields(sampler)}
+    return {
+        name: getattr(value, "__qualname__", repr(value)) if callable(value) else value
+        for name, value in found.items()
+    }
