@@ -72,7 +72,9 @@ def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: 
     learnt = kernel.adaptation.begin(len(metric.scale), np.dtype(float))
     if isinstance(learnt, WidthState):
         return learnt.width
-    return None if learnt == () else Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
+    if learnt == ():
+        return kernel.adaptation.tuning(learnt, given_of(metric, kernel), None)
+    return Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
 
 
 def run_draws(

@@ -17,6 +17,7 @@ KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "Barker": lambda: infer.Barker(metric="diagonal"),
     "RandomWalk": lambda: infer.RandomWalk(),
     "robust RandomWalk": lambda: infer.RandomWalk(metric="robust"),
+    "EllipticalSlice": lambda: infer.EllipticalSlice(mean=[0.5, -1.0], covariance=[[2.0, 0.1], [0.1, 1.0]]),
     "Slice": lambda: infer.Slice(),
 }
 OPTIONS: dict[str, Any] = dict(draws=120, warmup=90, chains=2, seed=4, progress=False, quiet=True)

@@ -4,6 +4,7 @@ from ..core.stats import Info as Info
 from .barker import Barker as Barker
 from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
+from .elliptical_slice import EllipticalSlice as EllipticalSlice
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
@@ -15,6 +16,6 @@ from .random_walk import RandomWalk as RandomWalk
 from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
-    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice)
+    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice)
 }
 """Kernels that a stored run may name."""

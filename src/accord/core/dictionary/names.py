@@ -153,6 +153,7 @@ _BLACKJAX = {
     "inference_loop": "infer.sample",
     "run_inference_algorithm": "infer.sample",
     "mala": "infer.MALA",
+    "elliptical_slice": "infer.EllipticalSlice",
     "barker_proposal": "infer.Barker",
     "meads": "",
     "rmh": "infer.Metropolis",
