@@ -178,6 +178,27 @@ BUGS = {
         "(level > first_level) & (level <= last_level) & turns",
         ("tests/kernels/test_trajectory.py::test_checkpoints_find_the_parts_that_a_search_finds[2-bent]",),
     ),
+    "Barker's way back": Bug(
+        "Barker's proposal is accepted as if it were symmetric",
+        "kernels/barker.py",
+        "state.point.log_density + of_signs",
+        "state.point.log_density + 0 * of_signs",
+        ("tests/sampler/test_known_targets.py::test_averages_are_right[beta-Barker()-8-8-16384]",),
+    ),
+    "NaN in a slice": Bug(
+        "what is no number is inside of an elliptical slice",
+        "kernels/elliptical_slice.py",
+        "is_inside = (likelihood > ellipse.level) & (ending == Ending.GOOD)",
+        "is_inside = ~(likelihood <= ellipse.level)",
+        ("tests/kernels/test_elliptical_slice.py::test_no_draw_is_where_the_likelihood_is_no_number",),
+    ),
+    "one end of a bracket": Bug(
+        "a bracket of a slice does not step out to the right",
+        "kernels/slice.py",
+        "jnp.where((phase == _RIGHT) & (right_room == 0), _SHRINK, phase)",
+        "jnp.where(phase == _RIGHT, _SHRINK, phase)",
+        ("tests/sampler/test_known_targets.py::test_averages_are_right[beta-Slice()-8-8-6144]",),
+    ),
     "step size average": Bug(
         "the average of step sizes forgets too slowly",
         "adaptation/step_size.py",
