@@ -14,7 +14,6 @@ from ..core import errors
 from ..core.errors import AccordError, StorageError, WorkerError
 from ..density import LogDensity
 from ..mcmc.prepare import DEFAULT_WARMUP, MAX_WARMUP
-from ..mcmc.stored.describe import vars_of
 from ..runs.fingerprint import NUM_POINTS, STORED
 from ..runs.stored import describe as runs
 from ..runs.stored.checked import built_from
@@ -48,7 +47,7 @@ def describe(density: LogDensity, method: Simulating, shard: Mapping[str, int], 
         {"max_warmup": MAX_WARMUP} if warmup is None else {},
         {
             "phases": [_PHASE],
-            "sampler": {"name": type(method.sampler).__name__, **vars_of(method.sampler)},
+            "sampler": method.sampler.described(),
             "seed": method.seed,
             "lanes": 1,
             "chains": list(range(count)),

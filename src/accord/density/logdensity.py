@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any
 
 import equinox as eqx
@@ -18,7 +19,7 @@ from ..core.position import Position
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
 from ..language import Model
-from ..language.handlers.whole import SampleWhole
+from ..language.handlers.whole import SampleDiscrete, SampleWhole
 from ..language.shapes import check_real
 from .checks import non_finite_message
 from .data import check_names, convert
@@ -63,14 +64,18 @@ class LogDensity(eqx.Module):
 
     @staticmethod
     def from_model(
-        model: Model, precision: Precision = "float64", whole: Collection[str] = ()
+        model: Model,
+        precision: Precision = "float64",
+        whole: Collection[str] = (),
+        whole_if_discrete: Collection[str] | EllipsisType = (),
     ) -> "LogDensity":
         """Trace `model` once, in the scope of `precision`, without computing anything.
 
         Where sites are collapsed, it is evaluated at some points, to see that this is exact with its data.
 
         **Arguments**: `whole`, names of discrete latent sites whose values are unknowns of the density: it is then
-        evaluated at a `Position` of free and whole numbers, and is -inf outside of their supports.
+        evaluated at a `Position` of free and whole numbers, and is -inf outside of their supports; `whole_if_discrete`,
+        names of latent sites of which the discrete ones are such too, or `...` for all.
 
         **Raises** `DataError` for arguments that are not numbers; `SiteError` for a site that does not fit, is
         discrete and not in `whole`, or observes NaN, and for a name in `whole` of no discrete latent site; `ModelError`
@@ -78,6 +83,9 @@ class LogDensity(eqx.Module):
         """
         if whole:
             model = model.inside_of(SampleWhole(tuple(sorted(whole))))
+        if whole_if_discrete:
+            names = whole_if_discrete if whole_if_discrete is ... else tuple(sorted(whole_if_discrete))
+            model = model.inside_of(SampleDiscrete(names))
         program, data, notices = ModelProgram.from_model(model, precision)
         return LogDensity(data, staged(program, data), notices)
 

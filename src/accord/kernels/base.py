@@ -1,8 +1,10 @@
 """Define kernels: state machines that ask for one evaluation at a time, are told it, and report complete draws."""
 
 import abc
+from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from types import EllipsisType
+from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,10 +12,12 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.base import AbstractAdaptation, AbstractChainAdaptation
 from ..core import keys
+from ..core.errors import OptionError
 from ..core.modules import Module
 from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
+from .places import Places
 from .point import Point
 from .rarely import Rarely
 from .vectors import inner
@@ -111,11 +115,41 @@ class AbstractKernel(Module):
     is_plain: ClassVar[bool] = True
     """Whether it is plain arithmetic on small arrays, which a piece of machine code can hold: see `programs.loop`."""
 
+    whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
+    """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""
+
     of_adaptation: ClassVar[tuple[str, ...]] = ()
     """Names of fields that only the adaptation reads, with defaults: other values of them compile nothing anew."""
 
     adaptation_kind: ClassVar[type[AbstractAdaptation]] = AbstractChainAdaptation
     """Contract that its adaptation keeps."""
+
+    def placed(self, places: Places) -> "AbstractKernel":
+        """Return the kernel for positions in which sites lie at these places, before its run or its block begins.
+
+        **Raises** `OptionError` for sites that it cannot move: by default, whole numbers that it does not name.
+        """
+        for each in places.whole:
+            if each.name not in self.whole:
+                raise OptionError(
+                    f"{type(self).__name__}: site {each.name!r} is discrete, and {type(self).__name__} moves free "
+                    f"numbers. Give the site to a kernel of its own, as by `infer.Gibbs({{{each.name!r}: "
+                    f"infer.DiscreteGibbs(), ...: infer.{type(self).__name__}()}})`."
+                )
+        return self
+
+    def described(self) -> dict[str, Any]:
+        """Return its name and its options for a manifest, in plain JSON; of a function, its name; not where sites lie."""
+        return {
+            "name": type(self).__name__,
+            **{each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name != "places"},
+        }
+
+    @classmethod
+    def from_described(cls, options: dict[str, Any], build: Callable[[Any], "AbstractKernel"]) -> Self:
+        """Build it of the options that `described` returns; `build` makes the kernels in it of their descriptions."""
+        del build
+        return cls(**options)
 
     @property
     @abc.abstractmethod
@@ -174,3 +208,7 @@ def stats_of(first: Array, *others: Array) -> Float[Array, " stat"]:
 def acceptance_of(log_weight: Array) -> Array:
     """Compute the acceptance probability min(1, exp(-energy error)) from a log weight, shape `()`."""
     return jnp.exp(jnp.minimum(log_weight, 0))
+
+
+def _plain(value: Any) -> Any:
+    return getattr(value, "__qualname__", repr(value)) if callable(value) else value

@@ -26,6 +26,7 @@ from .extended import ChainRequest, order_of
 from .group import NotBegun
 from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes_on_accelerators
 from .memory import check_memory
+from .placed import placed
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
@@ -76,7 +77,8 @@ def prepared(
     if on_nonfinite not in ON_NONFINITE:
         raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
     start = start_of(init)
-    density = density_of(target, precision, sampler.whole)
+    density = density_of(target, precision, sampler.whole, sampler.whole_if_discrete)
+    sampler = placed(sampler, density)
     check_adaptation(sampler, density.dim)
     if until is not None:
         until.check([entry.name for entry in density.layout.drawn], len(numbers))

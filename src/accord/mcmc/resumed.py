@@ -39,6 +39,7 @@ from .block import rows_for
 from .draws import Draws
 from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
 from .nonfinite import held_back, refuse
+from .placed import placed
 from .plan import Plan
 from .samplers import sampler_from
 from .sites_program import rows_at_once
@@ -83,7 +84,8 @@ def take_up(
             check_end(last, stored["layout"]["dim"], columns)
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     kernel = sampler or sampler_from(stored["sampler"])
-    density = density_of(target, stored["precision"], kernel.whole)
+    density = density_of(target, stored["precision"], kernel.whole, kernel.whole_if_discrete)
+    kernel = placed(kernel, density)
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     here = describe(density, plan, stored.chains, start)
     check_same(run, here)

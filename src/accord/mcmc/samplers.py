@@ -46,4 +46,4 @@ def sampler_from(stored: Mapping[str, Any]) -> AbstractKernel:
             "accord's, or has a function of yours. Give it: infer.resume(path, model, sampler=...)."
         )
     with built_from(f"the sampler {name} of the run, in manifest.json,"):
-        return KERNELS[name](**options)
+        return KERNELS[name].from_described(options, sampler_from)

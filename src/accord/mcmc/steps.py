@@ -26,6 +26,7 @@ from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
 from .method import build
+from .placed import placed
 from .plan import Plan
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
@@ -150,7 +151,9 @@ def steps(
     (number,) = chain_numbers([chain])
     keys.chain_key(seed, number)  # refuses a bad seed
     num_warmup = count_of_draws("warmup", warmup, 0)
-    start, density = start_of(init), density_of(target, precision, sampler.whole)
+    start = start_of(init)
+    density = density_of(target, precision, sampler.whole, sampler.whole_if_discrete)
+    sampler = placed(sampler, density)
     check_adaptation(sampler, density.dim)
     with scope(precision):
         points = start.points(density, int(seed), [number])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from types import EllipsisType
 from typing import Any
 
 import jax
@@ -19,8 +20,16 @@ from .stopping.base import AbstractRule
 from .stopping.described import rule_from
 
 
-def density_of(target: Model | LogDensity, precision: Precision, whole: Collection[str] = ()) -> LogDensity:
-    """Return the log density of a target, traced in the run's precision; `whole`, sites to sample as whole numbers."""
+def density_of(
+    target: Model | LogDensity,
+    precision: Precision,
+    whole: Collection[str] = (),
+    whole_if_discrete: Collection[str] | EllipsisType = (),
+) -> LogDensity:
+    """Return the log density of a target, traced in the run's precision.
+
+    **Arguments**: `whole` and `whole_if_discrete`, sites to sample as whole numbers: see `LogDensity.from_model`.
+    """
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(target)):
         raise OptionError(
             "the data of the model are being traced: infer.sample was called inside of jax.jit, jax.vmap or jax.grad. "
@@ -28,14 +37,15 @@ def density_of(target: Model | LogDensity, precision: Precision, whole: Collecti
         )
     with precisions.scope(precision):
         if isinstance(target, Model):
-            return LogDensity.from_model(target, precision, whole)
+            return LogDensity.from_model(target, precision, whole, whole_if_discrete)
     there = sorted(entry.name for entry in target.layout.whole)
-    if there and not whole:
+    if there and not whole and not whole_if_discrete:
         raise OptionError(
             f"the log density has whole numbers among its unknowns ({_listed(there)}), which only a sampler that moves "
             "them can take. Give the model, with values of these sites by `.condition({...})`."
         )
-    if there != sorted(whole):
+    allowed = there if whole_if_discrete is ... else {*whole, *whole_if_discrete}
+    if not set(whole) <= set(there) or not set(there) <= set(allowed):
         raise OptionError(
             f"the sampler moves whole numbers of {_listed(sorted(whole))}, and the log density has those of "
             f"{_listed(there)}. Give the model, or `LogDensity.from_model(model, whole=...)` with the sampler's names."

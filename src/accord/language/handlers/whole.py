@@ -1,8 +1,13 @@
 """Mark discrete latent sites to be sampled as whole numbers."""
 
+from dataclasses import replace
+from types import EllipsisType
 from typing import ClassVar
 
+import equinox as eqx
+
 from ...distributions.wrappers.family import family
+from ..handler import AbstractHandler
 from ..site import Site
 from ..treatment import Free, Treatment, Whole
 from .mark import AbstractMark
@@ -26,3 +31,19 @@ class SampleWhole(AbstractMark):
                 "of the names of whole ones."
             )
         return ""
+
+
+class SampleDiscrete(AbstractHandler):
+    """Mark the discrete latent ones among the sites of these names, or among all (`...`)."""
+
+    names: tuple[str, ...] | EllipsisType = eqx.field(static=True)
+
+    def process(self, site: Site) -> Site:
+        """Mark the site if it is to be sampled as whole numbers."""
+        is_named = self.names is ... or site.name in self.names
+        if site.kind != "sample" or not is_named or _WHOLE.reason_against(site):
+            return site
+        return replace(site, treatment=_WHOLE.treatment)
+
+
+_WHOLE = SampleWhole(())

@@ -1,11 +1,10 @@
 """Describe a run of chains for its manifest."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from ...density import LogDensity
-from ...kernels import AbstractKernel
 from ...runs.stopping.looks import FIRST
 from ...runs.stored import describe as runs
 from ...storage import Manifest
@@ -32,7 +31,7 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
         {"init": start.described(), **longest, **until, **raises, **shared},
         {
             "phases": list(PHASES),
-            "sampler": {"name": type(plan.kernel).__name__, **vars_of(plan.kernel)},
+            "sampler": plan.kernel.described(),
             "tuning": [asdict(each) for each in plan.tuning_columns],
             "statistics": [asdict(each) for each in stored_stats(plan.kernel.stats)],
             "seed": plan.seed,
@@ -43,12 +42,3 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
             "thinning": plan.thinning,
         },
     )
-
-
-def vars_of(sampler: AbstractKernel) -> dict[str, Any]:
-    """Return the options of a sampler by name; of a function, its name."""
-    found = {field.name: getattr(sampler, field.name) for field in fields(sampler)}
-    return {
-        name: getattr(value, "__qualname__", repr(value)) if callable(value) else value
-        for name, value in found.items()
-    }

@@ -1,0 +1,17 @@
+"""Tell a kernel where the sites of a density lie, before its run."""
+
+from ..density import LogDensity
+from ..density.supports import bounds_of
+from ..kernels import AbstractKernel
+from ..kernels.places import Place, Places
+
+
+def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
+    """Return a sampler for positions of a density. Raises `OptionError` for sites that it cannot move."""
+    layout, bounds = density.layout, bounds_of(density)
+    sites = tuple(
+        Place(each.name, each.start, each.stop, each.kind == "whole", bounds.get(each.name, ()))
+        for each in layout.unknowns
+    )
+    known_as = tuple((name, site) for name, site in layout.settable.items() if name != site)
+    return sampler.placed(Places(sites, known_as))
