@@ -5,6 +5,7 @@ from .barker import Barker as Barker
 from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
 from .elliptical_slice import EllipticalSlice as EllipticalSlice
+from .discrete_gibbs import DiscreteGibbs as DiscreteGibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
@@ -16,6 +17,6 @@ from .random_walk import RandomWalk as RandomWalk
 from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
-    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice)
+    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice, DiscreteGibbs)
 }
 """Kernels that a stored run may name."""
