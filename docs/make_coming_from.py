@@ -92,7 +92,7 @@ Not there yet: variational inference.""",
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-Not there yet: variational inference, `Gibbs`, particle samplers and discrete latent sites.""",
+Not there yet: variational inference, particle samplers, and discrete latent sites that are summed out.""",
         TURING,
     ),
 }

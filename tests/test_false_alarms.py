@@ -29,6 +29,7 @@ RATES = {
     "examples/test_gallery_answers.py": 1 / 42_000,
     "kernels/test_elliptical_slice.py": 2e-8,
     "kernels/test_discrete_gibbs.py": (26 + 3 + 6 + 3) * 6e-7,
+    "kernels/test_gibbs.py": (10 + 7 + 3) * 6e-7,
     "kernels/test_kernel_laws.py": 3 * 6.3e-5,
     "kernels/test_keys.py": 33 * 1e-6,
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,

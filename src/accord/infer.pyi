@@ -16,9 +16,10 @@ from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
 from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
-from .kernels import EllipticalSlice as EllipticalSlice
-from .kernels import Metropolis as Metropolis
 from .kernels import DiscreteGibbs as DiscreteGibbs
+from .kernels import EllipticalSlice as EllipticalSlice
+from .kernels import Gibbs as Gibbs
+from .kernels import Metropolis as Metropolis
 from .kernels import RandomWalk as RandomWalk
 from .kernels import Slice as Slice
 from .mcmc.explain import explain as explain

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from accord.adaptation.each_block import BlocksLearnt, BlocksTuning, EachBlock
 from accord.adaptation.metric import Metric
 from accord.adaptation.tuning import GivenMetric, Tuning
 from accord.adaptation.widths import WidthState
@@ -55,26 +56,19 @@ def standing_at(
     """A chain about to make draw 0 from `position`, already evaluated, with a step size, or widths, that are fixed."""
     log_density, gradient = to_numpy(evaluate(position))
     chain = start_state(kernel, Position(position))
-    learnt = chain.learnt
-    if isinstance(learnt, WidthState):
-        learnt = replace(learnt, width=np.full_like(position, step_size))
-    elif learnt != ():
-        learnt = replace(learnt, step_size=np.asarray(step_size))
+    learnt = _with_step(chain.learnt, step_size)
+    chain = replace(chain, learnt=learnt, mode=np.int32(DRAW))  # pyright: ignore[reportArgumentType]
     return eqx.tree_at(
-        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient, c.learnt, c.mode),
-        chain,
-        (log_density, gradient, learnt, np.int32(DRAW)),
+        lambda c: (c.kernel.point.log_density, c.kernel.point.gradient), chain, (log_density, gradient)
     )
 
 
-def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:
-    """The tuning of a kernel: of one without a step size, what it has before the first draw."""
-    learnt = kernel.adaptation.begin(len(metric.scale), np.dtype(float))
+def _with_step(learnt: Any, step_size: float) -> Any:
+    if isinstance(learnt, BlocksLearnt):
+        return replace(learnt, blocks=tuple(_with_step(each, step_size) for each in learnt.blocks))
     if isinstance(learnt, WidthState):
-        return learnt.width
-    if learnt == ():
-        return kernel.adaptation.tuning(learnt, given_of(metric, kernel), None)
-    return Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
+        return replace(learnt, width=np.full_like(learnt.width, step_size))
+    return replace(learnt, step_size=np.asarray(step_size)) if hasattr(learnt, "step_size") else learnt
 
 
 def run_draws(
@@ -105,7 +99,7 @@ def run_lanes(
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
         trees = [
-            (chain, given_of(metric, program.kernel), key, item_key(key, chain), limits)
+            (chain, given_of(program.kernel, metric), key, item_key(key, chain), limits)
             for chain, key in zip(chains, chain_keys, strict=True)
         ]
         is_ensemble = program.kernel.is_ensemble
@@ -128,12 +122,42 @@ def run_lanes(
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
 
 
-def given_of(metric: Metric, kernel: AbstractKernel) -> Any:
-    """What a program takes of what was learnt: this metric, and steps for the usual acceptance, or what there is."""
-    given = kernel.adaptation.given(kernel.adaptation.at_start(np.zeros(len(metric.scale))))
+def given_of(kernel: AbstractKernel, metric: Metric) -> Any:
+    """What a program takes of what was learnt: this metric, steps for the usual acceptance; or what else there is."""
+    return _given_of(kernel.adaptation, metric)
+
+
+def _given_of(adaptation: Any, metric: Metric) -> Any:
+    if isinstance(adaptation, EachBlock):
+        return tuple(_given_of(each.adaptation, _like(metric, each.dim)) for each in adaptation.blocks)
+    given = adaptation.given(adaptation.at_start(np.zeros(len(metric.scale))))
     if not isinstance(given, GivenMetric):
         return given
     return GivenMetric(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
+
+
+def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:
+    """The tuning of a kernel, or of each of its blocks: without a step size, what it has before the first draw."""
+    return _tuning_of(kernel.adaptation, metric, step_size, is_probe)
+
+
+def _tuning_of(adaptation: Any, metric: Metric, step_size: Any, is_probe: Any) -> Any:
+    if isinstance(adaptation, EachBlock):
+        blocks = (
+            _tuning_of(each.adaptation, _like(metric, each.dim), step_size, is_probe)
+            for each in adaptation.blocks
+        )
+        return BlocksTuning(tuple(blocks), jnp.asarray(is_probe), jnp.int32(0))
+    learnt = adaptation.begin(len(metric.scale), np.dtype(float))
+    if isinstance(learnt, WidthState):
+        return learnt.width
+    if learnt == ():
+        return adaptation.tuning(learnt, _given_of(adaptation, metric), None)
+    return Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
+
+
+def _like(metric: Metric, dim: int) -> Metric:
+    return diagonal_metric(dim, dim) if np.all(np.asarray(metric.is_diagonal)) else dense_metric(dim)
 
 
 def transform_of(metric: Metric) -> np.ndarray:

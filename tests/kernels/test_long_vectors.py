@@ -53,7 +53,7 @@ def _vectors_in_a_step(kernel: str, target: str) -> tuple[dict[str, int], list[s
     places = Position(np.zeros((NUM_PLACES, DIM)))
     arguments = (
         start_state(made, Position(np.zeros(DIM))),
-        given_of(diagonal_metric(DIM, 16), made),
+        given_of(made, diagonal_metric(DIM, 16)),
         *(np.zeros(2, np.uint32) for _ in range(2)),
         Limits.at(1, 1, 0, places),
     )

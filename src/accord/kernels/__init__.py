@@ -4,8 +4,9 @@ from ..core.stats import Info as Info
 from .barker import Barker as Barker
 from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
-from .elliptical_slice import EllipticalSlice as EllipticalSlice
 from .discrete_gibbs import DiscreteGibbs as DiscreteGibbs
+from .elliptical_slice import EllipticalSlice as EllipticalSlice
+from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
@@ -17,6 +18,7 @@ from .random_walk import RandomWalk as RandomWalk
 from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
-    each.__name__: each for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice, DiscreteGibbs)
+    each.__name__: each
+    for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice, DiscreteGibbs, Gibbs)
 }
 """Kernels that a stored run may name."""

@@ -139,7 +139,7 @@ class AbstractKernel(Module):
         return self
 
     def described(self) -> dict[str, Any]:
-        """Return its name and its options for a manifest, in plain JSON; of a function, its name; not where sites lie."""
+        """Return its name and its options for a manifest, in plain JSON; functions by name, and not where sites lie."""
         return {
             "name": type(self).__name__,
             **{each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name != "places"},

@@ -46,8 +46,9 @@ def sample(
 
     **Arguments**
     - `target`: a model called with its data, `model(x, y=y)`, or a `LogDensity`.
-    - `sampler`: `NUTS()`, or `ChEES()` for many chains at once, or another of `infer`, with its options; or a kernel of
-      your own. The run chooses the form of the metric unless you name one by `metric=`.
+    - `sampler`: `NUTS()`, or `ChEES()` for many chains at once, `Gibbs({...})` for blocks of sites, or another of
+      `infer`, with its options; or a kernel of your own. The run chooses the form of the metric unless you name one by
+      `metric=`.
     - `draws`: kept draws per chain; >= 1. With `until`, the maximum. A chain makes at most 2**31 - 1 draws, with its
       warm-up and before thinning.
     - `warmup`: draws per chain that adapt step size and metric, and are not among the results; >= 0. None is 350.
