@@ -20,7 +20,9 @@ from .kernels import DiscreteGibbs as DiscreteGibbs
 from .kernels import EllipticalSlice as EllipticalSlice
 from .kernels import Gibbs as Gibbs
 from .kernels import Metropolis as Metropolis
+from .kernels import Mixture as Mixture
 from .kernels import RandomWalk as RandomWalk
+from .kernels import Repeat as Repeat
 from .kernels import Slice as Slice
 from .mcmc.explain import explain as explain
 from .mcmc.sample import sample as sample

@@ -20,6 +20,7 @@ from accord.adaptation.each_block import EachBlock
 from accord.core.errors import AccordError, OptionError, SiteError, StorageError
 from accord.density import Position
 from accord.mcmc.draws import Draws
+from accord.mcmc.stretch import GRADIENTS
 
 OPTIONS: dict[str, Any] = dict(draws=300, warmup=100, chains=3, seed=4, progress=False, quiet=True)
 LONG: dict[str, Any] = OPTIONS | dict(draws=4000, warmup=200, chains=4)
@@ -189,6 +190,32 @@ def test_a_draw_has_the_density_and_the_gradient_of_its_point(tmp_path: Any) -> 
         value, gradient = density.value_and_grad(at)
         np.testing.assert_allclose(arrays["gradient"][row], gradient, rtol=1e-9)
         np.testing.assert_allclose(arrays["stat/lp"][row], value, rtol=1e-9)
+
+
+def evaluations(store: Any) -> int:
+    """Evaluations of chain 0 after its warm-up."""
+    ends = {each.phase: int(each.end_state[GRADIENTS]) for each in store.load().segments(0)}
+    return ends["sample"] - ends["warmup"]
+
+
+@pytest.mark.parametrize(
+    ("model", "sampler", "beside"),
+    [
+        # Each of four labels has two other values, and NUTS is evaluated once where it begins.
+        (LABELLED, blocks(), 4 * 2 + 1),
+        (unlike(), infer.Gibbs({...: infer.NUTS()}), 0),
+        (unlike(), infer.Gibbs({"x": infer.NUTS(), "y": infer.NUTS()}), 2),
+    ],
+    ids=["discrete beside NUTS", "one block", "two blocks"],
+)
+def test_a_sweep_takes_no_evaluation_that_it_does_not_need(
+    model: Any, sampler: Any, beside: int, tmp_path: Any
+) -> None:
+    store = infer.RunFolder(tmp_path / "run")
+    options = OPTIONS | dict(draws=100, warmup=50, chains=1)
+    draws = infer.sample(model, sampler, store=store, executor=infer.Serial(), **options)
+    steps = sum(int(draws.stats[name].sum()) for name in draws.stats if name.endswith("n_steps"))
+    assert evaluations(store) == steps + 100 * beside
 
 
 # The same bits however run

@@ -36,7 +36,9 @@ from accord.kernels import (
     EllipticalSlice,
     Gibbs,
     Metropolis,
+    Mixture,
     RandomWalk,
+    Repeat,
     Slice,
 )
 from accord.kernels.evaluated import advanced
@@ -52,6 +54,10 @@ def two_blocks(dim: int) -> AbstractKernel:
     return Gibbs({"b": HMC(max_steps=40), "a": NUTS(max_tree_depth=6)}).placed(places)
 
 
+def in_places(kernel: AbstractKernel, dim: int) -> AbstractKernel:
+    return kernel.placed(Places((Place("x", 0, dim),)))
+
+
 KERNELS: dict[str, Callable[[int], AbstractKernel]] = {
     "NUTS": lambda dim: NUTS(max_tree_depth=6),
     "HMC": lambda dim: HMC(max_steps=40),
@@ -63,6 +69,8 @@ KERNELS: dict[str, Callable[[int], AbstractKernel]] = {
     "Slice": lambda dim: Slice(),
     "EllipticalSlice": lambda dim: EllipticalSlice(),
     "Gibbs": two_blocks,
+    "Repeat": lambda dim: Repeat(NUTS(max_tree_depth=6), 2),
+    "Mixture": lambda dim: in_places(Mixture({HMC(max_steps=40): 0.6, NUTS(max_tree_depth=6): 0.4}), dim),
 }
 NO_TRAJECTORY = (Barker, RandomWalk, Metropolis, Slice, EllipticalSlice)
 """Kernels whose moves have no energy error: they refuse what is impossible, as any other point."""
@@ -70,7 +78,11 @@ NO_TRAJECTORY = (Barker, RandomWalk, Metropolis, Slice, EllipticalSlice)
 NO_PROBES = ("Metropolis", "Slice", "EllipticalSlice")
 """Kernels without a step size to be found."""
 
-each_kernel = pytest.mark.parametrize("name", KERNELS)
+_SLOW = ("Repeat", "Mixture")
+
+each_kernel = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW)) for name in KERNELS]
+)
 
 
 @each_kernel
@@ -171,7 +183,15 @@ def _behind_barrier(x: jax.Array, barrier: tuple[float, float]) -> tuple[jax.Arr
     return jnp.where(is_beyond, log_density + added, log_density), jnp.where(is_beyond, -x * factor, -x)
 
 
-@pytest.fixture(scope="module", params=[(name, lanes) for name in KERNELS for lanes in (1, 2)], ids=str)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((name, lanes), marks=[pytest.mark.slow] * (name in _SLOW))
+        for name in KERNELS
+        for lanes in (1, 2)
+    ],
+    ids=str,
+)
 def barred(request: pytest.FixtureRequest) -> tuple[AbstractKernel, int, Any]:
     """A kernel, a number of lanes, and its program for any barrier: one to compile for all rows of the table."""
     name, lanes = request.param
@@ -234,7 +254,9 @@ def test_a_gradient_of_1e300_ends_the_trajectory_without_harm(name: str) -> None
         assert np.all(result["position"][:, 0] <= 0.5) and np.any(result["diverging"] | result["non_finite"])
 
 
-@pytest.mark.parametrize("name", [each for each in KERNELS if each != "EllipticalSlice"])  # by chance
+@pytest.mark.parametrize(
+    "name", [each for each in KERNELS if each not in ("EllipticalSlice", *_SLOW)]
+)  # by chance
 def test_the_length_of_a_trajectory_is_bounded(name: str) -> None:
     kernel, case = KERNELS[name](3), normal(CORRELATED)
     start = standing_at(kernel, jax.jit(case.evaluate), np.array([0.5, -1.0, 0.2]), 1e-6)
@@ -242,7 +264,15 @@ def test_the_length_of_a_trajectory_is_bounded(name: str) -> None:
     _, result = run_draws(program, start, diagonal_metric(3, 3), keys.chain_key(0, 0), 5)
     # Twenty widths of each coordinate, and one point within them, which is inside.
     longest = 2**6 - 1
-    most = {"NUTS": longest, "HMC": 40, "ChEES": 40, "Slice": 3 * (19 + 1), "Gibbs": longest}
+    most = {
+        "NUTS": longest,
+        "HMC": 40,
+        "ChEES": 40,
+        "Slice": 3 * (19 + 1),
+        "Gibbs": longest,
+        "Repeat": longest,
+        "Mixture": longest,
+    }
     columns = [result[each] for each in result if each.endswith("n_steps")]
     assert np.max(columns or [1]) == most.get(name, 1)
 

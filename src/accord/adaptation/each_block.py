@@ -75,7 +75,7 @@ class BlocksTuning:
 
 @node
 class Turns:
-    """Reports of the blocks of an item; and which of them had a turn, shape `(block,)`."""
+    """Last reports of the blocks; and which of them had a turn in this item, shape `(block,)`."""
 
     infos: tuple[Info, ...]
     is_turn: Bool[Array, " block"]
@@ -181,7 +181,8 @@ class EachBlock(AbstractChainAdaptation):
         turns, probed = info.seen, jnp.argmax(learnt.is_searching)
         states, searching = [], []
         for number, (each, state, fit) in enumerate(zip(self.blocks, learnt.blocks, given, strict=True)):
-            is_draw = item.is_draw & turns.is_turn[number]
+            # In the last draw of warm-up all are told, since tuning is then fixed: one without a turn, of its last one.
+            is_draw = item.is_draw & (turns.is_turn[number] | (item.draw + 1 == item.num_warmup))
             is_probe = item.is_probe & (probed == number)
             new, is_next_draw = each.adaptation.update(
                 state, fit, Item(is_draw, is_probe, item.draw, item.num_warmup), turns.infos[number]

@@ -10,6 +10,7 @@ from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
+from .mixture import Mixture as Mixture
 from .nuts import NUTS as NUTS
 from .point import Point as Point
 from .point import Target as Target
@@ -19,6 +20,19 @@ from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
     each.__name__: each
-    for each in (NUTS, HMC, ChEES, MALA, Barker, RandomWalk, Slice, EllipticalSlice, DiscreteGibbs, Gibbs)
+    for each in (
+        NUTS,
+        HMC,
+        ChEES,
+        MALA,
+        Barker,
+        RandomWalk,
+        Slice,
+        EllipticalSlice,
+        DiscreteGibbs,
+        Gibbs,
+        Mixture,
+        Repeat,
+    )
 }
 """Kernels that a stored run may name."""

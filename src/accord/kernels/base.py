@@ -138,6 +138,15 @@ class AbstractKernel(Module):
                 )
         return self
 
+    def blank_info(self, point: Point) -> Info:
+        """Return the report of a chain at a point that has made no evaluation; NumPy.
+
+        To be a block, a kernel whose reports have something in `seen` returns as much of it here.
+        """
+        no, zero, count = np.zeros((), bool), np.zeros((), point.position.free.dtype), np.int32(0)
+        stats: Any = np.zeros(len(self.stats), zero.dtype)
+        return Info(no, zero, count, stats)  # pyright: ignore[reportArgumentType]
+
     def described(self) -> dict[str, Any]:
         """Return its name and its options for a manifest, in plain JSON; functions by name, and not where sites lie."""
         return {

@@ -273,12 +273,19 @@ class Gibbs(AbstractKernel):
         zero: Any = np.int32(0)
         no: Any = np.zeros((), bool)
         yes: Any = np.ones((), bool)
-        dtype = point.position.free.dtype
         states = tuple(
             kernel.init(part.point(point)) for kernel, part in zip(self._kernels, self._parts, strict=True)
         )
-        infos = tuple(blank_info(kernel, dtype) for kernel in self._kernels)
+        infos = self._blank_infos(point)
         return GibbsState(point, yes, point.position, zero, zero, no, yes, states, infos)
+
+    def blank_info(self, point: Point) -> Info:
+        """See `AbstractKernel.blank_info`."""
+        return blank_of_blocks(super().blank_info(point), self._blank_infos(point))
+
+    def _blank_infos(self, point: Point) -> tuple[Info, ...]:
+        blocks = zip(self._kernels, self._parts, strict=True)
+        return tuple(kernel.blank_info(part.point(point)) for kernel, part in blocks)
 
     def ask(
         self, key: UInt32[Array, " 2"], state: GibbsState, tuning: BlocksTuning, rarely: Rarely
@@ -405,21 +412,20 @@ def told(
 
     def tell(old: tuple[Any, Info]) -> tuple[Any, Info]:
         new, report = kernel.tell(key, old[0], point, pending, tuning, rarely)
-        if jax.tree.leaves(report.seen):
+        if jax.tree.structure(report.seen) != jax.tree.structure(info.seen):
             raise OptionError(
-                f"{type(kernel).__name__} reports to its adaptation more than its statistics (`Info.seen`), and cannot "
-                "be one of several kernels of a chain."
+                f"{type(kernel).__name__} reports to its adaptation more than its `blank_info` has (`Info.seen`). To "
+                "be one of several kernels of a chain, its blank report must be of the form of the others."
             )
-        return new, replace(report, seen=())
+        return new, report
 
     return rarely(is_turn, tell, (state, info))
 
 
-def blank_info(kernel: AbstractKernel, dtype: Any) -> Info:
-    """Return the report of a kernel that has made none; NumPy."""
-    no, zero, count = np.zeros((), bool), np.zeros((), dtype), np.int32(0)
-    stats: Any = np.zeros(len(kernel.stats), dtype)
-    return Info(no, zero, count, stats)  # pyright: ignore[reportArgumentType]
+def blank_of_blocks(info: Info, infos: tuple[Info, ...]) -> Info:
+    """Return the blank report of a kernel of several, from one without theirs."""
+    is_turn: Any = np.zeros(len(infos), bool)
+    return replace(info, seen=Turns(infos, is_turn))
 
 
 def info_of_blocks(infos: Any, is_complete: Any, ending: Any, is_turn: Any) -> Info:
