@@ -318,29 +318,37 @@ class Gibbs(AbstractKernel):
         """See `AbstractKernel.tell`."""
         block, is_entering = pending.block, pending.is_entering
         is_probe, of_point = jnp.asarray(tuning.is_probe), ending_of(point)
-        # A block without free numbers sees no gradient, and is not to move to where it is none.
+        # A block that does not see the whole gradient is not to move to where that is not finite.
         seen = replace(point, log_density=jnp.where(of_point == Ending.GRADIENT, jnp.nan, point.log_density))
         standing = rarely(is_entering, lambda _: point, state.point)
         states, infos = list(state.states), list(state.infos)
         is_done, is_next_entering = jnp.zeros((), bool), jnp.zeros((), bool)
         ending = jnp.where(is_entering, of_point, Ending.GOOD)
+        before = jnp.where(state.is_fresh, Ending.GOOD, state.ending).astype(jnp.int32)
+        is_first_bad = before == Ending.GOOD
+        tried = where(is_first_bad, point.position, state.tried)
         for number, (kernel, part) in enumerate(zip(self._kernels, self._parts, strict=True)):
             is_turn = (block == number) & ~is_entering
             states[number], infos[number] = told(
                 kernel, is_turn, _key(key, number), pending.states[number], state.infos[number],
-                part.point(seen if not part.dim else point), pending.asked[number], tuning.blocks[number], rarely,
+                part.point(point if part.has_all_free else seen), pending.asked[number], tuning.blocks[number], rarely,
             )  # fmt: skip
             is_end = is_turn & infos[number].is_complete
             new = states[number].point
             standing = rarely(
                 is_end & ~is_probe, lambda old, part=part, new=new: part.put_point(old, new), standing
             )
+            # A kernel knows where it failed, which need not be its last evaluation.
+            is_bad, failed = infos[number].ending != Ending.GOOD, states[number].last_evaluated
+            tried = rarely(
+                is_end & is_bad & is_first_bad,
+                lambda _, part=part, failed=failed: part.put(state.point.position, failed),
+                tried,
+            )
             is_done |= is_end
             is_next_entering |= is_end & self._enters_next[number]
             ending = jnp.where(is_end, infos[number].ending, ending)
         ending = jnp.where((of_point == Ending.GRADIENT) & (ending != Ending.GOOD), of_point, ending)
-        before = jnp.where(state.is_fresh, Ending.GOOD, state.ending).astype(jnp.int32)
-        is_first_bad = before == Ending.GOOD
         next_block = jnp.where(is_done, block + 1, block)
         is_sweep_over = (next_block == len(self._kernels)) & ~(is_done & is_next_entering)
         is_complete = (is_done & is_probe) | is_sweep_over
@@ -348,7 +356,7 @@ class Gibbs(AbstractKernel):
         new_state = GibbsState(
             standing,
             is_complete,
-            where(is_first_bad, point.position, state.tried),
+            tried,
             worst,
             next_block,
             is_done & is_next_entering & ~is_probe,

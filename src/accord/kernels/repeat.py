@@ -149,7 +149,7 @@ class Repeat(AbstractKernel):
         before = jnp.where(state.is_fresh, Ending.GOOD, state.ending).astype(jnp.int32)
         ending = jnp.where(info.is_complete, info.ending, Ending.GOOD).astype(jnp.int32)
         worst = jnp.where(before == Ending.GOOD, ending, before)
-        tried = where(before == Ending.GOOD, point.position, state.tried)
+        tried = where(before == Ending.GOOD, inner.last_evaluated, state.tried)
         new = RepeatState(inner.point, is_complete, tried, worst, count, summed, inner)
         mean = summed / jnp.maximum(count, 1).astype(summed.dtype)
         return new, replace(info, is_complete=is_complete, acceptance=mean, ending=worst)
