@@ -16,6 +16,7 @@ from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
+from .repeat import Repeat as Repeat
 from .slice import Slice as Slice
 
 KERNELS: dict[str, type[AbstractKernel]] = {
