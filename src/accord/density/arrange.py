@@ -25,6 +25,7 @@ def layout_of(
     shapes: Mapping[str, tuple[int, ...]],
     names: Mapping[int, str],
     whole: Collection[str] = (),
+    summed: Collection[str] = (),
 ) -> Layout:
     """Arrange the sites of a model in a layout.
 
@@ -33,6 +34,7 @@ def layout_of(
     - `shapes`: by latent site, the shape of its unconstrained value.
     - `names`: by the identity of an array, the argument that it is.
     - `whole`: latent sites whose numbers are whole.
+    - `summed`: latent sites that are discrete, and summed out.
     """
     entries: list[Entry] = []
     starts = [0, 0]  # of free numbers, and of whole ones
@@ -44,6 +46,8 @@ def layout_of(
             kind = "deterministic"
         elif site.is_intervened:
             kind = "intervened"
+        elif site.name in summed:
+            kind = "collapsed"
         elif is_latent:
             kind = "whole" if site.name in whole else "latent"
         else:

@@ -10,13 +10,14 @@ from jax.core import Tracer
 from ..core import precision as precision_scope
 from ..core.tree import shapes
 from ..language import Site
-from ..language.choice import AbstractChoice, Wanted
+from ..language.choice import AbstractChoice, Chosen, Wanted
 from ..language.treatment import Whole
 from .eliminate.normal.separation import check_places
 from .latent import bijector_of, concrete, sites_of
 from .logdensity import LogDensity
 from .program import FromPosition, Given, ModelProgram
 from .simulate import DrawOrSay
+from .support import first_value
 from .unknowns import Unknowns, joined, like
 
 _GIVE = "Begin at `infer.from_values({...})` with a value of it"
@@ -105,6 +106,8 @@ def _of_model(
     names = program.layout.latents_of(given, "init")
 
     def choice_of(site: Site) -> AbstractChoice:
+        if site.name in program.layout.collapsed:
+            return Chosen(first_value)
         is_whole = isinstance(site.treatment, Whole)
         if site.name not in names:
             return DrawOrSay(key, _GIVE) if is_whole else FromPosition(elsewhere[site.name])

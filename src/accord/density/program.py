@@ -15,7 +15,7 @@ from ..core.errors import ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language import Model, Site
-from ..language.choice import AbstractChoice, AbstractSeries, Wanted
+from ..language.choice import AbstractChoice, AbstractSeries, Chosen, Wanted
 from ..language.treatment import Whole
 from .checks import changed_site, check_finite, check_same_sites
 from .indices import check_indices
@@ -23,6 +23,7 @@ from .latent import bijector_of, concrete, sites_of
 from .layout import Layout
 from .reduction import log_jacobian_of, log_prob_of, num_non_finite, parts_of, term
 from .rows.row_files import in_memory, pieces_in_memory
+from .support import first_value
 from .traced import TracedModel
 from .tracing import discover
 from .unknowns import Unknowns, free_of, pieces_at
@@ -189,6 +190,12 @@ class ModelProgram(TracedModel, AbstractProgram):
     ) -> "tuple[ModelProgram, dict[str, Any], tuple[Notice, ...]]":
         """Trace a model; return its program, its data, and its notices."""
         traced, data, notices = discover(model, precision)
+        if not traced.layout.unknowns and traced.layout.collapsed:
+            raise ModelError(
+                f"all unknowns of the model {model.name!r} are discrete "
+                f"({', '.join(map(repr, traced.layout.collapsed))}) and summed out, so that there is nothing left to "
+                "sample. Let a parameter of the model be unknown too."
+            )
         if not traced.layout.unknowns:
             raise ModelError(
                 f"the model {model.name!r} has no latent site, so there is nothing to infer: every `ac.sample` is "
@@ -234,16 +241,24 @@ class ModelProgram(TracedModel, AbstractProgram):
 
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute values as arrays, in the model's order."""
+        return self.values_at(self.pieces(position), data)
+
+    def values_at(self, pieces: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Compute these values from pieces."""
         with concrete(self.constants):
-            sites = self.sites(self.pieces(position), data)
+            sites = self.sites(pieces, data)
             return {entry.name: jnp.asarray(sites[entry.name].value) for entry in self.layout.drawn}
 
     def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Compute what a draw holds; XLA leaves out what only observed sites and factors need."""
+        return self.recorded_at(self.pieces(position), data)
+
+    def recorded_at(self, pieces: Mapping[str, Any], data: Mapping[str, Any]) -> Recorded:
+        """Compute these values and numbers from pieces."""
+        dtype = _float_of(pieces)
         with concrete(self.constants):
-            sites = self.sites(self.pieces(position), data)
+            sites = self.sites(pieces, data)
             drawn = {entry.name: sites[entry.name] for entry in self.layout.drawn}
-            dtype = free_of(position).dtype
             log_prior = log_prob_of(drawn.values(), dtype)
             log_jacobian = log_jacobian_of(sites.values(), dtype)
             return {name: jnp.asarray(site.value) for name, site in drawn.items()}, (log_prior, log_jacobian)
@@ -258,6 +273,8 @@ class ModelProgram(TracedModel, AbstractProgram):
         def choice_of(site: Site) -> AbstractChoice:
             if isinstance(site.treatment, Whole):
                 return Given(jnp.asarray(values[site.name]).astype(jnp.result_type(int)))
+            if site.name in self.layout.collapsed:
+                return Chosen(first_value)
             return Given(jnp.asarray(values[site.name], dtype)) if site.name in values else Wanted()
 
         with concrete(self.constants):
@@ -305,11 +322,16 @@ class ModelProgram(TracedModel, AbstractProgram):
         """Trace the model again with this data."""
         return ModelProgram.from_model(self.template.marked(data), precision or self.precision)
 
-    def sites(self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, Site]:
-        """Run the model for its sites that are not hidden, with the latent ones at these unconstrained values."""
+    def sites(self, pieces: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Site]:
+        """Run the model for its sites that are not hidden, with the latent ones at these unconstrained values.
+
+        A discrete site has a choice of its value in the place of unconstrained numbers, or its smallest value.
+        """
 
         def choice_of(site: Site) -> AbstractChoice:
             if site.name not in pieces:
+                if site.name in self.layout.collapsed:
+                    return Chosen(first_value)
                 raise changed_site(site.name, f"is latent now (at {site.where}) and was not")
             return chosen_at(site, pieces[site.name])
 
@@ -329,7 +351,9 @@ class Given(AbstractSeries):
 
 
 def chosen_at(site: Site, piece: Any) -> AbstractChoice:
-    """Choose the value of a site by its piece of a position."""
+    """Choose the value of a site by its piece of a position; that of a discrete one is a choice already."""
+    if isinstance(piece, AbstractChoice):
+        return piece
     return FromWhole(piece) if isinstance(site.treatment, Whole) else FromPosition(piece)
 
 
@@ -369,7 +393,8 @@ class FromPosition(AbstractSeries):
 
 def _float_of(pieces: Mapping[str, jax.Array]) -> Any:
     """Return the dtype of the first floats, or the default one where all unknowns are whole numbers."""
-    floats = (each.dtype for each in pieces.values() if jnp.issubdtype(each.dtype, jnp.floating))
+    arrays = (each for each in pieces.values() if not isinstance(each, AbstractChoice))
+    floats = (each.dtype for each in arrays if jnp.issubdtype(each.dtype, jnp.floating))
     return next(floats, jnp.result_type(float))
 
 

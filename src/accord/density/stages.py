@@ -5,12 +5,13 @@ from typing import Any
 
 from ..core.errors import SiteError
 from .eliminate.collapsed import Eliminate
+from .eliminate.discrete.summed import SumOut
 from .layout import Layout
 from .program import AbstractProgram
 from .rows.chunked import Chunk
 from .stage import AbstractStage
 
-STAGES: tuple[AbstractStage, ...] = (Eliminate(), Chunk())
+STAGES: tuple[AbstractStage, ...] = (SumOut(), Eliminate(), Chunk())
 """Stages that a model itself asks for; a run may add `Shard` after them."""
 
 
@@ -25,8 +26,12 @@ def staged(program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram
 
 
 def _not_with_whole(layout: Layout) -> SiteError:
-    what = "sites are collapsed" if layout.to_collapse else "a plate has a chunk"
+    what = "a plate has a chunk"
+    if layout.to_collapse:
+        what = "sites are collapsed"
+    if layout.collapsed:
+        what = f"other discrete sites are summed out ({', '.join(map(repr, layout.collapsed))})"
     return SiteError(
         f"site {layout.whole[0].name!r} is to be sampled as whole numbers, and {what}: the two do not go together yet. "
-        "Leave `handlers.collapse` or `chunk=` out."
+        "Leave `handlers.collapse` or `chunk=` out, and let the kernel sample all discrete sites."
     )

@@ -35,6 +35,7 @@ from .indices import Asked, Axes, Uses, closed_over, find
 from .latent import bijector_of, sites_of, unconstrained_shape
 from .layout import Layout, SiteTable
 from .observed import Claim, Claims, claims_of
+from .support import is_discrete, value_at
 from .traced import TracedModel
 
 StandIn = Callable[[Site, Any], AbstractChoice]
@@ -156,6 +157,7 @@ def _trace(
         fixed = {name: jnp.asarray(data[name]) for name in constants}
         shapes: dict[str, tuple[int, ...]] = {}  # at one step, where there are any
         whole: dict[str, bool] = {}
+        summed: list[str] = []
 
         def choice_of(site: Site) -> AbstractChoice:
             seen.append(site.name)
@@ -163,6 +165,8 @@ def _trace(
             if stand_in is not None:
                 shapes[site.name] = ()
                 return stand_in(site, zero)
+            if is_discrete(site) and not isinstance(site.treatment, Whole):
+                return Chosen(lambda settled: first_of(settled, zero))
             return Chosen(lambda settled: at_origin(settled, zero))
 
         def at_origin(site: Site, zero: Any) -> Site:
@@ -174,13 +178,17 @@ def _trace(
             shapes[site.name] = unconstrained_shape(site)
             return replace(site, value=bijector_of(site).forward(jnp.broadcast_to(zero, shapes[site.name])))
 
+        def first_of(site: Site, zero: Any) -> Site:
+            summed.append(site.name)
+            return replace(site, value=value_at(site, jnp.asarray(zero, jnp.int32)))
+
         sites = sites_of(template.fill({**traced, **fixed}), choice_of)
         names = {id(value): name for name, value in {**traced, **fixed}.items()}
         if stand_in is None:
             check_proper(sites.values())
             check_maps(sites[name] for name in shapes if name in sites)
         shapes = {name: (*sites[name].lengths, *shape) for name, shape in shapes.items() if name in sites}
-        layout = layout_of(list(sites.values()), shapes, names, whole)
+        layout = layout_of(list(sites.values()), shapes, names, whole, summed)
         claims, arrays = claims_of(sites.values())
         values = {name: site.value for name, site in sites.items() if isinstance(site.value, Tracer)}
         plates = frozenset(frame.name for site in sites.values() for frame in site.plates)

@@ -25,7 +25,7 @@ Sources = set[int]
 
 def arguments_seen(
     terms: Callable[[Any, Any], Mapping[str, jax.Array]],
-    shapes: Mapping[str, jax.ShapeDtypeStruct],
+    shapes: Any,
     data: Mapping[str, jax.ShapeDtypeStruct],
 ) -> dict[str, list[str]]:
     """Name the data that each of `terms(of shapes, data)` may depend on, sorted."""

@@ -6,11 +6,9 @@ was found to be quadratic (`exactness`). For a draw the sites are drawn from tha
 are a function of the position of the others, so that they are the same however a run is done.
 """
 
-import contextvars
-from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +16,6 @@ import numpy as np
 from jax.core import Tracer
 
 from ...core import keys
-from ...core import precision as precision_scope
 from ...core.errors import ModelError, SiteError
 from ...core.notice import Notice
 from ..layout import Layout
@@ -28,13 +25,12 @@ from ..rows.row_files import in_memory
 from ..stage import AbstractStage, AbstractStaged
 from ..unknowns import Unknowns, free_of, pieces_at
 from ..weights import Parts
+from .at_once import at_once
 from .normal.exactness import Look, check_exact, looking
 from .normal.groups import Groups
 from .normal.independence import independent_groups
 from .normal.separation import check_priors, check_supports, positions_beside
 from .normal.square import Conditional, complete
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class Eliminate(AbstractStage):
                 "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density "
                 "outside, and give it the traced data by `density.with_data({...})`."
             )
-        groups = _at_once(independent_groups, whole, in_memory(data))
+        groups = at_once(independent_groups, whole, in_memory(data))
         check_supports(whole, groups, data)
         made = CollapsedProgram.of(whole, groups)
         made.check_exact(data)
@@ -187,7 +183,7 @@ class CollapsedProgram(AbstractStaged):
 
     def check_exact(self, data: Mapping[str, Any]) -> None:
         """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
-        _at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
+        at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
 
     def whole_position(self, position: Unknowns, z: jax.Array) -> jax.Array:
         """Put together a whole position, from the other sites and the stacked collapsed values."""
@@ -225,14 +221,3 @@ class CollapsedProgram(AbstractStaged):
 
     def _others(self, position: Unknowns) -> dict[str, jax.Array]:
         return pieces_at(position, self.layout)
-
-
-def _at_once(function: Callable[..., T], *arguments: Any) -> T:
-    """Compute in float64, also while JAX traces something around this: its traces belong to a thread."""
-
-    def run() -> T:
-        with precision_scope.scope("float64"):
-            return function(*arguments)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(contextvars.copy_context().run, run).result()

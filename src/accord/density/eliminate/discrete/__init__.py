@@ -1,0 +1,1 @@
+"""Sum discrete unknowns out of a log density."""

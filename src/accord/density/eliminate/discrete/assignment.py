@@ -1,0 +1,100 @@
+"""Verify the tables of a model: at an assignment of the discrete sites taken at random, they are the model's own.
+
+A table is made with one value for all entries of a site at a time. It is right if each entry of a log probability sees
+only the entry at its own place; else the model with different values in each entry says something else.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....core import keys
+from ...latent import concrete
+from ...program import ModelProgram, every_site
+from ...quick import quickly
+from ...support import EachAt
+from ...unknowns import pieces_of
+from .backward import Place, picked
+from .contract import contract, interacting
+from .plan import Plan
+from .plan_parts import Part, parts_of
+from .sums import log_sum
+from .table import Label, axes_of, ordered
+from .tables import tables_of
+
+TOLERANCE = 1e-9
+"""The share of a log probability by which a table may depart from it: rounding makes less."""
+
+SPREADS = (0.3, 1.0, 1.0)
+"""Standard deviations of the other unknowns, in unconstrained numbers, where tables are compared."""
+
+Assignment = dict[Part, tuple[jax.Array, jax.Array]]
+"""By part, the entries of its table at the assignment, and the model's own."""
+
+
+def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
+    """Compile the comparison for data, a position of the other unknowns, and a key for the assignment."""
+
+    def compare(data: Any, position: Any, key: Any) -> Assignment:
+        others = pieces_of(position, base.layout.entries)
+        tables = tables_of(base, plan, others, data, every_site)
+        contract(
+            tables.tables.values(), tables.own, dict(plan.chains), log_sum, position.dtype
+        )  # for what it raises
+        choices: dict[str, EachAt] = {}
+        chains = dict(plan.chains)
+        places: dict[Label, Place] = {}
+        for number, name in enumerate(plan.names):
+            shape = tables.shapes[name]
+            place = jnp.floor(_levels(key, number, shape, position.dtype) * plan.size(name)).astype(jnp.int32)
+            missing = tables.index.get(name)
+            if missing is not None:  # of an entry that is observed there is the first value alone
+                kept = place.reshape(-1)[missing]
+                place = jnp.zeros(place.size, jnp.int32).at[missing].set(kept).reshape(shape)
+                choices[name] = EachAt(kept)
+            else:
+                choices[name] = EachAt(place)
+            axes = axes_of(shape, base.layout[name].num_steps)
+            place = place.reshape([axis[2] for axis in axes])
+            places[name, 0] = (axes, place)
+            for lag in range(1, abs(chains.get(name, 0)) + 1):
+                # Steps before the first one see none: whichever value stands there is the same.
+                places[name, lag] = (axes, jnp.roll(place, lag if chains[name] > 0 else -lag, axis=0))
+        with concrete(base.constants):
+            sites = base.sites({**others, **choices}, data)
+            at_places = {name: choice.index for name, choice in choices.items()}
+            direct = {part: entries for part, _, entries in parts_of(sites, every_site, at_places)}
+        found: Assignment = {}
+        for part, table in tables.tables.items():
+            entries = picked(table, places)
+            if part[0] in tables.index and part[0] in table.names:
+                entries = entries.reshape(-1)[tables.index[part[0]]]
+            found[part] = (entries.reshape(-1), direct[part].reshape(-1))
+        return found
+
+    return quickly(compare)
+
+
+def check_assignment(
+    base: ModelProgram, plan: Plan, compare: Callable[..., Assignment], data: Mapping[str, Any]
+) -> None:
+    """Raise `SiteError` where a table is not the model's at assignments taken at random; in the scope of float64."""
+    random = np.random.default_rng(0)
+    seen = dict(plan.seen)
+    for spread in SPREADS:
+        position = spread * random.normal(size=base.layout.dim)
+        key = random.integers(0, 2**32, 2, np.uint32)
+        for (name, kind), (found, own) in compare(dict(data), position, key).items():
+            found, own = np.asarray(found), np.asarray(own)
+            is_same = np.isclose(found, own, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+            if not is_same.all():
+                raise interacting(ordered(each for each, _ in seen[name, kind]), (name,))
+
+
+def _levels(key: Any, number: int, shape: tuple[int, ...], dtype: Any) -> jax.Array:
+    size = int(np.prod(shape, dtype=int))
+    counters = jnp.arange(size, dtype=jnp.uint32)
+    return keys.uniform(key, counters, jnp.full(size, number, jnp.uint32), dtype).reshape(shape)

@@ -1,0 +1,158 @@
+"""Sum a product of tables over the values of all discrete sites, plate by plate.
+
+A site is summed out once all tables that know it have just its axes; what is left along a plate is then multiplied.
+
+**Source**: tensor variable elimination, Obermeyer et al. (2019), ICML, algorithm 1.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ....core.errors import SiteError
+from .chain import Chain, along_chain
+from .sums import Reduce, summed
+from .table import Axis, Table, ordered, quoted
+
+Axes = frozenset[Axis]
+
+
+@dataclass(frozen=True)
+class Contracted:
+    """What summing has come to.
+
+    **Fields**
+    - `total`: the logarithm of the sum, shape `()`.
+    - `record`: what sites were summed out of, in this order: tables of which the site is the first label, and chains.
+    """
+
+    total: jax.Array
+    record: tuple[Table | Chain, ...]
+
+
+def contract(
+    tables: Iterable[Table],
+    own: Mapping[str, Axes],
+    chains: Mapping[str, int],
+    reduce: Reduce,
+    dtype: Any,
+) -> Contracted:
+    """Sum all sites out of a product of tables.
+
+    **Arguments**: `own`, by site, the axes of its entries; `chains`, by site whose steps depend on each other, how many
+    steps ago is seen, below zero in a scan from the last step to the first.
+
+    **Raises** `SiteError` where entries of a site meet in one number, where the sum has no such order, and where what
+    is summed together is scaled differently.
+    """
+    left = list(tables)
+    check_entries(left, own)
+    total = jnp.zeros((), dtype)
+    record: list[Table | Chain] = []
+    while left:
+        leaf = max((frozenset(table.axes) for table in left), key=lambda axes: (len(axes), sorted(axes)))
+        here = [table for table in left if frozenset(table.axes) == leaf]
+        left = [table for table in left if frozenset(table.axes) != leaf]
+        inner = {name for name in own if own[name] == leaf}
+        for component in _components(here, inner):
+            _check_scales(component)
+            linked = {name: chains[name] for table in component for name in table.names if name in chains}
+            linked = {name: span for name, span in linked.items() if name in inner}
+            if linked:
+                rest = along_chain(component, inner, linked, reduce, record)
+            else:
+                rest = summed(component, inner, reduce, record)
+            if not rest.labels:
+                total = total + _scaled(rest).sum()
+                continue
+            outer: Axes = frozenset().union(*(own[name] for name in rest.names))
+            if outer == leaf:
+                raise _intractable(rest, own)
+            left.append(_multiplied(rest, outer))
+    return Contracted(total, tuple(record))
+
+
+def _components(tables: Sequence[Table], inner: set[str]) -> list[list[Table]]:
+    """Split tables of the same axes into those that share sites which are summed out here."""
+    components: list[tuple[set[str], list[Table]]] = []
+    for table in tables:
+        names = inner & set(table.names)
+        joined = [each for each in components if each[0] & names]
+        apart = [each for each in components if not each[0] & names]
+        merged = (names.union(*(each[0] for each in joined)), [*(t for _, ts in joined for t in ts), table])
+        components = [*apart, merged]
+    return [found for _, found in components]
+
+
+def _multiplied(table: Table, outer: Axes) -> Table:
+    """Multiply along the axes that none of the sites left has."""
+    gone = [i for i, axis in enumerate(table.axes) if axis not in outer]
+    if table.scale is not None and np.ndim(table.scale):
+        raise SiteError(
+            f"sites {quoted(table.sites)} are scaled by an array, and {quoted(table.names)}, which they depend on, is "
+            "summed out: its sum has one scale. Scale the whole model by one number."
+        )
+    first = len(table.labels)
+    return replace(
+        table,
+        axes=tuple(axis for axis in table.axes if axis in outer),
+        entries=table.entries.sum(axis=tuple(first + i for i in gone)),
+    )
+
+
+def _scaled(table: Table) -> jax.Array:
+    return table.entries if table.scale is None else table.entries * table.scale
+
+
+def _check_scales(tables: Sequence[Table]) -> None:
+    first = tables[0]
+    is_summed = any(table.labels for table in tables)
+    for table in tables[1:]:
+        if is_summed and not _same(first.scale, table.scale):
+            raise SiteError(
+                f"sites {quoted(ordered((*first.sites, *table.sites)))} depend on the same discrete unknowns, which "
+                "are summed out, and are scaled differently: the sum of scaled probabilities would be none of a "
+                "model. Put the whole model into one `handlers.scale`, or leave it out."
+            )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if one is None or other is None or isinstance(one, Tracer) or isinstance(other, Tracer):
+        return False
+    return bool(np.array_equal(one, other))
+
+
+def check_entries(tables: Iterable[Table], own: Mapping[str, Axes]) -> None:
+    """Raise `SiteError` for a table that lacks an axis of a site that it depends on."""
+    for table in tables:
+        for name in table.names:
+            if not own[name] <= set(table.axes):
+                raise interacting((name,), table.sites)
+
+
+def interacting(names: Sequence[str], sites: Sequence[str]) -> SiteError:
+    """Build the error for sites of which several entries meet in one log probability."""
+    return SiteError(
+        f"{quoted(names)} cannot be summed out: a log probability of {quoted(sites)} changes with several entries of "
+        f"it, or with one in another place, so that entries would have to be summed over together. An entry of "
+        f"{quoted(sites)} may see the entry at its own place of the plates alone, and no sum, sort or cumulative sum "
+        "over them, nor one that is taken by an index."
+    )
+
+
+def _intractable(table: Table, own: Mapping[str, Axes]) -> SiteError:
+    along = " and ".join(
+        f"{name!r} (axes {', '.join(f'{kind} {place}' for kind, place, _ in sorted(own[name]))})"
+        for name in table.names
+    )
+    return SiteError(
+        f"{along} cannot be summed out: {quoted(table.sites)} ties each entry of one to each entry of the other, so "
+        "that all of them would have to be summed over together. Sum out one of them in the model, or observe it."
+    )

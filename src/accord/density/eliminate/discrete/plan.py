@@ -1,0 +1,138 @@
+"""Find by tracing which discrete sites each log probability of a model depends on, and how many values these have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....core import precision as precision_scope
+from ....core.errors import SiteError
+from ...dependence.provenance import arguments_seen
+from ...latent import concrete
+from ...program import ModelProgram, every_site
+from ...quick import quickly
+from ...support import AllAt, num_values
+from .lags import spans_of
+from .plan_parts import Part, parts_of
+from .table import Label, check_size
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to sum the discrete sites out of a model.
+
+    **Fields**
+    - `sizes`: the discrete sites in the model's order, each with the largest number of its values.
+    - `seen`: parts of sites that depend on any of them, each with those, at how many steps ago.
+    - `chains`: sites whose steps depend on each other: how many steps ago are seen, below zero for steps to come.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
+    seen: tuple[tuple[Part, tuple[Label, ...]], ...]
+    chains: tuple[tuple[str, int], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The discrete sites."""
+        return tuple(name for name, _ in self.sizes)
+
+    def size(self, name: str) -> int:
+        """The largest number of values of a site."""
+        return dict(self.sizes)[name]
+
+
+def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]) -> Plan:
+    """Plan for a model with its data, which are in memory.
+
+    **Raises** `SiteError` where the number of values is not known, or is too large.
+    """
+    sizes: dict[str, int] = {}
+    for name in names:
+        sizes[name] = _size(base, name, names, sizes, data)
+    seen = _seen(base, names, data)
+    spans = spans_of(base, sizes, seen, data)
+    labels = {
+        part: tuple((name, lag) for name in there for lag in range(abs(spans.get((part, name), 0)) + 1))
+        for part, there in seen.items()
+    }
+    chains: dict[str, int] = {}
+    for (_, name), span in spans.items():
+        chains[name] = max(chains.get(name, 0), span, key=abs)
+    return Plan(tuple(sizes.items()), tuple(labels.items()), tuple(chains.items()))
+
+
+def _seen(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]) -> dict[Part, tuple[str, ...]]:
+    keys: list[Part] = []
+
+    def look(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
+        with concrete(base.constants):
+            sites = base.sites({**given[0], **{name: AllAt(places[name]) for name in names}}, given[1])
+            found = {part: entries for part, _, entries in parts_of(sites, every_site, places)}
+        keys[:] = found
+        return {str(number): entries for number, entries in enumerate(found.values())}
+
+    with precision_scope.scope(base.precision):
+        places = {name: jax.ShapeDtypeStruct((), np.dtype(np.int32)) for name in names}
+        found = arguments_seen(look, (_unknowns(base), _shapes(data)), places)
+    return {keys[int(number)]: tuple(n for n in names if n in seen) for number, seen in found.items() if seen}
+
+
+def _size(
+    base: ModelProgram,
+    name: str,
+    names: tuple[str, ...],
+    known: Mapping[str, int],
+    data: Mapping[str, Any],
+) -> int:
+    """Count the values of a site, which may depend on the data and on discrete sites before it."""
+
+    def count(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
+        with concrete(base.constants):
+            every = {other: AllAt(places.get(other, 0)) for other in names}
+            others = jax.tree.map(jnp.asarray, given[0])
+            sites = base.sites({**others, **every}, given[1])
+            return {"count": jnp.max(num_values(sites[name]))}
+
+    zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), _unknowns(base))
+    with precision_scope.scope(base.precision):
+        free = {f"/{key}": each for key, each in _unknowns(base).items()}
+        free |= {other: jax.ShapeDtypeStruct((), np.dtype(np.int32)) for other in known}
+
+        def counted(rest: Any, free: Mapping[str, Any]) -> dict[str, jax.Array]:
+            unknowns = {key[1:]: each for key, each in free.items() if key.startswith("/")}
+            return count((unknowns, rest), {key: free[key] for key in known})
+
+        seen = arguments_seen(counted, _shapes(data), free)["count"]
+        if any(key.startswith("/") for key in seen):
+            others = ", ".join(repr(key[1:]) for key in seen if key.startswith("/"))
+            raise SiteError(
+                f"site {name!r} cannot be summed out: how many values it has depends on {others}, an unknown that is "
+                "continuous. Give it a support with fixed bounds, of which those outside have probability zero."
+            )
+        check_size([known[other] for other in seen], (), (name, *seen))
+        places = [np.arange(known[other], dtype=np.int32) for other in seen]
+        grid = [np.ravel(each) for each in np.meshgrid(*places, indexing="ij")]
+        run = quickly(
+            lambda data, grid: (
+                jax.lax.map(
+                    lambda each: count((zeros, data), dict(zip(seen, each, strict=True)))["count"], grid
+                )
+                if seen
+                else count((zeros, data), {})["count"]
+            )
+        )
+        return int(np.max(np.asarray(run(dict(data), tuple(grid)))))
+
+
+def _unknowns(base: ModelProgram) -> dict[str, jax.ShapeDtypeStruct]:
+    dtype = precision_scope.float_dtype(base.precision)
+    return {
+        entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, dtype) for entry in base.layout.entries
+    }
+
+
+def _shapes(data: Mapping[str, Any]) -> dict[str, jax.ShapeDtypeStruct]:
+    return {name: jax.ShapeDtypeStruct(np.shape(each), each.dtype) for name, each in data.items()}

@@ -1,0 +1,210 @@
+"""Evaluate a model without its discrete unknowns, which are summed out.
+
+The log density of the others is the logarithm of the whole density summed over all values of the discrete sites:
+tables of the model's own log probabilities (`tables`) are summed plate by plate (`contract`), once they were found to
+be the model's at assignments taken at random (`assignment`). For a draw the sites are drawn from their distribution
+given all else, by random numbers that are a function of the position of the others.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax.core import Tracer
+
+from ....core import keys
+from ....core.errors import ModelError, SiteError
+from ....core.notice import Notice
+from ...layout import Layout
+from ...program import AbstractProgram, ModelProgram, Recorded, View, every_site
+from ...rows.conditions import listed
+from ...rows.row_files import in_memory
+from ...stage import AbstractStage, AbstractStaged
+from ...support import EachAt
+from ...unknowns import Unknowns, free_of, pieces_at
+from ...weights import Parts
+from ..at_once import at_once
+from .assignment import Assignment, check_assignment, comparing
+from .backward import Place, drawn, most_probable
+from .contract import Contracted, contract
+from .plan import Plan, plan_of
+from .sums import Reduce, largest, log_sum
+from .table import Axis, Table, ordered, quoted
+from .tables import Tables, tables_of
+
+
+@dataclass(frozen=True)
+class SumOut(AbstractStage):
+    """Sum out the discrete unknowns."""
+
+    def is_wanted(self, layout: Layout) -> bool:
+        """Return whether there are any."""
+        return bool(layout.collapsed)
+
+    def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram:
+        """Build the program of the other sites.
+
+        **Raises** `SiteError` where the sum is not that of the model, or is too much; `ModelError` where no other
+        unknown is left, and for data that JAX is tracing.
+        """
+        whole = program.whole
+        if whole is None:
+            return program
+        names = whole.layout.collapsed
+        if whole.layout.to_collapse:
+            raise SiteError(
+                f"{listed(names)} are discrete unknowns, which are summed out, and {listed(whole.layout.to_collapse)} "
+                "would be integrated out beside them (handlers.collapse): given the others they are a mixture of "
+                "normal distributions, and not one. Leave out `handlers.collapse`."
+            )
+        if any(isinstance(value, Tracer) for value in data.values()):
+            raise ModelError(
+                f"{listed(names)} are discrete unknowns, and how many values they have is seen from the model's data, "
+                "which a transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log "
+                "density outside, and give it the traced data by `density.with_data({...})`."
+            )
+        plan = at_once(plan_of, whole, names, in_memory(data))
+        made = SummedProgram.of(whole, plan)
+        made.check_exact(data)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class SummedProgram(AbstractStaged):
+    """A model without its discrete unknowns; its data is that of the whole model.
+
+    **Fields**: `base`, the whole model; `plan`, of what depends on them; `term`, the name of what the sum over them
+    adds to the log density; `compare`, compiled, compares tables and model at an assignment.
+    """
+
+    base: ModelProgram
+    plan: Plan
+    term: str
+    compare: Callable[..., Assignment]
+
+    @staticmethod
+    def of(base: ModelProgram, plan: Plan) -> "SummedProgram":
+        """Sum the discrete unknowns out of the whole model."""
+        term = "summed"
+        while term in {entry.name for entry in base.layout.sites}:
+            term += "_"
+        return SummedProgram(base, plan, term, comparing(base, plan))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is compiled does not travel.
+        return SummedProgram.of, (self.base, self.plan)
+
+    def terms_at(
+        self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any], view: View = every_site
+    ) -> dict[str, jax.Array]:
+        """Evaluate the terms of sites that depend on no discrete one, and the sum of the others."""
+        tables = tables_of(self.base, self.plan, pieces, data, view)
+        return {**tables.terms, self.term: self._contracted(tables).total}
+
+    def parts_at(
+        self,
+        pieces: Mapping[str, jax.Array],
+        data: Mapping[str, Any],
+        view: View = every_site,
+        beside: Collection[str] = (),
+    ) -> Parts:
+        """Evaluate the parts: what the discrete sites touch is a part of the likelihood of the others."""
+        touched = {name for (name, _), _ in self.plan.seen}
+
+        def apart(sites: Any) -> Any:
+            return [(name, site) for name, site in view(sites) if name not in touched]
+
+        found = self.base.parts_at(pieces, data, apart, beside)
+        tables = tables_of(self.base, self.plan, pieces, data, view)
+        return found._replace(likelihood=found.likelihood + self._contracted(tables).total)
+
+    def check_separate(self, data: Mapping[str, Any]) -> None:
+        """Raise where the prior of another site depends on a discrete one."""
+        del data
+        latents = {entry.name for entry in self.base.layout.entries}
+        for (name, _), labels in self.plan.seen:
+            if name in latents:
+                which = quoted(ordered(each for each, _ in labels))
+                raise ModelError(
+                    f"the prior of site {name!r} depends on {which}, which is summed out, so that prior and "
+                    "likelihood of the others cannot be told apart. Look for the mode of the posterior, "
+                    'estimator="map".'
+                )
+
+    def of_part(
+        self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str
+    ) -> AbstractProgram:
+        """Refuse: the sums need all rows."""
+        names = listed(self.plan.names)
+        raise SiteError(
+            f"{names} are discrete unknowns, which are summed out with all rows at once, and {words}. Keep the rows "
+            "together."
+        )
+
+    def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Values of the whole model's sites, with one draw of the discrete ones for each position."""
+        return self.base.values_at(self._drawn(position, data)[0], data)
+
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
+        """Evaluate the whole model at that draw, without the log probability of the draw given the others."""
+        pieces, log_prob = self._drawn(position, data)
+        values, known = self.base.recorded_at(pieces, data)
+        return values, known and (known[0], known[1] - log_prob)
+
+    def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Values of the whole model's sites, with the most probable values of the discrete ones."""
+        others = self._others(position)
+        tables = tables_of(self.base, self.plan, others, data, every_site)
+        places = most_probable(self._contracted(tables, largest).record)
+        return self.base.values_at({**others, **_choices(places, tables)}, data)
+
+    def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Unconstrained pieces of the sites that are not discrete."""
+        return self.base.positions(values, data)
+
+    def non_finite(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Count as the whole model does, at the smallest values."""
+        return self.base.non_finite(position, data)
+
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
+        """Check as the whole model does; and, unless JAX traces the data, that the sum is that of the model."""
+        notices = self.base.check(data)
+        if not any(isinstance(value, Tracer) for value in data.values()):
+            self.check_exact(data)
+        return notices
+
+    def check_exact(self, data: Mapping[str, Any]) -> None:
+        """Raise `SiteError` where tables are not the model's at an assignment taken at random."""
+        at_once(check_assignment, self.base, self.plan, self.compare, in_memory(data))
+
+    def _contracted(self, tables: Tables, reduce: Reduce = log_sum) -> Contracted:
+        dtype = next(iter(tables.tables.values())).entries.dtype
+        return contract(tables.tables.values(), tables.own, dict(self.plan.chains), reduce, dtype)
+
+    def _drawn(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[dict[str, Any], jax.Array]:
+        """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
+        others = self._others(position)
+        tables = tables_of(self.base, self.plan, others, data, every_site)
+        places, log_prob = drawn(self._contracted(tables).record, keys.of_numbers(free_of(position)))
+        return {**others, **_choices(places, tables)}, log_prob
+
+    def _others(self, position: Unknowns) -> dict[str, jax.Array]:
+        return pieces_at(position, self.layout)
+
+
+def _choices(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:
+    """Make choices of what was drawn, of the shape of the sites."""
+    found = {}
+    for name, (axes, place) in places.items():
+        shape = tables.shapes[name]
+        place = Table((), axes, place).along((), sorted(axes, key=_from_the_left)).reshape(shape)
+        if name in tables.index:
+            place = place.reshape(-1)[tables.index[name]]
+        found[name] = EachAt(place)
+    return found
+
+
+def _from_the_left(axis: Axis) -> tuple[bool, int]:
+    kind, place, _ = axis
+    return kind == "batch", place

@@ -1,0 +1,154 @@
+"""Make tables of a model's log probabilities by the values of its discrete sites.
+
+The model runs once for each set of discrete sites that a log probability depends on, under `vmap` over their values:
+its code sees one value at a time.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....distributions.wrappers.entries import AbstractEntries
+from ....language import Site
+from ...latent import concrete
+from ...layout import Layout
+from ...program import ModelProgram, View
+from ...reduction import total
+from ...support import AllAt, EachAt
+from .contract import Axes
+from .plan import Plan
+from .plan_parts import Part, parts_of
+from .table import Label, Table, axes_of, check_size, ordered
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What a model's log density is made of.
+
+    **Fields**
+    - `terms`: of sites that depend on no discrete one, each of shape `()`.
+    - `tables`: of the others. `own`: by discrete site, the axes of its entries.
+    - `shapes`: by discrete site, its steps and its batch shape; of a site that is observed in part, that of all its
+      entries. `index`: which of these it is.
+    """
+
+    terms: dict[str, jax.Array]
+    tables: dict[Part, Table]
+    own: dict[str, Axes]
+    shapes: dict[str, tuple[int, ...]]
+    index: dict[str, Any]
+
+
+def tables_of(
+    base: ModelProgram, plan: Plan, pieces: Mapping[str, Any], data: Mapping[str, Any], view: View
+) -> Tables:
+    """Evaluate a model for all values of its discrete sites, with the other unknowns at these unconstrained values.
+
+    **Raises** `SiteError` for a table that is too large.
+    """
+    seen = dict(plan.seen)
+
+    def run(places: Mapping[str, Any]) -> dict[Any, tuple[Site, jax.Array]]:
+        every = {name: places.get(name, jnp.int32(0)) for name in plan.names}
+        choices = {name: EachAt(place) if jnp.ndim(place) else AllAt(place) for name, place in every.items()}
+        sites = base.sites({**pieces, **choices}, data)
+        return {part: (site, entries) for part, site, entries in parts_of(sites, view, every)}
+
+    with concrete(base.constants):
+        first = run({})
+        terms: dict[str, jax.Array] = {}
+        for (name, part), (site, entries) in first.items():
+            if (name, part) not in seen:
+                entries = entries if site.scale is None or part == "jacobian" else entries * site.scale
+                terms[name] = terms[name] + total(entries) if name in terms else total(entries)
+        found = Tables(terms, {}, {}, {}, {})
+        for labels in dict.fromkeys(seen[part] for part in first if part in seen):
+            parts = [part for part in first if seen.get(part) == labels]
+            for part in parts:
+                shape = jnp.shape(first[part][1])
+                names = [name for name, _ in labels]
+                check_size([plan.size(name) for name in names], axes_of(shape, 0), ordered(names))
+
+            def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
+                there = run(_in_turn(labels, places, plan, base.layout))
+                return [there[part][1] for part in parts]
+
+            for number in reversed(range(len(labels))):
+                of_values = jax.vmap(of_values, [0 if i == number else None for i in range(len(labels))])
+            arrays = of_values(*(jnp.arange(plan.size(name), dtype=jnp.int32) for name, _ in labels))
+            for part, array in zip(parts, arrays, strict=True):
+                array = _by_lag(labels, array, plan)
+                found.tables[part] = _table(part, first[part][0], labels, array, found)
+    return found
+
+
+def _in_turn(labels: Sequence[Label], places: Sequence[Any], plan: Plan, layout: Layout) -> dict[str, Any]:
+    """Choose values of sites; where some steps are seen, the steps of a site have its values in turn."""
+    found: dict[str, Any] = {}
+    for name in ordered(name for name, _ in labels):
+        own = [place for (each, _), place in zip(labels, places, strict=True) if each == name]
+        if len(own) == 1:
+            found[name] = own[0]
+            continue
+        entry = layout[name]
+        turn = jnp.arange(entry.shape[0]) % len(own)
+        steps = jnp.stack(own)[turn]
+        found[name] = jnp.broadcast_to(steps.reshape((-1,) + (1,) * (len(entry.shape) - 1)), entry.shape)
+    return found
+
+
+def _by_lag(labels: Sequence[Label], array: jax.Array, plan: Plan) -> jax.Array:
+    """Turn axes of the values that steps have in turn into axes of the values that each step sees, by steps ago."""
+    chains = dict(plan.chains)
+    for name in ordered(name for name, _ in labels):
+        axes = [number for number, (each, _) in enumerate(labels) if each == name]
+        if len(axes) == 1:
+            continue
+        sign = 1 if chains[name] > 0 else -1
+        at = len(labels)  # the axis of the steps
+        turn = jnp.arange(array.shape[at]) % len(axes)
+        result = array
+        for first in range(len(axes)):
+            order = list(range(array.ndim))
+            for lag, axis in enumerate(axes):
+                order[axis] = axes[(first - sign * lag) % len(axes)]
+            is_here = (turn == first).reshape((-1,) + (1,) * (array.ndim - at - 1))
+            result = jnp.where(is_here, jnp.transpose(array, order), result)
+        array = result
+    return array
+
+
+def _table(part: Part, site: Site, labels: tuple[Label, ...], array: jax.Array, found: Tables) -> Table:
+    name, kind = part
+    first = len(labels)
+    if (name, 0) in labels and kind == "entries":
+        entries = site.distribution
+        if isinstance(entries, AbstractEntries):
+            array = _in_all_entries(entries, array, labels.index((name, 0)))
+            found.index[name] = entries.index
+        found.shapes[name] = array.shape[first:]
+        found.own[name] = frozenset(axes_of(array.shape[first:], len(site.steps)))
+    shape = array.shape[first:]
+    axes = axes_of(shape, len(site.steps))
+    array = array.reshape((*array.shape[:first], *(axis[2] for axis in axes)))
+    scale = None if kind == "jacobian" else site.scale
+    if scale is not None and jnp.ndim(scale):
+        scale = jnp.broadcast_to(scale, shape).reshape([axis[2] for axis in axes])
+    return Table(labels, axes, array, scale, (name,))
+
+
+def _in_all_entries(entries: AbstractEntries, array: jax.Array, number: int) -> jax.Array:
+    """Put a table of missing entries in its place among all: an entry that is observed has its first value alone."""
+    array = jnp.moveaxis(array, number, 0)
+    size = int(np.prod(entries.shape))
+    is_first = jnp.arange(array.shape[0]).reshape((-1,) + (1,) * (array.ndim - 1)) == 0
+    whole = jnp.broadcast_to(jnp.where(is_first, 0.0, -jnp.inf), (*array.shape[:-1], size)).astype(
+        array.dtype
+    )
+    whole = whole.at[..., entries.index].set(array)
+    whole = jnp.moveaxis(whole, 0, number)
+    return whole.reshape((*whole.shape[:-1], *entries.shape))

@@ -1,0 +1,52 @@
+"""Discrete unknowns are summed out exactly: against evaluating each combination of values, and known answers.
+
+The known answers were worked out by enumeration: a hidden Markov model of two states, mixtures and a binomial whose
+number of trials is unknown.
+"""
+
+import cloudpickle
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from brute_force import BruteForce
+from discrete_models import CASES, ROWS, X, Y, plain, switches
+
+import accord as ac
+import accord.distributions as dist
+from accord import handlers, infer
+from accord.core.errors import ModelError, SiteError
+from accord.density import LogDensity
+
+LOG_NORMAL = -0.5 * np.log(2 * np.pi)
+"""The log density of the unknown `a` of the models below, at 0."""
+
+
+@pytest.fixture(autouse=True)
+def as_users_write():
+    """Promote whole numbers to floats, as `infer.sample` does."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    model, supports = CASES[request.param]
+    return model.log_density(), BruteForce(model, supports)
+
+
+def test_value_and_gradient_are_those_of_all_combinations(case):
+    density, brute = case
+    position = jnp.linspace(-0.4, 0.7, density.dim)
+    value, gradient = jax.jit(jax.value_and_grad(density))(position)
+    expected, slope = brute.value_and_grad(position)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-10, atol=1e-12)
+
+
+def test_the_parts_add_up_and_the_hessian_is_finite(case):
+    density, _ = case
+    position = jnp.linspace(-0.4, 0.7, density.dim)
+    assert np.isfinite(jax.jit(jax.hessian(density))(position)).all()
+    terms = density.site_terms(position)
+    np.testing.assert_allclose(sum(terms.values()), density(position), rtol=1e-12)
