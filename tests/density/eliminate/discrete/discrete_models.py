@@ -101,6 +101,50 @@ def two_chains(y):
         ac.scan(step, (jnp.zeros(y.shape[1], jnp.int32), jnp.ones(y.shape[1], jnp.int32)), y, reverse=True)
 
 
+@ac.model
+def annotated(y):
+    """Ratings of items: the class of an item is taken by an index, as is that of the group that it is in."""
+    a = ac.sample("a", dist.Normal(0.0, 1.0))
+    k = ac.sample("k", dist.Bernoulli(0.4))
+    with ac.plate("group", 2):
+        c = ac.sample("c", dist.Bernoulli(0.3))
+    with ac.plate("item", 3):
+        z = ac.sample(
+            "z", dist.Categorical(jnp.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])[c[np.array([1, 0, 1])]])
+        )
+    with ac.plate("rating", 4):
+        u = ac.sample("u", dist.Bernoulli(jax.nn.sigmoid(a)))
+        ac.sample("y", dist.Normal(a * z[np.array([2, 0, 2, 1])] + u * k, 1.0), obs=y)
+
+
+@ac.model
+def shuffled(y):
+    """Entries of the same plate in another order, some twice; two sites by the same index; some labels are known."""
+    a = ac.sample("a", dist.Normal(0.0, 1.0))
+    with ac.plate("n", 3):
+        z = ac.sample("z", dist.Categorical(np.array([0.5, 0.3, 0.2])))
+        w = ac.sample(
+            "w", dist.Bernoulli(0.3), obs=np.array([1, 0, 0]), obs_mask=np.array([True, False, False])
+        )
+        at = np.array([1, 2, 1])
+        ac.sample("y", dist.Normal(a * z[at] + w[at], 1.0), obs=y)
+
+
+@ac.model
+def collected(y):
+    """States that are observed after their scan, and the last one once more."""
+    a = ac.sample("a", dist.Normal(0.0, 1.0))
+
+    def step(before, _):
+        z = ac.sample("z", dist.Categorical(ROWS[before])).astype(jnp.int32)
+        return z, z
+
+    last, states = ac.scan(step, jnp.int32(2), None, length=3)
+    with ac.plate("time", 3):
+        ac.sample("y", dist.Normal(a * states, 1.0), obs=y)
+    ac.sample("end", dist.Normal(a + last, 1.0), obs=0.4)
+
+
 def _hyper(shape, values=2):
     return range(values), shape
 
@@ -124,4 +168,13 @@ CASES = {
         two_chains(np.array([[0.3], [0.2]])),
         {"k": _hyper(()), "c": _hyper((1,)), "w": _hyper((2, 1)), "v": _hyper((2, 1)), "u": _hyper((2, 1))},
     ),
+    "labels of groups": (
+        annotated(np.array([0.3, 1.0, -0.2, 1.5])),
+        {"k": _hyper(()), "c": _hyper((2,)), "z": (range(3), (3,)), "u": _hyper((4,))},
+    ),
+    "another order": (
+        shuffled(np.array([0.3, 1.0, -0.2])),
+        {"z": (range(3), (3,)), "w_unobserved": _hyper((2,))},
+    ),
+    "states observed after their scan": (collected(Y[:3]), {"z": _hyper((3,))}),
 }

@@ -4,19 +4,12 @@ The known answers were worked out by enumeration: a hidden Markov model of two s
 number of trials is unknown.
 """
 
-import cloudpickle
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from brute_force import BruteForce
-from discrete_models import CASES, ROWS, X, Y, plain, switches
-
-import accord as ac
-import accord.distributions as dist
-from accord import handlers, infer
-from accord.core.errors import ModelError, SiteError
-from accord.density import LogDensity
+from discrete_models import CASES
 
 LOG_NORMAL = -0.5 * np.log(2 * np.pi)
 """The log density of the unknown `a` of the models below, at 0."""

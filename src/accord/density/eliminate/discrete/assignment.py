@@ -18,11 +18,11 @@ from ...quick import quickly
 from ...support import EachAt
 from ...unknowns import pieces_of
 from .backward import Place, picked
-from .contract import contract, interacting
+from .contract import contract
 from .plan import Plan
 from .plan_parts import Part, parts_of
 from .sums import log_sum
-from .table import Label, axes_of, ordered
+from .table import Label, interacting, ordered
 from .tables import tables_of
 
 TOLERANCE = 1e-9
@@ -42,7 +42,7 @@ def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
         others = pieces_of(position, base.layout.entries)
         tables = tables_of(base, plan, others, data, every_site)
         contract(
-            tables.tables.values(), tables.own, dict(plan.chains), log_sum, position.dtype
+            tables.tables.values(), tables.owned, dict(plan.chains), log_sum, position.dtype
         )  # for what it raises
         choices: dict[str, EachAt] = {}
         chains = dict(plan.chains)
@@ -57,7 +57,7 @@ def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
                 choices[name] = EachAt(kept)
             else:
                 choices[name] = EachAt(place)
-            axes = axes_of(shape, base.layout[name].num_steps)
+            axes = tables.own[name]
             place = place.reshape([axis[2] for axis in axes])
             places[name, 0] = (axes, place)
             for lag in range(1, abs(chains.get(name, 0)) + 1):

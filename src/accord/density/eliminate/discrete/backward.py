@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ....core import keys
 from ....distributions.special import log_sum_exp
 from .chain import Chain
-from .table import Axis, Label, Table, ordered
+from .table import Axis, Label, Table, from_the_left, ordered
 
 Place = tuple[tuple[Axis, ...], jax.Array]
 """The axes of a site, and the number of its value in the support for each entry along them."""
@@ -51,7 +51,11 @@ def picked(table: Table, places: Places, rest: int = 0) -> jax.Array:
     entries = table.entries
     for number, label in reversed([*enumerate(table.labels)][rest:]):
         axes, place = places[label]
-        along = Table((), axes, place).along((), table.axes)
+        if label[0] in table.taken:
+            flat = Table((), axes, place).along((), sorted(axes, key=from_the_left)).reshape(-1)
+            along = flat[table.taken[label[0]].along(table.axes)].reshape([axis[2] for axis in table.axes])
+        else:
+            along = Table((), axes, place).along((), table.axes)
         index = along.reshape((1,) * (entries.ndim - len(table.axes)) + along.shape)
         entries = jnp.take_along_axis(entries, index, axis=number).squeeze(number)
     return entries

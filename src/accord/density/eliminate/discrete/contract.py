@@ -7,6 +7,7 @@ A site is summed out once all tables that know it have just its axes; what is le
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ from jax.core import Tracer
 from ....core.errors import SiteError
 from .chain import Chain, along_chain
 from .sums import Reduce, summed
-from .table import Axis, Table, ordered, quoted
+from .table import Axis, Table, from_the_left, interacting, ordered, quoted
 
 Axes = frozenset[Axis]
 
@@ -55,7 +56,7 @@ def contract(
     total = jnp.zeros((), dtype)
     record: list[Table | Chain] = []
     while left:
-        leaf = max((frozenset(table.axes) for table in left), key=lambda axes: (len(axes), sorted(axes)))
+        leaf = _leaf(left, own)
         here = [table for table in left if frozenset(table.axes) == leaf]
         left = [table for table in left if frozenset(table.axes) != leaf]
         inner = {name for name in own if own[name] == leaf}
@@ -64,6 +65,9 @@ def contract(
             linked = {name: chains[name] for table in component for name in table.names if name in chains}
             linked = {name: span for name, span in linked.items() if name in inner}
             if linked:
+                elsewhere = [name for table in component for name in table.taken]
+                if elsewhere:
+                    raise interacting(ordered(elsewhere), ordered(s for t in component for s in t.sites))
                 rest = along_chain(component, inner, linked, reduce, record)
             else:
                 rest = summed(component, inner, reduce, record)
@@ -73,8 +77,22 @@ def contract(
             outer: Axes = frozenset().union(*(own[name] for name in rest.names))
             if outer == leaf:
                 raise _intractable(rest, own)
-            left.append(_multiplied(rest, outer))
+            left.append(_put_in_place(rest, own) if rest.taken else _multiplied(rest, outer))
     return Contracted(total, tuple(record))
+
+
+def _leaf(tables: Sequence[Table], own: Mapping[str, Axes]) -> Axes:
+    """Find axes whose sites are known to no table of other axes; the most, and the same ones each time."""
+    every = {frozenset(table.axes) for table in tables}
+    known = {
+        axes: {name for table in tables if frozenset(table.axes) != axes for name in table.names}
+        for axes in every
+    }
+    free = [axes for axes in every if not any(own[name] == axes for name in known[axes])]
+    if not free:
+        sites = ordered(site for table in tables for site in table.sites)
+        raise interacting(ordered(name for table in tables for name in table.taken), sites)
+    return max(free, key=lambda axes: (len(axes), sorted(axes)))
 
 
 def _components(tables: Sequence[Table], inner: set[str]) -> list[list[Table]]:
@@ -92,17 +110,38 @@ def _components(tables: Sequence[Table], inner: set[str]) -> list[list[Table]]:
 def _multiplied(table: Table, outer: Axes) -> Table:
     """Multiply along the axes that none of the sites left has."""
     gone = [i for i, axis in enumerate(table.axes) if axis not in outer]
-    if table.scale is not None and np.ndim(table.scale):
-        raise SiteError(
-            f"sites {quoted(table.sites)} are scaled by an array, and {quoted(table.names)}, which they depend on, is "
-            "summed out: its sum has one scale. Scale the whole model by one number."
-        )
+    _check_one_scale(table)
     first = len(table.labels)
     return replace(
         table,
         axes=tuple(axis for axis in table.axes if axis in outer),
         entries=table.entries.sum(axis=tuple(first + i for i in gone)),
     )
+
+
+def _check_one_scale(table: Table) -> None:
+    if table.scale is not None and np.ndim(table.scale):
+        raise SiteError(
+            f"sites {quoted(table.sites)} are scaled by an array, and {quoted(table.names)}, which they depend on, is "
+            "summed out: its sum has one scale. Scale the whole model by one number."
+        )
+
+
+def _put_in_place(table: Table, own: Mapping[str, Axes]) -> Table:
+    """Multiply what sees the same entry of a site, where these are at other places: its axes are the site's."""
+    first = next(iter(table.taken))
+    axes = tuple(sorted(own[first], key=from_the_left))
+    for name in table.names:
+        is_alike = table.taken.get(name) == table.taken[first] and own[name] == own[first]
+        if own[name] and not is_alike:
+            raise _intractable(table, own)
+    _check_one_scale(table)
+    sizes = table.entries.shape[: len(table.labels)]
+    index = table.taken[first].along(table.axes)
+    flat = table.entries.reshape(*sizes, -1)
+    if not np.array_equal(index, np.arange(prod(axis[2] for axis in axes))):
+        flat = jnp.zeros((*sizes, prod(axis[2] for axis in axes)), flat.dtype).at[..., index].add(flat)
+    return replace(table, axes=axes, entries=flat.reshape(*sizes, *(axis[2] for axis in axes)), taken={})
 
 
 def _scaled(table: Table) -> jax.Array:
@@ -133,18 +172,8 @@ def check_entries(tables: Iterable[Table], own: Mapping[str, Axes]) -> None:
     """Raise `SiteError` for a table that lacks an axis of a site that it depends on."""
     for table in tables:
         for name in table.names:
-            if not own[name] <= set(table.axes):
+            if name not in table.taken and not own[name] <= set(table.axes):
                 raise interacting((name,), table.sites)
-
-
-def interacting(names: Sequence[str], sites: Sequence[str]) -> SiteError:
-    """Build the error for sites of which several entries meet in one log probability."""
-    return SiteError(
-        f"{quoted(names)} cannot be summed out: a log probability of {quoted(sites)} changes with several entries of "
-        f"it, or with one in another place, so that entries would have to be summed over together. An entry of "
-        f"{quoted(sites)} may see the entry at its own place of the plates alone, and no sum, sort or cumulative sum "
-        "over them, nor one that is taken by an index."
-    )
 
 
 def _intractable(table: Table, own: Mapping[str, Axes]) -> SiteError:

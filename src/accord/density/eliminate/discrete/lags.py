@@ -5,20 +5,14 @@ is verified with all others, at each data (`assignment`).
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-import jax
 import numpy as np
 
 from ....core.errors import SiteError
-from ...latent import concrete
-from ...layout import Entry
-from ...program import ModelProgram, every_site
-from ...quick import quickly
-from ...support import EachAt
-from ...unknowns import pieces_of
-from .plan_parts import Part, parts_of
+from ...program import ModelProgram
+from .plan_parts import Part
 from .table import quoted
+from .trying import Assigned, Trials, differ
 
 NUM_TRIALS = 12
 MAX_SPAN = 4
@@ -26,10 +20,7 @@ MAX_SPAN = 4
 
 
 def spans_of(
-    base: ModelProgram,
-    sizes: Mapping[str, int],
-    seen: Mapping[Part, tuple[str, ...]],
-    data: Mapping[str, Any],
+    base: ModelProgram, sizes: Mapping[str, int], seen: Mapping[Part, tuple[str, ...]], trials: Trials
 ) -> dict[tuple[Part, str], int]:
     """Find, for each part of a site and each discrete site that it sees, how many steps ago it sees it at most.
 
@@ -37,53 +28,34 @@ def spans_of(
 
     **Raises** `SiteError` where steps far apart depend on each other, or in both directions.
     """
-    entries = {name: base.layout[name] for name in sizes}
-    if not any(entry.num_steps for entry in entries.values()):
-        return {}
     random = np.random.default_rng(1)
-    run = _trying(base, sizes)
     found: dict[tuple[Part, str], set[int]] = {}
-    for name, entry in entries.items():
-        if not entry.num_steps:
+    for name in sizes:
+        if not base.layout[name].num_steps:
             continue
-        trials = [_trial(name, entries, sizes, random) for _ in range(NUM_TRIALS)]
+        tried = [_trial(name, trials.shapes, sizes, random) for _ in range(NUM_TRIALS)]
+        positions = np.stack([0.7 * random.normal(size=trials.dim) for _ in tried])
         before, after = (
-            jax.tree.map(lambda *each: np.stack(each), *(t[i] for t in trials)) for i in range(2)
+            trials.at(positions, assigned) for assigned in zip(*(t[:2] for t in tried), strict=True)
         )
-        positions = np.stack([0.7 * random.normal(size=base.layout.dim) for _ in trials])
-        one, other = (run(dict(data), positions, each) for each in (before, after))
         for part, names in seen.items():
             if name not in names or not base.layout[part[0]].num_steps:
                 continue
-            for number, (_, _, step) in enumerate(trials):
-                a, b = np.asarray(one[_key(part)][number]), np.asarray(other[_key(part)][number])
-                is_other = ~((a == b) | (np.isnan(a) & np.isnan(b)))
-                steps = np.nonzero(is_other.reshape(a.shape[0], -1).any(axis=1))[0]
+            for number, (_, _, step) in enumerate(tried):
+                is_other = differ(before.of(part)[number], after.of(part)[number])
+                steps = np.nonzero(is_other.reshape(is_other.shape[0], -1).any(axis=1))[0]
                 found.setdefault((part, name), set()).update((steps - step).tolist())
     return {key: span for key, lags in found.items() if (span := _span(*key, lags))}
 
 
-def _trying(base: ModelProgram, sizes: Mapping[str, int]) -> Any:
-    def at(data: Any, position: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
-        with concrete(base.constants):
-            choices = {name: EachAt(places[name]) for name in sizes}
-            sites = base.sites({**pieces_of(position, base.layout.entries), **choices}, data)
-            return {_key(part): entries for part, _, entries in parts_of(sites, every_site, places)}
-
-    return quickly(
-        lambda data, positions, places: jax.lax.map(lambda each: at(data, *each), (positions, places))
-    )
-
-
 def _trial(
-    name: str, entries: Mapping[str, Entry], sizes: Mapping[str, int], random: np.random.Generator
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], int]:
-    before = {n: random.integers(0, sizes[n], e.shape).astype(np.int32) for n, e in entries.items()}
-    step = int(random.integers(0, entries[name].shape[0]))
+    name: str, shapes: Mapping[str, tuple[int, ...]], sizes: Mapping[str, int], random: np.random.Generator
+) -> tuple[Assigned, Assigned, int]:
+    before = {n: random.integers(0, sizes[n], shape).astype(np.int32) for n, shape in shapes.items()}
+    step = int(random.integers(0, shapes[name][0]))
     changed = before[name].copy()
-    changed[step] = (changed[step] + random.integers(1, max(sizes[name], 2), changed[step].shape)) % sizes[
-        name
-    ]
+    shift = random.integers(1, max(sizes[name], 2), changed[step].shape)
+    changed[step] = (changed[step] + shift) % sizes[name]
     return before, {**before, name: changed}, step
 
 
@@ -103,7 +75,3 @@ def _span(part: Part, name: str, lags: set[int]) -> int:
             f"step to step. Carry its value itself, and of at most {MAX_SPAN} steps."
         )
     return span
-
-
-def _key(part: Part) -> str:
-    return "/".join(part)

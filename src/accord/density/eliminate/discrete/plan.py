@@ -10,14 +10,18 @@ import numpy as np
 
 from ....core import precision as precision_scope
 from ....core.errors import SiteError
+from ....distributions.wrappers.entries import AbstractEntries
+from ....language import Site
 from ...dependence.provenance import arguments_seen
 from ...latent import concrete
 from ...program import ModelProgram, every_site
 from ...quick import quickly
 from ...support import AllAt, num_values
+from .elsewhere import Facts, taken_of
 from .lags import spans_of
 from .plan_parts import Part, parts_of
-from .table import Label, check_size
+from .table import Label, Taken, axes_of, check_size
+from .trying import Trials
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,13 @@ class Plan:
     - `sizes`: the discrete sites in the model's order, each with the largest number of its values.
     - `seen`: parts of sites that depend on any of them, each with those, at how many steps ago.
     - `chains`: sites whose steps depend on each other: how many steps ago are seen, below zero for steps to come.
+    - `taken`: by part and discrete site that it does not see at its own place, which of its entries it sees.
     """
 
     sizes: tuple[tuple[str, int], ...]
     seen: tuple[tuple[Part, tuple[Label, ...]], ...]
     chains: tuple[tuple[str, int], ...]
+    taken: tuple[tuple[tuple[Part, str], Taken], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,8 +58,10 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any])
     sizes: dict[str, int] = {}
     for name in names:
         sizes[name] = _size(base, name, names, sizes, data)
-    seen = _seen(base, names, data)
-    spans = spans_of(base, sizes, seen, data)
+    seen, facts = _seen(base, names, data)
+    trials = Trials(base, names, data)
+    spans = spans_of(base, sizes, seen, trials)
+    taken = taken_of(sizes, seen, facts, set(spans), trials)
     labels = {
         part: tuple((name, lag) for name in there for lag in range(abs(spans.get((part, name), 0)) + 1))
         for part, there in seen.items()
@@ -61,23 +69,38 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any])
     chains: dict[str, int] = {}
     for (_, name), span in spans.items():
         chains[name] = max(chains.get(name, 0), span, key=abs)
-    return Plan(tuple(sizes.items()), tuple(labels.items()), tuple(chains.items()))
+    return Plan(tuple(sizes.items()), tuple(labels.items()), tuple(chains.items()), tuple(taken.items()))
 
 
-def _seen(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]) -> dict[Part, tuple[str, ...]]:
+def _seen(
+    base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]
+) -> tuple[dict[Part, tuple[str, ...]], dict[Part, Facts]]:
+    """Find the discrete sites that each part depends on, and the axes of all parts."""
     keys: list[Part] = []
+    facts: dict[Part, Facts] = {}
 
     def look(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
         with concrete(base.constants):
             sites = base.sites({**given[0], **{name: AllAt(places[name]) for name in names}}, given[1])
-            found = {part: entries for part, _, entries in parts_of(sites, every_site, places)}
-        keys[:] = found
-        return {str(number): entries for number, entries in enumerate(found.values())}
+            found = [*parts_of(sites, every_site, places)]
+        keys[:] = [part for part, _, _ in found]
+        facts.update((part, _facts(part, site, entries)) for part, site, entries in found)
+        return {str(number): entries for number, (_, _, entries) in enumerate(found)}
 
     with precision_scope.scope(base.precision):
         places = {name: jax.ShapeDtypeStruct((), np.dtype(np.int32)) for name in names}
         found = arguments_seen(look, (_unknowns(base), _shapes(data)), places)
-    return {keys[int(number)]: tuple(n for n in names if n in seen) for number, seen in found.items() if seen}
+    seen = {
+        keys[int(number)]: tuple(n for n in names if n in there) for number, there in found.items() if there
+    }
+    return seen, facts
+
+
+def _facts(part: Part, site: Site, entries: Any) -> Facts:
+    own, shape, missing = site.distribution, jnp.shape(entries), None
+    if isinstance(own, AbstractEntries) and part[1] == "entries":
+        shape, missing = own.shape, np.asarray(own.index)
+    return Facts(axes_of(shape, len(site.steps), site.plates), missing)
 
 
 def _size(

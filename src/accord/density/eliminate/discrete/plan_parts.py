@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ....distributions.wrappers.entries import AbstractEntries
 from ....language import Site
 from ...program import View
 from ...reduction import pointwise
@@ -22,13 +23,15 @@ def parts_of(
     """List what sites in a view add to the log density, entry by entry and without scale.
 
     **Arguments**: `places`, by discrete site, the number of its value in the support. Its prior has no mask: it sums to
-    1 whatever is masked.
+    1 whatever is masked. A site of missing entries is listed in the plates of the site that it belongs to.
     """
     for name, site in view(sites):
         if site.kind == "deterministic" or site.is_intervened:
             continue
         bare = replace(site, scale=None)
         if name in places:
+            if isinstance(site.distribution, AbstractEntries):
+                site = replace(site, plates=sites[name.removesuffix("_unobserved")].plates)
             yield (name, "entries"), site, _prior(bare, places[name])
             continue
         entries, jacobian = pointwise(bare), site.log_det

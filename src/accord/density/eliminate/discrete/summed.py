@@ -30,7 +30,7 @@ from .backward import Place, drawn, most_probable
 from .contract import Contracted, contract
 from .plan import Plan, plan_of
 from .sums import Reduce, largest, log_sum
-from .table import Axis, Table, ordered, quoted
+from .table import Table, from_the_left, ordered, quoted
 from .tables import Tables, tables_of
 
 
@@ -180,7 +180,7 @@ class SummedProgram(AbstractStaged):
 
     def _contracted(self, tables: Tables, reduce: Reduce = log_sum) -> Contracted:
         dtype = next(iter(tables.tables.values())).entries.dtype
-        return contract(tables.tables.values(), tables.own, dict(self.plan.chains), reduce, dtype)
+        return contract(tables.tables.values(), tables.owned, dict(self.plan.chains), reduce, dtype)
 
     def _drawn(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[dict[str, Any], jax.Array]:
         """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
@@ -198,13 +198,8 @@ def _choices(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:
     found = {}
     for name, (axes, place) in places.items():
         shape = tables.shapes[name]
-        place = Table((), axes, place).along((), sorted(axes, key=_from_the_left)).reshape(shape)
+        place = Table((), axes, place).along((), sorted(axes, key=from_the_left)).reshape(shape)
         if name in tables.index:
             place = place.reshape(-1)[tables.index[name]]
         found[name] = EachAt(place)
     return found
-
-
-def _from_the_left(axis: Axis) -> tuple[bool, int]:
-    kind, place, _ = axis
-    return kind == "batch", place

@@ -22,7 +22,7 @@ from ...support import AllAt, EachAt
 from .contract import Axes
 from .plan import Plan
 from .plan_parts import Part, parts_of
-from .table import Label, Table, axes_of, check_size, ordered
+from .table import Axis, Label, Table, Taken, axes_of, check_size, ordered
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,21 @@ class Tables:
 
     **Fields**
     - `terms`: of sites that depend on no discrete one, each of shape `()`.
-    - `tables`: of the others. `own`: by discrete site, the axes of its entries.
+    - `tables`: of the others. `own`: by discrete site, the axes of its entries, from left to right.
     - `shapes`: by discrete site, its steps and its batch shape; of a site that is observed in part, that of all its
       entries. `index`: which of these it is.
     """
 
     terms: dict[str, jax.Array]
     tables: dict[Part, Table]
-    own: dict[str, Axes]
+    own: dict[str, tuple[Axis, ...]]
     shapes: dict[str, tuple[int, ...]]
     index: dict[str, Any]
+
+    @property
+    def owned(self) -> dict[str, Axes]:
+        """The axes by discrete site, in no order."""
+        return {name: frozenset(axes) for name, axes in self.own.items()}
 
 
 def tables_of(
@@ -71,7 +76,7 @@ def tables_of(
             for part in parts:
                 shape = jnp.shape(first[part][1])
                 names = [name for name, _ in labels]
-                check_size([plan.size(name) for name in names], axes_of(shape, 0), ordered(names))
+                check_size([plan.size(name) for name in names], axes_of(shape, 0, ()), ordered(names))
 
             def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
                 there = run(_in_turn(labels, places, plan, base.layout))
@@ -82,7 +87,8 @@ def tables_of(
             arrays = of_values(*(jnp.arange(plan.size(name), dtype=jnp.int32) for name, _ in labels))
             for part, array in zip(parts, arrays, strict=True):
                 array = _by_lag(labels, array, plan)
-                found.tables[part] = _table(part, first[part][0], labels, array, found)
+                taken = {name: seen for (where, name), seen in plan.taken if where == part}
+                found.tables[part] = _table(part, first[part][0], labels, array, taken, found)
     return found
 
 
@@ -122,7 +128,14 @@ def _by_lag(labels: Sequence[Label], array: jax.Array, plan: Plan) -> jax.Array:
     return array
 
 
-def _table(part: Part, site: Site, labels: tuple[Label, ...], array: jax.Array, found: Tables) -> Table:
+def _table(
+    part: Part,
+    site: Site,
+    labels: tuple[Label, ...],
+    array: jax.Array,
+    taken: Mapping[str, Taken],
+    found: Tables,
+) -> Table:
     name, kind = part
     first = len(labels)
     if (name, 0) in labels and kind == "entries":
@@ -131,14 +144,16 @@ def _table(part: Part, site: Site, labels: tuple[Label, ...], array: jax.Array, 
             array = _in_all_entries(entries, array, labels.index((name, 0)))
             found.index[name] = entries.index
         found.shapes[name] = array.shape[first:]
-        found.own[name] = frozenset(axes_of(array.shape[first:], len(site.steps)))
+        found.own[name] = axes_of(array.shape[first:], len(site.steps), site.plates)
     shape = array.shape[first:]
-    axes = axes_of(shape, len(site.steps))
+    axes = axes_of(shape, len(site.steps), site.plates)
+    if taken:
+        axes = next(iter(taken.values())).axes
     array = array.reshape((*array.shape[:first], *(axis[2] for axis in axes)))
     scale = None if kind == "jacobian" else site.scale
     if scale is not None and jnp.ndim(scale):
         scale = jnp.broadcast_to(scale, shape).reshape([axis[2] for axis in axes])
-    return Table(labels, axes, array, scale, (name,))
+    return Table(labels, axes, array, scale, (name,), taken)
 
 
 def _in_all_entries(entries: AbstractEntries, array: jax.Array, number: int) -> jax.Array:
