@@ -235,14 +235,9 @@ FAULTS = {
         lambda: remembers(),
         ("error", "not_a_function", ("f",), ("At the same position", "in site 'f'", "callback")),
     ),
-    "discrete latent sites": (
+    "a count without end": (
         lambda: tosses(1.0),
-        (
-            "error",
-            "discrete_latent",
-            ("z", "k"),
-            ("'z' (Bernoulli", "'k' (Poisson)", "need derivatives", "Sum the site"),
-        ),
+        ("error", "site_error", ("k",), ("Poisson has infinitely many values", "`.truncate(high=100)`")),
     ),
     "one name for two sites": (lambda: twice(), ("error", "site_error", ("b",), ("'b' is defined twice",))),
     "a plate of the wrong size": (lambda: wrong_plate(Y), ("error", "site_error", ("y",), ("'row'", "5"))),

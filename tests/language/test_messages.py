@@ -376,9 +376,9 @@ CASES = {
         [r"`.expand\(\(3,\)\)`"],
     ),
     "data left out": (
-        statement(lambda: ac.sample("y", dist.Bernoulli(0.5), obs=None)),
+        statement(lambda: ac.sample("y", dist.Poisson(0.5), obs=None)),
         SiteError,
-        ["'y'", "Bernoulli is discrete", "obs=None", "MixtureSameFamily"],
+        ["'y'", "Poisson has infinitely many values", "obs=None", "truncate"],
     ),
     "not a function": (lambda: ac.model(3), OptionError, ["got 3", "@ac.model"]),
     "a model twice": (lambda: ac.model(line), OptionError, ["'line'", "already"]),

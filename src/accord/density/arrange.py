@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ..core.errors import DistributionError
+from ..core.errors import DistributionError, SiteError
 from ..distributions import constraint
 from ..distributions.wrappers.family import family
 from ..language import Site
@@ -80,12 +80,25 @@ def layout_of(
             )
         )
         starts[kind == "whole"] = stop
+    _check_named(sites, summed)
     labels = labels_of(sites)
     check_dims(tuple(entries))
     to_collapse = tuple(
         site.name for site in sites if isinstance(site.treatment, Eliminated) and site.name in shapes
     )
     return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
+
+
+def _check_named(sites: list[Site], summed: Collection[str]) -> None:
+    """Raise `SiteError` where `collapse` names some of the sites to be summed out."""
+    named = [site.name for site in sites if site.name in summed and isinstance(site.treatment, Eliminated)]
+    others = [site for site in sites if site.name in summed and site.name not in named]
+    if named and others:
+        first = others[0]
+        raise SiteError(
+            f"site {first.name!r} (at {first.where}) is latent and discrete, and handlers.collapse names others alone "
+            f"({', '.join(map(repr, named))}). Name it too, so that it is summed out, or let the sampler move it."
+        )
 
 
 def _bounds_of(site: Site) -> tuple[int | None, int | None]:

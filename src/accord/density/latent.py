@@ -14,8 +14,6 @@ import jax
 from ..bijectors import AbstractBijector
 from ..core.errors import SiteError
 from ..distributions import constraints
-from ..distributions.wrappers.entries import AbstractEntries
-from ..distributions.wrappers.family import family
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.handlers.infer_config import map_of
@@ -79,22 +77,10 @@ def sites_of(
 def bijector_of(site: Site) -> AbstractBijector:
     """Return the map from unconstrained numbers to the support of a latent site.
 
-    **Raises** `SiteError` for a discrete site, and for one on a sphere.
+    **Raises** `SiteError` for a site on a sphere.
     """
     distribution = site.distribution
-    if isinstance(distribution, AbstractEntries) and distribution.base.is_discrete:
-        observed = site.name.removesuffix("_unobserved")
-        raise SiteError(
-            f"site {observed!r} (at {site.where}): obs_mask leaves {len(distribution.index)} values unobserved, and "
-            f"{type(distribution.base).__name__} is discrete; a latent site must be continuous here. If nothing else "
-            "depends on them, leave them out: `with handlers.mask(mask=...):` around the site, in place of `obs_mask=`."
-        )
-    if distribution is None or distribution.support.is_discrete:
-        raise SiteError(
-            f"site {site.name!r} (at {site.where}): {family(distribution)} is discrete, and a latent site must "
-            f"be continuous here: enumeration is not in this release. If {site.name!r} is data, pass it: `obs=None` "
-            "makes a site latent. Otherwise sum it out, for instance with `dist.MixtureSameFamily`."
-        )
+    assert distribution is not None
     support = distribution.support
     if (support.base if isinstance(support, constraints.independent) else support) == constraints.sphere:
         raise SiteError(

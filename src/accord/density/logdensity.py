@@ -87,7 +87,15 @@ class LogDensity(eqx.Module):
             names = whole_if_discrete if whole_if_discrete is ... else tuple(sorted(whole_if_discrete))
             model = model.inside_of(SampleDiscrete(names))
         program, data, notices = ModelProgram.from_model(model, precision)
-        return LogDensity(data, staged(program, data), notices)
+        return LogDensity.of_stages(program, data, notices)
+
+    @staticmethod
+    def of_stages(
+        program: AbstractProgram, data: dict[str, Any], notices: tuple[Notice, ...]
+    ) -> "LogDensity":
+        """Make the density of a whole model, with the stages that it asks for."""
+        made = staged(program, data)
+        return LogDensity(data, made, (*notices, *made.told))
 
     @staticmethod
     def from_function(
@@ -225,7 +233,7 @@ class LogDensity(eqx.Module):
         is_left = not new or any(isinstance(value, Tracer) for value in every.values())
         if not (is_same_program and (is_left or self.program.can_check)):
             program, arrays, notices = self.program.rebuilt({**self.data, **self.constants, **new})
-            return LogDensity(arrays, staged(program, arrays), notices)
+            return LogDensity.of_stages(program, arrays, notices)
         found = self.program.check(every)
         if is_left:
             return LogDensity(every, self.program, self.notices)

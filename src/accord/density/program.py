@@ -117,6 +117,11 @@ class AbstractProgram(abc.ABC):
         return self
 
     @property
+    def told(self) -> tuple[Notice, ...]:
+        """What a user should know of how it is evaluated."""
+        return ()
+
+    @property
     def whole(self) -> "ModelProgram | None":
         """The model with all its rows at once and all its latent sites, or None where there is no such thing."""
         return None

@@ -66,6 +66,11 @@ class AbstractStaged(AbstractProgram):
         return self if isinstance(self, kind) else self.base.stage(kind)
 
     @property
+    def told(self) -> tuple[Notice, ...]:
+        """What the base tells."""
+        return self.base.told
+
+    @property
     def whole(self) -> ModelProgram | None:
         """The model that all stages began with."""
         return self.base.whole

@@ -19,19 +19,15 @@ def staged(program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram
     """Apply what the layout of a program asks for."""
     for stage in STAGES:
         if stage.is_wanted(program.layout):
-            if program.layout.whole:
+            if program.layout.whole and not isinstance(stage, SumOut):
                 raise _not_with_whole(program.layout)
             program = stage.applied(program, data)
     return program
 
 
 def _not_with_whole(layout: Layout) -> SiteError:
-    what = "a plate has a chunk"
-    if layout.to_collapse:
-        what = "sites are collapsed"
-    if layout.collapsed:
-        what = f"other discrete sites are summed out ({', '.join(map(repr, layout.collapsed))})"
+    what = "sites are collapsed" if layout.to_collapse else "a plate has a chunk"
     return SiteError(
         f"site {layout.whole[0].name!r} is to be sampled as whole numbers, and {what}: the two do not go together yet. "
-        "Leave `handlers.collapse` or `chunk=` out, and let the kernel sample all discrete sites."
+        "Leave `handlers.collapse` or `chunk=` out."
     )

@@ -25,6 +25,7 @@ from ..latent import Choose, bijector_of, concrete, unconstrained_shape
 from ..layout import Entry
 from ..program import Given
 from ..simulate import DrawOrSay
+from ..support import is_discrete
 from ..traced import TracedModel
 from ..tracing import discover
 from .provenance import arguments_seen
@@ -141,6 +142,8 @@ def _somewhere(site: Site, origin: Any) -> AbstractChoice:
     draw = DrawOrSay(jax.random.wrap_key_data(words, impl="threefry2x32"), "Give it a value by `.do`")
 
     def choose(settled: Site) -> Site:
+        if is_discrete(settled):
+            return draw(settled)
         try:
             bijector, shape = bijector_of(settled), unconstrained_shape(settled)
         except SiteError:

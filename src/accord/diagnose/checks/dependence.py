@@ -16,6 +16,7 @@ from ...density.program import ModelProgram
 from ...density.reduction import term
 from ...density.rows.conditions import Traced
 from ...density.rows.row_files import FileRows
+from ...density.support import AllAt
 
 _LATENT, _DATA, _TERM, _VALUE, _SUPPORT = "latent/", "data/", "term/", "value/", "support/"
 
@@ -51,6 +52,8 @@ class Dependence:
             _LATENT + entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, dtype)
             for entry in base.layout.entries
         }
+        for name in (*base.layout.collapsed, *(entry.name for entry in base.layout.whole)):  # discrete ones
+            pieces[_LATENT + name] = jax.ShapeDtypeStruct((), jnp.int32)
         data = {_DATA + name: shape for name, shape in shapes(density.data).items()}
 
         def parts(_: Any, given: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -102,14 +105,16 @@ def matters_by_shape(base: ModelProgram, data: Mapping[str, Any], name: str) -> 
 def _parts(base: ModelProgram, pieces: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
     """Return terms, values of deterministic sites, and numbers in the maps onto supports, by name."""
     found: dict[str, jax.Array] = {}
+    free = {entry.name for entry in base.layout.entries}
+    choices = {name: piece if name in free else AllAt(piece) for name, piece in pieces.items()}
     with concrete(base.constants):
-        for name, site in base.sites(pieces, data).items():
+        for name, site in base.sites(choices, data).items():
             number = term(site)
             if number is not None:
                 found[_TERM + name] = number
             if site.kind == "deterministic":
                 found[_VALUE + name] = jnp.asarray(site.value)
-            if name in pieces:
+            if name in free:
                 leaves = [leaf for leaf in jax.tree.leaves(bijector_of(site)) if isinstance(leaf, jax.Array)]
                 found |= {f"{_SUPPORT}{name}/{i}": leaf for i, leaf in enumerate(leaves)}
     return found

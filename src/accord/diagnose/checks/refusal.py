@@ -1,26 +1,16 @@
 """Convert an error of tracing into findings: every site with the same fault, and the data to blame."""
 
-import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ...core import precision as precisions
 from ...core.errors import AccordError, SiteError
 from ...core.notice import Notice
 from ...core.precision import Precision
 from ...density import LogDensity
-from ...density.data import split
-from ...density.latent import bijector_of, sites_of, unconstrained_shape
 from ...density.tracing import discover
-from ...distributions.wrappers.family import family
-from ...language import Model, Site
-from ...language.choice import Chosen
+from ...language import Model
 
 _NUM_SHOWN = 3  # entries of data
 
@@ -33,7 +23,7 @@ def refusals(error: AccordError, target: Model | LogDensity, precision: Precisio
     general = Notice("error", "_".join(words).lower(), message[:1].upper() + message[1:], "", sites)
     if not (isinstance(error, SiteError) and isinstance(target, Model)):
         return [general]
-    special = [*_discrete(target, precision), *_observed(target, precision)]
+    special = [*_observed(target, precision)]
     is_said = {name for each in special for name in each.sites} >= set(sites)
     return special if special and is_said else [general, *special]
 
@@ -47,38 +37,6 @@ def forbidden(error: Exception) -> Notice:
         "Do not switch the check off by check_vma=False. Sum the parts by `jax.lax.psum`, or write the sum by "
         "`accord.density.sharded_sum`.",
     )
-
-
-def _discrete(model: Model, precision: Precision) -> Iterator[Notice]:
-    """Name all discrete latent sites, by a trace that gives them the value zero."""
-    found: dict[str, str] = {}
-
-    def value_of(site: Site) -> Site:
-        distribution = site.distribution
-        if distribution is not None and distribution.support.is_discrete:
-            found[site.name] = family(distribution)
-            shape = (*site.batch_shape, *distribution.event_shape)
-            return replace(site, value=jnp.zeros(shape, jnp.result_type(int)))
-        origin = jnp.zeros(unconstrained_shape(site), precisions.float_dtype(precision))
-        return replace(site, value=bijector_of(site).forward(origin))
-
-    def look(data: Any) -> None:
-        sites_of(template.fill(data), lambda _: Chosen(value_of))
-
-    template, data, _ = split(model, precision)
-    # Where another fault lies behind, what was found before it counts.
-    with precisions.scope(precision), contextlib.suppress(Exception):
-        jax.eval_shape(look, data)
-    if found:
-        kinds = ", ".join(f"{name!r} ({kind})" for name, kind in found.items())
-        yield Notice(
-            "error",
-            "discrete_latent",
-            f"The model has latent sites that are discrete: {kinds}. All samplers of this release need "
-            "derivatives, and none takes discrete sites.",
-            "Sum the site out, for instance with `dist.MixtureSameFamily`, or observe it with `obs=`.",
-            tuple(found),
-        )
 
 
 def _observed(model: Model, precision: Precision) -> Iterator[Notice]:

@@ -12,7 +12,6 @@ from ...core.notice import Notice
 from ...core.precision import Precision, float_dtype
 from ...density import LogDensity
 from ...density.quick import quickly
-from ...density.stages import staged
 from .base import Context
 from .dependence import has_files
 from .evaluator import Evaluator
@@ -110,7 +109,7 @@ def _in_precision(context: Context, precision: Precision) -> LogDensity | None:
             return LogDensity.from_model(context.model, precision)
         data = {**density.data, **density.constants}
         program, data, notices = density.program.rebuilt(data, precision)
-        return LogDensity(data, staged(program, data), notices)
+        return LogDensity.of_stages(program, data, notices)
 
 
 def _one_by_one(whole: Evaluator, points: np.ndarray) -> np.ndarray:

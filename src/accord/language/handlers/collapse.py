@@ -9,7 +9,7 @@ from ...core.options import checks_options
 from ...distributions import biject_to
 from ...distributions.wrappers.family import family
 from ..site import Site
-from ..treatment import Eliminated, Reparameterised, Treatment
+from ..treatment import Eliminated, Reparameterised, Treatment, Whole
 from .handled import Target, put_on
 from .infer_config import NOT_COLLAPSED
 from .mark import AbstractMark
@@ -19,25 +19,28 @@ from .values import names_of
 
 @checks_options
 def collapse(target: Target, names: Collection[str]) -> Target:
-    """Integrate out latent sites whose distribution given all other unknowns and the data is exactly normal.
+    """Integrate out latent sites, exactly: those that are normal given all other unknowns and the data, or discrete.
 
-    The log density is then that of the other unknowns alone, in closed form, from second derivatives. The sites keep
-    their place among the draws: each draw has values of them from their normal distribution given its other unknowns,
-    which are a function of these (the same numbers for the same position). What depends on them, such as
-    deterministic sites and predictions, is as before.
+    The log density is then that of the other unknowns alone. The sites keep their place among the draws: each draw has
+    values of them from their distribution given its other unknowns, which are a function of these (the same numbers for
+    the same position). What depends on them, such as deterministic sites and predictions, is as before.
 
-    It is exact where the sites have normal priors, and where all else depends on them linearly, through the means of
-    normal distributions alone: effects of groups, coefficients of a regression, states of a linear series. This is
-    tested with the model's own data, in float64, when the log density is made: the log density along the sites must be
-    quadratic, at random values of the others, from 0.1 to 100 standard deviations.
+    Discrete sites of finite support are summed out anyway. Naming some says that no others are meant: a sampler must
+    then move the others, or that is an error.
+
+    For normal sites the density has a closed form, from second derivatives. It is exact where they have normal priors,
+    and where all else depends on them linearly, through the means of normal distributions alone: effects of groups,
+    coefficients of a regression, states of a linear series. This is tested with the model's own data, in float64, when
+    the log density is made: the log density along the sites must be quadratic, at random values of the others, from 0.1
+    to 100 standard deviations.
 
     Where entries along a plate are independent given the rest, it costs about two gradients; else one more for each
     entry, and a Cholesky decomposition.
 
-    **Arguments**: `names`, of latent sites on the real line or vectors of it.
+    **Arguments**: `names`, of latent sites on the real line or vectors of it, or of discrete ones.
 
     **Raises** `OptionError` for what are no names; (when the model runs) `SiteError` for a name that is no latent
-    sample site, for one that is discrete, bounded or reparameterised; (when its log density is made) `SiteError` where
+    sample site, for one that is bounded or reparameterised; (when its log density is made) `SiteError` where
     it is not exact, or needs rows together that are cut, and `ModelError` where no other unknown is left.
 
     **Source**: the marginal likelihood of linear mixed models, as in Bates et al. (2015), Journal of Statistical
@@ -79,12 +82,10 @@ class Collapse(AbstractMark):
             return COLLAPSED_TOO
         if site.bijector is not None:
             return NOT_COLLAPSED
+        if isinstance(site.treatment, Whole):
+            return "is sampled as whole numbers by the sampler. Leave it out of one of the two."
         if site.distribution is None or site.distribution.support.is_discrete:
-            return (
-                f"is discrete ({family(site.distribution)}), and what is collapsed is normal given the rest. Sum it "
-                "out: give what depends on it a `dist.BetaBinomial`, `dist.GammaPoisson`, `dist.DirichletMultinomial` "
-                "or a mixture, `dist.MixtureSameFamily`."
-            )
+            return ""
         if not _is_real(site.distribution.support):
             return (
                 f"has a support that is not the whole real line ({family(site.distribution)}), and what is collapsed "

@@ -16,7 +16,7 @@ from ...latent import concrete
 from ...program import ModelProgram, every_site
 from ...quick import quickly
 from ...support import EachAt
-from ...unknowns import pieces_of
+from ...unknowns import free_of, pieces_at
 from .backward import Place, picked
 from .contract import contract
 from .plan import Plan
@@ -24,6 +24,7 @@ from .plan_parts import Part, parts_of
 from .sums import log_sum
 from .table import Label, interacting, ordered
 from .tables import tables_of
+from .trying import position_at_random
 
 TOLERANCE = 1e-9
 """The share of a log probability by which a table may depart from it: rounding makes less."""
@@ -39,17 +40,18 @@ def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
     """Compile the comparison for data, a position of the other unknowns, and a key for the assignment."""
 
     def compare(data: Any, position: Any, key: Any) -> Assignment:
-        others = pieces_of(position, base.layout.entries)
+        others = pieces_at(position, base.layout)
+        dtype = free_of(position).dtype
         tables = tables_of(base, plan, others, data, every_site)
         contract(
-            tables.tables.values(), tables.owned, dict(plan.chains), log_sum, position.dtype
+            tables.tables.values(), tables.owned, dict(plan.chains), log_sum, dtype
         )  # for what it raises
         choices: dict[str, EachAt] = {}
         chains = dict(plan.chains)
         places: dict[Label, Place] = {}
         for number, name in enumerate(plan.names):
             shape = tables.shapes[name]
-            place = jnp.floor(_levels(key, number, shape, position.dtype) * plan.size(name)).astype(jnp.int32)
+            place = jnp.floor(_levels(key, number, shape, dtype) * plan.size(name)).astype(jnp.int32)
             missing = tables.index.get(name)
             if missing is not None:  # of an entry that is observed there is the first value alone
                 kept = place.reshape(-1)[missing]
@@ -85,7 +87,7 @@ def check_assignment(
     random = np.random.default_rng(0)
     seen = dict(plan.seen)
     for spread in SPREADS:
-        position = spread * random.normal(size=base.layout.dim)
+        position = position_at_random(base.layout, random, spread)
         key = random.integers(0, 2**32, 2, np.uint32)
         for (name, kind), (found, own) in compare(dict(data), position, key).items():
             found, own = np.asarray(found), np.asarray(own)

@@ -86,7 +86,7 @@ def _out_of_place(
         before.append(assigned)
         after.append({**assigned, name: np.where(is_other, moved, assigned[name]).astype(np.int32)})
         changes.append(_in_all_entries(is_other, own))
-    positions = 0.7 * random.normal(size=(NUM_TRIALS, trials.dim))
+    positions = [trials.position(random) for _ in range(NUM_TRIALS)]
     one, other = trials.at(positions, before), trials.at(positions, after)
     found = set()
     for part in parts:
@@ -112,7 +112,7 @@ def _numbers(
     numbers = np.arange(prod(shape)).reshape(shape)
     digits = range(max(int(numbers.size - 1).bit_length(), 1))
     rest = _assigned(trials, sizes, random)
-    position = 0.7 * random.normal(size=trials.dim)
+    position = trials.position(random)
     found, is_known = np.zeros((), np.int64), np.zeros((), bool)
     for value in dict.fromkeys((1, size - 1, size // 2)):
         values = [
@@ -121,7 +121,7 @@ def _numbers(
             *(np.where(numbers >> d & 1, value, 0) for d in digits),
         ]
         tried = [{**rest, name: each.astype(np.int32)} for each in values]
-        entries = trials.at(np.stack([position] * len(tried)), tried).of(part)
+        entries = trials.at([position] * len(tried), tried).of(part)
         shows = differ(entries[0], entries[1])
         is_one = ~differ(entries[2:], entries[1])
         if (shows & ~is_one & differ(entries[2:], entries[0])).any():

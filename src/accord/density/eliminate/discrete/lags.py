@@ -34,7 +34,7 @@ def spans_of(
         if not base.layout[name].num_steps:
             continue
         tried = [_trial(name, trials.shapes, sizes, random) for _ in range(NUM_TRIALS)]
-        positions = np.stack([0.7 * random.normal(size=trials.dim) for _ in tried])
+        positions = [trials.position(random) for _ in tried]
         before, after = (
             trials.at(positions, assigned) for assigned in zip(*(t[:2] for t in tried), strict=True)
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import jax
@@ -33,12 +34,14 @@ class Plan:
     - `seen`: parts of sites that depend on any of them, each with those, at how many steps ago.
     - `chains`: sites whose steps depend on each other: how many steps ago are seen, below zero for steps to come.
     - `taken`: by part and discrete site that it does not see at its own place, which of its entries it sees.
+    - `cost`: how many log probabilities of these parts the model has, and how many their tables have.
     """
 
     sizes: tuple[tuple[str, int], ...]
     seen: tuple[tuple[Part, tuple[Label, ...]], ...]
     chains: tuple[tuple[str, int], ...]
     taken: tuple[tuple[tuple[Part, str], Taken], ...]
+    cost: tuple[int, int]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,7 +72,15 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any])
     chains: dict[str, int] = {}
     for (_, name), span in spans.items():
         chains[name] = max(chains.get(name, 0), span, key=abs)
-    return Plan(tuple(sizes.items()), tuple(labels.items()), tuple(chains.items()), tuple(taken.items()))
+    entries = {part: prod(axis[2] for axis in facts[part].axes) for part in seen}
+    tables = {part: prod(sizes[name] for name, _ in labels[part]) * entries[part] for part in seen}
+    return Plan(
+        tuple(sizes.items()),
+        tuple(labels.items()),
+        tuple(chains.items()),
+        tuple(taken.items()),
+        (sum(entries.values()), sum(tables.values())),
+    )
 
 
 def _seen(
@@ -132,8 +143,8 @@ def _size(
         if any(key.startswith("/") for key in seen):
             others = ", ".join(repr(key[1:]) for key in seen if key.startswith("/"))
             raise SiteError(
-                f"site {name!r} cannot be summed out: how many values it has depends on {others}, an unknown that is "
-                "continuous. Give it a support with fixed bounds, of which those outside have probability zero."
+                f"site {name!r} cannot be summed out: how many values it has depends on {others}, which is "
+                "sampled. Give it a support with fixed bounds, of which those outside have probability zero."
             )
         check_size([known[other] for other in seen], (), (name, *seen))
         places = [np.arange(known[other], dtype=np.int32) for other in seen]
@@ -152,8 +163,11 @@ def _size(
 
 def _unknowns(base: ModelProgram) -> dict[str, jax.ShapeDtypeStruct]:
     dtype = precision_scope.float_dtype(base.precision)
+    kinds = [(base.layout.entries, dtype), (base.layout.whole, np.dtype(np.int32))]
     return {
-        entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, dtype) for entry in base.layout.entries
+        entry.name: jax.ShapeDtypeStruct(entry.unconstrained_shape, kind)
+        for entries, kind in kinds
+        for entry in entries
     }
 
 

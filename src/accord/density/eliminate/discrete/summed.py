@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.core import Tracer
 
 from ....core import keys
 from ....core.errors import ModelError, SiteError
 from ....core.notice import Notice
+from ....core.position import Position
 from ...layout import Layout
 from ...program import AbstractProgram, ModelProgram, Recorded, View, every_site
 from ...rows.conditions import listed
@@ -94,6 +96,24 @@ class SummedProgram(AbstractStaged):
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled does not travel.
         return SummedProgram.of, (self.base, self.plan)
+
+    @property
+    def told(self) -> tuple[Notice, ...]:
+        """Say what is summed out, and what it costs."""
+        names = self.plan.names
+        sites = "sites" if len(names) > 1 else "site"
+        values = ", ".join(f"{name!r} ({size} value{'s' if size > 1 else ''})" for name, size in self.plan.sizes)
+        before, after = self.plan.cost
+        notice = Notice(
+            "info",
+            "summed_out",
+            f"Discrete {sites} {values} {'are' if len(names) > 1 else 'is'} summed out of the log density, exactly: "
+            f"each evaluation takes {after:,} log probabilities where the model has {before:,}. Draws have values "
+            "given the other unknowns of each draw.",
+            "",
+            names,
+        )
+        return (*self.base.told, notice)
 
     def terms_at(
         self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any], view: View = every_site
@@ -186,11 +206,18 @@ class SummedProgram(AbstractStaged):
         """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
         others = self._others(position)
         tables = tables_of(self.base, self.plan, others, data, every_site)
-        places, log_prob = drawn(self._contracted(tables).record, keys.of_numbers(free_of(position)))
+        places, log_prob = drawn(self._contracted(tables).record, keys.of_numbers(_numbers_of(position)))
         return {**others, **_choices(places, tables)}, log_prob
 
     def _others(self, position: Unknowns) -> dict[str, jax.Array]:
         return pieces_at(position, self.layout)
+
+
+def _numbers_of(position: Unknowns) -> jax.Array:
+    """Return all numbers of a position as floats."""
+    free = free_of(position)
+    whole = position.whole if isinstance(position, Position) else None
+    return free if whole is None else jnp.concatenate([free, whole.astype(free.dtype)])
 
 
 def _choices(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:

@@ -6,11 +6,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from ....core.position import Position
 from ...latent import concrete
+from ...layout import Layout
 from ...program import ModelProgram, every_site
 from ...quick import quickly
 from ...support import EachAt
-from ...unknowns import pieces_of
+from ...unknowns import Unknowns, pieces_at
 from .plan_parts import Part, parts_of
 
 Assigned = Mapping[str, np.ndarray]
@@ -26,23 +28,27 @@ class Trials:
     def __init__(self, base: ModelProgram, names: Collection[str], data: Mapping[str, Any]) -> None:
         """Make what is compiled at the first call."""
         self.shapes = {name: base.layout[name].shape for name in names}
-        self.dim = base.layout.dim
-        self._data = dict(data)
+        self._layout, self._data = base.layout, dict(data)
 
         def at(data: Any, position: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
             with concrete(base.constants):
                 choices = {name: EachAt(places[name]) for name in names}
-                sites = base.sites({**pieces_of(position, base.layout.entries), **choices}, data)
+                sites = base.sites({**pieces_at(position, base.layout), **choices}, data)
                 return {_key(part): entries for part, _, entries in parts_of(sites, every_site, places)}
 
         self._run = quickly(
             lambda data, positions, places: jax.lax.map(lambda each: at(data, *each), (positions, places))
         )
 
-    def at(self, positions: np.ndarray, assigned: Sequence[Assigned]) -> "Entries":
+    def position(self, random: np.random.Generator, spread: float = 0.7) -> Unknowns:
+        """Take a position of the other unknowns at random."""
+        return position_at_random(self._layout, random, spread)
+
+    def at(self, positions: Sequence[Unknowns], assigned: Sequence[Assigned]) -> "Entries":
         """Evaluate all parts, at each of these positions of the other unknowns and assignments."""
+        each: Any = jax.tree.map(lambda *leaves: np.stack(leaves), *positions)
         stacked = {name: np.stack([each[name] for each in assigned]) for name in self.shapes}
-        return Entries(self._run(self._data, positions, stacked))
+        return Entries(self._run(self._data, each, stacked))
 
 
 class Entries:
@@ -55,6 +61,19 @@ class Entries:
     def of(self, part: Part) -> np.ndarray:
         """Return those of a part: the assignments are the first axis."""
         return np.asarray(self._found[_key(part)])
+
+
+def position_at_random(layout: Layout, random: np.random.Generator, spread: float) -> Any:
+    """Take a position at random, its free numbers with this standard deviation."""
+    free = spread * random.normal(size=layout.dim)
+    if not layout.whole:
+        return free
+    whole = []
+    for entry in layout.whole:
+        low = entry.low or 0
+        high = low + 3 if entry.high is None else entry.high
+        whole.append(random.integers(low, high + 1, entry.stop - entry.start))
+    return Position(free, np.concatenate(whole).astype(np.int32))
 
 
 def differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
