@@ -244,7 +244,11 @@ MODEL_ERRORS = {
     "branch": (branch(on_value), ModelError, r"site 'b', at .*test_tracing.py:\d+ `if x > 0:`.*`jnp.where`"),
     "branch on two": (branch(on_two), ModelError, r"the latent sites \('a', 'b'\), at .*`float\(x\)`"),
     "branch after a constant": (branch(on_data_and_value), ModelError, r"site 'x', at .*`x\[x > 0\]`"),
-    "discrete": (branch(discrete), SiteError, r"'k'.*Poisson has infinitely many values.*`.truncate\(high=100\)`"),
+    "discrete": (
+        branch(discrete),
+        SiteError,
+        r"'k'.*Poisson has infinitely many values.*`.truncate\(high=100\)`",
+    ),
     "nothing latent": (branch(nothing_latent), ModelError, "'nothing_latent' has no latent site"),
     "improper": (branch(improper), ModelError, "'x'.*improper prior.*observes nothing"),
     "plate named as a site": (

@@ -170,7 +170,9 @@ def test_discrete_missing_values_can_be_drawn_and_not_inferred():
     counts = np.array([1, 0, 3, 0])
     value = handlers.seed(model, 0)(counts)
     assert value.shape == (4,) and value[2] == 3
-    with pytest.raises(SiteError, match=r"site 'y_unobserved'.*Poisson has infinitely many values.*handlers.mask"):
+    with pytest.raises(
+        SiteError, match=r"site 'y_unobserved'.*Poisson has infinitely many values.*handlers.mask"
+    ):
         ac.model(model)(counts).log_density()
 
 

@@ -56,7 +56,7 @@ def layout_of(
         unconstrained = shapes.get(site.name, ())
         start = starts[kind == "whole"]
         stop = start + int(np.prod(unconstrained)) if is_latent else start
-        low, high = _bounds_of(site) if kind == "whole" else (None, None)
+        low, high = _bounds_of(site) if kind in ("whole", "collapsed") else (None, None)
         entries.append(
             Entry(
                 name=site.name,

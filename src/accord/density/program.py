@@ -279,7 +279,9 @@ class ModelProgram(TracedModel, AbstractProgram):
             if isinstance(site.treatment, Whole):
                 return Given(jnp.asarray(values[site.name]).astype(jnp.result_type(int)))
             if site.name in self.layout.collapsed:
-                return Chosen(first_value)
+                # Supports of others may depend on it.
+                is_known = site.name in values
+                return Given(jnp.asarray(values[site.name], jnp.int32)) if is_known else Chosen(first_value)
             return Given(jnp.asarray(values[site.name], dtype)) if site.name in values else Wanted()
 
         with concrete(self.constants):

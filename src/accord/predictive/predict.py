@@ -1,7 +1,7 @@
 """Draw predictions of a model, given draws of its unknowns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -26,6 +26,7 @@ def predict(
     draws: Draws | Mapping[str, Any],
     model: Model | None = None,
     *,
+    kind: Literal["draw", "mode", "probabilities"] = "draw",
     sites: Sequence[str] | None = None,
     redraw: Sequence[str] | Mapping[str, str] = (),
     seed: int = 0,
@@ -47,6 +48,9 @@ def predict(
       has no labels.
     - `model`: the model called with the data to predict for, such as `model(x_new)`; None is the model of the run with
       its data. Sizes that do not belong to a plate must be those of the run.
+    - `kind`: `"draw"`; or, of discrete unknowns that are summed out, given the others of each draw: `"mode"`, their
+      most probable values together; `"probabilities"` of each value, of shape `(chain, draw, *site, value)`, with the other
+      discrete unknowns summed out. With new data, they are those of the new entries.
     - `sites`: names of the sites to return; None is all that are predicted, drawn or computed.
     - `redraw`: unknowns to draw from their priors given the rest, although the draws have values: only entries with new
       labels, such as groups that are not in the data; without labels, all entries.
@@ -66,6 +70,17 @@ def predict(
     """
     keys.chain_key(seed, 0)
     source = Source.of("predict", draws, model)
+    if kind != "draw":
+        from .discrete import of_discrete  # loads what few models need
+
+        if redraw:
+            raise OptionError(
+                f"infer.predict: kind={kind!r} draws nothing, so that `redraw` has nothing to say."
+            )
+        result = of_discrete(source, kind, sites, executor)
+        if not quiet:
+            tell(result.notices)
+        return result
     anew = _redraw(redraw)
     target = source.trace("predict", anew, draws_others=True)
     latents = [entry.name for entry in target.layout.entries]
@@ -76,8 +91,8 @@ def predict(
     else:
         ahead = [name for name in latents if name in source.observed or name in left_out(source, target)]
     seen += tuple(ahead)
-    kind = "predictions" if ahead and not source.is_own else "posterior_predictive"
-    return drawn("predict", source, target, kind, seen, sites, seed, executor, quiet)
+    group = "predictions" if ahead and not source.is_own else "posterior_predictive"
+    return drawn("predict", source, target, group, seen, sites, seed, executor, quiet)
 
 
 def drawn(

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ....core import precision as precision_scope
 from ....core.errors import SiteError
@@ -17,7 +18,7 @@ from ...dependence.provenance import arguments_seen
 from ...latent import concrete
 from ...program import ModelProgram, every_site
 from ...quick import quickly
-from ...support import AllAt, num_values
+from ...support import AllAt, bounds_of, num_values
 from .elsewhere import Facts, taken_of
 from .lags import spans_of
 from .plan_parts import Part, parts_of
@@ -122,12 +123,16 @@ def _size(
     data: Mapping[str, Any],
 ) -> int:
     """Count the values of a site, which may depend on the data and on discrete sites before it."""
+    fixed: list[int] = []
 
     def count(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
         with concrete(base.constants):
             every = {other: AllAt(places.get(other, 0)) for other in names}
             others = jax.tree.map(jnp.asarray, given[0])
             sites = base.sites({**others, **every}, given[1])
+            bounds = bounds_of(sites[name])
+            if not any(isinstance(bound, Tracer) for bound in bounds):  # nothing has to be computed
+                fixed.append(int(np.max(np.asarray(bounds[1]) - np.asarray(bounds[0]))) + 1)
             return {"count": jnp.max(num_values(sites[name]))}
 
     zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), _unknowns(base))
@@ -140,6 +145,8 @@ def _size(
             return count((unknowns, rest), {key: free[key] for key in known})
 
         seen = arguments_seen(counted, _shapes(data), free)["count"]
+        if fixed:
+            return fixed[0]
         if any(key.startswith("/") for key in seen):
             others = ", ".join(repr(key[1:]) for key in seen if key.startswith("/"))
             raise SiteError(

@@ -30,6 +30,7 @@ from ..at_once import at_once
 from .assignment import Assignment, check_assignment, comparing
 from .backward import Place, drawn, most_probable
 from .contract import Contracted, contract
+from .marginals import probabilities_of
 from .plan import Plan, plan_of
 from .sums import Reduce, largest, log_sum
 from .table import Table, from_the_left, ordered, quoted
@@ -102,7 +103,9 @@ class SummedProgram(AbstractStaged):
         """Say what is summed out, and what it costs."""
         names = self.plan.names
         sites = "sites" if len(names) > 1 else "site"
-        values = ", ".join(f"{name!r} ({size} value{'s' if size > 1 else ''})" for name, size in self.plan.sizes)
+        values = ", ".join(
+            f"{name!r} ({size} value{'s' if size > 1 else ''})" for name, size in self.plan.sizes
+        )
         before, after = self.plan.cost
         notice = Notice(
             "info",
@@ -179,6 +182,19 @@ class SummedProgram(AbstractStaged):
         places = most_probable(self._contracted(tables, largest).record)
         return self.base.values_at({**others, **_choices(places, tables)}, data)
 
+    def most_probable_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Find the values of the discrete sites that are the most probable together, given values of the others."""
+        pieces = self._pieces_of(values, data)
+        tables = tables_of(self.base, self.plan, pieces, data, every_site)
+        places = most_probable(self._contracted(tables, largest).record)
+        found = self.base.values_at({**pieces, **_choices(places, tables)}, data)
+        return {name: found[name] for name in self.plan.names}
+
+    def probabilities_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Compute probabilities of the values of each discrete site given values of the others: `(*site, value)`."""
+        tables = tables_of(self.base, self.plan, self._pieces_of(values, data), data, every_site)
+        return probabilities_of(tables, self.plan)
+
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the sites that are not discrete."""
         return self.base.positions(values, data)
@@ -208,6 +224,11 @@ class SummedProgram(AbstractStaged):
         tables = tables_of(self.base, self.plan, others, data, every_site)
         places, log_prob = drawn(self._contracted(tables).record, keys.of_numbers(_numbers_of(position)))
         return {**others, **_choices(places, tables)}, log_prob
+
+    def _pieces_of(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        whole = {entry.name for entry in self.layout.whole}
+        found = self.positions(values, data)
+        return {name: each.astype(jnp.int32) if name in whole else each for name, each in found.items()}
 
     def _others(self, position: Unknowns) -> dict[str, jax.Array]:
         return pieces_at(position, self.layout)

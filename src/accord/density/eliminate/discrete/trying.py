@@ -15,6 +15,9 @@ from ...support import EachAt
 from ...unknowns import Unknowns, pieces_at
 from .plan_parts import Part, parts_of
 
+NUM_AT_ONCE = 12
+"""Assignments that a program has room for: one is compiled, however many there are."""
+
 Assigned = Mapping[str, np.ndarray]
 """By discrete site, the number of the value of each of its entries."""
 
@@ -46,26 +49,31 @@ class Trials:
 
     def at(self, positions: Sequence[Unknowns], assigned: Sequence[Assigned]) -> "Entries":
         """Evaluate all parts, at each of these positions of the other unknowns and assignments."""
-        each: Any = jax.tree.map(lambda *leaves: np.stack(leaves), *positions)
-        stacked = {name: np.stack([each[name] for each in assigned]) for name in self.shapes}
-        return Entries(self._run(self._data, each, stacked))
+        found = []
+        for start in range(0, len(assigned), NUM_AT_ONCE):
+            numbers = [min(start + i, len(assigned) - 1) for i in range(NUM_AT_ONCE)]
+            each = jax.tree.map(lambda *leaves: np.stack(leaves), *(positions[i] for i in numbers))
+            stacked = {name: np.stack([assigned[i][name] for i in numbers]) for name in self.shapes}
+            found.append(jax.tree.map(np.asarray, self._run(self._data, each, stacked)))
+        joined = jax.tree.map(lambda *arrays: np.concatenate(arrays)[: len(assigned)], *found)
+        return Entries(joined)
 
 
 class Entries:
     """Log probabilities of the parts of a model at assignments."""
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
+    def __init__(self, found: Mapping[str, np.ndarray]) -> None:
         """Keep them."""
         self._found = found
 
     def of(self, part: Part) -> np.ndarray:
         """Return those of a part: the assignments are the first axis."""
-        return np.asarray(self._found[_key(part)])
+        return self._found[_key(part)]
 
 
 def position_at_random(layout: Layout, random: np.random.Generator, spread: float) -> Any:
     """Take a position at random, its free numbers with this standard deviation."""
-    free = spread * random.normal(size=layout.dim)
+    free: Any = spread * random.normal(size=layout.dim)
     if not layout.whole:
         return free
     whole = []
@@ -73,7 +81,8 @@ def position_at_random(layout: Layout, random: np.random.Generator, spread: floa
         low = entry.low or 0
         high = low + 3 if entry.high is None else entry.high
         whole.append(random.integers(low, high + 1, entry.stop - entry.start))
-    return Position(free, np.concatenate(whole).astype(np.int32))
+    numbers: Any = np.concatenate(whole).astype(np.int32)
+    return Position(free, numbers)
 
 
 def differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
