@@ -34,8 +34,8 @@ class Entry:
     - `num_steps`, `num_event`: how many of the first axes are steps of scans, and of the last ones belong to an event.
     - `taken`: which entries of an event are values of an event too: `"any"` of them, `"all"` in another order,
       `"alike"` of rows and columns, or `"none"`, since the order is part of the value; those of a batch always are.
-    - `low`, `high`: of discrete unknowns, the least and the largest of the support; None where there is none, or where
-      the data or other unknowns decide.
+    - `low`, `high`: of discrete unknowns, the least and the largest of the support; None where there is none, or
+      where the data or other unknowns decide.
 
     **Example**
 
