@@ -88,7 +88,6 @@ CORE = (
     "predictive/test_waic.py",
     "predictive/test_where_predicted.py",
     "programs/test_compiler.py",
-    "programs/test_needed.py",
     "promises",
     "report",
     "reopen/test_methods.py",

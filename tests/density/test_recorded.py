@@ -8,12 +8,12 @@ from laws import assert_close, compiled, each
 import accord as ac
 import accord.distributions as dist
 from accord import LogDensity, handlers
+from accord.core.needed import is_needed
 from accord.core.tree import shapes
 from accord.density.joint import Predictive
 from accord.density.matching.alignment import Held
 from accord.density.recorded import recorded
 from accord.distributions import constraints
-from accord.programs.needed import is_needed
 from accord.reparam import LocScale
 
 NAN = np.nan

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ..core.errors import SiteError
 from ..distributions import constraint
+from ..distributions.constraint.each_step import EachStep
 from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import Site
@@ -70,6 +71,8 @@ def bounds_of(site: Site) -> tuple[Any, Any]:
     distribution = site.distribution
     assert distribution is not None
     support = distribution.support
+    if isinstance(support, EachStep):  # its bounds have the steps first
+        support = support.base
     kind = family(distribution)
     match support:
         case constraint.Boolean():

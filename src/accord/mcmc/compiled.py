@@ -13,6 +13,7 @@ import numpy as np
 
 from ..adaptation.base import Given
 from ..core.collection import collection_put_off
+from ..core.needed import only
 from ..core.position import Position
 from ..core.precision import scope
 from ..core.traced import equations, key_of
@@ -37,7 +38,6 @@ from ..programs.compiler import (
     one_at_a_time,
     spans_devices,
 )
-from ..programs.needed import only
 from ..programs.placement import Placement
 from ..runs.constants import Constants
 from .block import NUM_PLACES, Limits, start_state

@@ -49,8 +49,8 @@ def predict(
     - `model`: the model called with the data to predict for, such as `model(x_new)`; None is the model of the run with
       its data. Sizes that do not belong to a plate must be those of the run.
     - `kind`: `"draw"`; or, of discrete unknowns that are summed out, given the others of each draw: `"mode"`, their
-      most probable values together; `"probabilities"` of each value, of shape `(chain, draw, *site, value)`, with the other
-      discrete unknowns summed out. With new data, they are those of the new entries.
+      most probable values together; `"probabilities"` of each value, of shape `(chain, draw, *site, value)`, with the
+      other discrete unknowns summed out. With new data, they are those of the new entries.
     - `sites`: names of the sites to return; None is all that are predicted, drawn or computed.
     - `redraw`: unknowns to draw from their priors given the rest, although the draws have values: only entries with new
       labels, such as groups that are not in the data; without labels, all entries.

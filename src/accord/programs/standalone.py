@@ -8,6 +8,7 @@ import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.needed import is_needed
 from ..core.precision import float_dtype
 from ..core.traced import equations, key_of
 from ..core.tree import shapes
@@ -16,7 +17,6 @@ from ..density.leaks import check_leaks
 from . import cache
 from .callbacks import check_callbacks, without_raising
 from .compiler import PROGRAMS, compile_lowered, is_batched_lapack, one_at_a_time, spans_devices
-from .needed import is_needed
 from .placement import Placement
 
 

@@ -35,10 +35,13 @@ def taken_of(
     facts: Mapping[Part, Facts],
     chained: set[tuple[Part, str]],
     trials: Trials,
+    *,
+    in_doubt: bool,
 ) -> dict[tuple[Part, str], Taken]:
     """Find, for each part and each discrete site that it does not see at its own place, which entries it sees.
 
-    **Arguments**: `sizes`, by discrete site the number of its values; `chained`, pairs that see other steps of a scan.
+    **Arguments**: `sizes`, by discrete site the number of its values; `chained`, pairs that see other steps of a scan;
+    `in_doubt`, whether one that has the axes of a site may yet take its entries by an index.
 
     **Raises** `SiteError` where an entry sees several.
     """
@@ -51,7 +54,7 @@ def taken_of(
             continue
         there = [part for part in parts if set(own.axes) <= set(facts[part].axes)]
         away = set(parts) - set(there)
-        if there:
+        if there and in_doubt:
             away |= _out_of_place(name, sizes, there, facts, trials, random)
         for part in parts:
             if part in away:

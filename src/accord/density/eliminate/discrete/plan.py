@@ -54,8 +54,10 @@ class Plan:
         return dict(self.sizes)[name]
 
 
-def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]) -> Plan:
+def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], in_doubt: bool) -> Plan:
     """Plan for a model with its data, which are in memory.
+
+    **Arguments**: `in_doubt`, whether to look for entries taken by an index where each could see that at its own place.
 
     **Raises** `SiteError` where the number of values is not known, or is too large.
     """
@@ -65,7 +67,7 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any])
     seen, facts = _seen(base, names, data)
     trials = Trials(base, names, data)
     spans = spans_of(base, sizes, seen, trials)
-    taken = taken_of(sizes, seen, facts, set(spans), trials)
+    taken = taken_of(sizes, seen, facts, set(spans), trials, in_doubt=in_doubt)
     labels = {
         part: tuple((name, lag) for name in there for lag in range(abs(spans.get((part, name), 0)) + 1))
         for part, there in seen.items()

@@ -17,6 +17,7 @@ from jax.core import Tracer
 from ....core import keys
 from ....core.errors import ModelError, SiteError
 from ....core.notice import Notice
+from ....core.once import TracedOnce
 from ....core.position import Position
 from ...layout import Layout
 from ...program import AbstractProgram, ModelProgram, Recorded, View, every_site
@@ -67,7 +68,15 @@ class SumOut(AbstractStage):
                 "which a transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log "
                 "density outside, and give it the traced data by `density.with_data({...})`."
             )
-        plan = at_once(plan_of, whole, names, in_memory(data))
+        try:
+            return self._made(whole, names, data, in_doubt=False)
+        except SiteError:
+            return self._made(whole, names, data, in_doubt=True)
+
+    def _made(
+        self, whole: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], *, in_doubt: bool
+    ) -> "SummedProgram":
+        plan = at_once(plan_of, whole, names, in_memory(data), in_doubt)
         made = SummedProgram.of(whole, plan)
         made.check_exact(data)
         return made
@@ -77,14 +86,20 @@ class SumOut(AbstractStage):
 class SummedProgram(AbstractStaged):
     """A model without its discrete unknowns; its data is that of the whole model.
 
-    **Fields**: `base`, the whole model; `plan`, of what depends on them; `term`, the name of what the sum over them
-    adds to the log density; `compare`, compiled, compares tables and model at an assignment.
+    **Fields**
+    - `base`: the whole model. `plan`: of what depends on the discrete sites.
+    - `term`: the name of what the sum over them adds to the log density.
+    - `compare`: compiled, compares tables and model at an assignment.
+    - `terms_once`, `drawn_once`: traced once for all programs of a run, the terms of all sites, and a draw of the
+      discrete ones.
     """
 
     base: ModelProgram
     plan: Plan
     term: str
     compare: Callable[..., Assignment]
+    terms_once: TracedOnce
+    drawn_once: TracedOnce
 
     @staticmethod
     def of(base: ModelProgram, plan: Plan) -> "SummedProgram":
@@ -92,10 +107,19 @@ class SummedProgram(AbstractStaged):
         term = "summed"
         while term in {entry.name for entry in base.layout.sites}:
             term += "_"
-        return SummedProgram(base, plan, term, comparing(base, plan))
+
+        def terms(pieces: Any, data: Any) -> dict[str, jax.Array]:
+            return _terms(base, plan, term, pieces, data, every_site)
+
+        def draw(pieces: Any, data: Any, numbers: jax.Array) -> tuple[dict[str, jax.Array], jax.Array]:
+            tables = tables_of(base, plan, pieces, data, every_site)
+            places, log_prob = drawn(_contracted(plan, tables).record, keys.of_numbers(numbers))
+            return {name: choice.index for name, choice in _choices(places, tables).items()}, log_prob
+
+        return SummedProgram(base, plan, term, comparing(base, plan), TracedOnce(terms), TracedOnce(draw))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is compiled does not travel.
+        # What is compiled or traced does not travel.
         return SummedProgram.of, (self.base, self.plan)
 
     @property
@@ -122,8 +146,9 @@ class SummedProgram(AbstractStaged):
         self, pieces: Mapping[str, jax.Array], data: Mapping[str, Any], view: View = every_site
     ) -> dict[str, jax.Array]:
         """Evaluate the terms of sites that depend on no discrete one, and the sum of the others."""
-        tables = tables_of(self.base, self.plan, pieces, data, view)
-        return {**tables.terms, self.term: self._contracted(tables).total}
+        if view is every_site:
+            return self.terms_once(dict(pieces), dict(data))
+        return _terms(self.base, self.plan, self.term, pieces, data, view)
 
     def parts_at(
         self,
@@ -140,7 +165,7 @@ class SummedProgram(AbstractStaged):
 
         found = self.base.parts_at(pieces, data, apart, beside)
         tables = tables_of(self.base, self.plan, pieces, data, view)
-        return found._replace(likelihood=found.likelihood + self._contracted(tables).total)
+        return found._replace(likelihood=found.likelihood + _contracted(self.plan, tables).total)
 
     def check_separate(self, data: Mapping[str, Any]) -> None:
         """Raise where the prior of another site depends on a discrete one."""
@@ -179,14 +204,14 @@ class SummedProgram(AbstractStaged):
         """Values of the whole model's sites, with the most probable values of the discrete ones."""
         others = self._others(position)
         tables = tables_of(self.base, self.plan, others, data, every_site)
-        places = most_probable(self._contracted(tables, largest).record)
+        places = most_probable(_contracted(self.plan, tables, largest).record)
         return self.base.values_at({**others, **_choices(places, tables)}, data)
 
     def most_probable_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Find the values of the discrete sites that are the most probable together, given values of the others."""
         pieces = self._pieces_of(values, data)
         tables = tables_of(self.base, self.plan, pieces, data, every_site)
-        places = most_probable(self._contracted(tables, largest).record)
+        places = most_probable(_contracted(self.plan, tables, largest).record)
         found = self.base.values_at({**pieces, **_choices(places, tables)}, data)
         return {name: found[name] for name in self.plan.names}
 
@@ -214,16 +239,11 @@ class SummedProgram(AbstractStaged):
         """Raise `SiteError` where tables are not the model's at an assignment taken at random."""
         at_once(check_assignment, self.base, self.plan, self.compare, in_memory(data))
 
-    def _contracted(self, tables: Tables, reduce: Reduce = log_sum) -> Contracted:
-        dtype = next(iter(tables.tables.values())).entries.dtype
-        return contract(tables.tables.values(), tables.owned, dict(self.plan.chains), reduce, dtype)
-
     def _drawn(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[dict[str, Any], jax.Array]:
         """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
         others = self._others(position)
-        tables = tables_of(self.base, self.plan, others, data, every_site)
-        places, log_prob = drawn(self._contracted(tables).record, keys.of_numbers(_numbers_of(position)))
-        return {**others, **_choices(places, tables)}, log_prob
+        places, log_prob = self.drawn_once(others, dict(data), _numbers_of(position))
+        return {**others, **{name: EachAt(place) for name, place in places.items()}}, log_prob
 
     def _pieces_of(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         whole = {entry.name for entry in self.layout.whole}
@@ -232,6 +252,18 @@ class SummedProgram(AbstractStaged):
 
     def _others(self, position: Unknowns) -> dict[str, jax.Array]:
         return pieces_at(position, self.layout)
+
+
+def _terms(
+    base: ModelProgram, plan: Plan, term: str, pieces: Mapping[str, Any], data: Mapping[str, Any], view: View
+) -> dict[str, jax.Array]:
+    tables = tables_of(base, plan, pieces, data, view)
+    return {**tables.terms, term: _contracted(plan, tables).total}
+
+
+def _contracted(plan: Plan, tables: Tables, reduce: Reduce = log_sum) -> Contracted:
+    dtype = next(iter(tables.tables.values())).entries.dtype
+    return contract(tables.tables.values(), tables.owned, dict(plan.chains), reduce, dtype)
 
 
 def _numbers_of(position: Unknowns) -> jax.Array:

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from accord.programs.needed import is_needed, only
+from accord.core.needed import is_needed, only
 
 TABLE = np.array([1.0, 2.0, 3.0])
 
