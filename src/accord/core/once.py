@@ -27,7 +27,7 @@ class TracedOnce:
         """Evaluate the function."""
         leaves, tree = jax.tree.flatten(arguments)
         shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
-        key = (tree, tuple(shapes), jax.config.jax_enable_x64)
+        key = (tree, tuple(shapes), jnp.result_type(float))
         if key not in self._known:
             like = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(*shape) for shape in shapes])
             closed, results = jax.make_jaxpr(self._function, return_shape=True)(*like)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.errors import SiteError
 from .eliminate.collapsed import Eliminate
-from .eliminate.discrete.summed import SumOut
+from .eliminate.discrete.sum_out import SumOut
 from .layout import Layout
 from .program import AbstractProgram
 from .rows.chunked import Chunk

@@ -96,6 +96,12 @@ class ShardedProgram(AbstractStaged):
 
         **Arguments**: `reason`, in words, why the rows are cut.
         """
+        discrete = () if base.whole is None else base.whole.layout.collapsed
+        if discrete:
+            raise SiteError(
+                f"{listed(discrete)} {'are discrete unknowns' if len(discrete) > 1 else 'is a discrete unknown'}, summed "
+                f"out with all rows at once, and {reason}. Keep the rows together."
+            )
         part = dict(data)
         for name, axis in shard.items():
             shape = with_rows(np.shape(data[name]), axis, cut.size)

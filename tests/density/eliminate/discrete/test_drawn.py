@@ -26,9 +26,9 @@ def as_users_write():
 
 @pytest.fixture(
     params=[
-        "a plate",
         "values by entry, some observed",
-        "a chain of second order",
+        pytest.param("a plate", marks=pytest.mark.slow),
+        pytest.param("a chain of second order", marks=pytest.mark.slow),
         pytest.param("two chains in plates", marks=pytest.mark.slow),
         pytest.param("labels of groups", marks=pytest.mark.slow),
         pytest.param("another order", marks=pytest.mark.slow),

@@ -15,15 +15,13 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from ....core import keys
-from ....core.errors import ModelError, SiteError
+from ....core.errors import ModelError
 from ....core.notice import Notice
 from ....core.once import TracedOnce
 from ....core.position import Position
-from ...layout import Layout
-from ...program import AbstractProgram, ModelProgram, Recorded, View, every_site
-from ...rows.conditions import listed
+from ...program import ModelProgram, Recorded, View, every_site
 from ...rows.row_files import in_memory
-from ...stage import AbstractStage, AbstractStaged
+from ...stage import AbstractStaged
 from ...support import EachAt
 from ...unknowns import Unknowns, free_of, pieces_at
 from ...weights import Parts
@@ -32,54 +30,10 @@ from .assignment import Assignment, check_assignment, comparing
 from .backward import Place, drawn, most_probable
 from .contract import Contracted, contract
 from .marginals import probabilities_of
-from .plan import Plan, plan_of
+from .plan import Plan
 from .sums import Reduce, largest, log_sum
 from .table import Table, from_the_left, ordered, quoted
 from .tables import Tables, tables_of
-
-
-@dataclass(frozen=True)
-class SumOut(AbstractStage):
-    """Sum out the discrete unknowns."""
-
-    def is_wanted(self, layout: Layout) -> bool:
-        """Return whether there are any."""
-        return bool(layout.collapsed)
-
-    def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram:
-        """Build the program of the other sites.
-
-        **Raises** `SiteError` where the sum is not that of the model, or is too much; `ModelError` where no other
-        unknown is left, and for data that JAX is tracing.
-        """
-        whole = program.whole
-        if whole is None:
-            return program
-        names = whole.layout.collapsed
-        if whole.layout.to_collapse:
-            raise SiteError(
-                f"{listed(names)} are discrete unknowns, which are summed out, and {listed(whole.layout.to_collapse)} "
-                "would be integrated out beside them (handlers.collapse): given the others they are a mixture of "
-                "normal distributions, and not one. Leave out `handlers.collapse`."
-            )
-        if any(isinstance(value, Tracer) for value in data.values()):
-            raise ModelError(
-                f"{listed(names)} are discrete unknowns, and how many values they have is seen from the model's data, "
-                "which a transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log "
-                "density outside, and give it the traced data by `density.with_data({...})`."
-            )
-        try:
-            return self._made(whole, names, data, in_doubt=False)
-        except SiteError:
-            return self._made(whole, names, data, in_doubt=True)
-
-    def _made(
-        self, whole: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], *, in_doubt: bool
-    ) -> "SummedProgram":
-        plan = at_once(plan_of, whole, names, in_memory(data), in_doubt)
-        made = SummedProgram.of(whole, plan)
-        made.check_exact(data)
-        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,16 +133,6 @@ class SummedProgram(AbstractStaged):
                     "likelihood of the others cannot be told apart. Look for the mode of the posterior, "
                     'estimator="map".'
                 )
-
-    def of_part(
-        self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str
-    ) -> AbstractProgram:
-        """Refuse: the sums need all rows."""
-        names = listed(self.plan.names)
-        raise SiteError(
-            f"{names} are discrete unknowns, which are summed out with all rows at once, and {words}. Keep the rows "
-            "together."
-        )
 
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of the discrete ones for each position."""
