@@ -14,6 +14,7 @@ RATES = {
     "adaptation/test_own_adaptation.py": 2 * 6e-7,
     "benchmarks/test_posteriordb.py": 2.5e-6,
     "core/test_traced.py": 4 * 2e-8,
+    "density/eliminate/discrete/test_drawn.py": 7 * 30 * 6e-7,
     "density/test_collapsed.py": 4e-6,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors

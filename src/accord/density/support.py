@@ -1,5 +1,6 @@
 """Give a discrete site the values of its support, by their numbers: 0 is the smallest."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -55,6 +56,12 @@ def num_values(site: Site) -> jax.Array:
     return jnp.asarray(upper) - jnp.asarray(lower) + 1
 
 
+def sampled(names: Sequence[str]) -> str:
+    """Write the sampler that moves discrete sites which cannot be summed out, for a message."""
+    key = repr(names[0]) if len(names) == 1 else repr(tuple(names))
+    return f"`infer.Gibbs({{{key}: infer.DiscreteGibbs(), ...: infer.NUTS()}})`"
+
+
 def is_discrete(site: Site) -> bool:
     """Return whether a latent site takes countably many values."""
     distribution = site.distribution
@@ -82,7 +89,7 @@ def bounds_of(site: Site) -> tuple[Any, Any]:
         case constraint.IntegerGreaterThanOrEqual():
             reason = (
                 f"{kind} has infinitely many values, and a sum over them has no end. Leave out those that cannot "
-                f"matter, as in `.truncate(high=100)`"
+                f"matter, as in `.truncate(high=100)`, or sample it: {sampled((site.name,))}"
             )
         case constraint.Independent():
             reason = (

@@ -1,7 +1,7 @@
 """Tell a kernel where the sites of a density lie, before its run."""
 
 from ..density import LogDensity
-from ..density.supports import bounds_of
+from ..density.bounds import bounds_of
 from ..kernels import AbstractKernel
 from ..kernels.places import Place, Places
 

@@ -14,6 +14,7 @@ from ..unknowns import Unknowns
 from ..weights import Parts, Weights
 from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
+from .eliminated import check_not_summed
 from .named_rows import num_rows_of, rows_of_plate
 from .sharded_program import ShardedProgram
 
@@ -33,7 +34,9 @@ class Chunk(AbstractStage):
         """
         if program.layout.chunked is None:
             return program
-        made = ChunkedProgram(program, *program.layout.chunked)
+        plate, chunk = program.layout.chunked
+        check_not_summed(program, f"the plate {plate!r} has chunk={chunk}")
+        made = ChunkedProgram(program, plate, chunk)
         if program.layout.collapsed:
             made.by_rows(data)
         return made

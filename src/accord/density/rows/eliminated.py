@@ -10,8 +10,19 @@ import numpy as np
 from ...core.errors import SiteError
 from ...language import Site
 from ..dependence.provenance import arguments_seen
+from ..program import AbstractProgram
 from ..reduction import pointwise
 from .conditions import Terms, listed
+
+
+def check_not_summed(program: AbstractProgram, reason: str) -> None:
+    """Raise `SiteError` where discrete sites are summed out, which needs all rows; `reason`, why these are cut."""
+    discrete = () if program.whole is None else program.whole.layout.collapsed
+    if discrete:
+        are = "are discrete unknowns" if len(discrete) > 1 else "is a discrete unknown"
+        raise SiteError(
+            f"{listed(discrete)} {are}, summed out with all rows at once, and {reason}. Keep the rows together."
+        )
 
 
 def check_apart(

@@ -30,7 +30,7 @@ from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .conditions import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
 from .cutting import Cut
-from .eliminated import check_apart, normal_where_not
+from .eliminated import check_apart, check_not_summed, normal_where_not
 from .file_blocks import FileBlocks
 from .named_rows import model_of_rows, num_rows_of
 
@@ -56,6 +56,7 @@ class Shard(AbstractStage):
 
     def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> "ShardedProgram":
         """Cut the rows, of which `ShardedProgram.blocks_of` makes blocks."""
+        check_not_summed(program, f"shard= shares the rows of {listed(self.shard)} out")
         cut = Cut.of(num_rows_of(program, data, self.shard), self.chunk)
         words = f"shard= shares the rows of {listed(self.shard)} out"
         with precision_scope.scope(program.precision):
@@ -96,12 +97,6 @@ class ShardedProgram(AbstractStaged):
 
         **Arguments**: `reason`, in words, why the rows are cut.
         """
-        discrete = () if base.whole is None else base.whole.layout.collapsed
-        if discrete:
-            raise SiteError(
-                f"{listed(discrete)} {'are discrete unknowns' if len(discrete) > 1 else 'is a discrete unknown'}, summed "
-                f"out with all rows at once, and {reason}. Keep the rows together."
-            )
         part = dict(data)
         for name, axis in shard.items():
             shape = with_rows(np.shape(data[name]), axis, cut.size)

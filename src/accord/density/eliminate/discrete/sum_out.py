@@ -12,6 +12,7 @@ from ...program import AbstractProgram, ModelProgram
 from ...rows.conditions import listed
 from ...rows.row_files import in_memory
 from ...stage import AbstractStage
+from ...support import sampled
 from ..at_once import at_once
 from .plan import plan_of
 from .summed import SummedProgram
@@ -50,7 +51,10 @@ class SumOut(AbstractStage):
         try:
             return self._made(whole, names, data, in_doubt=False)
         except SiteError:
-            return self._made(whole, names, data, in_doubt=True)
+            try:
+                return self._made(whole, names, data, in_doubt=True)
+            except SiteError as error:
+                raise SiteError(f"{error} Or sample {listed(names)}: {sampled(names)}.") from error
 
     def _made(
         self, whole: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], *, in_doubt: bool
