@@ -32,6 +32,7 @@ RATES = {
     "kernels/test_combined.py": (4 + 1 + 5) * 6e-7,
     "kernels/test_discrete_gibbs.py": (26 + 3 + 6 + 3) * 6e-7,
     "kernels/test_gibbs.py": (10 + 7 + 3) * 6e-7,
+    "examples/test_gallery_answers.py": 1 / 38_000,
     "kernels/test_kernel_laws.py": 3 * 6.3e-5,
     "kernels/test_keys.py": 33 * 1e-6,
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,

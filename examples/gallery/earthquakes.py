@@ -1,9 +1,9 @@
 """Find quiet and active decades in a century of great earthquakes: a hidden Markov model of two states.
 
 Each year's number of earthquakes of magnitude 7 or more is Poisson, with one of two rates. From year to year the
-state stays or changes. The states are discrete, and the forward algorithm sums them out; only rates and transition
-probabilities are sampled. The probability of a state in a year is the derivative of the log likelihood by that year's
-log probability in that state, so no backward pass is needed.
+state stays or changes. The model says just that: `ac.scan` carries the state, a discrete site, from year to year.
+Accord sums the states out (by the forward algorithm) and samples rates and transition probabilities.
+`infer.predict(draws, kind="probabilities")` has the probability of each state in each year.
 
 Data: Zucchini, MacDonald & Langrock (2016), Hidden Markov Models for Time Series, table 1.1 and appendix, 1900 to
 2006, with the maximum likelihood estimates of section 3.
@@ -15,7 +15,6 @@ Data: Zucchini, MacDonald & Langrock (2016), Hidden Markov Models for Time Serie
 import json
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -26,20 +25,6 @@ from accord import infer
 PUBLISHED = {"quiet": 15.472, "active": 26.125, "minus log likelihood": 342.3183}
 
 
-def log_likelihood(log_emissions, log_transition, log_start):
-    """Run the forward algorithm: return the log probability of all counts, with states summed out.
-
-    `log_emissions`: log probability of each year's count in each state, shape (years, states).
-    """
-
-    def step(log_forward, log_emission):
-        moved = jax.nn.logsumexp(log_forward[:, None] + log_transition, axis=0)
-        return moved + log_emission, None
-
-    log_forward, _ = jax.lax.scan(step, log_start + log_emissions[0], log_emissions[1:])
-    return jax.nn.logsumexp(log_forward)
-
-
 @ac.model
 def earthquakes(counts):
     """`counts`: earthquakes by year, shape (years,)."""
@@ -48,13 +33,16 @@ def earthquakes(counts):
     ac.deterministic("rates", jnp.exp(log_rates), dims={"state": ["quiet", "active"]})
     to_active = ac.sample("to_active", dist.Beta(1, 4))  # from a quiet year to an active one
     to_quiet = ac.sample("to_quiet", dist.Beta(1, 4))
-    log_transition = jnp.log(jnp.array([[1 - to_active, to_active], [to_quiet, 1 - to_quiet]]))
     # The first year is like any other: its state has the stationary distribution.
-    log_start = jnp.log(jnp.stack([to_quiet, to_active]) / (to_quiet + to_active))
-    log_emissions = dist.LogPoisson(log_rates).log_prob(counts[:, None])
-    ac.factor("counts", log_likelihood(log_emissions, log_transition, log_start))
-    probabilities = jax.grad(log_likelihood)(log_emissions, log_transition, log_start)
-    ac.deterministic("is_active", probabilities[:, 1], dims={"year": range(1900, 1900 + len(counts))})
+    first = to_active / (to_quiet + to_active)
+    chance = jnp.stack([to_active, 1 - to_quiet, first])  # to be active, by the state before
+
+    def year(before, count):
+        is_active = ac.sample("is_active", dist.Bernoulli(chance[before])).astype(int)
+        ac.sample("count", dist.LogPoisson(log_rates[is_active]), obs=count)
+        return is_active, None
+
+    ac.scan(year, 2, counts, name="year", coords=range(1900, 1900 + len(counts)))
 
 
 def data():
@@ -63,12 +51,17 @@ def data():
     return {name: np.array(values) for name, values in json.loads(text).items()}
 
 
+def probabilities(draws):
+    """Return the posterior probability that each year was active."""
+    return infer.predict(draws, kind="probabilities")["is_active"][..., 1].mean(axis=(0, 1))
+
+
 def main():
     """Fit, read when the earth was active, and compare maximum likelihood with the published estimates."""
     draws = infer.sample(earthquakes(**data()), seed=1)
     print(draws.summary())
 
-    active = draws["is_active"].mean(axis=(0, 1))
+    active = probabilities(draws)
     for year in range(1900, 2000, 10):
         decade = active[year - 1900 : year - 1890]
         print(f"{year}s: {np.sum(decade > 0.5)} of 10 years probably active")
@@ -93,7 +86,7 @@ def plot(draws):
     axes.plot(years, counts, ".", color="#8a8a8a")
     axes.set_ylim(0, None)
     beside = axes.twinx()
-    beside.fill_between(years, draws["is_active"].mean(axis=(0, 1)), color="#e4793a", alpha=0.3, linewidth=0)
+    beside.fill_between(years, probabilities(draws), color="#e4793a", alpha=0.3, linewidth=0)
     beside.set(ylim=(0, 1), ylabel="probability of being active")
     return figure
 

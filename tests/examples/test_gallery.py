@@ -25,7 +25,16 @@ SIMULATED = [name for name in NAMES if "def simulate" in (FOLDER / f"{name}.py")
 QUICK_MODES = ("dipper", "doctors", "leukaemia")
 # A derivative of these takes a second to trace and to compile.
 SLOW_GRADIENTS = (
-    *("baseball", "earthquakes", "examiners", "horseshoe", "influenza", "missing", "motorcycle"),
+    *(
+        "annotation",
+        "baseball",
+        "earthquakes",
+        "examiners",
+        "horseshoe",
+        "influenza",
+        "missing",
+        "motorcycle",
+    ),
     *("predator_prey", "rats", "recessions", "salmonella", "seat_belts", "seeds", "stackloss"),
     *("stochastic_volatility", "van_drivers"),
 )
@@ -121,6 +130,17 @@ def test_the_course_of_the_epidemic_keeps_the_invariant_of_its_equations():
     start = module.BOYS - module.BOYS * 0.5 / 1.7 * np.log(module.BOYS - 1)
     np.testing.assert_allclose(kept, start, rtol=1e-6)
     assert ill.max() > 200
+
+
+def test_birds_one_by_one_have_the_likelihood_of_their_counts():
+    module = module_of("dipper")
+    data = module.data()
+    with scope("float64"):
+        counts = module.dipper(**data).log_density()
+        birds = module.by_bird(**module.histories(**data)).log_density()
+        at = jax.random.normal(jax.random.key(0), (3, 2))
+        apart = compiled(jax.vmap(lambda position: counts(position) - birds(position)))(at)
+    np.testing.assert_allclose(apart, apart[0], rtol=1e-12)
 
 
 @pytest.fixture(scope="module")
