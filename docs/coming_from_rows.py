@@ -40,6 +40,11 @@ NUMPYRO = (
         "ac.scan(step, 0.0, x)",
         "A step may contain any statement.",
     ),
+    _in_model(
+        'numpyro.sample("z", d, infer={"enumerate": "parallel"})',
+        'z = ac.sample("z", dist.Categorical(np.array([0.3, 0.7])))',
+        "It is summed out, without `config_enumerate`: [discrete unknowns](discrete.md).",
+    ),
     _in_model('flax_module("net", net, ...)', "ac.module", "See [neural networks](modules.md)."),
     Idiom(
         "MCMC(NUTS(model), num_warmup=w, num_samples=n, num_chains=c).run(key, x, y=y)",
@@ -66,6 +71,11 @@ NUMPYRO = (
         'infer.sample(model(x, y), init=infer.from_values({"slope": 0.5}), draws=n, warmup=w)',
     ),
     Idiom("Predictive(model, samples)(key, x_new)", "infer.predict(draws, model(x_new))"),
+    Idiom(
+        "infer_discrete(model, temperature=1)",
+        'draws["slope"]',
+        'Draws have values of discrete sites. `temperature=0` is `infer.predict(draws, kind="mode")`.',
+    ),
     Idiom("Predictive(model, num_samples=500)(key, x)", "model(x).prior(draws=500)"),
     Idiom("log_likelihood(model, samples, x, y=y)", "infer.log_likelihood(draws)"),
     Idiom('handlers.condition(model, data={"slope": 1.0})', 'model(x, y).condition({"slope": 1.0})'),
@@ -112,6 +122,11 @@ PYMC = (
         "Decorate a function with `@ac.model`. Call it to bind data.",
     ),
     _in_model('pm.Normal("a", mu=0, sigma=1)', 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        'pmx.marginalize(m, ["z"])  # z = pm.Categorical("z", p)',
+        'z = ac.sample("z", dist.Categorical(np.array([0.3, 0.7])))',
+        "It is summed out without being named, scans included: [discrete unknowns](discrete.md).",
+    ),
     _in_model(
         'pm.Normal("y", mu, sigma, observed=y)',
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
@@ -206,6 +221,11 @@ STAN = (
     ),
     _in_model("parameters { real a; } model { a ~ normal(0, 1); }", 'ac.sample("a", dist.Normal(0, 1))'),
     _in_model(
+        "target += log_mix(theta, lp0, lp1);",
+        'z = ac.sample("z", dist.Categorical(np.array([0.3, 0.7])))',
+        "Write the label as a site: it is [summed out](discrete.md). A mixture's distribution works too.",
+    ),
+    _in_model(
         "y ~ normal(mu, sigma);",
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',
         "All constants are included: `lp` differs from Stan's by a constant.",
@@ -279,6 +299,11 @@ TURING = (
         "Decorate a function with `@ac.model`. Call it to bind data.",
     ),
     _in_model("a ~ Normal(0, 1)", 'ac.sample("a", dist.Normal(0, 1))'),
+    _in_model(
+        "z ~ Categorical([0.3, 0.7])  # with Gibbs or PG",
+        'z = ac.sample("z", dist.Categorical(np.array([0.3, 0.7])))',
+        "It is [summed out](discrete.md), and needs no sampler of its own.",
+    ),
     _in_model(
         "y .~ Normal(m, s)",
         'with ac.plate("row", len(y)): ac.sample("y", dist.Normal(0, 1), obs=y)',

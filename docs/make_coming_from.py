@@ -45,7 +45,8 @@ Models look the same: statements, plates, handlers and distributions have NumPyr
 - **Precision belongs to the run.** It is float64 by default. JAX's own precision does not matter and is not changed.
 - **Draws keep their chains.** `draws["a"]` has shape (chain, draw, *site).
 
-Not there yet: variational inference (`SVI`) and discrete latent sites (`config_enumerate`).""",
+[Discrete latent sites](discrete.md) are summed out without `config_enumerate`. Not there yet: variational inference
+(`SVI`).""",
         NUMPYRO,
     ),
     "pymc": Library(
@@ -60,7 +61,8 @@ A model is a Python function, not a context. Its data are the arguments: call th
   the right parameter. Name the arguments of `Weibull`, `Pareto` and zero-inflated distributions: their order or meaning
   differs.
 
-Not there yet: variational inference (`pm.fit`) and discrete latent sites.""",
+[Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. Not there
+yet: variational inference (`pm.fit`).""",
         PYMC,
     ),
     "stan": Library(
@@ -74,6 +76,8 @@ with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
   prior on a constrained parameter write `dist.ImproperUniform`.
 - **Name the arguments of distributions.** The order of some differs, as in `dist.Weibull(scale, concentration)`.
 - **Log densities include all constants.** Stan's `~` statements drop them, so `lp` differs by a constant.
+- **Discrete parameters may be written as they are**, and are [summed out](discrete.md) as you would do by hand with
+  `log_sum_exp`. Draws have their values.
 - **There is no C++ compiler to install.** A model compiles in a second or two.
 - **Functions of the draws replace generated quantities**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.
 
@@ -92,7 +96,8 @@ Not there yet: variational inference.""",
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-Not there yet: variational inference, particle samplers, and discrete latent sites that are summed out.""",
+[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. Not there yet: variational inference and particle
+samplers.""",
         TURING,
     ),
 }
