@@ -106,9 +106,6 @@ def main():
     for name, (estimate, error) in PUBLISHED.items():
         found = f"{mode.values[name]:.3f} ({mode.standard_errors[name]:.3f})"
         print(f"{name}: {found}, published {estimate:.3f} ({error:.3f})")
-    counts, birds = dipper(**data()).log_density(), by_bird(**histories(**data())).log_density()
-    apart = [counts(position) - birds(position) for position in (np.zeros(2), np.ones(2))]
-    print(f"the log densities of counts and of birds differ by a constant: {apart[0]:.3f}, {apart[1]:.3f}")
     return draws
 
 
