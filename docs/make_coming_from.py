@@ -96,8 +96,8 @@ Not there yet: variational inference.""",
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. Not there yet: variational inference and particle
-samplers.""",
+[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. Not there yet: variational inference and
+particle samplers.""",
         TURING,
     ),
 }
