@@ -1,7 +1,8 @@
 """Discrete sites are drawn from their distribution given all else, and their probabilities are exact.
 
 Against the density at each combination of values. Draws are 4,000 of each model, at positions that differ in their
-last digits: frequencies of single entries, some 30 for each of 7 models, are within 6 standard deviations (false alarm 4e-7).
+last digits: frequencies of single entries, some 30 for each of 7 models, are within 6 standard deviations (false alarm
+4e-7).
 """
 
 import jax
