@@ -199,7 +199,7 @@ class ModelProgram(TracedModel, AbstractProgram):
             raise ModelError(
                 f"all unknowns of the model {model.name!r} are discrete "
                 f"({', '.join(map(repr, traced.layout.collapsed))}) and summed out, so that there is nothing left to "
-                "sample. Let a parameter of the model be unknown too."
+                "sample. Sample them, `infer.sample(model, infer.DiscreteGibbs())`; or let a parameter be unknown too."
             )
         if not traced.layout.unknowns:
             raise ModelError(
