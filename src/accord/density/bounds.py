@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from ..core import precision as precision_scope
 from ..core.position import Position
 from ..distributions import constraint
 from ..language import Site
@@ -33,7 +34,8 @@ def bounds_of(density: LogDensity) -> dict[str, Bounds | None]:
             found.update({entry.name: _bounds(entry, sites[entry.name]) for entry in layout.whole})
         return jnp.zeros(())
 
-    jax.eval_shape(look, like(layout, jnp.result_type(float)))
+    with precision_scope.scope(program.precision):
+        jax.eval_shape(look, like(layout, jnp.result_type(float)))
     return found
 
 

@@ -135,7 +135,22 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("case", KNOWN)
+IN_DEFAULT = (
+    "a hidden Markov model",
+    "a mixture",
+    "one entry masked",
+    "indexed twice",
+    "a support that begins at 3",
+)
+
+
+def each(cases):
+    return pytest.mark.parametrize(
+        "case", [c if c in IN_DEFAULT else pytest.param(c, marks=pytest.mark.slow) for c in cases]
+    )
+
+
+@each(KNOWN)
 def test_the_sum_is_the_known_one(case):
     model, expected = KNOWN[case]
     found = jax.jit(model.log_density())(jnp.zeros(1)) - LOG_NORMAL
@@ -149,7 +164,7 @@ def test_a_scale_is_outside_of_the_sum():
 
 
 PROBABILITIES = {
-    "a hidden Markov model": (
+    "states": (
         markov(SEEN, THERE),
         {"z": [0.208724719, 0.868148, 0.878757710, 0.331841620, 0.823599250]},
     ),
@@ -163,7 +178,7 @@ PROBABILITIES = {
 }
 
 
-@pytest.mark.parametrize("case", PROBABILITIES)
+@each(PROBABILITIES)
 def test_probabilities_are_the_known_ones(case):
     model, expected = PROBABILITIES[case]
     density = model.log_density()
