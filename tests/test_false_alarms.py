@@ -45,7 +45,7 @@ RATES = {
     "language/test_missing_elements.py": 1.2e-6,
     "language/test_reparam.py": 42 * 3 * 4e-8,
     "parallel/test_rates.py": 2 * 1e-5,
-    "posteriors/test_labelled.py": 9 * 7e-6,
+    "posteriors/test_labelled.py": 9 * 2e-9,
     "posteriors/test_metric_pays.py": 2e-6,
     "posteriors/test_posteriors.py": 1 / 4000,
     "predictive/test_discrete.py": 8 * 1e-8,
