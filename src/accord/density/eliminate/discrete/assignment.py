@@ -43,9 +43,8 @@ def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
         others = pieces_at(position, base.layout)
         dtype = free_of(position).dtype
         tables = tables_of(base, plan, others, data, every_site)
-        contract(
-            tables.tables.values(), tables.owned, dict(plan.chains), log_sum, dtype
-        )  # for what it raises
+        # For what it raises.
+        contract(tables.tables.values(), tables.owned, dict(plan.chains), log_sum, dtype, recorded=False)
         choices: dict[str, EachAt] = {}
         chains = dict(plan.chains)
         places: dict[Label, Place] = {}

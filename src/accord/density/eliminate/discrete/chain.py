@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from ....core.errors import SiteError
 from .sums import Reduce, summed_labels
-from .table import Axis, Label, Table, ordered, quoted
+from .table import Axis, Label, Table, ordered, product, quoted
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,12 @@ def along_chain(
     inner: Collection[str],
     spans: Mapping[str, int],
     reduce: Reduce,
-    record: MutableSequence[Any],
+    record: MutableSequence[Any] | None,
 ) -> Table:
     """Sum the `inner` sites out of tables of the same axes; return what is left, without the axis of the steps.
 
     **Arguments**: `spans`, by site of a chain, how many steps before it are seen; below zero for the steps after it.
+    `record`, to which what was summed is added, or None.
 
     **Raises** `SiteError` where chains run in both directions.
     """
@@ -56,7 +57,7 @@ def along_chain(
         )
     lengths = {name: abs(span) for name, span in spans.items()}
     (axis,) = {axis for table in tables for axis in table.axes if axis[0] == "step" and axis[1] == 0}
-    steps = [_steps_last(table, axis) for table in tables]
+    steps = [_steps_last(table, axis) for table in _merged(tables)]
     sizes = {label: size for table in tables for label, size in table.sizes.items()}
     state = [(name, lag) for name, length in lengths.items() for lag in range(1, length + 1)]
     outer = ordered(label for table in tables for label in table.labels if label[0] not in inner)
@@ -75,7 +76,8 @@ def along_chain(
         )
         shifted = [(name, lag - 1) for name, lag in state]
         seen[:] = [(each.labels, each.axes) for each in found]
-        return left.along((*shifted, *outer), axes), [each.entries for each in found]
+        kept = [] if record is None else [each.entries for each in found]
+        return left.along((*shifted, *outer), axes), kept
 
     sizes_of = [*(sizes[name, 0] for name, _ in state), *(sizes[label] for label in outer)]
     start = _first_alone(
@@ -84,16 +86,28 @@ def along_chain(
     stacked = [jnp.moveaxis(table.entries, -1, 0) for table in steps]
     known, kept = jax.lax.scan(step, start, stacked, reverse=is_reversed)
     sites = ordered(site for table in tables for site in table.sites)
-    of_steps = tuple(
-        Table(labels, (*own, axis), jnp.moveaxis(entries, 0, -1), None, sites)
-        for (labels, own), entries in zip(seen, kept, strict=True)
-    )
-    record.append(Chain(axis, is_reversed, lengths, of_steps))
     last = Table(tuple((name, lag - 1) for name, lag in state) + outer, axes, known, tables[0].scale, sites)
     ends: list[Table] = []
     rest = summed_labels([last], lambda label: label[0] in inner, reduce, ends)
-    record.extend(ends)
+    if record is not None:
+        of_steps = tuple(
+            Table(labels, (*own, axis), jnp.moveaxis(entries, 0, -1), None, sites)
+            for (labels, own), entries in zip(seen, kept, strict=True)
+        )
+        record += [Chain(axis, is_reversed, lengths, of_steps), *ends]
     return rest
+
+
+def _merged(tables: Sequence[Table]) -> list[Table]:
+    """Multiply tables into those that know all their sites, for all steps at once: the fewer are left to each step."""
+    found: list[Table] = []
+    for table in sorted(tables, key=lambda table: -len(table.labels)):
+        known = next((each for each in found if set(table.labels) <= set(each.labels)), None)
+        if known is None:
+            found.append(table)
+        else:
+            found[found.index(known)] = product([known, table])
+    return found
 
 
 def _steps_last(table: Table, axis: Axis) -> Table:

@@ -42,11 +42,14 @@ def contract(
     chains: Mapping[str, int],
     reduce: Reduce,
     dtype: Any,
+    *,
+    recorded: bool,
 ) -> Contracted:
     """Sum all sites out of a product of tables.
 
     **Arguments**: `own`, by site, the axes of its entries; `chains`, by site whose steps depend on each other, how many
-    steps ago is seen, below zero in a scan from the last step to the first.
+    steps ago is seen, below zero in a scan from the last step to the first; `recorded`, whether to keep what chains
+    were summed out of.
 
     **Raises** `SiteError` where entries of a site meet in one number, where the sum has no such order, and where what
     is summed together is scaled differently.
@@ -68,7 +71,7 @@ def contract(
                 elsewhere = [name for table in component for name in table.taken]
                 if elsewhere:
                     raise interacting(ordered(elsewhere), ordered(s for t in component for s in t.sites))
-                rest = along_chain(component, inner, linked, reduce, record)
+                rest = along_chain(component, inner, linked, reduce, record if recorded else None)
             else:
                 rest = summed(component, inner, reduce, record)
             if not rest.labels:

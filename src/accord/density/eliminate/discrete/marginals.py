@@ -28,7 +28,7 @@ def probabilities_of(tables: Tables, plan: Plan) -> dict[str, jax.Array]:
             prior = bare[name, "entries"]
             there = Table(((name, 0),), tables.own[name], array).along(prior.labels, prior.axes)
             found[name, "entries"] = replace(prior, entries=prior.entries + there)
-        return contract(found.values(), tables.owned, dict(plan.chains), log_sum, dtype).total
+        return contract(found.values(), tables.owned, dict(plan.chains), log_sum, dtype, recorded=False).total
 
     zeros = {
         name: jnp.zeros((plan.size(name), *(axis[2] for axis in tables.own[name])), dtype)

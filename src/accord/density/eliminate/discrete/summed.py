@@ -119,7 +119,9 @@ class SummedProgram(AbstractStaged):
 
         found = self.base.parts_at(pieces, data, apart, beside)
         tables = tables_of(self.base, self.plan, pieces, data, view)
-        return found._replace(likelihood=found.likelihood + _contracted(self.plan, tables).total)
+        return found._replace(
+            likelihood=found.likelihood + _contracted(self.plan, tables, recorded=False).total
+        )
 
     def check_separate(self, data: Mapping[str, Any]) -> None:
         """Raise where the prior of another site depends on a discrete one."""
@@ -202,12 +204,12 @@ def _terms(
     base: ModelProgram, plan: Plan, term: str, pieces: Mapping[str, Any], data: Mapping[str, Any], view: View
 ) -> dict[str, jax.Array]:
     tables = tables_of(base, plan, pieces, data, view)
-    return {**tables.terms, term: _contracted(plan, tables).total}
+    return {**tables.terms, term: _contracted(plan, tables, recorded=False).total}
 
 
-def _contracted(plan: Plan, tables: Tables, reduce: Reduce = log_sum) -> Contracted:
+def _contracted(plan: Plan, tables: Tables, reduce: Reduce = log_sum, *, recorded: bool = True) -> Contracted:
     dtype = next(iter(tables.tables.values())).entries.dtype
-    return contract(tables.tables.values(), tables.owned, dict(plan.chains), reduce, dtype)
+    return contract(tables.tables.values(), tables.owned, dict(plan.chains), reduce, dtype, recorded=recorded)
 
 
 def _numbers_of(position: Unknowns) -> jax.Array:
