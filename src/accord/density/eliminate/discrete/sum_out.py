@@ -36,17 +36,18 @@ class SumOut(AbstractStage):
         if whole is None:
             return program
         names = whole.layout.collapsed
+        are = "are" if len(names) > 1 else "is"
         if whole.layout.to_collapse:
             raise SiteError(
-                f"{listed(names)} are discrete unknowns, which are summed out, and {listed(whole.layout.to_collapse)} "
-                "would be integrated out beside them (handlers.collapse): given the others they are a mixture of "
-                "normal distributions, and not one. Leave out `handlers.collapse`."
+                f"{listed(names)} {are} discrete and summed out, and {listed(whole.layout.to_collapse)} would be "
+                "integrated out beside (handlers.collapse): that has a mixture of normal distributions given the "
+                "others, and not one. Leave out `handlers.collapse`."
             )
         if any(isinstance(value, Tracer) for value in data.values()):
             raise ModelError(
-                f"{listed(names)} are discrete unknowns, and how many values they have is seen from the model's data, "
-                "which a transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log "
-                "density outside, and give it the traced data by `density.with_data({...})`."
+                f"{listed(names)} {are} discrete, and how many values there are is seen from the model's data, which a "
+                "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density "
+                "outside, and give it the traced data by `density.with_data({...})`."
             )
         try:
             return self._made(whole, names, data, in_doubt=False)
@@ -54,7 +55,7 @@ class SumOut(AbstractStage):
             try:
                 return self._made(whole, names, data, in_doubt=True)
             except SiteError as error:
-                raise SiteError(f"{error} Or sample {listed(names)}: {sampled(names)}.") from error
+                raise SiteError(f"{error} Or sample {listed(names)}: {sampled(names)}.") from None
 
     def _made(
         self, whole: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], *, in_doubt: bool
