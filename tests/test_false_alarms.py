@@ -48,7 +48,7 @@ RATES = {
     "posteriors/test_labelled.py": 9 * 2e-9,
     "posteriors/test_metric_pays.py": 2e-6,
     "posteriors/test_posteriors.py": 1 / 4000,
-    "predictive/test_discrete.py": 8 * 1e-8,
+    "predictive/test_labels_of_draws.py": 8 * 1e-8,
     "predictive/test_matched_labels.py": 6e-6,
     "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,

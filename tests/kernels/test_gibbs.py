@@ -271,7 +271,7 @@ def refused(given: Any, model: Any = LABELLED) -> Callable[[], Any]:
     return lambda: infer.sample(model, infer.Gibbs(given), **OPTIONS)
 
 
-class Telling(infer.RandomWalk):
+class Telling(infer.MALA):
     """A kernel whose adaptation is told more than statistics."""
 
     def tell(self, *arguments: Any) -> Any:
@@ -299,7 +299,6 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[AccordError], str]] = {
         refused({("z", "mu"): DISCRETE}), SiteError, "'mu'.*is continuous"
     ),
     "nothing is left": (refused({"z": DISCRETE, "mu": NUTS, ...: NUTS}), OptionError, "has no site, since"),
-    "rest that is discrete": (refused({"mu": NUTS, ...: NUTS}), SiteError, "'z'.*is discrete"),
     "reports to its adaptation": (
         refused({"z": DISCRETE, "mu": Telling()}), OptionError, "Telling reports to its adaptation"
     ),

@@ -224,7 +224,6 @@ def asking_in_long_integers() -> AbstractKernel:
 
 
 ERRORS: dict[str, tuple[Callable[[], Any], type[AccordError], str]] = {
-    "no name": (refused(MODEL), SiteError, "Categorical is discrete"),
     "another name": (refused(MODEL, "z", "zz"), SiteError, "no site 'zz'.*'z'"),
     "continuous": (refused(MODEL, "z", "mu"), SiteError, "site 'mu'.*is continuous"),
     "observed": (refused(MODEL, "z", "y"), SiteError, "site 'y'.*has a value"),

@@ -477,10 +477,10 @@ MISTAKES = {
         SiteError,
         "scan 'first' has the name of a site",
     ),
-    "discrete": (
-        lambda: of_step(lambda x: ac.sample("k", dist.Bernoulli(0.5))),
+    "a count without end": (
+        lambda: of_step(lambda x: ac.sample("k", dist.Poisson(0.5))),
         SiteError,
-        "'k'.*Bernoulli is disc",
+        "'k'.*Poisson has infinitely many values",
     ),
     "a mask that moves": (
         lambda: of_step(lambda x: draw_x(0.0, obs=x, obs_mask=x > 0)),

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from ..adaptation.base import AbstractChainAdaptation
 from ..adaptation.hamiltonian import Hamiltonian
@@ -55,6 +56,9 @@ class RandomWalk(AbstractKernel):
 
     def init(self, point: Point) -> Standing:
         return Standing.at(point)
+
+    def blank_info(self, point: Point) -> Info:
+        return replace(super().blank_info(point), seen=np.zeros_like(point.position.free))
 
     def ask(self, key: Any, state: Standing, tuning: Any, rarely: Any) -> Any:
         position = state.point.position

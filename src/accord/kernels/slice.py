@@ -106,6 +106,10 @@ class Slice(AbstractKernel):
         visit = _Visit(count, count, zero, zero, zero, *[count] * 7)
         return SliceState(point, is_fresh, visit, row, point.position)
 
+    def blank_info(self, point: Point) -> Info:
+        """See `AbstractKernel.blank_info`."""
+        return replace(super().blank_info(point), seen=np.zeros_like(point.position.free))
+
     def ask(
         self, key: Any, state: SliceState, tuning: Float[Array, " dim"], rarely: Rarely
     ) -> tuple[Position, tuple[_Visit, Array]]:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from random_models import Random
+from random_discrete import Random
 
 from accord.density.eliminate.discrete.summed import SummedProgram
 
