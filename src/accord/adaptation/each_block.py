@@ -58,7 +58,7 @@ class Tuned:
 
 @node
 class BlocksLearnt:
-    """What a chain has learnt of its blocks; and which of them search, shape `(block,)`."""
+    """State of the blocks' adaptations; and which of them search for a step size, shape `(block,)`."""
 
     blocks: tuple[Any, ...]
     is_searching: Bool[Array, " block"]

@@ -17,15 +17,15 @@ from jax.core import Tracer
 
 from ...core import keys
 from ...core.errors import ModelError, SiteError
-from ...core.notice import Notice
 from ..layout import Layout
 from ..program import AbstractProgram, ModelProgram, Recorded, View, every_site
 from ..rows.conditions import listed
 from ..rows.row_files import in_memory
-from ..stage import AbstractStage, AbstractStaged
-from ..unknowns import Unknowns, free_of, pieces_at
+from ..stage import AbstractStage
+from ..unknowns import Unknowns, free_of
 from ..weights import Parts
 from .at_once import at_once
+from .eliminated import AbstractEliminated
 from .normal.exactness import Look, check_exact, looking
 from .normal.groups import Groups
 from .normal.independence import independent_groups
@@ -70,7 +70,7 @@ class Eliminate(AbstractStage):
 
 
 @dataclass(frozen=True, eq=False)
-class CollapsedProgram(AbstractStaged):
+class CollapsedProgram(AbstractEliminated):
     """A model without the sites that are collapsed; its data is that of the whole model.
 
     **Fields**: `base`, the whole model; `groups`, of entries of the sites that depend on each other; `term`, the name
@@ -174,13 +174,6 @@ class CollapsedProgram(AbstractStaged):
             self.whole_position(position, self.conditional(position, data).mean), data
         )
 
-    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
-        """Check as the whole model does; and, unless JAX traces the data, that integrating out is exact."""
-        notices = self.base.check(data)
-        if not any(isinstance(value, Tracer) for value in data.values()):
-            self.check_exact(data)
-        return notices
-
     def check_exact(self, data: Mapping[str, Any]) -> None:
         """Raise `SiteError` where the whole log density is not quadratic in the collapsed sites."""
         at_once(check_exact, self.base, self.groups, self.look, in_memory(data))
@@ -218,6 +211,3 @@ class CollapsedProgram(AbstractStaged):
 
         dtype = next(iter(others.values())).dtype
         return complete(log_density, self.groups.num, self.groups.size, dtype)
-
-    def _others(self, position: Unknowns) -> dict[str, jax.Array]:
-        return pieces_at(position, self.layout)

@@ -33,7 +33,7 @@ SPREADS = (0.3, 1.0, 1.0)
 """Standard deviations of the other unknowns, in unconstrained numbers, where tables are compared."""
 
 Assignment = dict[Part, tuple[jax.Array, jax.Array]]
-"""By part, the entries of its table at the assignment, and the model's own."""
+"""Entries of each part's table at the assignment, and the model's own."""
 
 
 def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:

@@ -20,7 +20,7 @@ from .table import Axis, Label, Table, ordered, product, quoted
 
 @dataclass(frozen=True)
 class Chain:
-    """What was summed along a chain.
+    """Record of a sum along a chain, from which its sites are drawn.
 
     **Fields**
     - `axis`: the steps. `is_reversed`: from the last step to the first.

@@ -25,7 +25,7 @@ Axes = frozenset[Axis]
 
 @dataclass(frozen=True)
 class Contracted:
-    """What summing has come to.
+    """Result of a sum over all discrete sites.
 
     **Fields**
     - `total`: the logarithm of the sum, shape `()`.

@@ -20,7 +20,7 @@ NUM_TRIALS = 8
 
 @dataclass(frozen=True)
 class Facts:
-    """What tracing tells of the entries of a part.
+    """Facts of the entries of a part, as tracing finds them.
 
     **Fields**: `axes`, from left to right; `missing`, of a site that is observed in part, which entries are not.
     """

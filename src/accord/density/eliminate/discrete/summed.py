@@ -12,7 +12,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
 from ....core import keys
 from ....core.errors import ModelError
@@ -21,11 +20,11 @@ from ....core.once import TracedOnce
 from ....core.position import Position
 from ...program import ModelProgram, Recorded, View, every_site
 from ...rows.row_files import in_memory
-from ...stage import AbstractStaged
 from ...support import EachAt
-from ...unknowns import Unknowns, free_of, pieces_at
+from ...unknowns import Unknowns, free_of
 from ...weights import Parts
 from ..at_once import at_once
+from ..eliminated import AbstractEliminated
 from .assignment import Assignment, check_assignment, comparing
 from .backward import Place, drawn, most_probable
 from .contract import Contracted, contract
@@ -37,7 +36,7 @@ from .tables import Tables, tables_of
 
 
 @dataclass(frozen=True, eq=False)
-class SummedProgram(AbstractStaged):
+class SummedProgram(AbstractEliminated):
     """A model without its discrete unknowns; its data is that of the whole model.
 
     **Fields**
@@ -174,13 +173,6 @@ class SummedProgram(AbstractStaged):
         """Count as the whole model does, at the smallest values."""
         return self.base.non_finite(position, data)
 
-    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
-        """Check as the whole model does; and, unless JAX traces the data, that the sum is that of the model."""
-        notices = self.base.check(data)
-        if not any(isinstance(value, Tracer) for value in data.values()):
-            self.check_exact(data)
-        return notices
-
     def check_exact(self, data: Mapping[str, Any]) -> None:
         """Raise `SiteError` where tables are not the model's at an assignment taken at random."""
         at_once(check_assignment, self.base, self.plan, self.compare, in_memory(data))
@@ -195,9 +187,6 @@ class SummedProgram(AbstractStaged):
         whole = {entry.name for entry in self.layout.whole}
         found = self.positions(values, data)
         return {name: each.astype(jnp.int32) if name in whole else each for name, each in found.items()}
-
-    def _others(self, position: Unknowns) -> dict[str, jax.Array]:
-        return pieces_at(position, self.layout)
 
 
 def _terms(

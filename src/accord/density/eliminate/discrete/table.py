@@ -75,7 +75,7 @@ class Table:
 
     @property
     def sizes(self) -> dict[Label, int]:
-        """By label, how many values it runs over."""
+        """Number of values, by label."""
         return dict(zip(self.labels, self.entries.shape, strict=False))
 
     def along(self, labels: Sequence[Label], axes: Sequence[Axis]) -> jax.Array:

@@ -27,7 +27,7 @@ from .table import Axis, Label, Table, Taken, axes_of, check_size, ordered
 
 @dataclass(frozen=True)
 class Tables:
-    """What a model's log density is made of.
+    """Terms and tables that a model's log density is made of.
 
     **Fields**
     - `terms`: of sites that depend on no discrete one, each of shape `()`.

@@ -19,7 +19,7 @@ NUM_AT_ONCE = 12
 """Assignments that a program has room for: one is compiled, however many there are."""
 
 Assigned = Mapping[str, np.ndarray]
-"""By discrete site, the number of the value of each of its entries."""
+"""Numbers of the values of all entries, by discrete site."""
 
 
 class Trials:
