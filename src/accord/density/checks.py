@@ -9,12 +9,13 @@ from jax.core import Tracer
 
 from ..bijectors import AbstractBijector
 from ..core.errors import DistributionError, ModelError, SiteError
-from ..distributions import ImproperUniform, biject_to, constraints
+from ..distributions import Flat, FlatPos, ImproperUniform, biject_to, constraints
 from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
 from ..language.handlers.infer_config import map_of
 from .layout import Entry, Layout
 
+_FLAT = (Flat, FlatPos, ImproperUniform)
 _LEVELS = (-5.0, -2.0, 0.0, 2.0, 5.0)  # unconstrained, at which a map is looked at
 
 
@@ -23,13 +24,25 @@ def check_proper(sites: Iterable[Site]) -> None:
     sites = tuple(sites)
     if any(site.is_observed or site.kind == "factor" for site in sites):
         return
+    site = improper(sites)
+    if site is not None:
+        raise ModelError(
+            f"site {site.name!r} (at {site.where}) has an improper prior, and the model observes nothing: the "
+            "posterior does not integrate to one. Observe data, add a factor, or give the site a proper prior."
+        )
+
+
+def improper(sites: Iterable[Site]) -> Site | None:
+    """Return the first site with a flat prior on an infinite set; None if there is none."""
     for site in sites:
-        nodes = jax.tree.leaves(site.distribution, is_leaf=lambda node: isinstance(node, ImproperUniform))
-        if any(isinstance(node, ImproperUniform) and not _is_bounded(node.constraint) for node in nodes):
-            raise ModelError(
-                f"site {site.name!r} (at {site.where}) has an improper prior, and the model observes nothing: the "
-                "posterior does not integrate to one. Observe data, add a factor, or give the site a proper prior."
-            )
+        nodes = jax.tree.leaves(site.distribution, is_leaf=lambda node: isinstance(node, _FLAT))
+        if any(isinstance(node, _FLAT) and not _is_finite(node) for node in nodes):
+            return site
+    return None
+
+
+def _is_finite(prior: Any) -> bool:
+    return isinstance(prior, ImproperUniform) and _is_bounded(prior.constraint)
 
 
 def check_maps(sites: Iterable[Site]) -> None:

@@ -115,6 +115,9 @@ class AbstractKernel(Module):
     is_plain: ClassVar[bool] = True
     """Whether it is plain arithmetic on small arrays, which a piece of machine code can hold: see `programs.loop`."""
 
+    needs_halves: ClassVar[bool] = False
+    """Whether the points that it is told have `halves`: prior and likelihood, apart."""
+
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
     """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""
 

@@ -12,7 +12,7 @@ from ..core.position import Position
 from ..core.stats import Info
 from ..core.tree import where
 from .base import AbstractKernel
-from .point import Point, Target
+from .point import Halves, Point, Target
 from .rarely import Rarely, rarely
 
 
@@ -33,8 +33,10 @@ def advanced(
     position, pending = kernel.ask(key, state, tuning, rarely)
     _check_asked(kernel, position, state.point.position)
     position = where(is_evaluation, state.point.position, position)
-    point = Point(position, *target(position))
-    state, info = kernel.tell(key, state, point, pending, tuning, rarely)
+    log_density, gradient, *halves = target(position)
+    point = Point(position, log_density, gradient)
+    told = replace(point, halves=Halves(*halves)) if halves else point
+    state, info = kernel.tell(key, state, told, pending, tuning, rarely)
     state = replace(state, is_fresh=state.is_fresh | is_evaluation)
     return state, replace(info, is_complete=info.is_complete | is_evaluation), point
 

@@ -1,20 +1,36 @@
 """Define a point: where a chain stands, and what the target says there."""
 
 from collections.abc import Callable
+from typing import Any
 
 from jaxtyping import Array, Float
 
 from ..core.position import Position
 from ..core.tree import node
 
-Target = Callable[[Position], tuple[Float[Array, ""], Float[Array, " dim"]]]
-"""Log density and its gradient by `free`, at a position."""
+Target = Callable[[Position], tuple[Any, ...]]
+"""Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them."""
+
+
+@node
+class Halves:
+    """Prior, with the Jacobian of its map, and likelihood, apart: they sum to the log density.
+
+    **Fields**: `log_density`, shape `(2,)`, prior first; `gradient`, shape `(2, dim)`, by `free`.
+    """
+
+    log_density: Float[Array, "2"]
+    gradient: Float[Array, "2 dim"]
 
 
 @node
 class Point:
-    """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`."""
+    """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`.
+
+    `halves`: of what was evaluated for a kernel that needs them; else None.
+    """
 
     position: Position
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
+    halves: Halves | None = None

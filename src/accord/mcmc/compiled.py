@@ -20,6 +20,7 @@ from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity, sharded
 from ..density.ahead import split
+from ..density.halves import value_and_grad_of_halves
 from ..density.leaks import check_leaks
 from ..density.recorded import recorded
 from ..density.rows.blocks import mesh_of, using
@@ -102,6 +103,8 @@ def compile_programs(
         return target.with_data(data)(Position(*position))
 
     def evaluate(data: Any, position: Any) -> Any:
+        if plan.kernel.needs_halves:
+            return value_and_grad_of_halves(target.with_data(data), position)
         return target.with_data(data).value_and_grad(position)
 
     def record(data: Any, position: Any, log_density: Any) -> Any:
@@ -111,7 +114,7 @@ def compile_programs(
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
 
-    has_many = len(target.layout.sites) >= MANY_SITES and not plan.shard
+    has_many = len(target.layout.sites) >= MANY_SITES and not (plan.shard or plan.kernel.needs_halves)
     with using(here), collection_put_off():
         found = gradient_of_merged(value, data, *jax.tree.leaves(position)) if has_many else None
         gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
