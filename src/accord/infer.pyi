@@ -4,6 +4,8 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
+from .evidence.evidence import LogEvidence as LogEvidence
+from .evidence.evidence import evidence as evidence
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
@@ -24,6 +26,7 @@ from .kernels import Mixture as Mixture
 from .kernels import RandomWalk as RandomWalk
 from .kernels import Repeat as Repeat
 from .kernels import Slice as Slice
+from .kernels import Tempered as Tempered
 from .mcmc.explain import explain as explain
 from .mcmc.sample import sample as sample
 from .mcmc.start.prior import from_median as from_median

@@ -18,6 +18,7 @@ from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
 from .repeat import Repeat as Repeat
 from .slice import Slice as Slice
+from .tempered import Tempered as Tempered
 
 KERNELS: dict[str, type[AbstractKernel]] = {
     each.__name__: each
@@ -34,6 +35,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         Gibbs,
         Mixture,
         Repeat,
+        Tempered,
     )
 }
 """Kernels that a stored run may name."""

@@ -379,6 +379,11 @@ def check_block(owner: str, kernel: Any) -> None:
             f"{owner}: chains of {name} learn from each other, and so it cannot be one of several kernels of a chain. "
             "Use infer.NUTS()."
         )
+    if kernel.needs_halves:
+        raise OptionError(
+            f"{owner}: {name} moves all unknowns between the prior and the posterior, and so it cannot be one of "
+            f"several kernels of a chain. Give it the others: infer.{name}(infer.{owner}(...))."
+        )
 
 
 def chain_adaptation(kernel: AbstractKernel) -> AbstractChainAdaptation:
