@@ -54,6 +54,7 @@ CORE = (
     "docs/test_distributions_page.py",
     "docs/test_errors_page.py",
     "docs/test_notices_page.py",
+    "evidence",
     "examples/test_gallery.py",
     "faults/test_faults_workers.py::test_a_run_whose_workers_die_draws_the_same",
     "gp/test_covariances.py",

@@ -30,6 +30,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "density": ("known_answers", "oracle", "parallel"),
     "diagnose": ("failures",),
     "distributions": ("known_answers",),
+    "evidence": (),
     "executors": ("faults", "parallel"),
     "gp": (),
     "kernels": ("sampler",),

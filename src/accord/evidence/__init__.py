@@ -1,0 +1,1 @@
+"""Estimate how probable the data are under a model: the evidence, or marginal likelihood."""
