@@ -183,6 +183,49 @@ def test_a_rule_speaks_with_its_number_its_sites_and_a_remedy(damage):
     assert remedy in found[code].remedy
 
 
+POWERS = np.tile([0.0, 0.1, 1.0], (4, 1))
+
+
+def on_a_ladder(trips, heights):
+    """A good run whose replicas arrived so often, by chain, with these mean log likelihoods on three rungs."""
+    run, rng = good_run(), np.random.default_rng(1)
+    made = np.zeros((4, 1000), np.int32)
+    for chain, count in enumerate(trips):
+        made[chain, :count] = 1
+    run["stats"]["round_trips"] = made
+    for rung, height in enumerate(heights):
+        run["stats"][f"log_likelihood.{rung}"] = rng.normal(height, 0.1, size=(4, 1000))
+    return run
+
+
+# Round trips by chain, and log likelihoods by rung: severity, code, words of the message, words of the remedy.
+LADDERS = {
+    "no trip": ((40, 0, 30, 20), (-5, -4, -3.5), "error", "round_trips", "Chain 1: no replica", "more draws"),
+    "few": (
+        (40, 5, 30, 2),
+        (-5, -4, -3.5),
+        "warning",
+        "round_trips",
+        "Chains 1, 3: 2 replicas",
+        "moves further",
+    ),
+    "apart": ((40,) * 4, (-60, -20, -3.5), "warning", "rungs_apart", "rungs 1 and 2 of 3", "temperatures=5"),
+}
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_ladders_that_replicas_do_not_climb_are_told(name):
+    trips, heights, severity, code, message, remedy = LADDERS[name]
+    (found,) = look(on_a_ladder(trips, heights), temperatures=POWERS)
+    assert (found.severity, found.code) == (severity, code)
+    assert message in found.message and remedy in found.remedy
+
+
+def test_a_good_ladder_is_silent_and_thinned_draws_count_for_those_between():
+    assert look(on_a_ladder((40,) * 4, (-5, -4, -3.5)), temperatures=POWERS) == []
+    assert look(on_a_ladder((3,) * 4, (-5, -4, -3.5)), temperatures=POWERS, num_made=20000) == []
+
+
 def test_chains_are_called_by_their_numbers():
     run = good_run()
     stuck(run)

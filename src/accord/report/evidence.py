@@ -51,6 +51,7 @@ class Evidence:
     is_unbounded: bool
     superchains: Sequence[int] | None = None
     scaled_by: Mapping[str, Forms] = field(default_factory=dict)
+    temperatures: np.ndarray | None = None
 
     @property
     def has_many_chains(self) -> bool:

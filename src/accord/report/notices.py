@@ -9,7 +9,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, ends, extent, movement
+from .rules import agreement, ends, extent, ladder, movement
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.incomplete,
@@ -20,6 +20,8 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     agreement.chains_apart,
     agreement.high_r_hat,
     movement.slow_chains,
+    ladder.round_trips,
+    ladder.rungs_apart,
     ends.divergences,
     ends.log_densities,
     agreement.low_ess_bulk,
@@ -58,6 +60,7 @@ def examine(
     is_unbounded: bool = False,
     superchains: Sequence[int] | None = None,
     scaled_by: Mapping[str, Forms] | None = None,
+    temperatures: np.ndarray | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -74,6 +77,7 @@ def examine(
     - `blamed`: the sites to blame and a sentence, by kind of failure. `is_unbounded`: some log density was +inf.
     - `superchains`: superchain of each chain, if several chains share a starting point.
     - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.
+    - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -100,6 +104,7 @@ def examine(
         is_unbounded,
         superchains,
         scaled_by or {},
+        temperatures,
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

@@ -130,6 +130,7 @@ def judge(
         is_unbounded=any(each.log_density == np.inf for each in draws.failures),
         superchains=draws.superchains,
         scaled_by=scaled_by,
+        temperatures=_temperatures(draws),
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 
@@ -145,6 +146,15 @@ def _step_size(tuning: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Return step sizes by chain in units in which 1 is usual; None for those in others, without a metric."""
     found = tuning.get("step_size", np.empty(()))
     return found if found.ndim == 1 and "inverse_mass" in tuning else None
+
+
+def _temperatures(draws: Draws) -> np.ndarray | None:
+    """Return the powers of a ladder by chain, if the log likelihoods on its rungs are there too."""
+    found = draws.tuning.get("temperatures")
+    is_whole = found is not None and all(
+        f"log_likelihood.{rung}" in draws.stats for rung in range(found.shape[1])
+    )
+    return found if is_whole else None
 
 
 def _stats(

@@ -48,7 +48,8 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         f"{low} stayed near {means[is_low].mean():.4g} and {high.lower()} near {means[~is_low].mean():.4g} of "
         f"{run.label(name, scalar)}: the chains found different modes, or some have not reached the posterior yet.",
         "The share of draws in a mode depends on the starting points, and is not its probability. Start near the "
-        "posterior by `init=`, break a symmetry by an ordering, or exclude an unwanted mode.",
+        "posterior by `init=`, break a symmetry by an ordering, exclude an unwanted mode, or sample by "
+        "`infer.Tempered()`, which moves between modes.",
         (name,),
     )
 
