@@ -88,6 +88,25 @@ def test_blocks_may_be_repeated_or_mixed() -> None:
         assert np.all(np.abs(draws[site].mean((0, 1)) - mean) < 5 * error), site
 
 
+WALK = infer.Metropolis(lambda position: dist.Normal(position, 1.0))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        infer.Gibbs({"x": WALK}),
+        infer.Repeat(WALK, 2),
+        infer.Mixture({WALK: 0.5, infer.NUTS(): 0.5}),
+        infer.Tempered(WALK),
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_what_a_kernel_calls_is_known_of_one_that_holds_it(kernel: Any) -> None:
+    """A proposal may call a library, which a loop in one piece cannot."""
+    assert not kernel.is_plain
+    assert infer.Repeat(infer.NUTS(), 2).is_plain
+
+
 def test_two_threads_draw_the_same(case: Any) -> None:
     kernel, draws = case
     equal(infer.sample(wide(), kernel, executor=infer.Threads(2), **OPTIONS), draws)

@@ -34,8 +34,9 @@ def value_and_grad_of_halves(
         jax.value_and_grad(lambda free, half=half, n=number: half(n, free))(position.free)
         for number in (0, 1)
     ]
-    values, gradients = (jnp.stack(each) for each in zip(*halves, strict=True))
-    return values.sum(), gradients.sum(0), values, gradients
+    (prior, by_prior), (likelihood, by_likelihood) = halves
+    both = jnp.stack([prior, likelihood]), jnp.stack([by_prior, by_likelihood])
+    return prior + likelihood, by_prior + by_likelihood, *both
 
 
 def check_halves(density: LogDensity, needed_by: str) -> None:

@@ -227,6 +227,11 @@ class Gibbs(AbstractKernel):
         return stats_of_blocks(zip(self._labels, self._kernels, strict=True))
 
     @property
+    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether all kernels are plain arithmetic."""
+        return all(kernel.is_plain for kernel in self._kernels)
+
+    @property
     def adaptation(self) -> EachBlock:
         """See `AbstractKernel.adaptation`."""
         return EachBlock(

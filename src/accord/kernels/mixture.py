@@ -122,6 +122,11 @@ class Mixture(AbstractKernel):
         return ... if ... in found else tuple(name for names in found if names is not ... for name in names)
 
     @property
+    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether all kernels are plain arithmetic."""
+        return all(kernel.is_plain for kernel in self._kernels)
+
+    @property
     def adaptation(self) -> EachBlock:
         """See `AbstractKernel.adaptation`."""
         columns = tuple(range(self._part.dim))

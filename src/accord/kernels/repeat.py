@@ -87,6 +87,11 @@ class Repeat(AbstractKernel):
         return self.kernel.whole_if_discrete
 
     @property
+    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the kernel is plain arithmetic."""
+        return self.kernel.is_plain
+
+    @property
     def adaptation(self) -> AbstractChainAdaptation:
         """See `AbstractKernel.adaptation`."""
         return chain_adaptation(self.kernel)

@@ -23,11 +23,13 @@ from .nuts import NUTS
 from .places import Places
 from .point import Halves, Point
 from .rarely import Rarely
+from .vectors import added_up
 
 _PLACE, _EXPLORE, _CLOSE = range(3)  # what an evaluation is for
 _SWAP = 0  # stream of random numbers, below a key of its own
 
 _MAX_TEMPERATURES = 1000
+_MAX_SIZE = 2**12  # numbers of an array that XLA handles on one core
 
 
 @node
@@ -114,8 +116,8 @@ class Tempered(AbstractKernel):
 
     kernel: AbstractKernel = eqx.field(static=True, default=NUTS())
     temperatures: int = eqx.field(static=True, default=10, kw_only=True)
+    places: Places | None = eqx.field(static=True, default=None, kw_only=True)
 
-    is_plain: ClassVar[bool] = False
     needs_halves: ClassVar[bool] = True
 
     def __check_init__(self) -> None:
@@ -127,6 +129,12 @@ class Tempered(AbstractKernel):
         """Statistics of the kernel at the posterior, and those of the ladder."""
         heights = (Stat(f"log_likelihood.{rung}") for rung in range(self.temperatures))
         return (*self.kernel.stats, Stat("swap_rate"), Stat("round_trips", "int32"), *heights)
+
+    @property
+    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the kernel is plain arithmetic, and all replicas are a small array."""
+        dim = max((each.stop for each in self.places.free), default=0) if self.places else 0
+        return self.kernel.is_plain and 2 * dim * self.temperatures <= _MAX_SIZE
 
     @property
     def whole(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -150,7 +158,7 @@ class Tempered(AbstractKernel):
 
     def placed(self, places: Places) -> "Tempered":
         """See `AbstractKernel.placed`."""
-        return replace(self, kernel=self.kernel.placed(places))
+        return replace(self, kernel=self.kernel.placed(places), places=places)
 
     def described(self) -> dict[str, Any]:
         """See `AbstractKernel.described`."""
@@ -279,11 +287,10 @@ class Tempered(AbstractKernel):
         closes_next = has_moved & ~is_probe & ~is_known & ~is_still
         is_done = (has_moved & ~closes_next) | (turn == _CLOSE)
         new = (point.position, point.halves)
-        rows = (state.positions, state.halves)
         is_kept = is_done & ~is_probe & ((is_known & ~is_still) | (turn == _CLOSE))
-        rows = where(is_kept, _with_row(rows, rung, new), rows)
-        everywhere = jax.tree.map(lambda leaf, row: jnp.broadcast_to(row, leaf.shape), rows, new)
-        rows = where(turn == _PLACE, everywhere, rows)
+        rows = (state.positions, state.halves)
+        rows = rarely(is_kept, lambda rows: _with_row(rows, rung, new), rows)
+        rows = rarely(turn == _PLACE, lambda rows: jax.tree.map(_everywhere, rows, new), rows)
         tried = replace(inner.last_evaluated, free=inner.last_evaluated.free * scale)
         is_complete = is_done & (is_probe | (rung == last))
         state = replace(
@@ -308,10 +315,10 @@ class Tempered(AbstractKernel):
         chance = jnp.exp(jnp.minimum(jnp.where(jnp.isnan(log_ratio), -jnp.inf, log_ratio), 0))
         u = keys.uniform(_key(key, self.temperatures), pairs, jnp.uint32(_SWAP), heights.dtype)
         trades = (u < chance) & (pairs % 2 == tuning.parity)
-        up = jnp.concatenate([trades, jnp.zeros(1, bool)]).astype(jnp.int32)
-        order = rungs + up - jnp.roll(up, 1)  # each goes to the place of the other
+        goes_up = jnp.concatenate([trades, jnp.zeros(1, bool)])
+        goes_down = jnp.roll(goes_up, 1)
         positions, halves, replica = jax.tree.map(
-            lambda leaf: leaf[order], (state.positions, state.halves, state.replica)
+            lambda rows: _traded(rows, goes_up, goes_down), (state.positions, state.halves, state.replica)
         )
         is_from_prior = state.is_from_prior | (rungs == replica[0])
         arrives = is_from_prior[replica[-1]]
@@ -319,7 +326,7 @@ class Tempered(AbstractKernel):
         at_last = _row(halves, last)
         return replace(
             state,
-            point=Point(_row(positions, last), at_last.log_density.sum(), at_last.gradient.sum(0)),
+            point=Point(_row(positions, last), sum(at_last.log_density), sum(at_last.gradient)),
             positions=positions,
             halves=halves,
             replica=replica,
@@ -352,6 +359,17 @@ def _tempered(
     return Point(position, log_density, gradient * scale)
 
 
+def _everywhere(rows: Array, row: Array) -> Array:
+    return jnp.broadcast_to(row, rows.shape)
+
+
+def _traded(rows: Array, goes_up: Bool[Array, " rung"], goes_down: Bool[Array, " rung"]) -> Array:
+    """Return rows, each in the place of the neighbour with which it trades."""
+    from_above, from_below = (jnp.expand_dims(each, range(1, rows.ndim)) for each in (goes_up, goes_down))
+    kept = jnp.where(from_below, jnp.roll(rows, 1, 0), rows)
+    return jnp.where(from_above, jnp.roll(rows, -1, 0), kept)
+
+
 def _row(tree: Any, number: Any) -> Any:
     return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, number, keepdims=False), tree)
 
@@ -366,7 +384,7 @@ def _with_row(tree: Any, number: Any, row: Any) -> Any:
 
 def _are_equal(position: Position, other: Position) -> Bool[Array, ""]:
     pairs = zip(jax.tree.leaves(position), jax.tree.leaves(other), strict=True)
-    return jnp.all(jnp.stack([jnp.all(a == b) for a, b in pairs]))
+    return jnp.all(jnp.stack([added_up((a != b).astype(jnp.int32)) == 0 for a, b in pairs]))
 
 
 def _key(key: UInt32[Array, " 2"], number: Any) -> UInt32[Array, " 2"]:
