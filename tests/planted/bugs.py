@@ -199,6 +199,20 @@ BUGS = {
         "jnp.where(phase == _RIGHT, _SHRINK, phase)",
         ("tests/sampler/test_known_targets.py::test_averages_are_right[beta-Slice()-8-8-6144]",),
     ),
+    "trades the wrong way": Bug(
+        "replicas trade places the more often, the less they should",
+        "kernels/tempered.py",
+        "(heights[:-1] - heights[1:])",
+        "(heights[1:] - heights[:-1])",
+        ("tests/kernels/test_tempered.py::test_modes_have_their_weights_and_the_evidence_is_right[slices]",),
+    ),
+    "likelihood left behind": Bug(
+        "a replica that has moved keeps the likelihood of where it stood",
+        "kernels/tempered.py",
+        "is_kept = is_done & ~is_probe & ((is_known & ~is_still) | (turn == _CLOSE))",
+        "is_kept = is_done & ~is_probe & (turn == _CLOSE)",
+        ("tests/kernels/test_tempered.py::test_modes_have_their_weights_and_the_evidence_is_right[slices]",),
+    ),
     "step size average": Bug(
         "the average of step sizes forgets too slowly",
         "adaptation/step_size.py",
