@@ -226,6 +226,19 @@ def test_a_good_ladder_is_silent_and_thinned_draws_count_for_those_between():
     assert look(on_a_ladder((3,) * 4, (-5, -4, -3.5)), temperatures=POWERS, num_made=20000) == []
 
 
+@pytest.mark.parametrize(("count", "severity"), [(0, None), (3, "warning"), (400, "error")])
+def test_draws_at_the_end_of_a_sum_are_told(count, severity):
+    run = good_run()
+    run["sites"]["n"] = np.random.default_rng(3).integers(0, 40, size=(4, 1000, 2))
+    run["sites"]["n"].reshape(-1)[:count] = 40
+    found = {notice.code: notice for notice in look(run, limits={"n": 40})}
+    assert ("bound_reached" in found) == (severity is not None)
+    if severity:
+        notice = found["bound_reached"]
+        assert notice.severity == severity and f"{count} of 8000 draws of 'n'" in notice.message
+        assert "{'n': 80}" in notice.remedy and notice.sites == ("n",)
+
+
 def test_chains_are_called_by_their_numbers():
     run = good_run()
     stuck(run)

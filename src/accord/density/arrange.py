@@ -77,6 +77,9 @@ def layout_of(
                 taken=_taken_of(site) if is_latent else "any",
                 low=low,
                 high=high,
+                upto=site.treatment.upto
+                if kind == "collapsed" and isinstance(site.treatment, Eliminated)
+                else None,
             )
         )
         starts[kind == "whole"] = stop

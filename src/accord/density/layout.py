@@ -36,6 +36,7 @@ class Entry:
       `"alike"` of rows and columns, or `"none"`, since the order is part of the value; those of a batch always are.
     - `low`, `high`: of discrete unknowns, the least and the largest of the support; None where there is none, or
       where the data or other unknowns decide.
+    - `upto`: the largest value of its sum, where that is chosen.
 
     **Example**
 
@@ -59,6 +60,7 @@ class Entry:
     taken: str = "any"
     low: int | None = None
     high: int | None = None
+    upto: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ..distributions.wrappers.entries import AbstractEntries
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.choice import AbstractChoice, AbstractSeries
+from ..language.treatment import Eliminated
 
 
 class AllAt(AbstractChoice):
@@ -81,15 +82,21 @@ def bounds_of(site: Site) -> tuple[Any, Any]:
     if isinstance(support, EachStep):  # its bounds have the steps first
         support = support.base
     kind = family(distribution)
+    upto = site.treatment.upto if isinstance(site.treatment, Eliminated) else None
     match support:
         case constraint.Boolean():
             return 0, 1
-        case constraint.IntegerInterval():
+        case constraint.IntegerInterval() if upto is None:
             return support.lower, support.upper
+        case constraint.IntegerInterval():
+            return support.lower, jnp.minimum(support.upper, upto)
+        case constraint.IntegerGreaterThanOrEqual() if upto is not None:
+            return support.lower, upto
         case constraint.IntegerGreaterThanOrEqual():
             reason = (
-                f"{kind} has infinitely many values, and a sum over them has no end. Leave out those that cannot "
-                f"matter, as in `.truncate(high=100)`, or sample it: {sampled((site.name,))}"
+                f"{kind} has infinitely many values, and a sum over them has no end. Sum up to a value beyond "
+                f"which none matters, as in `handlers.collapse(model, {{{site.name!r}: 100}})`, or sample it: "
+                f"{sampled((site.name,))}"
             )
         case constraint.Independent():
             reason = (

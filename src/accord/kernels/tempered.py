@@ -323,10 +323,11 @@ class Tempered(AbstractKernel):
         is_from_prior = state.is_from_prior | (rungs == replica[0])
         arrives = is_from_prior[replica[-1]]
         own = jnp.stack([jnp.mean(chance), arrives.astype(heights.dtype)])
-        at_last = _row(halves, last)
+        at_last: Halves = _row(halves, last)
+        (prior, likelihood), (by_prior, by_likelihood) = at_last.log_density, at_last.gradient
         return replace(
             state,
-            point=Point(_row(positions, last), sum(at_last.log_density), sum(at_last.gradient)),
+            point=Point(_row(positions, last), prior + likelihood, by_prior + by_likelihood),
             positions=positions,
             halves=halves,
             replica=replica,

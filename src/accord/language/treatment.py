@@ -46,7 +46,12 @@ class Computed:
 
 @dataclass(frozen=True)
 class Eliminated:
-    """Integrate the site out of a log density, unless it is given a value."""
+    """Integrate the site out of a log density, unless it is given a value.
+
+    `upto`: of a discrete site, the largest value of the sum; None for all that it has.
+    """
+
+    upto: int | None = None
 
 
 @dataclass(frozen=True)

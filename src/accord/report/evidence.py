@@ -52,6 +52,7 @@ class Evidence:
     superchains: Sequence[int] | None = None
     scaled_by: Mapping[str, Forms] = field(default_factory=dict)
     temperatures: np.ndarray | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def has_many_chains(self) -> bool:

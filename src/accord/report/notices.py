@@ -9,7 +9,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, ends, extent, ladder, movement
+from .rules import agreement, ends, extent, ladder, movement, sums
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.incomplete,
@@ -24,6 +24,7 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     ladder.rungs_apart,
     ends.divergences,
     ends.log_densities,
+    sums.bound_reached,
     agreement.low_ess_bulk,
     agreement.low_ess_tail,
     movement.low_e_bfmi,
@@ -61,6 +62,7 @@ def examine(
     superchains: Sequence[int] | None = None,
     scaled_by: Mapping[str, Forms] | None = None,
     temperatures: np.ndarray | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -78,6 +80,7 @@ def examine(
     - `superchains`: superchain of each chain, if several chains share a starting point.
     - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.
     - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
+    - `limits`: largest values of sums over discrete sites, where these are chosen.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -105,6 +108,7 @@ def examine(
         superchains,
         scaled_by or {},
         temperatures,
+        limits or {},
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

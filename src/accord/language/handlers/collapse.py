@@ -1,11 +1,13 @@
 """Mark sites to be integrated out of the log density of a model, where that is exact."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
+
+import equinox as eqx
 
 from ...bijectors import Identity, Independent
 from ...core.errors import DistributionError, OptionError
-from ...core.options import checks_options
+from ...core.options import checks_options, positive_count
 from ...distributions import biject_to
 from ...distributions.wrappers.family import family
 from ..site import Site
@@ -18,7 +20,7 @@ from .values import names_of
 
 
 @checks_options
-def collapse(target: Target, names: Collection[str]) -> Target:
+def collapse(target: Target, names: Collection[str] | Mapping[str, int | None]) -> Target:
     """Integrate out latent sites, exactly: those that are normal given all other unknowns and the data, or discrete.
 
     The log density is then that of the other unknowns alone. The sites keep their place among the draws: each draw has
@@ -26,7 +28,8 @@ def collapse(target: Target, names: Collection[str]) -> Target:
     the same position). What depends on them, such as deterministic sites and predictions, is as before.
 
     Discrete sites of finite support are summed out anyway. Naming some says that no others are meant: a sampler must
-    then move the others, or that is an error.
+    then move the others, or that is an error. Sites without a largest value, such as counts, are summed up to one of
+    yours: `{"n": 100}`. Larger ones are left out, and the notice `bound_reached` of a run says if draws come to it.
 
     For normal sites the density has a closed form, from second derivatives. It is exact where they have normal priors,
     and where all else depends on them linearly, through the means of normal distributions alone: effects of groups,
@@ -37,7 +40,8 @@ def collapse(target: Target, names: Collection[str]) -> Target:
     Where entries along a plate are independent given the rest, it costs about two gradients; else one more for each
     entry, and a Cholesky decomposition.
 
-    **Arguments**: `names`, of latent sites on the real line or vectors of it, or of discrete ones.
+    **Arguments**: `names`, of latent sites on the real line or vectors of it, or of discrete ones; or a mapping from
+    names to the largest value of a sum, >= 0, None for all values.
 
     **Raises** `OptionError` for what are no names; (when the model runs) `SiteError` for a name that is no latent
     sample site, for one that is bounded or reparameterised; (when its log density is made) `SiteError` where
@@ -58,19 +62,34 @@ def collapse(target: Target, names: Collection[str]) -> Target:
     >>> collapsed.log_density().dim
     2
     """
+    limits = dict(names) if isinstance(names, Mapping) else {}
+    for name, limit in limits.items():
+        if limit is not None:
+            limits[name] = positive_count(
+                f"handlers.collapse: the largest value of {name!r}", limit, minimum=0
+            )
     found = names_of("handlers.collapse", names)
     if not found or not all(isinstance(name, str) for name in found):
         raise OptionError(
             f'handlers.collapse: names are those of latent sites, like ["theta"]; got {names!r}.'
         )
-    return put_on(target, Collapse(found))
+    given = tuple((name, limit) for name, limit in sorted(limits.items()) if limit is not None)
+    return put_on(target, Collapse(found, given))
 
 
 class Collapse(AbstractMark):
-    """Mark the sites of these names; a log density integrates out those that are latent in the end."""
+    """Mark the sites of these names; a log density integrates out those that are latent in the end.
+
+    `limits`: names with the largest values of their sums.
+    """
 
     treatment: ClassVar[Treatment] = Eliminated()
     asked: ClassVar[str] = "handlers.collapse"
+    limits: tuple[tuple[str, int], ...] = eqx.field(static=True, default=())
+
+    def treatment_of(self, name: str) -> Treatment:
+        """Return the treatment of a site, with the largest value of its sum."""
+        return Eliminated(dict(self.limits).get(name))
 
     def reason_against(self, site: Site) -> str:
         """Say why a site cannot be integrated out, as far as the site itself tells."""
@@ -86,6 +105,8 @@ class Collapse(AbstractMark):
             return "is sampled as whole numbers by the sampler. Leave it out of one of the two."
         if site.distribution is None or site.distribution.support.is_discrete:
             return ""
+        if site.name in dict(self.limits):
+            return "is continuous, so that no sum has a largest value. Give its name alone, or None for the value."
         if not _is_real(site.distribution.support):
             return (
                 f"has a support that is not the whole real line ({family(site.distribution)}), and what is collapsed "

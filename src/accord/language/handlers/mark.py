@@ -33,6 +33,11 @@ class AbstractMark(AbstractHandler):
     def reason_against(self, site: Site) -> str:
         """Say why a site cannot be treated so, in words that continue "site ..."; empty if nothing is against it."""
 
+    def treatment_of(self, name: str) -> Treatment:
+        """Return the treatment of a site; the same for all by default."""
+        del name
+        return self.treatment
+
     def process(self, site: Site) -> Site:
         """Mark the site, or say why it cannot be."""
         if site.kind != "sample" or site.name not in self.names:
@@ -40,7 +45,7 @@ class AbstractMark(AbstractHandler):
         reason = self.reason_against(site)
         if reason:
             raise SiteError(f"{self.asked}: site {site.name!r} (at {site.where}) {reason}")
-        return replace(site, treatment=self.treatment)
+        return replace(site, treatment=self.treatment_of(site.name))
 
     def check(self, sites: Mapping[str, Site]) -> None:
         """Refuse names that are not sample sites of the model, or that `block` keeps from it."""

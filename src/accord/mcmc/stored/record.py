@@ -131,6 +131,9 @@ def judge(
         superchains=draws.superchains,
         scaled_by=scaled_by,
         temperatures=_temperatures(draws),
+        limits={
+            site["name"]: site["upto"] for site in manifest["layout"]["sites"] if site.get("upto") is not None
+        },
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 

@@ -47,6 +47,7 @@ def describe(
             "dtype": entry.dtype,
             "dims": list(entry.dims),
             "source": entry.source,
+            **({} if entry.upto is None else {"upto": entry.upto}),
         }
         for entry in layout.sites
     ]

@@ -141,7 +141,7 @@ REFUSED = {
         SiteError,
         "'z' cannot be summed out.*carried on from step",
     ),
-    "a count without end": (count(1.0), SiteError, "'k'.*infinitely many values.*truncate"),
+    "a count without end": (count(1.0), SiteError, "'k'.*infinitely many values.*collapse.*'k': 100"),
     "a support of an unknown": (trials_of_a_rate(1.0), SiteError, "'k' cannot be summed out.*depends on 'a'"),
     "nothing else unknown": (only_discrete(1.0), ModelError, "all unknowns.*discrete.*'z'"),
     "scales": (scaled_apart(1.0), SiteError, "'z', 'x'.*scaled differently"),

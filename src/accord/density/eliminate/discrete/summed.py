@@ -80,14 +80,17 @@ class SummedProgram(AbstractEliminated):
         """Say what is summed out, and what it costs."""
         names = self.plan.names
         sites = "sites" if len(names) > 1 else "site"
+        limits = {entry.name: entry.upto for entry in self.base.layout.sites if entry.upto is not None}
+        ends = {name: f", up to {limits[name]}" if name in limits else "" for name in names}
         values = ", ".join(
-            f"{name!r} ({size} value{'s' if size > 1 else ''})" for name, size in self.plan.sizes
+            f"{name!r} ({size} value{'s' if size > 1 else ''}{ends[name]})" for name, size in self.plan.sizes
         )
         before, after = self.plan.cost
         notice = Notice(
             "info",
             "summed_out",
-            f"Discrete {sites} {values} {'are' if len(names) > 1 else 'is'} summed out of the log density, exactly: "
+            f"Discrete {sites} {values} {'are' if len(names) > 1 else 'is'} summed out of the log density"
+            f"{'' if limits else ', exactly'}: "
             f"each evaluation takes {after:,} log probabilities where the model has {before:,}. Draws have values "
             "given the other unknowns of each draw.",
             "",

@@ -1,0 +1,89 @@
+"""Sum counts without a largest value up to one that is given."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import accord as ac
+import accord.distributions as dist
+from accord import handlers, infer
+from accord.core.errors import AccordError
+
+SEEN = np.array([[2, 3, 1], [0, 0, 1], [5, 4, 6]])
+UPTO = 40
+COUNTS = np.arange(UPTO + 1)
+
+
+@ac.model
+def animals(seen: Any) -> None:
+    rate = ac.sample("rate", dist.Gamma(2.0, 0.3))
+    chance = ac.sample("chance", dist.Beta(2.0, 2.0))
+    with ac.plate("place", len(seen)):
+        n = ac.sample("n", dist.Poisson(rate))
+        every_visit = jnp.broadcast_to(n[:, None], seen.shape)
+        ac.sample("seen", dist.Binomial(every_visit, chance).to_event(1), obs=seen)
+
+
+def exact(rate: float, chance: float, upto: int = UPTO) -> np.ndarray:
+    """Joint probabilities of counts and data, shape `(place, count)`."""
+    counts = COUNTS[: upto + 1]
+    given = np.prod(stats.binom.pmf(SEEN[..., None], counts, chance), 1)
+    return stats.poisson.pmf(counts, rate) * given
+
+
+@pytest.mark.parametrize("upto", [8, UPTO])
+def test_the_sum_is_that_up_to_the_largest_value(upto: int) -> None:
+    density = handlers.collapse(animals(SEEN), {"n": upto}).log_density()
+    position = density.unconstrain({"rate": 4.0, "chance": 0.6})
+    terms = jax.jit(density.site_terms)(position)
+    found = sum(term for name, term in terms.items() if name not in ("rate", "chance"))
+    np.testing.assert_allclose(found, np.log(exact(4.0, 0.6, upto).sum(1)).sum(), rtol=1e-12)
+    (notice,) = [each for each in density.notices if each.code == "summed_out"]
+    assert f"'n' ({upto + 1} values, up to {upto})" in notice.message and "exactly" not in notice.message
+
+
+def test_counts_are_drawn_back_and_an_end_that_is_near_is_told() -> None:
+    """Probabilities of counts given the other unknowns of each draw, against the exact ones."""
+    options: dict[str, Any] = dict(draws=200, warmup=200, chains=2, seed=2, progress=False, quiet=True)
+    draws = infer.sample(handlers.collapse(animals(SEEN), {"n": UPTO}), **options)
+    assert np.all(draws["n"] >= SEEN.max(1)) and draws["n"].max() <= UPTO
+    found = infer.predict(draws, kind="probabilities", quiet=True)["n"][0, 7]
+    joint = exact(float(draws["rate"][0, 7]), float(draws["chance"][0, 7]))
+    np.testing.assert_allclose(found, joint / joint.sum(1, keepdims=True), atol=1e-10)
+    short = infer.sample(handlers.collapse(animals(SEEN), {"n": 7}), **options)
+    (notice,) = [each for each in short.notices if each.code == "bound_reached"]
+    assert notice.severity == "error" and "{'n': 14}" in notice.remedy
+
+
+def test_a_finite_support_may_be_cut_and_no_value_means_all() -> None:
+    @ac.model
+    def few() -> None:
+        p = ac.sample("p", dist.Beta(2.0, 2.0))
+        k = ac.sample("k", dist.Binomial(10, 0.4))
+        ac.sample("y", dist.Normal(p + k.astype(float), 1.0), obs=1.0)
+
+    for upto, counts in ((3, np.arange(4)), (99, np.arange(11)), (None, np.arange(11))):
+        density = handlers.collapse(few(), {"k": upto}).log_density()
+        terms = density.site_terms(density.unconstrain({"p": 0.5}))
+        found = sum(term for name, term in terms.items() if name != "p")
+        each = stats.binom.pmf(counts, 10, 0.4) * stats.norm.pdf(1 - 0.5 - counts)
+        np.testing.assert_allclose(found, np.log(each.sum()), rtol=1e-12)
+
+
+ERRORS: dict[str, tuple[Any, str]] = {
+    "a name alone": (["n"], r"infinitely many values.*collapse\(model, {'n': 100}\)"),
+    "a negative value": ({"n": -1}, "largest value of 'n' must be a whole number of at least 0"),
+    "no whole number": ({"n": 2.5}, "largest value of 'n'"),
+    "a continuous site": ({"rate": 10}, "'rate'.*is continuous, so that no sum has a largest value"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_say_what_to_give(name: str) -> None:
+    names, words = ERRORS[name]
+    with pytest.raises(AccordError, match=words):
+        handlers.collapse(animals(SEEN), names).log_density()
