@@ -86,10 +86,8 @@ def bounds_of(site: Site) -> tuple[Any, Any]:
     match support:
         case constraint.Boolean():
             return 0, 1
-        case constraint.IntegerInterval() if upto is None:
-            return support.lower, support.upper
         case constraint.IntegerInterval():
-            return support.lower, jnp.minimum(support.upper, upto)
+            return support.lower, support.upper if upto is None else jnp.minimum(support.upper, upto)
         case constraint.IntegerGreaterThanOrEqual() if upto is not None:
             return support.lower, upto
         case constraint.IntegerGreaterThanOrEqual():
