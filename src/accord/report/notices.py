@@ -7,9 +7,10 @@ import numpy as np
 
 from ..core.notice import Notice, by_severity
 from ..core.series import as_series
-from .evidence import Blamed, Counts, Evidence, Forms
+from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
 from .rules import agreement, ends, extent, movement
+from .rules.blocks import discrete_stuck, unadapted_block
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.incomplete,
@@ -18,8 +19,10 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     ends.draws_not_finite,
     ends.gradients,
     agreement.chains_apart,
+    discrete_stuck,
     agreement.high_r_hat,
     movement.slow_chains,
+    unadapted_block,
     ends.divergences,
     ends.log_densities,
     agreement.low_ess_bulk,
@@ -58,6 +61,8 @@ def examine(
     is_unbounded: bool = False,
     superchains: Sequence[int] | None = None,
     scaled_by: Mapping[str, Forms] | None = None,
+    blocks: Sequence[Block] = (),
+    discrete: Iterable[str] = (),
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -74,6 +79,7 @@ def examine(
     - `blamed`: the sites to blame and a sentence, by kind of failure. `is_unbounded`: some log density was +inf.
     - `superchains`: superchain of each chain, if several chains share a starting point.
     - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.
+    - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -100,6 +106,8 @@ def examine(
         is_unbounded,
         superchains,
         scaled_by or {},
+        blocks,
+        frozenset(discrete),
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 
