@@ -48,44 +48,11 @@ class ExactConditional:
         _program(density, owner)
         return ExactConditional(function, tuple(names), owner, _withheld(density, names))
 
-    def drawn(self, density: LogDensity, position: Position, words: jax.Array) -> Position:
-        """Draw the block, by two words of a key; all other numbers of the position stay."""
-        found = self._distributions(density, position)
-        key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        values = {
-            name: found[name].sample(jax.random.fold_in(key, number))
-            for number, name in enumerate(self.names)
-        }
-        return self._put(density, position, values)
+    def given_rest(self, density: LogDensity, position: Position) -> dict[str, Any]:
+        """Return the distribution of each site of the block, given all others as at a position.
 
-    def log_densities(self, density: LogDensity, position: Position) -> tuple[jax.Array, jax.Array]:
-        """Evaluate, both of shape `()`, the log density with respect to the block's values, and the formula's there."""
-        sites, values = self._values(density, position)
-        found = self._distributions(density, position)
-        dtype = position.free.dtype
-        # A value is what the position is mapped to, so that both are evaluated at the same number.
-        given = jnp.zeros((), dtype)
-        for name in self.names:
-            given += total(found[name].log_prob(values[name])).astype(dtype)
-        free = [sites[name] for name in self.names if not isinstance(sites[name].treatment, Whole)]
-        return density(_as_given(position)) - log_jacobian_of(free, dtype), given
-
-    def values(self, density: LogDensity, position: Position) -> dict[str, jax.Array]:
-        """Compute the values of the block."""
-        return self._values(density, position)[1]
-
-    def _values(
-        self, density: LogDensity, position: Position
-    ) -> tuple[dict[str, Site], dict[str, jax.Array]]:
-        pieces = density.program.pieces(_as_given(position))
-        sites = _sites(density, pieces)
-        # Whole numbers as they are asked for, also outside of a support.
-        return sites, {
-            name: pieces[name] if isinstance(sites[name].treatment, Whole) else jnp.asarray(sites[name].value)
-            for name in self.names
-        }
-
-    def _distributions(self, density: LogDensity, position: Position) -> dict[str, Any]:
+        **Raises** `OptionError` for what is no distribution, or not of the site's shape and kind.
+        """
         sites = _sites(density, density.program.pieces(_as_given(position)))
         known = {
             entry.name: jnp.asarray(sites[entry.name].value)
@@ -102,6 +69,43 @@ class ExactConditional:
             found = dict.fromkeys(self.names, found)
         self._check(density, found)
         return dict(found)
+
+    def drawn(
+        self,
+        density: LogDensity,
+        position: Position,
+        words: jax.Array,
+        given: Mapping[str, Any] | None = None,
+    ) -> Position:
+        """Draw the block, by two words of a key; all other numbers of the position stay. `given`, if it is known."""
+        found = self.given_rest(density, position) if given is None else given
+        key = jax.random.wrap_key_data(words, impl="threefry2x32")
+        values = {
+            name: found[name].sample(jax.random.fold_in(key, number))
+            for number, name in enumerate(self.names)
+        }
+        return self._put(density, position, values)
+
+    def compared(
+        self, density: LogDensity, position: Position, given: Mapping[str, Any]
+    ) -> tuple[jax.Array, jax.Array, dict[str, jax.Array]]:
+        """Evaluate the model and the formula at a position.
+
+        **Returns** the log density with respect to the block's values, shape `()`; that of the formula, shape `()`; and
+        the values. These are what the position is mapped to, so that both are evaluated at the same numbers.
+        """
+        pieces, dtype = density.program.pieces(_as_given(position)), position.free.dtype
+        sites = _sites(density, pieces)
+        whole = {name for name in self.names if isinstance(sites[name].treatment, Whole)}
+        # Whole numbers as they are asked for, also outside of a support.
+        values = {
+            name: pieces[name] if name in whole else jnp.asarray(sites[name].value) for name in self.names
+        }
+        by_formula = jnp.zeros((), dtype)
+        for name in self.names:
+            by_formula += total(given[name].log_prob(values[name])).astype(dtype)
+        jacobian = log_jacobian_of([sites[name] for name in self.names if name not in whole], dtype)
+        return density(_as_given(position)) - jacobian, by_formula, values
 
     def _check(self, density: LogDensity, found: Mapping[str, Any]) -> None:
         settled = density.layout.settable
@@ -184,6 +188,8 @@ class Values(Mapping[str, Any]):
                 f"{name!r} is a site of the block, whose distribution is that given all others. Write the function "
                 "without its value."
             )
+        elif self._withheld.get(name) == (name,):
+            why = f"{name!r} is integrated out of the log density, so that chains have no value of it."
         elif name in self._withheld:
             why = (
                 f"the value of {name!r} depends on {_listed(self._withheld[name])}, which the function is not given. "

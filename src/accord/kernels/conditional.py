@@ -34,7 +34,8 @@ class Conditional(AbstractKernel):
     - `function`: from a mapping of values to a distribution of `accord.distributions`, of the shape of the block's
       site. For a block of several sites that are independent given all others, to a mapping from each site to its
       distribution. Values are in the model's space: of the other unknowns, of observed sites, and of deterministic
-      ones that do not depend on the block. To ask for a value that does is an error.
+      ones that do not depend on the block. To ask for a value that does is an error, and so it is for sites that are
+      summed or integrated out: the formula is that without them.
 
     The function is traced: write it with `jax.numpy`. Data of observed sites and arrays from outside of the function
     are arguments of the compiled program, so that other data compile nothing anew. Every draw is accepted, and costs
@@ -42,8 +43,8 @@ class Conditional(AbstractKernel):
     by rounding, is refused and counted.
 
     **Raises** `OptionError`, before a run, for a formula that is not the model's, for what is no distribution or of
-    another shape, for a site that is reparameterised, and with rows of data that are shared out over devices. A stored
-    run does not hold the function: give it, as in `infer.resume(path, model, sampler=...)`.
+    another shape, for a site that is reparameterised, and with rows of data that are cut into blocks. A stored run does
+    not hold the function: give it, as in `infer.resume(path, model, sampler=...)`.
 
     **Source**: Gelfand & Smith (1990), JASA 85(410), 398-409. The check is in the spirit of Grosse & Duvenaud (2014),
     "Testing MCMC code", arXiv:1412.5218.

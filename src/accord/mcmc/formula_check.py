@@ -43,8 +43,8 @@ def check_formulas(
         return
     if is_cut:
         raise OptionError(
-            f"{OWNER}: rows of data are to be shared out over devices, which does not go together with formulas yet. "
-            "Leave `shard=` out."
+            f"{OWNER}: rows of data are cut into blocks, by a plate's `chunk=` or an executor's `shard=`. Formulas "
+            "need all rows at once: leave it out."
         )
     precision = density.program.precision
     dtype = float_dtype(precision)
@@ -73,12 +73,13 @@ def _check(
     own = [entry for entry in density.layout.unknowns if entry.name in names]
 
     def compare(density: LogDensity, start: Position, others: Position, words: Any) -> Any:
-        drawn = jax.lax.map(lambda each: exact.drawn(density, start, each), words)
+        given = exact.given_rest(density, start)  # once, since all else is equal
+        drawn = jax.lax.map(lambda each: exact.drawn(density, start, each, given), words)
         there = jax.lax.map(lambda other: _with_block(start, other, own), others)
         positions = jax.tree.map(lambda *rows: jnp.concatenate(rows), drawn, there)
 
         def at(position: Position) -> Any:
-            return *exact.log_densities(density, position), exact.values(density, position)
+            return exact.compared(density, position, given)
 
         return jax.lax.map(at, positions)
 
