@@ -18,6 +18,7 @@ from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
 from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
+from .kernels import Conditional as Conditional
 from .kernels import DiscreteGibbs as DiscreteGibbs
 from .kernels import EllipticalSlice as EllipticalSlice
 from .kernels import Gibbs as Gibbs

@@ -190,6 +190,12 @@ ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
     "a block": (lambda: infer.Gibbs({...: infer.Tempered()}), r"infer.Tempered\(infer.Gibbs\("),
     "an improper prior": (lambda: infer.sample(improper(np.ones(3)), LADDER, **SHORT), "'m'.*improper prior"),
     "a function": (lambda: infer.sample(FUNCTION, LADDER, **SHORT), "needs prior and likelihood apart"),
+    "a formula": (
+        lambda: infer.sample(
+            two_modes(), infer.Tempered(infer.Conditional(lambda values: dist.Normal(0, 1))), **SHORT
+        ),
+        "a formula draws from the posterior",
+    ),
     "a discrete site": (lambda: infer.sample(ring(), LADDER, **SHORT), "DiscreteGibbs"),
 }
 

@@ -223,6 +223,13 @@ def asking_in_long_integers() -> AbstractKernel:
     return Long()
 
 
+def test_it_can_be_calibrated() -> None:
+    found = infer.calibrate(
+        MODEL, stepping("z"), simulations=2, draws=5, warmup=20, progress=False, quiet=True
+    )
+    assert found.labels == ("mu", *(f"z[{row}]" for row in range(4)), "lp")
+
+
 ERRORS: dict[str, tuple[Callable[[], Any], type[AccordError], str]] = {
     "another name": (refused(MODEL, "z", "zz"), SiteError, "no site 'zz'.*'z'"),
     "continuous": (refused(MODEL, "z", "mu"), SiteError, "site 'mu'.*is continuous"),
@@ -236,10 +243,6 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[AccordError], str]] = {
     "asked in another dtype": (
         lambda: infer.sample(MODEL, asking_in_long_integers(), **OPTIONS),
         OptionError, r"ask returns Position\(float64\[1\], int64\[4\]\).*int32\[4\]",
-    ),
-    "calibrated": (
-        lambda: infer.calibrate(MODEL, sampler=stepping("z"), simulations=3, progress=False, quiet=True),
-        OptionError, "calibrations take samplers of free numbers",
     ),
     "collapsed": (refused(handlers.collapse(MODEL, ["mu"]), "z"), SiteError, "'z'.*collapsed.*do not go together"),
     "a start outside": (

@@ -1,7 +1,7 @@
 """Sample given many simulated data sets, and rank each truth among its draws."""
 
 from ..core import keys
-from ..core.errors import ModelError, OptionError
+from ..core.errors import ModelError
 from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
 from ..density import cut_arguments
@@ -62,8 +62,8 @@ def calibrate(
     - `draws`: kept draws to rank each truth among; >= 1.
     - `thinning`: keep every n-th draw; >= 1. None is 5. Ranks are uniform for independent draws: a notice reports
       dependent ones, and which thinning would suffice.
-    - `sampler`, `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`. `seed`: an integer in
-      [0, 2**64).
+    - `sampler`, `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`; discrete sites that the
+      sampler moves are parameters too. `seed`: an integer in [0, 2**64).
     - `store`: `infer.RunFolder("folder")` keeps each simulation on disk as soon as it is finished. `infer.load` reads
       them, and `infer.resume(path, model)` runs those that are missing. None keeps them in memory.
 
@@ -88,11 +88,6 @@ def calibrate(
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, executor, store)
     check_sampler(sampler)
-    if sampler.whole:
-        raise OptionError(
-            f"calibrate: {type(sampler).__name__} moves whole numbers ({', '.join(map(repr, sampler.whole))}), and "
-            "calibrations take samplers of free numbers alone."
-        )
     options = {
         "draws": num_draws,
         "warmup": None if warmup is None else positive_count("warmup", warmup, 0),
@@ -100,9 +95,9 @@ def calibrate(
     }
     with Interrupts() as interrupts:
         with interrupts.raising():
-            simulator = Simulator.of(model, precision)
+            simulator = Simulator.of(model, precision, sampler)
             posterior = simulator.posterior
-            if any(entry.name == LP for entry in posterior.layout.entries):
+            if any(entry.name == LP for entry in posterior.layout.unknowns):
                 raise ModelError(
                     f"site {LP!r} has the name under which the log density is ranked. Rename the site."
                 )

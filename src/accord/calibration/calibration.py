@@ -197,7 +197,7 @@ class Calibration:
 
 def latents(manifest: Manifest) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
     """Return name, shape and dims of the sites whose truth is ranked."""
-    sites = (site for site in manifest["layout"]["sites"] if site["kind"] == "latent")
+    sites = (site for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole"))
     return [(site["name"], tuple(site["shape"]), tuple(site["dims"])) for site in sites]
 
 

@@ -14,6 +14,16 @@ def rank(draws: np.ndarray, truth: np.ndarray, generator: np.random.Generator) -
     return below + generator.integers(0, ties + 1)
 
 
+def tied(draws: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return floats of draws and truth that are equal where they differ by rounding, as by another program.
+
+    The log density of discrete values is often equal to that of the truth.
+    """
+    tolerance = float(np.sqrt(np.finfo(draws.dtype).eps))
+    close = np.isclose(draws, truth, rtol=tolerance, atol=tolerance)
+    return np.where(close, truth, draws).astype(np.float64), truth.astype(np.float64)
+
+
 def share_below(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """The share of draws that are below the truth, ties counting half; shapes as in `rank`."""
     return (np.sum(draws < truth, axis=0) + 0.5 * np.sum(draws == truth, axis=0)) / len(draws)

@@ -63,7 +63,7 @@ def simulate_and_recover(
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, executor, None)
     check_sampler(sampler)
-    simulator = Simulator.of(model, precision)
+    simulator = Simulator.of(model, precision, sampler)
     simulation = simulator.simulate(int(seed))
     drawn = sample(
         simulator.given(simulation),

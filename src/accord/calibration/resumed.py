@@ -48,7 +48,7 @@ def take_up(
     stored = run.manifest
     trials = stored_trials(run)
     kernel = sampler or sampler_from(stored["sampler"])
-    simulator = Simulator.of(target, stored["precision"])
+    simulator = Simulator.of(target, stored["precision"], kernel)
     posterior = simulator.posterior
     where, of_chain = executors_of(simulator.cut(executor))
     shard: Mapping[str, int] = dict(stored["settings"].get("shard", {}))

@@ -23,7 +23,7 @@ from ..runs.interrupts import Interrupts
 from ..runs.method import AbstractMethod
 from ..runs.units import AbstractMachine, AbstractUnits, Item
 from .calibration import LP, Trial
-from .ranks import rank
+from .ranks import rank, tied
 from .simulator import Simulation, Simulator
 
 
@@ -84,7 +84,9 @@ class Simulating(AbstractMethod):
     ) -> tuple["SimulationMachine", dict[str, float]]:
         """See `AbstractMethod.machine`."""
         meanwhile()
-        return SimulationMachine(self, self.known or Simulator.of(self.model, self.precision)), {}
+        return SimulationMachine(
+            self, self.known or Simulator.of(self.model, self.precision, self.sampler)
+        ), {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without compiled programs."""
@@ -171,7 +173,8 @@ def _ranked(
     """Return, by site, the ranks of the truth, and the effective number of draws."""
     generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
     values = {name: (np.asarray(drawn[name][0]), truth) for name, truth in simulation.truth.items()}
-    values[LP] = np.asarray(drawn.stats["lp"][0], np.float64), np.array(simulation.log_density)
+    log_density = np.asarray(drawn.stats["lp"][0])
+    values[LP] = tied(log_density, np.array(simulation.log_density, log_density.dtype))
     ranks = {name: rank(some, truth, generator) for name, (some, truth) in values.items()}
     effective = {
         name: ess_mean(some.reshape(1, len(some), -1).astype(np.float64))

@@ -12,12 +12,14 @@ import numpy as np
 from ..core import keys
 from ..core import precision as precisions
 from ..core.errors import ModelError, OptionError
+from ..core.position import Position
 from ..core.precision import Precision
 from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
 from ..density.simulate import simulate
 from ..density.unknowns import free_of
 from ..executors import AbstractExecutor
+from ..kernels import AbstractKernel
 from ..language import Model
 from ..programs.standalone import compile_alone
 from ..runs.requests import check_target, density_of
@@ -53,8 +55,8 @@ class Simulator:
     trace: Callable[[], Any]
 
     @staticmethod
-    def of(model: Model | LogDensity, precision: Precision) -> "Simulator":
-        """Trace and compile both programs.
+    def of(model: Model | LogDensity, precision: Precision, sampler: AbstractKernel) -> "Simulator":
+        """Trace and compile both programs. Discrete sites that the sampler moves are unknowns.
 
         **Raises** `OptionError` for what is not a model; `ModelError` for one that observes nothing, and `SiteError`
         for one that cannot be simulated.
@@ -65,7 +67,8 @@ class Simulator:
                 "to simulate takes a model, and this is a LogDensity, whose data cannot be told from its other "
                 "arguments. Give the model that it was made from."
             )
-        density = density_of(model, precision)
+        whole = sampler.whole, sampler.whole_if_discrete
+        density = density_of(model, precision, *whole)
         layout = density.layout
         if not layout.observed:
             raise ModelError(
@@ -73,14 +76,14 @@ class Simulator:
                 "of the right shapes, or `.condition({...})` it: the values are replaced by simulated ones."
             )
         zeros = {entry.name: np.zeros(entry.shape, entry.dtype) for entry in layout.observed}
-        posterior = density_of(model.condition(zeros), precision)
+        posterior = density_of(model.condition(zeros), precision, *whole)
         for name, source in _sources(posterior).items():
             if source not in posterior.data:
                 raise ModelError(
                     f"site {name!r}: its values are needed while the model is traced, so that each simulation "
                     "would be another program. Compute what depends on them by `jnp`."
                 )
-        latents = tuple(entry.name for entry in layout.entries)
+        latents = tuple(entry.name for entry in layout.unknowns)
         with precisions.scope(precision):
             words = np.zeros(2, np.uint32)
             draw = compile_alone(density, _simulated, words)
@@ -119,7 +122,7 @@ class Simulator:
         with precisions.scope(precision):
             drawn = to_numpy(self.draw(keys.words(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)[0]))
             data = {entry.name: drawn[entry.name] for entry in layout.observed}
-            truth = {entry.name: drawn[entry.name] for entry in layout.entries}
+            truth = {entry.name: drawn[entry.name] for entry in layout.unknowns}
             log_density, again = to_numpy(self.judge(data, truth))
         around = {name: _rounded_alike(value, again[name]) for name, value in truth.items()}
         return Simulation(around, data, float(log_density))
@@ -140,7 +143,9 @@ def _simulated(density: LogDensity, words: Any) -> Any:
 def _judged(posterior: LogDensity, data: Any, truth: Any) -> Any:
     """The log density of the truth, and the truth taken to unconstrained space and back."""
     given = _with_observed(posterior, data)
-    position = free_of(given.unconstrain(truth)).astype(precisions.float_dtype(posterior.program.precision))
+    position, dtype = given.unconstrain(truth), precisions.float_dtype(posterior.program.precision)
+    free = free_of(position).astype(dtype)
+    position = replace(position, free=free) if isinstance(position, Position) else free
     values = given.constrain(position)
     return given(position), {name: jnp.asarray(values[name]) for name in truth}
 
@@ -162,5 +167,7 @@ def _sources(posterior: LogDensity) -> dict[str, str]:
 
 def _rounded_alike(value: np.ndarray, again: np.ndarray) -> np.ndarray:
     """The truth with the rounding of draws: the diagonals of correlation matrices would not tie otherwise."""
+    if not np.issubdtype(value.dtype, np.floating):
+        return value
     tolerance = float(np.sqrt(np.finfo(value.dtype).eps))
     return np.where(np.isclose(value, again, rtol=tolerance, atol=tolerance**2), again, value)

@@ -4,6 +4,7 @@ from ..core.stats import Info as Info
 from .barker import Barker as Barker
 from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
+from .conditional import Conditional as Conditional
 from .discrete_gibbs import DiscreteGibbs as DiscreteGibbs
 from .elliptical_slice import EllipticalSlice as EllipticalSlice
 from .gibbs import Gibbs as Gibbs

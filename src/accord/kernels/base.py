@@ -17,6 +17,7 @@ from ..core.modules import Module
 from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
+from .formula import Draw, Formula
 from .places import Places
 from .point import Point
 from .rarely import Rarely
@@ -121,6 +122,12 @@ class AbstractKernel(Module):
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
     """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""
 
+    is_discrete: ClassVar[bool] = False
+    """Whether it moves whole numbers and nothing else, so that the sites of its block are discrete."""
+
+    needs_gradient: ClassVar[bool] = True
+    """Whether, as a block of several, it needs the gradient where the chain stands when its turn begins."""
+
     of_adaptation: ClassVar[tuple[str, ...]] = ()
     """Names of fields that only the adaptation reads, with defaults: other values of them compile nothing anew."""
 
@@ -139,6 +146,16 @@ class AbstractKernel(Module):
                     f"numbers. Give the site to a kernel of its own, as by `infer.Gibbs({{{each.name!r}: "
                     f"infer.DiscreteGibbs(), ...: infer.{type(self).__name__}()}})`."
                 )
+        return self
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """Return what it needs of the model beside the log density, once it is placed; by default nothing."""
+        return ()
+
+    def bound(self, draws: tuple[Draw, ...]) -> "AbstractKernel":
+        """Return the kernel with a draw for each of its formulas, in their order; within the program that moves it."""
+        del draws
         return self
 
     def blank_info(self, point: Point) -> Info:

@@ -105,6 +105,7 @@ class DiscreteGibbs(AbstractKernel):
 
     stats: ClassVar[tuple[Stat, ...]] = (ACCEPTANCE_RATE,)
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ...
+    is_discrete: ClassVar[bool] = True
 
     is_metropolised: bool = eqx.field(static=True, default=True, kw_only=True)
     places: Places | None = eqx.field(static=True, default=None, kw_only=True)

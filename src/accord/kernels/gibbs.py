@@ -20,6 +20,7 @@ from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState, ending_of
+from .formula import Draw, Formula, shared_out, within
 from .places import Part, Places, listed
 from .point import Point
 from .rarely import Rarely
@@ -126,15 +127,18 @@ class Gibbs(AbstractKernel):
 
     blocks: tuple[tuple[Names, AbstractKernel], ...] = eqx.field(static=True)
     places: Places | None = eqx.field(static=True)
+    draws: tuple[Draw, ...] = eqx.field(static=True)
 
     def __init__(
         self,
         blocks: Mapping[Any, AbstractKernel] | tuple[tuple[Names, AbstractKernel], ...],
         *,
         places: Places | None = None,
+        draws: tuple[Draw, ...] = (),
     ):
         self.blocks = _as_pairs(blocks)
         self.places = places
+        self.draws = draws
 
     def __check_init__(self) -> None:
         if not self.blocks:
@@ -164,7 +168,7 @@ class Gibbs(AbstractKernel):
         """Names of discrete sites in blocks whose kernels move nothing else, and those that kernels name."""
         found: list[str] = []
         for names, kernel in self.blocks:
-            if kernel.whole_if_discrete is ... and names is not ...:
+            if kernel.is_discrete and names is not ...:
                 found += names
             else:
                 found += kernel.whole
@@ -206,6 +210,20 @@ class Gibbs(AbstractKernel):
         return replace(self, blocks=tuple(blocks), places=places)
 
     @property
+    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether all kernels are plain arithmetic."""
+        return all(kernel.is_plain for kernel in self._kernels)
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """See `AbstractKernel.formulas`: those of all blocks."""
+        return tuple(formula for kernel in self._kernels for formula in kernel.formulas)
+
+    def bound(self, draws: tuple[Draw, ...]) -> "Gibbs":
+        """See `AbstractKernel.bound`: a block gets its draws in its turn, since they depend on where the others are."""
+        return replace(self, draws=draws)
+
+    @property
     def compiled(self) -> "Gibbs":
         """See `AbstractKernel.compiled`."""
         return replace(self, blocks=tuple((names, kernel.compiled) for names, kernel in self.blocks))
@@ -225,11 +243,6 @@ class Gibbs(AbstractKernel):
     def stats(self) -> tuple[Stat, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Statistics of all blocks, with their names in front."""
         return stats_of_blocks(zip(self._labels, self._kernels, strict=True))
-
-    @property
-    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether all kernels are plain arithmetic."""
-        return all(kernel.is_plain for kernel in self._kernels)
 
     @property
     def adaptation(self) -> EachBlock:
@@ -265,10 +278,13 @@ class Gibbs(AbstractKernel):
         A block has told the gradient by all free numbers if it has them all. After the last block, the draw needs it.
         """
         parts = self._parts
+        follows = [
+            bool(part.dim) and kernel.needs_gradient
+            for part, kernel in zip(parts, self._kernels, strict=True)
+        ]
         found, is_known = [], True
-        for part, following in zip(parts, [*parts[1:], None], strict=True):
+        for part, needs in zip(parts, [*follows[1:], bool(parts[0].num_free)], strict=True):
             is_known = (is_known and part.has_all_free) or not part.num_free
-            needs = bool(part.num_free) if following is None else bool(following.dim)
             found.append(needs and not is_known)
             is_known = is_known or found[-1]
         return tuple(found)
@@ -299,11 +315,13 @@ class Gibbs(AbstractKernel):
         first = jnp.where(tuning.is_probe, tuning.probed, 0).astype(jnp.int32)
         block = jnp.where(state.is_fresh, first, state.block)
         is_entering, is_beginning = state.is_entering & ~state.is_fresh, state.is_beginning | state.is_fresh
-        position = state.point.position
+        position = position_now = state.point.position
         states, asked = [], []
+        draws = shared_out(self._kernels, self.draws)
         for number, (kernel, part) in enumerate(zip(self._kernels, self._parts, strict=True)):
             is_turn = (block == number) & ~is_entering
             old = state.states[number]
+            kernel = kernel.bound(within(draws[number], part, position_now))
             own = begun(old, is_turn, is_beginning, part, state.point, rarely)
             wanted, pending = kernel.ask(_key(key, number), own, tuning.blocks[number], rarely)
             position = where(is_turn, part.put(state.point.position, wanted), position)

@@ -18,6 +18,7 @@ from ..core.position import Position
 from ..core.stats import Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState
+from .formula import Draw, Formula, shared_out
 from .gibbs import (
     begun,
     blank_of_blocks,
@@ -122,9 +123,25 @@ class Mixture(AbstractKernel):
         return ... if ... in found else tuple(name for names in found if names is not ... for name in names)
 
     @property
+    def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether all kernels move whole numbers and nothing else."""
+        return all(kernel.is_discrete for kernel in self._kernels)
+
+    @property
     def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether all kernels are plain arithmetic."""
         return all(kernel.is_plain for kernel in self._kernels)
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """See `AbstractKernel.formulas`: those of all kernels."""
+        return tuple(formula for kernel in self._kernels for formula in kernel.formulas)
+
+    def bound(self, draws: tuple[Draw, ...]) -> "Mixture":
+        """See `AbstractKernel.bound`."""
+        own = shared_out(self._kernels, draws)
+        pairs = zip(self.kernels, own, strict=True)
+        return replace(self, kernels=tuple((kernel.bound(each), share) for (kernel, share), each in pairs))
 
     @property
     def adaptation(self) -> EachBlock:

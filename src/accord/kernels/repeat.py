@@ -17,6 +17,7 @@ from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState
+from .formula import Draw, Formula
 from .gibbs import chain_adaptation, check_block
 from .places import Places
 from .point import Point
@@ -87,9 +88,23 @@ class Repeat(AbstractKernel):
         return self.kernel.whole_if_discrete
 
     @property
+    def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the kernel moves whole numbers and nothing else."""
+        return self.kernel.is_discrete
+
+    @property
     def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether the kernel is plain arithmetic."""
         return self.kernel.is_plain
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """See `AbstractKernel.formulas`: those of the kernel."""
+        return self.kernel.formulas
+
+    def bound(self, draws: tuple[Draw, ...]) -> "Repeat":
+        """See `AbstractKernel.bound`."""
+        return replace(self, kernel=self.kernel.bound(draws))
 
     @property
     def adaptation(self) -> AbstractChainAdaptation:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.ladder import Ladder, LadderTuning, Rungs
 from ..core import keys
+from ..core.errors import OptionError
 from ..core.options import checks_fields, positive_count
 from ..core.position import Position
 from ..core.stats import Info, Stat
@@ -101,7 +102,7 @@ class Tempered(AbstractKernel):
     of replicas that arrive at the posterior and have been at the prior since they last left it; and
     `log_likelihood.k` of rung k before the trades, from which `infer.evidence` computes the evidence.
 
-    **Raises** `OptionError` for a kernel whose chains learn from each other; `ModelError` where prior and likelihood
+    **Raises** `OptionError` for a kernel whose chains learn from each other, and one with a formula; `ModelError` where prior and likelihood
     cannot be told apart, and for an improper prior.
 
     **Source**: Geyer (1991), "Markov chain Monte Carlo maximum likelihood"; pairs in turn, and how powers are learnt:
@@ -158,7 +159,13 @@ class Tempered(AbstractKernel):
 
     def placed(self, places: Places) -> "Tempered":
         """See `AbstractKernel.placed`."""
-        return replace(self, kernel=self.kernel.placed(places), places=places)
+        kernel = self.kernel.placed(places)
+        if kernel.formulas:
+            raise OptionError(
+                "Tempered: a formula draws from the posterior, and replicas have other densities. Move its sites by "
+                "another kernel than Conditional, such as infer.NUTS()."
+            )
+        return replace(self, kernel=kernel, places=places)
 
     def described(self) -> dict[str, Any]:
         """See `AbstractKernel.described`."""

@@ -39,10 +39,12 @@ from ..programs.compiler import (
     one_at_a_time,
     spans_devices,
 )
+from ..programs.is_fusible import is_plain
 from ..programs.placement import Placement
 from ..runs.constants import Constants
 from .block import NUM_PLACES, Limits, start_state
 from .columns import Sites
+from .formulas import bound_draws, traced_draws
 from .plan import Plan
 from .population_program import program_for
 from .sites_program import sites_program, sizes
@@ -119,21 +121,24 @@ def compile_programs(
         found = gradient_of_merged(value, data, *jax.tree.leaves(position)) if has_many else None
         gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
+        drawn_by = traced_draws(target, plan.kernel, position, data)
     kept = without_raising(kept)
     if not plan.shard:  # Blocks of data give the same bits on any number of devices.
         gradient, kept = merged(gradient), merged(kept)
-    check_leaks(target, position, (*gradient.consts, *kept.consts))
+    check_leaks(target, position, [const for each in (gradient, kept, *drawn_by) for const in each.consts])
     names = tuple(sorted(values))  # the order in which JAX takes a dict apart
-    for closed in (gradient, kept):
+    for closed in (gradient, kept, *drawn_by):
         check_callbacks(closed.jaxpr, precision)
     # Several lanes multiply matrices by matrices, which is as fast by rows.
     is_one_lane = lanes == 1 and not plan.kernel.is_ensemble
     has_columns = jax.default_backend() == "cpu" and is_one_lane and not plan.shard
-    whole, columns = gradient, ByColumns.of(gradient, data, kept) if has_columns else ByColumns()
+    whole, columns = gradient, ByColumns.of(gradient, data, kept, *drawn_by) if has_columns else ByColumns()
     gradient, kept = columns.in_gradient(gradient), columns.in_program(kept)
-    every = [each for closed in (gradient, kept) for each in equations(closed.jaxpr)]
+    drawn_by = [columns.in_program(each) for each in drawn_by]
+    every = [each for closed in (gradient, kept, *drawn_by) for each in equations(closed.jaxpr)]
     cut = target.program.cut_data
     consts, site_consts = tuple(gradient.consts), tuple(kept.consts)
+    draw_consts = tuple(tuple(each.consts) for each in drawn_by)
     room, batch = sizes(kept.jaxpr, plan)
     # How far a program goes is an argument of it, and so is what warm-up learns, such as a metric of any form: but for
     # its shapes, such as how many directions it has room for.
@@ -142,8 +147,9 @@ def compile_programs(
     key = (
         key_of(gradient),
         key_of(kept),
+        tuple(map(key_of, drawn_by)),
         names,
-        repr(shapes((consts, site_consts))),
+        repr(shapes((consts, site_consts, draw_consts))),
         program_kernel,
         repr(shapes(given)),
         precision,
@@ -164,9 +170,13 @@ def compile_programs(
 
         def advance(in_pieces: bool) -> Any:
             in_turn = IN_TURN if is_cpu else 0
-            run = program_for(program_kernel, dim, dtype, lanes, rows, in_pieces, in_turn, plan.num_whole)
 
-            def advance(consts: Any, data: Any, *rest: Any) -> Any:
+            def advance(every_const: Any, data: Any, *rest: Any) -> Any:
+                consts, own_consts = every_const
+                draws = bound_draws(drawn_by, own_consts, data, position, is_split=not is_whole)
+                run = program_for(
+                    program_kernel.bound(draws), dim, dtype, lanes, rows, in_pieces, in_turn, plan.num_whole
+                )
                 if parts is None:
                     return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
                 bound = parts.bound(consts, jax.tree.leaves(data))
@@ -194,10 +204,11 @@ def compile_programs(
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = place.shapes_of_data(columns.shapes(data), cut)
         arguments, drawn = place.shapes((arguments, drawn))
-        arguments = (place.shapes(consts), unnamed, *arguments)
+        arguments = (place.shapes((consts, draw_consts)), unnamed, *arguments)
         # A program for several devices is left whole, and so is one whose data are cut, since its bits must be those of
         # the same program on several devices.
-        in_pieces = is_cpu and not is_whole and plan.kernel.is_plain
+        are_plain = plan.kernel.is_plain and all(is_plain(each.jaxpr) for each in drawn_by)
+        in_pieces = is_cpu and not is_whole and are_plain
         with collection_put_off():
             lowered_advance = advance(in_pieces).lower(*arguments)
         nonlocal traced
@@ -237,7 +248,10 @@ def compile_programs(
         meanwhile()
     if (is_wide and not devices) or (is_cpu and any(is_batched_lapack(each, lanes) for each in every)):
         advance, sites = one_at_a_time(advance), one_at_a_time(sites)
-    on_device = (*place.put((consts, site_consts)), place.put_data(columns.stored(target.data), cut))
+    on_device = (
+        *place.put(((consts, draw_consts), site_consts)),
+        place.put_data(columns.stored(target.data), cut),
+    )
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
         Sites(

@@ -23,6 +23,7 @@ from ..runs.stopping.looks import first_look
 from ..storage import AbstractStore, Memory
 from .block import rows_for
 from .extended import ChainRequest, order_of
+from .formula_check import check_formulas
 from .group import NotBegun
 from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes_on_accelerators
 from .memory import check_memory
@@ -86,6 +87,8 @@ def prepared(
     executor = executor or default_executor()
     with scope(density.program.precision):
         points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
+    cut = cut_arguments(density, executor.sharding)
+    check_formulas(sampler, density, points, int(seed), numbers[0], is_cut=bool(cut))
     num_numbers = density.dim + density.layout.num_whole
     num_rows = rows_for(num_numbers, lanes, executor.pace)
     check_lanes(lanes, num_numbers, width_of(sampler), num_rows)
@@ -99,7 +102,7 @@ def prepared(
         precision,
         density.dim,
         num_rows,
-        cut_arguments(density, executor.sharding),
+        cut,
         points,
         MAX_WARMUP if warmup is None and not is_ensemble else num_warmup,
         until,

@@ -38,11 +38,13 @@ from ..storage import AbstractRun, Manifest
 from .block import rows_for
 from .draws import Draws
 from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
+from .formula_check import check_formulas
 from .nonfinite import held_back, refuse
 from .placed import placed
 from .plan import Plan
 from .samplers import sampler_from
 from .sites_program import rows_at_once
+from .start.base import AbstractStart
 from .start.choose import KEPT, stored_start
 from .start.shared import points_for
 from .stored.checked import check_end, check_settings
@@ -100,12 +102,21 @@ def take_up(
             plan = replace(plan, start=points)
     groups = unfinished(run, plan)
     if groups:
+        _check_formulas(plan, density, start, stored.chains[0])
         _note_seam(run, here)
     order = order_of(density, plan, groups, executor, run, shown, is_quiet, began)
     if order.units:
         return functools.partial(attach, order)
     draws = _as_it_is(order)
     return lambda interrupts: draws
+
+
+def _check_formulas(plan: Plan, density: LogDensity, start: AbstractStart, chain: int) -> None:
+    """Compare formulas with the model again, since of a function the run has the name alone."""
+    if plan.kernel.formulas:
+        with scope(plan.precision):
+            points = start.points(density, plan.seed, [chain])
+        check_formulas(plan.kernel, density, points, plan.seed, chain, is_cut=bool(plan.shard))
 
 
 def _note_seam(run: AbstractRun, here: Manifest) -> None:

@@ -22,6 +22,7 @@ from ..storage import Phase
 from .block import rows_for
 from .columns import WHOLE, columns
 from .endings import MAX_UNMOVED
+from .formula_check import check_formulas
 from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
@@ -157,6 +158,7 @@ def steps(
     check_adaptation(sampler, density.dim)
     with scope(precision):
         points = start.points(density, int(seed), [number])
+    check_formulas(sampler, density, points, int(seed), number, is_cut=False)
     plan = Plan(
         sampler,
         num_warmup,

@@ -16,10 +16,11 @@ _NAMES = """
     cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call custom_vjp_call digamma div dot_general
     dynamic_slice dynamic_update_slice eq erf erf_inv erfc exp exp2 expand_dims expm1 floor gather ge gt
     igamma igammac integer_pow iota is_finite jit le lgamma log log1p logistic lt max min mul ne neg
-    nextafter not or pad pjit polygamma population_count pow reduce_and reduce_max reduce_min reduce_or
+    nextafter not or pad pjit polygamma population_count pow random_bits random_fold_in random_split
+    random_unwrap random_wrap reduce_and reduce_max reduce_min reduce_or
     reduce_prod reduce_sum regularized_incomplete_beta rem reshape rev round rsqrt scan select_n
     shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice split sqrt square squeeze
-    stop_gradient sub tan tanh tile transpose while xor zeta
+    stop_gradient sub tan tanh threefry2x32 tile transpose while xor zeta
 """
 _OF_LOOPS = (
     "nonbatchable select_if_vmap stack unvmap_all unvmap_any unvmap_max"  # of Equinox, and so of diffrax

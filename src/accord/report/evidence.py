@@ -27,6 +27,19 @@ READ = 2**22  # numbers read at once
 _BLOCK = 2**18  # elements ranked at once
 
 
+@dataclass(frozen=True)
+class Block:
+    """Sites that one kernel of several moves.
+
+    **Fields**: `label`, in front of the names of its statistics; `names` of the sites; `target_accept`, the acceptance
+    that it aims at, or None.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    target_accept: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """The evidence on a run for the rules. Arrays have shape `(chain, draw, ...)`; see `examine` for the rest."""
@@ -53,6 +66,8 @@ class Evidence:
     scaled_by: Mapping[str, Forms] = field(default_factory=dict)
     temperatures: np.ndarray | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    blocks: Sequence[Block] = ()
+    discrete: frozenset[str] = frozenset()
 
     @property
     def has_many_chains(self) -> bool:

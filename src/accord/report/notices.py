@@ -7,9 +7,10 @@ import numpy as np
 
 from ..core.notice import Notice, by_severity
 from ..core.series import as_series
-from .evidence import Blamed, Counts, Evidence, Forms
+from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
 from .rules import agreement, ends, extent, ladder, movement, sums
+from .rules.blocks import discrete_stuck, unadapted_block
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.incomplete,
@@ -18,10 +19,12 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     ends.draws_not_finite,
     ends.gradients,
     agreement.chains_apart,
+    discrete_stuck,
     agreement.high_r_hat,
     movement.slow_chains,
     ladder.round_trips,
     ladder.rungs_apart,
+    unadapted_block,
     ends.divergences,
     ends.log_densities,
     sums.bound_reached,
@@ -63,6 +66,8 @@ def examine(
     scaled_by: Mapping[str, Forms] | None = None,
     temperatures: np.ndarray | None = None,
     limits: Mapping[str, int] | None = None,
+    blocks: Sequence[Block] = (),
+    discrete: Iterable[str] = (),
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -81,6 +86,7 @@ def examine(
     - `scaled_by`: by latent site, the sites whose scale it sets, with their non-centred forms.
     - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
     - `limits`: largest values of sums over discrete sites, where these are chosen.
+    - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -109,6 +115,8 @@ def examine(
         scaled_by or {},
         temperatures,
         limits or {},
+        blocks,
+        frozenset(discrete),
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

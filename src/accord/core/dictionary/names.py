@@ -141,6 +141,7 @@ _TURING = {
     "logprior": "infer.log_prior",
     "MH": "infer.Metropolis",
     "Gibbs": "infer.Gibbs",
+    "GibbsConditional": "infer.Conditional",
     "SMC": "",
     "PG": "",
     "HMCDA": "infer.HMC",

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
+from ...kernels.gibbs import REST, Gibbs
 from ...report import examine
-from ...report.evidence import Blamed, Forms
+from ...report.evidence import Blamed, Block, Forms
 from ...report.labels import read_written
 from ...runs.stopping.sights import drawn_sites, first_draws
 from ...runs.stopping.stopping import at_cap
@@ -116,7 +117,7 @@ def judge(
         dims=draws.dims,
         coords=draws.coords,
         max_tree_depth=sampler.get("max_tree_depth"),
-        target_accept=_target_accept(draws.tuning),
+        target_accept=_target_accept(draws.tuning, "target_accept"),
         complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
         requested=draws.requested,
         counts=draws.counts,
@@ -134,13 +135,31 @@ def judge(
         limits={
             site["name"]: site["upto"] for site in manifest["layout"]["sites"] if site.get("upto") is not None
         },
+        blocks=_blocks(manifest, draws.tuning),
+        discrete=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "whole"],
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 
 
-def _target_accept(tuning: Mapping[str, np.ndarray]) -> float | None:
+def _blocks(manifest: Mapping[str, Any], tuning: Mapping[str, np.ndarray]) -> list[Block]:
+    """Return the blocks of a run by `Gibbs`, with the latent sites that are named or left over."""
+    sampler: Mapping[str, Any] = manifest["sampler"]
+    blocks = sampler["blocks"] if sampler["name"] == Gibbs.__name__ else []
+    named = {name for names, _ in blocks for name in names or ()}
+    latent = [site["name"] for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole")]
+    rest = tuple(name for name in latent if name not in named)
+    return [
+        Block(
+            label, rest if names is None else tuple(names), _target_accept(tuning, f"{label}.target_accept")
+        )
+        for names, _ in blocks
+        for label in [REST if names is None else ",".join(names)]
+    ]
+
+
+def _target_accept(tuning: Mapping[str, np.ndarray], name: str) -> float | None:
     """Return the largest acceptance that a chain aims at; None without one."""
-    found = tuning.get("target_accept", np.empty(()))
+    found = tuning.get(name, np.empty(()))
     is_one_each = found.ndim == 1 and found.dtype == np.float64
     return float(np.nanmax(found, initial=0)) or None if is_one_each else None
 

@@ -1,0 +1,46 @@
+"""Define what a kernel needs of a model beside its log density: draws from distributions that the user gives."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from jaxtyping import Array, UInt32
+
+from ..core.position import Position
+from .places import Part
+
+if TYPE_CHECKING:
+    from .base import AbstractKernel
+
+Function = Callable[[Mapping[str, Any]], Any]
+"""From the values of all other sites, by name, to a distribution; or to a mapping from sites to distributions."""
+
+Draw = Callable[[Position, UInt32[Array, " 2"]], Position]
+"""From a position and a key to the position in which the sites of a formula are drawn."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Distribution of some sites given all others. **Fields**: `function`; `names`, the sites, in a position's order.
+
+    A kernel names its formulas, and the program that moves it gives it a `Draw` for each.
+    """
+
+    function: Function | None
+    names: tuple[str, ...]
+
+
+def shared_out(kernels: Iterable["AbstractKernel"], draws: Iterable[Draw]) -> tuple[tuple[Draw, ...], ...]:
+    """Return the draws of each of several kernels, from those of all in their order."""
+    every = iter(draws)
+    return tuple(tuple(islice(every, len(kernel.formulas))) for kernel in kernels)
+
+
+def within(draws: Iterable[Draw], part: Part, around: Position) -> tuple[Draw, ...]:
+    """Return draws for positions of a part, with the other unknowns as they are around it."""
+
+    def inner(draw: Draw) -> Draw:
+        return lambda own, key: part.position(draw(part.put(around, own), key))
+
+    return tuple(map(inner, draws))

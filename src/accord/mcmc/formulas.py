@@ -1,0 +1,64 @@
+"""Trace the draws by users' formulas for the program that moves chains."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.extend.core
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+
+from ..core.needed import only
+from ..core.position import Position
+from ..density import LogDensity
+from ..density.ahead import split
+from ..density.conditional import ExactConditional
+from ..kernels import AbstractKernel
+from ..kernels.formula import Draw, Formula
+from ..programs.callbacks import without_raising
+
+OWNER = "Conditional"
+"""Name with which errors about formulas begin."""
+
+
+def exact_conditional(density: LogDensity, formula: Formula) -> ExactConditional:
+    """Return the distribution that a formula gives to its sites of a density."""
+    assert formula.function is not None, "a kernel for a compiled program has no functions left"
+    return ExactConditional.of(density, formula.function, formula.names, OWNER)
+
+
+def traced_draws(target: LogDensity, kernel: AbstractKernel, position: Any, data: Any) -> list[ClosedJaxpr]:
+    """Trace the draw of each formula of a kernel, a function of data, position and the words of a key."""
+    words = jax.ShapeDtypeStruct((2,), np.uint32)
+    found = []
+    for formula in kernel.formulas:
+        exact = exact_conditional(target, formula)
+
+        def draw(data: Any, position: Any, words: Any, exact: ExactConditional = exact) -> Position:
+            return exact.drawn(target.with_data(data), position, words)
+
+        traced = without_raising(jax.make_jaxpr(draw)(data, position, words))
+        found.append(only(traced, [True] * len(traced.jaxpr.outvars), keeps_effects=False))
+    return found
+
+
+def bound_draws(
+    closed: Sequence[ClosedJaxpr], consts: Sequence[Any], data: Any, like: Position, *, is_split: bool
+) -> tuple[Draw, ...]:
+    """Return traced draws for some constants and data. What these alone decide is computed here if it is split off."""
+    return tuple(_bound(each, own, data, like, is_split) for each, own in zip(closed, consts, strict=True))
+
+
+def _bound(closed: ClosedJaxpr, consts: Any, data: Any, like: Position, is_split: bool) -> Draw:
+    leaves = jax.tree.leaves(data)
+    parts = split(closed, len(leaves)) if is_split else None
+    if parts is None:
+        call = partial(jax.extend.core.jaxpr_as_fun(ClosedJaxpr(closed.jaxpr, consts)), *leaves)
+    else:
+        call = parts.bound(consts, leaves)
+
+    def draw(position: Position, words: Any) -> Position:
+        return jax.tree.unflatten(jax.tree.structure(like), call(*jax.tree.leaves(position), words))
+
+    return draw
