@@ -102,8 +102,8 @@ class Tempered(AbstractKernel):
     of replicas that arrive at the posterior and have been at the prior since they last left it; and
     `log_likelihood.k` of rung k before the trades, from which `infer.evidence` computes the evidence.
 
-    **Raises** `OptionError` for a kernel whose chains learn from each other, and one with a formula; `ModelError` where prior and likelihood
-    cannot be told apart, and for an improper prior.
+    **Raises** `OptionError` for a kernel whose chains learn from each other, and for one with a formula; `ModelError`
+    where prior and likelihood cannot be told apart, and for an improper prior.
 
     **Source**: Geyer (1991), "Markov chain Monte Carlo maximum likelihood"; pairs in turn, and how powers are learnt:
     Syed, Bouchard-Cote, Deligiannidis & Doucet (2022), J. R. Stat. Soc. B 84(2), 321-350.
