@@ -194,7 +194,7 @@ BUGS = {
     ),
     "one end of a bracket": Bug(
         "a bracket of a slice does not step out to the right",
-        "kernels/slice.py",
+        "kernels/bracket.py",
         "jnp.where((phase == _RIGHT) & (right_room == 0), _SHRINK, phase)",
         "jnp.where(phase == _RIGHT, _SHRINK, phase)",
         ("tests/sampler/test_known_targets.py::test_averages_are_right[beta-Slice()-8-8-6144]",),
