@@ -18,6 +18,7 @@ from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
 from .kernels import DiscreteGibbs as DiscreteGibbs
 from .kernels import EllipticalSlice as EllipticalSlice
+from .kernels import Ensemble as Ensemble
 from .kernels import Gibbs as Gibbs
 from .kernels import Metropolis as Metropolis
 from .kernels import Mixture as Mixture

@@ -192,6 +192,20 @@ BUGS = {
         "is_inside = ~(likelihood <= ellipse.level)",
         ("tests/kernels/test_elliptical_slice.py::test_no_draw_is_where_the_likelihood_is_no_number",),
     ),
+    "factor of a stretch": Bug(
+        "a stretch is accepted as if it changed volumes by one more dimension",
+        "kernels/moves.py",
+        "(here.shape[0] - 1) * jnp.log(z)",
+        "here.shape[0] * jnp.log(z)",
+        ("tests/kernels/test_ensemble.py::test_moments_of_a_narrow_normal_are_right[stretch-1500]",),
+    ),
+    "difference from oneself": Bug(
+        "a walker of an ensemble moves along its own difference from another",
+        "kernels/moves.py",
+        "return (who + 1 + first) % count,",
+        "return (who + first) % count,",
+        ("tests/kernels/test_ensemble.py::test_two_others_are_every_pair_of_walkers_but_the_one_that_moves",),
+    ),
     "one end of a bracket": Bug(
         "a bracket of a slice does not step out to the right",
         "kernels/bracket.py",

@@ -6,6 +6,7 @@ from .base import AbstractKernel as AbstractKernel
 from .chees import ChEES as ChEES
 from .discrete_gibbs import DiscreteGibbs as DiscreteGibbs
 from .elliptical_slice import EllipticalSlice as EllipticalSlice
+from .ensemble import Ensemble as Ensemble
 from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
@@ -30,6 +31,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         RandomWalk,
         Slice,
         EllipticalSlice,
+        Ensemble,
         DiscreteGibbs,
         Gibbs,
         Mixture,

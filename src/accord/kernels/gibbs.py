@@ -379,6 +379,11 @@ def check_block(owner: str, kernel: Any) -> None:
             f"{owner}: chains of {name} learn from each other, and so it cannot be one of several kernels of a chain. "
             "Use infer.NUTS()."
         )
+    if kernel.has_memory:
+        raise OptionError(
+            f"{owner}: {name} goes on with more than the point where its last draw ended, and so it cannot be one of "
+            "several kernels of a chain. Use it alone, or infer.Slice()."
+        )
 
 
 def chain_adaptation(kernel: AbstractKernel) -> AbstractChainAdaptation:
