@@ -37,6 +37,7 @@ RATES = {
     "kernels/test_keys.py": 33 * 1e-6,
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,
     "kernels/test_metropolis.py": 3e-8,
+    "kernels/test_mixed_hmc.py": 1e-10 + 2e-10 + 5e-9,
     "kernels/test_own_kernel.py": 2 * 6e-7,
     "kernels/test_whole_numbers.py": 7 * 6e-7,
     "known_answers/test_known_answers.py": 1 / 500_000 + 1 / 70_000,

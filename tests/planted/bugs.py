@@ -206,6 +206,13 @@ BUGS = {
         "return (who + first) % count,",
         ("tests/kernels/test_ensemble.py::test_two_others_are_every_pair_of_walkers_but_the_one_that_moves",),
     ),
+    "energy of a jump": Bug(
+        "a jump of a discrete entry does not change the energy that leapfrog steps conserve",
+        "kernels/mixed_hmc.py",
+        "energy = path.energy - jnp.where(is_jump, change, 0)",
+        "energy = path.energy",
+        ("tests/kernels/test_mixed_hmc.py::test_a_site_that_nothing_depends_on_has_its_shares",),
+    ),
     "one end of a bracket": Bug(
         "a bracket of a slice does not step out to the right",
         "kernels/bracket.py",

@@ -11,6 +11,7 @@ from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
+from .mixed_hmc import MixedHMC as MixedHMC
 from .mixture import Mixture as Mixture
 from .nuts import NUTS as NUTS
 from .point import Point as Point
@@ -34,6 +35,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         Ensemble,
         DiscreteGibbs,
         Gibbs,
+        MixedHMC,
         Mixture,
         Repeat,
     )

@@ -86,7 +86,7 @@ _NUMPYRO = {
     "DiscreteHMCGibbs": "infer.Gibbs",
     "HMCECS": "",
     "HMCGibbs": "infer.Gibbs",
-    "MixedHMC": "",
+    "MixedHMC": "infer.MixedHMC",
     "Stein": "",
     "NestedSampler": "",
 }
