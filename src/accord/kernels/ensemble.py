@@ -261,7 +261,7 @@ class Ensemble(AbstractKernel):
         none: Any = SoFar.none(rate.dtype)
         next_state = EnsembleState(
             point=moved,
-            # What it is at this point is not all that it goes on with.
+            # A fresh ensemble would place its walkers anew.
             is_fresh=jnp.zeros((), bool),
             tried=replace(point.position, free=tried),
             others=others,
