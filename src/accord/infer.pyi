@@ -21,8 +21,10 @@ from .kernels import ChEES as ChEES
 from .kernels import Conditional as Conditional
 from .kernels import DiscreteGibbs as DiscreteGibbs
 from .kernels import EllipticalSlice as EllipticalSlice
+from .kernels import Ensemble as Ensemble
 from .kernels import Gibbs as Gibbs
 from .kernels import Metropolis as Metropolis
+from .kernels import MixedHMC as MixedHMC
 from .kernels import Mixture as Mixture
 from .kernels import RandomWalk as RandomWalk
 from .kernels import Repeat as Repeat

@@ -9,9 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from accord.adaptation.base import Item
 from accord.adaptation.each_block import BlocksLearnt, BlocksTuning, EachBlock
 from accord.adaptation.metric import Metric
 from accord.adaptation.tuning import GivenMetric, Tuning
+from accord.adaptation.walkers import WalkersState
 from accord.adaptation.widths import WidthState
 from accord.core import keys
 from accord.core.position import Position
@@ -151,8 +153,9 @@ def _tuning_of(adaptation: Any, metric: Metric, step_size: Any, is_probe: Any) -
     learnt = adaptation.begin(len(metric.scale), np.dtype(float))
     if isinstance(learnt, WidthState):
         return learnt.width
-    if learnt == ():
-        return adaptation.tuning(learnt, _given_of(adaptation, metric), None)
+    if learnt == () or isinstance(learnt, WalkersState):
+        item = Item(np.bool_(True), np.bool_(False), np.int32(0), np.int32(0))
+        return adaptation.tuning(learnt, _given_of(adaptation, metric), item)
     return Tuning(jnp.asarray(step_size), metric, is_probe=is_probe)
 
 

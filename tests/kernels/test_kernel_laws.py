@@ -34,6 +34,7 @@ from accord.kernels import (
     Barker,
     ChEES,
     EllipticalSlice,
+    Ensemble,
     Gibbs,
     Metropolis,
     Mixture,
@@ -68,14 +69,15 @@ KERNELS: dict[str, Callable[[int], AbstractKernel]] = {
     "Metropolis": lambda dim: Metropolis(lambda position: dist.Normal(position, 0.7)),
     "Slice": lambda dim: Slice(),
     "EllipticalSlice": lambda dim: EllipticalSlice(),
+    "Ensemble": lambda dim: Ensemble({"stretch": 0.4, "differential": 0.3, "slice": 0.3}),
     "Gibbs": two_blocks,
     "Repeat": lambda dim: Repeat(NUTS(max_tree_depth=6), 2),
     "Mixture": lambda dim: in_places(Mixture({HMC(max_steps=40): 0.6, NUTS(max_tree_depth=6): 0.4}), dim),
 }
-NO_TRAJECTORY = (Barker, RandomWalk, Metropolis, Slice, EllipticalSlice)
+NO_TRAJECTORY = (Barker, RandomWalk, Metropolis, Slice, EllipticalSlice, Ensemble)
 """Kernels whose moves have no energy error: they refuse what is impossible, as any other point."""
 
-NO_PROBES = ("Metropolis", "Slice", "EllipticalSlice")
+NO_PROBES = ("Metropolis", "Slice", "EllipticalSlice", "Ensemble")
 """Kernels without a step size to be found."""
 
 _SLOW = ("Repeat", "Mixture")
@@ -255,7 +257,7 @@ def test_a_gradient_of_1e300_ends_the_trajectory_without_harm(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", [each for each in KERNELS if each not in ("EllipticalSlice", *_SLOW)]
+    "name", [each for each in KERNELS if each not in ("EllipticalSlice", "Ensemble", *_SLOW)]
 )  # by chance
 def test_the_length_of_a_trajectory_is_bounded(name: str) -> None:
     kernel, case = KERNELS[name](3), normal(CORRELATED)

@@ -22,6 +22,7 @@ from accord.mcmc.block import NUM_PLACES, Limits, start_state
 from accord.mcmc.program import advance_program
 from accord.programs.callbacks import without_raising
 from accord.programs.is_fusible import is_plain
+from accord.programs.loop import marked, while_loop_in_pieces
 
 X = np.linspace(0.1, 0.9, 6)
 MATRIX = np.random.default_rng(0).standard_normal((6, 6))
@@ -176,6 +177,24 @@ def test_data_that_only_a_deterministic_site_needs_may_be_part_of_a_model() -> N
     run: dict[str, Any] = dict(draws=20, warmup=20, chains=1, progress=False, quiet=True)
     draws = infer.sample(model(np.arange(3.0), 0.5), **run)
     np.testing.assert_array_equal(draws["line"], draws["m"][..., None] * np.arange(3.0))
+
+
+def test_a_loop_may_hold_what_nothing_needs() -> None:
+    """XLA aborted the process over a table of which a kernel read a row, and did not use it."""
+    table = np.arange(6, dtype=np.int32)
+
+    def body(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        count, x = carry
+        jax.lax.dynamic_index_in_dim(jnp.asarray(table), count, keepdims=False)
+        return count + 1, marked(OTHER["sorting"])(0.5 * x)
+
+    def run(start: Any) -> Any:
+        return while_loop_in_pieces(lambda carry: carry[0] < 3, body, start)
+
+    with scope("float64"):
+        count, x = jax.jit(run)((jnp.int32(0), jnp.asarray(X[::-1])))
+    assert count == 3
+    np.testing.assert_allclose(x, X / 8, rtol=1e-15)
 
 
 def test_many_dimensions_have_pieces_too() -> None:

@@ -19,6 +19,7 @@ KERNELS: dict[str, Callable[[], AbstractKernel]] = {
     "robust RandomWalk": lambda: infer.RandomWalk(metric="robust"),
     "EllipticalSlice": lambda: infer.EllipticalSlice(mean=[0.5, -1.0], covariance=[[2.0, 0.1], [0.1, 1.0]]),
     "Slice": lambda: infer.Slice(),
+    "Ensemble": lambda: infer.Ensemble({"stretch": 0.4, "differential": 0.3, "slice": 0.3}, walkers=6),
 }
 OPTIONS: dict[str, Any] = dict(draws=120, warmup=90, chains=2, seed=4, progress=False, quiet=True)
 

@@ -180,12 +180,12 @@ def uniforms(key: jax.Array, first: Any, second: Any, dtype: Any) -> tuple[jax.A
     return one, other
 
 
-def normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
+def normal(key: jax.Array, size: int, stream: int | jax.Array, dtype: Any) -> jax.Array:
     """Draw standard normal numbers, shape `(size,)`, at stream `stream` of a key, by the inverse cdf."""
     return normal_from(uniforms_for_normal(key, size, stream, dtype))
 
 
-def uniforms_for_normal(key: jax.Array, size: int, stream: int, dtype: Any) -> jax.Array:
+def uniforms_for_normal(key: jax.Array, size: int, stream: int | jax.Array, dtype: Any) -> jax.Array:
     """Draw the uniform numbers from which `normal` makes its own; see there."""
     counters = jnp.arange(size, dtype=jnp.uint32)
     return uniform(key, counters, jnp.full_like(counters, stream), dtype)

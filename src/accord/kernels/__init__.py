@@ -7,10 +7,12 @@ from .chees import ChEES as ChEES
 from .conditional import Conditional as Conditional
 from .discrete_gibbs import DiscreteGibbs as DiscreteGibbs
 from .elliptical_slice import EllipticalSlice as EllipticalSlice
+from .ensemble import Ensemble as Ensemble
 from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
+from .mixed_hmc import MixedHMC as MixedHMC
 from .mixture import Mixture as Mixture
 from .nuts import NUTS as NUTS
 from .point import Point as Point
@@ -32,8 +34,10 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         RandomWalk,
         Slice,
         EllipticalSlice,
+        Ensemble,
         DiscreteGibbs,
         Gibbs,
+        MixedHMC,
         Mixture,
         Repeat,
         Tempered,

@@ -113,6 +113,12 @@ class AbstractKernel(Module):
     -inf.
     """
 
+    has_memory: ClassVar[bool] = False
+    """Whether a draw needs more of those before it than the point where they ended, as walkers that stand elsewhere.
+
+    Such a kernel is no block of others, and to find where a draw failed, all draws of its block of work are repeated.
+    """
+
     is_plain: ClassVar[bool] = True
     """Whether it is plain arithmetic on small arrays, which a piece of machine code can hold: see `programs.loop`."""
 

@@ -5,7 +5,6 @@ from types import EllipsisType
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
@@ -18,17 +17,13 @@ from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import ACCEPTANCE_RATE, AbstractKernel, AbstractState, acceptance_of, ending_of, stats_of
-from .places import Bounds, Places
+from .entries import Entries, entries_of, item_at, stepped
+from .places import Places
 from .point import Point
 from .rarely import Rarely
 
 # Streams of random numbers within one draw; the counters in them are those of entries and candidates.
 _CHOICE, _ACCEPT, _STEP, _KIND = 0, 1, 2, 3
-
-_MAX_VALUES = 256
-"""Values of an entry that are tried one after the other; more are left to steps."""
-
-_NUM_DOUBLINGS = 8  # steps are of 1 to 128
 
 _PLAIN = 0.25  # share of visits by plain Gibbs
 
@@ -123,18 +118,8 @@ class DiscreteGibbs(AbstractKernel):
                 f"DiscreteGibbs: site {each.name!r} is continuous. Give it to a kernel of its own, as by "
                 f"`infer.Gibbs({{{each.name!r}: infer.NUTS(), ...: infer.DiscreteGibbs()}})`."
             )
-        for each in places.whole:
-            if each.bounds is None:
-                raise OptionError(
-                    f"DiscreteGibbs: the numbers of site {each.name!r} are bound to each other, so that none can "
-                    "change alone. Write a kernel of your own that changes two at once."
-                )
-        found = replace(self, places=places)
-        if not len(found._table.entry):
-            raise OptionError(
-                "DiscreteGibbs: every entry has one value only. Give them by `.condition({...})`."
-            )
-        return found
+        entries_of("DiscreteGibbs", places)
+        return replace(self, places=places)
 
     @property
     def adaptation(self) -> Fixed:
@@ -142,9 +127,9 @@ class DiscreteGibbs(AbstractKernel):
         return Fixed()
 
     @property
-    def _table(self) -> "_Table":
+    def _entries(self) -> Entries:
         assert self.places is not None, "a kernel of discrete sites is placed before its run"
-        return _Table.of([bounds for each in self.places.whole for bounds in each.bounds or ()])
+        return entries_of("DiscreteGibbs", self.places)
 
     def init(self, point: Point) -> DiscreteGibbsState:
         """See `AbstractKernel.init`."""
@@ -159,16 +144,16 @@ class DiscreteGibbs(AbstractKernel):
         self, key: UInt32[Array, " 2"], state: DiscreteGibbsState, tuning: None, rarely: Rarely
     ) -> tuple[Position, _Visit]:
         """See `AbstractKernel.ask`: the next other value of the entry, or the end of a step."""
-        table, position = self._table, state.point.position
+        entries, position = self._entries, state.point.position
         whole = position.whole
         assert whole is not None
         visit = jnp.where(state.is_fresh, 0, state.visit)
         candidate = jnp.where(state.is_fresh, 0, state.candidate)
-        entry, low, high, first, count, is_step = table.at(visit)
-        now = _item(whole, entry)
+        entry, low, high, first, count, is_step = entries.at(visit)
+        now = item_at(whole, entry)
         counter = (first + candidate).astype(jnp.uint32)
         u_size, u_way = keys.uniforms(key, counter, jnp.uint32(_STEP), position.free.dtype)
-        value = jnp.where(is_step, _stepped(now, low, high, u_size, u_way), low + candidate)
+        value = jnp.where(is_step, stepped(now, low, high, u_size, u_way), low + candidate)
         value = value + (~is_step & (value >= now))  # the values in their order, without the present one
         asked = jnp.where(jnp.arange(whole.shape[0]) == entry, value, whole).astype(whole.dtype)
         return replace(position, whole=asked), _Visit(
@@ -185,7 +170,7 @@ class DiscreteGibbs(AbstractKernel):
         rarely: Rarely,
     ) -> tuple[DiscreteGibbsState, Info]:
         """See `AbstractKernel.tell`."""
-        dtype, num_visits = point.log_density.dtype, len(self._table.entry)
+        dtype, num_visits = point.log_density.dtype, len(self._entries.entry)
         here, ending = state.point.log_density, ending_of(point)
         is_first, nothing = pending.candidate == 0, jnp.asarray(-jnp.inf, dtype)
         weight = jnp.where(ending == Ending.GOOD, point.log_density, nothing)
@@ -229,49 +214,3 @@ class DiscreteGibbs(AbstractKernel):
         )
         rate = summed / num_visits
         return new, Info(is_complete, rate, worst, stats_of(rate))
-
-
-def _stepped(now: Array, low: Array, high: Array, u_size: Array, u_way: Array) -> Array:
-    """Return the end of a step from `now`, reflected at the ends of the support half way to the next integer.
-
-    From any value, another one is reached with the probability of the way back. Half of the steps are of 1.
-    """
-    doublings = jnp.floor(u_size * 2 * (_NUM_DOUBLINGS - 1)).astype(jnp.int32) - (_NUM_DOUBLINGS - 2)
-    size = jnp.left_shift(1, jnp.maximum(doublings, 0))
-    end = now + jnp.where(u_way < 0.5, size, -size)
-    end = jnp.where(end < low, 2 * low - 1 - end, end)
-    return jnp.where(end > high, 2 * high + 1 - end, end)
-
-
-class _Table:
-    """The entries that are visited, in their order: arrays of shape `(visit,)`.
-
-    **Fields**: `entry`, the index among whole numbers; `low` and `high`, which are far away where there is no end;
-    `first`, counter of its first candidate; `count` of candidates; `is_step`.
-    """
-
-    def __init__(self, rows: list[tuple[int, int, int, int, bool]]):
-        columns = np.array(rows, np.int64).reshape(-1, 5).T
-        self.entry, self.low, self.high, self.count = columns[:4].astype(np.int32)
-        self.is_step = columns[4].astype(bool)
-        self.first = (np.cumsum(self.count) - self.count).astype(np.int32)
-
-    @staticmethod
-    def of(bounds: list[Bounds]) -> "_Table":
-        far, rows = 2**29, []
-        for entry, (low, high) in enumerate(bounds):
-            is_step = low is None or high is None or high - low >= _MAX_VALUES
-            count = 1 if low is None or high is None or is_step else high - low
-            if count:
-                ends = (-far if low is None else low, far if high is None else high)
-                rows.append((entry, *ends, count, is_step))
-        return _Table(rows)
-
-    def at(self, visit: Array) -> tuple[Array, ...]:
-        """Return the columns of a visit."""
-        columns = (self.entry, self.low, self.high, self.first, self.count, self.is_step)
-        return tuple(_item(jnp.asarray(column), visit) for column in columns)
-
-
-def _item(row: Array, index: Array) -> Array:
-    return jax.lax.dynamic_index_in_dim(row, index, keepdims=False)

@@ -120,6 +120,7 @@ class Tempered(AbstractKernel):
     places: Places | None = eqx.field(static=True, default=None, kw_only=True)
 
     needs_halves: ClassVar[bool] = True
+    has_memory: ClassVar[bool] = True
 
     def __check_init__(self) -> None:
         check_block("Tempered", self.kernel)

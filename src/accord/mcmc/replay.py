@@ -57,6 +57,8 @@ def _before(chain: Chain, block: Block, row: int) -> ChainState | None:
     plan, state = chain.plan, chain.state
     if row == 0:
         return state
+    if plan.kernel.has_memory:
+        return None
     stats, as_int = block.stats[row - 1], np.int32
     position = jax.tree.map(lambda rows: rows[row - 1], block.positions)
     point = Point(position, stats[HEIGHT], on_host(block.gradients)[row - 1])

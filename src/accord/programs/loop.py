@@ -112,7 +112,7 @@ class _Packing:
 def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
     """Split the traced function into three pieces: before its call of the `marked` one, the call, and the rest."""
     jaxpr, call = closed.jaxpr, _call_in(closed)
-    before, after = _parted(jaxpr, call)
+    before, after = _parted(_alive(jaxpr), call)
     given = [*jaxpr.constvars, *jaxpr.invars]
     needed = _variables([*call.invars, *(v for e in after for v in e.invars), *jaxpr.outvars])
     made = [v for equation in before for v in equation.outvars if v in needed]
@@ -130,18 +130,30 @@ def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
     return run
 
 
-def _parted(jaxpr: Jaxpr, call: Any) -> tuple[list[Any], list[Any]]:
+def _alive(jaxpr: Jaxpr) -> list[Any]:
+    """Return the equations that results need: XLA removes the others, and aborts over an argument of theirs alone."""
+    needed = _variables(jaxpr.outvars)
+    found: list[Any] = []
+    for equation in reversed(jaxpr.eqns):
+        if equation.effects or any(v in needed for v in equation.outvars):
+            needed |= _variables(equation.invars)
+            found.append(equation)
+    found.reverse()
+    return found
+
+
+def _parted(equations: list[Any], call: Any) -> tuple[list[Any], list[Any]]:
     """Split equations into those that `call` needs, and the others."""
-    place = next(n for n, equation in enumerate(jaxpr.eqns) if equation is call)
+    place = next(n for n, equation in enumerate(equations) if equation is call)
     needed = _variables(call.invars)
     before: list[Any] = []
-    for equation in reversed(jaxpr.eqns[:place]):
+    for equation in reversed(equations[:place]):
         if any(v in needed for v in equation.outvars):
             needed |= _variables(equation.invars)
             before.append(equation)
     before.reverse()
     chosen = {id(equation) for equation in before} | {id(call)}
-    return before, [equation for equation in jaxpr.eqns if id(equation) not in chosen]
+    return before, [equation for equation in equations if id(equation) not in chosen]
 
 
 def _piece(
