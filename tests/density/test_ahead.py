@@ -194,3 +194,14 @@ def test_a_long_chain_of_cheap_operations_is_followed_once():
     with scope("float64"):
         closed, parts = parts_of(doubled_often, data, np.zeros(2))
         assert shapes_kept(closed, parts, data) == [(20,)]
+
+
+def test_what_numbers_in_the_program_make_is_no_input_of_its_loop():
+    # XLA knows it, and aborts the process where a loop in one piece is given an input that it does not need.
+    def function(data, p):
+        written = jnp.sort(jnp.arange(4.0))
+        return jnp.sum(jnp.log(data["x"] + 9.0)) * p[0] + jnp.sum(jnp.exp(written) * p[1])
+
+    with scope("float64"):
+        closed, parts = parts_of(function, {"x": X[:20]}, np.zeros(2))
+        assert shapes_kept(closed, parts, {"x": X[:20]}) == [()]

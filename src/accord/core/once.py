@@ -18,9 +18,12 @@ class TracedOnce:
     run the Python code of a model again.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        """Keep the function."""
+    def __init__(
+        self, function: Callable[..., Any], arranged: Callable[[ClosedJaxpr], ClosedJaxpr] | None = None
+    ) -> None:
+        """Keep the function; `arranged` writes what was traced in another way."""
         self._function = function
+        self._arranged = arranged
         self._known: dict[Any, tuple[ClosedJaxpr, Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -34,6 +37,8 @@ class TracedOnce:
             if any(isinstance(constant, Tracer) for constant in closed.consts):
                 return self._function(*arguments)  # it holds values of a transformation around it
             part = only(closed, [True] * len(closed.jaxpr.outvars), keeps_effects=True)
+            if self._arranged is not None:
+                part = self._arranged(part)
             self._known[key] = part, jax.tree.structure(results)
         closed, structure = self._known[key]
         return jax.tree.unflatten(structure, jaxpr_as_fun(closed)(*leaves))

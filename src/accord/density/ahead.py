@@ -124,6 +124,7 @@ class _Known:
         self._producers: dict[int, Step] = {}
         self._is_costly = dict.fromkeys(given, False)
         self._is_view = dict.fromkeys(given, True)
+        self._is_written = dict.fromkeys(given, False)  # made of numbers in the program alone
         self._same: dict[int, int] = {}
         self._places: dict[Any, tuple[int, ...]] = {}
 
@@ -155,6 +156,7 @@ class _Known:
         for place in step.outputs:
             self._producers[place] = step
             self._is_costly[place], self._is_view[place] = is_costly, is_view
+            self._is_written[place] = all(self._is_written[each] for each in places)
         return True
 
     def worth_keeping(self, users: Sequence[Step], outputs: Sequence[Atom], max_bytes: int) -> list[int]:
@@ -169,6 +171,9 @@ class _Known:
             seen.add(atom)
             step = self._producers[atom]
             wanted = self._is_costly[atom] or (atom in arrays and not self._is_view[atom])
+            if self._is_written[atom] and all(math.prod(aval_of(v).shape) < _FEW for v in step.eqn.outvars):
+                # XLA computes it itself, and then aborts the process if a loop in one piece was to be given it.
+                wanted = False
             size = sum(_bytes(aval_of(v)) for v in step.eqn.outvars)
             if wanted and not _grows(step) and size <= max_bytes:
                 kept.add(atom)

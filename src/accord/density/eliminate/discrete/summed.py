@@ -28,6 +28,7 @@ from ..eliminated import AbstractEliminated
 from .assignment import Assignment, check_assignment, comparing
 from .backward import Place, drawn, most_probable
 from .contract import Contracted, contract
+from .distinct.program import computed_once
 from .marginals import probabilities_of
 from .plan import Plan
 from .sums import Reduce, largest, log_sum
@@ -69,7 +70,9 @@ class SummedProgram(AbstractEliminated):
             places, log_prob = drawn(_contracted(plan, tables).record, keys.of_numbers(numbers))
             return {name: choice.index for name, choice in _choices(places, tables).items()}, log_prob
 
-        return SummedProgram(base, plan, term, comparing(base, plan), TracedOnce(terms), TracedOnce(draw))
+        return SummedProgram(
+            base, plan, term, comparing(base, plan), TracedOnce(terms, computed_once), TracedOnce(draw)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled or traced does not travel.

@@ -1,0 +1,1 @@
+"""Evaluate a traced program with each distinct number computed once."""
