@@ -1,7 +1,7 @@
-"""Calibrate samplers by blocks, of discrete sites and by formulas: those that are right pass, a wrong one is found.
+"""Calibrate samplers by blocks, of discrete sites, by formulas and by ladders: those that are right pass.
 
 The slow tests take the p-value of each parameter, which is exact for independent draws: below 1e-9, its false-alarm
-rate, is a failure. Three runs have 15 parameters.
+rate, is a failure. Four runs have 17 parameters.
 """
 
 import shutil
@@ -50,6 +50,14 @@ def normal(y: Any) -> None:
         ac.sample("y", dist.Normal(mu, sigma), obs=y)
 
 
+@ac.model
+def two_roots(y: Any) -> None:
+    """Of the square of x the data say much, of its sign the prior says something."""
+    x = ac.sample("x", dist.Normal(0.5, 2.0))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Normal(x**2, 1.0), obs=y)
+
+
 def normal_mean(values: Any) -> Any:
     precision = 0.25 + len(values["y"]) / values["sigma"] ** 2
     return dist.Normal(values["y"].sum() / values["sigma"] ** 2 / precision, precision**-0.5)
@@ -73,12 +81,15 @@ LABELS = infer.Gibbs({"z": infer.DiscreteGibbs(), ...: infer.NUTS()})
 FORMULA = infer.Gibbs({"mu": infer.Conditional(normal_mean), ...: infer.NUTS()})
 WRONG = infer.Gibbs({"mu": Wide(normal_mean), ...: infer.NUTS()})
 
-RUNS: dict[str, tuple[Callable[[], Any], infer.Gibbs | infer.DiscreteGibbs, dict[str, int]]] = {
+LADDER = infer.Tempered(infer.HMC(), temperatures=5)
+
+RUNS: dict[str, tuple[Callable[[], Any], Any, dict[str, int]]] = {
     "discrete sites alone": (
         lambda: switched(np.zeros(2)), infer.DiscreteGibbs(), dict(draws=63, thinning=4, warmup=30)
     ),
     "labels beside NUTS": (lambda: two_groups(np.zeros(6)), LABELS, dict(draws=63, thinning=6, warmup=250)),
     "a formula beside NUTS": (lambda: normal(np.zeros(5)), FORMULA, dict(draws=63, thinning=5, warmup=250)),
+    "a ladder": (lambda: two_roots(np.zeros(3)), LADDER, dict(draws=63, thinning=8, warmup=250)),
 }  # fmt: skip
 
 
