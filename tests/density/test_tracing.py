@@ -247,7 +247,7 @@ MODEL_ERRORS = {
     "discrete": (
         branch(discrete),
         SiteError,
-        r"'k'.*Poisson has infinitely many values.*`.truncate\(high=100\)`",
+        r"'k'.*Poisson has infinitely many values.*`handlers.collapse\(model, {'k': 100}\)`",
     ),
     "nothing latent": (branch(nothing_latent), ModelError, "'nothing_latent' has no latent site"),
     "improper": (branch(improper), ModelError, "'x'.*improper prior.*observes nothing"),

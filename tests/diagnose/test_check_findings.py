@@ -237,7 +237,12 @@ FAULTS = {
     ),
     "a count without end": (
         lambda: tosses(1.0),
-        ("error", "site_error", ("k",), ("Poisson has infinitely many values", "`.truncate(high=100)`")),
+        (
+            "error",
+            "site_error",
+            ("k",),
+            ("Poisson has infinitely many values", "`handlers.collapse(model, {'k': 100})`"),
+        ),
     ),
     "one name for two sites": (lambda: twice(), ("error", "site_error", ("b",), ("'b' is defined twice",))),
     "a plate of the wrong size": (lambda: wrong_plate(Y), ("error", "site_error", ("y",), ("'row'", "5"))),

@@ -216,7 +216,10 @@ PROGRAMS = {
         numpy_of_a_latent, "ModelError", ("'m'", "np.exp(m)", "jnp"), dict(y=Y)
     ),
     "a discrete latent": Case(
-        unsummed_count, "SiteError", ("'k'", "Poisson", "infinitely many values", "truncate"), dict(y=Y)
+        unsummed_count,
+        "SiteError",
+        ("'k'", "Poisson", "infinitely many values", "handlers.collapse"),
+        dict(y=Y),
     ),
     "a site inside jax.vmap": Case(site_in_vmap, "SiteError", ("'m'", "vmap", "ac.plate"), dict(y=Y)),
     "a model called inside a model": Case(

@@ -378,7 +378,7 @@ CASES = {
     "data left out": (
         statement(lambda: ac.sample("y", dist.Poisson(0.5), obs=None)),
         SiteError,
-        ["'y'", "Poisson has infinitely many values", "truncate", "obs=None"],
+        ["'y'", "Poisson has infinitely many values", "collapse", "obs=None"],
     ),
     "not a function": (lambda: ac.model(3), OptionError, ["got 3", "@ac.model"]),
     "a model twice": (lambda: ac.model(line), OptionError, ["'line'", "already"]),

@@ -1,16 +1,18 @@
 """Estimate the evidence of a model from its draws."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.errors import OptionError
-from ..core.options import checks_options
+from ..core.options import checks_fields, checks_options
 from ..mcmc.draws import Draws
 from .stepping_stones import stepping_stones
 
 
-class LogEvidence(NamedTuple):
+@checks_fields
+@dataclass(frozen=True)
+class LogEvidence:
     """Logarithm of the evidence of a model: of the probability of its data, with the prior integrated over.
 
     **Fields**: `value`; `standard_error` of it, from how draws vary and correlate along chains, and chains differ;
