@@ -22,7 +22,7 @@ def test_what_the_page_says_is_printed_is_printed(capsys):
     page = PAGE.read_text(encoding="utf-8")
     names = {"__name__": "document"}
     for block in CODE.findall(page):
-        exec(block, names)
+        exec(compile(block, "model.py", "exec"), names)
     printed = without_numbers(capsys.readouterr().out)
     for line in "".join(PRINTED.findall(page)).splitlines():
         assert without_numbers(line) in printed
