@@ -109,7 +109,7 @@ def test_ranks_of_a_hundred_data_sets_are_uniform(name: str) -> None:
 @pytest.mark.slow
 def test_a_block_that_draws_too_widely_is_found() -> None:
     """The control of the test before."""
-    found = calibrated("a formula beside NUTS", WRONG, simulations=50)
+    found = calibrated("a formula beside NUTS", WRONG)
     assert found.values["p"][found.labels.index("mu")] < MIN_P_VALUE, str(found)
 
 
