@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ctrl_c import pressed_once
+from equal_draws import equal
 from paced import paced
 from test_whole_numbers import MODEL as LABELLED
 from test_whole_numbers import exact_labels
@@ -36,13 +37,6 @@ KERNELS: dict[str, infer.Mixture | infer.Repeat] = {
 def case(request: Any) -> tuple[Any, Draws]:
     kernel = KERNELS[request.param]
     return kernel, infer.sample(wide(), kernel, executor=infer.Serial(), **OPTIONS)
-
-
-def equal(one: Draws, other: Draws) -> None:
-    np.testing.assert_array_equal(one["x"], other["x"])
-    for part in ("stats", "tuning"):
-        for name, array in getattr(one, part).items():
-            np.testing.assert_array_equal(array, getattr(other, part)[name], err_msg=name)
 
 
 def test_it_draws_from_the_posterior(case: Any) -> None:

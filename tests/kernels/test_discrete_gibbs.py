@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from equal_draws import equal
 
 import accord as ac
 import accord.distributions as dist
@@ -19,7 +20,6 @@ from accord.kernels.discrete_gibbs import DiscreteGibbs
 from accord.kernels.evaluated import advanced
 from accord.kernels.places import Bounds, Place, Places
 from accord.kernels.point import Point
-from accord.mcmc.draws import Draws
 
 OPTIONS: dict[str, Any] = dict(draws=4000, warmup=100, chains=4, seed=2, progress=False, quiet=True)
 
@@ -248,11 +248,6 @@ def test_errors_name_the_site(name: str) -> None:
     call, error, words = ERRORS[name]
     with pytest.raises(error, match=words):
         call()
-
-
-def equal(one: Draws, other: Draws) -> None:
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name])
 
 
 def test_a_run_is_resumed_by_its_folder_alone(tmp_path: Any) -> None:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from ctrl_c import pressed_once
+from equal_draws import equal
 from paced import paced
 from test_whole_numbers import MODEL as LABELLED
 from test_whole_numbers import exact_labels
@@ -55,14 +56,6 @@ def blocks() -> infer.Gibbs:
 @pytest.fixture(scope="module")
 def drawn() -> Draws:
     return infer.sample(LABELLED, blocks(), executor=infer.Serial(), **OPTIONS)
-
-
-def equal(one: Draws, other: Draws) -> None:
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name])
-    for part in ("stats", "tuning"):
-        for name, array in getattr(one, part).items():
-            np.testing.assert_array_equal(array, getattr(other, part)[name], err_msg=name)
 
 
 KNOWN: dict[str, tuple[Any, Any, Callable[[], dict[str, Any]]]] = {

@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from equal_draws import equal
 
 import accord as ac
 import accord.distributions as dist
@@ -64,13 +65,6 @@ MODEL = line(np.array([0.1, 0.4, 1.2, 1.1, 2.0]))
 @pytest.fixture(scope="module")
 def drawn() -> Draws:
     return infer.sample(MODEL, own_kernel(), executor=infer.Serial(), **OPTIONS)
-
-
-def equal(one: Draws, other: Draws) -> None:
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name])
-    for name in one.stats:
-        np.testing.assert_array_equal(one.stats[name], other.stats[name])
 
 
 def test_it_draws_from_the_posterior_and_its_statistics_are_there(drawn: Draws) -> None:

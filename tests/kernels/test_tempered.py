@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from ctrl_c import pressed_once
+from equal_draws import equal
 from paced import paced
 
 import accord as ac
@@ -85,9 +86,24 @@ def test_modes_have_their_weights_and_the_evidence_is_right(name: str) -> None:
 
 
 def test_a_chain_alone_finds_one_mode() -> None:
-    """What the ladder is for: without it, chains stay in the mode that they began in."""
+    """The control of the test before: without a ladder, chains stay in the mode that they began in."""
     draws = infer.sample(two_modes(), draws=500, **OPTIONS)
     assert set(draws["right"].mean(1)) <= {0.0, 1.0}
+
+
+def test_a_likelihood_that_is_no_number_is_zero() -> None:
+    """Evidence within six of its errors: the prior's share below 1. Hot replicas stand where it is no number."""
+
+    @ac.model
+    def cut() -> None:
+        x = ac.sample("x", dist.Normal(0, 1))
+        ac.factor("likelihood", jnp.where(x < 1, 0.0, jnp.nan))
+
+    draws = infer.sample(cut(), infer.Tempered(infer.HMC(), temperatures=3), draws=1000, **OPTIONS)
+    assert np.all(draws["x"] < 1)
+    assert np.isnan(draws.stats["log_likelihood.0"]).any()
+    found = infer.evidence(draws)
+    assert abs(found.value - np.log(0.8413447460685429)) < SIX * found.standard_error < 0.15
 
 
 def test_neighbours_trade_places_as_often_as_they_should() -> None:
@@ -134,13 +150,6 @@ LADDER = infer.Tempered(infer.HMC(), temperatures=4)
 @pytest.fixture(scope="module")
 def short() -> Draws:
     return infer.sample(four_dims(), LADDER, executor=infer.Serial(), **SHORT)
-
-
-def equal(one: Draws, other: Draws) -> None:
-    np.testing.assert_array_equal(one["x"], other["x"])
-    for part in ("stats", "tuning"):
-        for name, array in getattr(one, part).items():
-            np.testing.assert_array_equal(array, getattr(other, part)[name], err_msg=name)
 
 
 def test_two_threads_draw_the_same(short: Draws) -> None:

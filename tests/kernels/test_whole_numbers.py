@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from ctrl_c import pressed_once
+from equal_draws import equal
 from paced import paced
 
 import accord as ac
@@ -100,13 +101,6 @@ def exact_dice() -> dict[str, np.ndarray]:
 @pytest.fixture(scope="module")
 def drawn() -> Draws:
     return infer.sample(MODEL, stepping("z"), executor=infer.Serial(), **OPTIONS)
-
-
-def equal(one: Draws, other: Draws) -> None:
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name])
-    for name in one.stats:
-        np.testing.assert_array_equal(one.stats[name], other.stats[name])
 
 
 @pytest.mark.parametrize(

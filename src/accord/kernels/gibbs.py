@@ -1,18 +1,16 @@
 """Draw by blocks: each moves its sites given the others, by a kernel of its own, and a draw is a sweep through all."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
-from ..adaptation.base import AbstractChainAdaptation
-from ..adaptation.each_block import BlocksTuning, EachBlock, Tuned, Turns
+from ..adaptation.each_block import BlocksTuning, EachBlock, Tuned
 from ..core import keys
 from ..core.errors import OptionError, suggest
 from ..core.options import checks_fields
@@ -20,7 +18,17 @@ from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState, ending_of
-from .formula import Draw, Formula, shared_out, within
+from .blocks import (
+    AbstractHolder,
+    begun,
+    blank_of_blocks,
+    chain_adaptation,
+    check_block,
+    info_of_blocks,
+    stats_of_blocks,
+    told,
+)
+from .formula import Draw, shared_out, within
 from .places import Part, Places, listed
 from .point import Point
 from .rarely import Rarely
@@ -97,7 +105,7 @@ def _names(names: Any) -> Names:
 
 
 @checks_fields
-class Gibbs(AbstractKernel):
+class Gibbs(AbstractHolder):
     """Gibbs sampling by blocks: each block of sites moves given the others, by a kernel of its own.
 
     For discrete sites beside continuous ones, or for parts of a model that different kernels suit. Blocks move in the
@@ -164,7 +172,7 @@ class Gibbs(AbstractKernel):
         return tuple(REST if names is ... else ",".join(names) for names, _ in self.blocks)
 
     @property
-    def whole(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def whole(self) -> tuple[str, ...]:
         """Names of discrete sites in blocks whose kernels move nothing else, and those that kernels name."""
         found: list[str] = []
         for names, kernel in self.blocks:
@@ -175,7 +183,7 @@ class Gibbs(AbstractKernel):
         return tuple(found)
 
     @property
-    def whole_if_discrete(self) -> tuple[str, ...] | EllipsisType:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def whole_if_discrete(self) -> tuple[str, ...] | EllipsisType:
         """All sites of blocks: a discrete one in the block of a kernel that cannot move it is told of at once."""
         if any(names is ... and kernel.whole_if_discrete is ... for names, kernel in self.blocks):
             return ...
@@ -209,16 +217,6 @@ class Gibbs(AbstractKernel):
             blocks.append((names, kernel.placed(own)))
         return replace(self, blocks=tuple(blocks), places=places)
 
-    @property
-    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether all kernels are plain arithmetic."""
-        return all(kernel.is_plain for kernel in self._kernels)
-
-    @property
-    def formulas(self) -> tuple[Formula, ...]:
-        """See `AbstractKernel.formulas`: those of all blocks."""
-        return tuple(formula for kernel in self._kernels for formula in kernel.formulas)
-
     def bound(self, draws: tuple[Draw, ...]) -> "Gibbs":
         """See `AbstractKernel.bound`: a block gets its draws in its turn, since they depend on where the others are."""
         return replace(self, draws=draws)
@@ -242,7 +240,7 @@ class Gibbs(AbstractKernel):
     @property
     def stats(self) -> tuple[Stat, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Statistics of all blocks, with their names in front."""
-        return stats_of_blocks(zip(self._labels, self._kernels, strict=True))
+        return stats_of_blocks(zip(self._labels, self.held, strict=True))
 
     @property
     def adaptation(self) -> EachBlock:
@@ -250,12 +248,13 @@ class Gibbs(AbstractKernel):
         return EachBlock(
             tuple(
                 Tuned(label, tuple(part.columns().tolist()), chain_adaptation(kernel))
-                for label, kernel, part in zip(self._labels, self._kernels, self._parts, strict=True)
+                for label, kernel, part in zip(self._labels, self.held, self._parts, strict=True)
             )
         )
 
     @property
-    def _kernels(self) -> tuple[AbstractKernel, ...]:
+    def held(self) -> tuple[AbstractKernel, ...]:
+        """See `AbstractHolder.held`."""
         return tuple(kernel for _, kernel in self.blocks)
 
     @property
@@ -279,8 +278,7 @@ class Gibbs(AbstractKernel):
         """
         parts = self._parts
         follows = [
-            bool(part.dim) and kernel.needs_gradient
-            for part, kernel in zip(parts, self._kernels, strict=True)
+            bool(part.dim) and kernel.needs_gradient for part, kernel in zip(parts, self.held, strict=True)
         ]
         found, is_known = [], True
         for part, needs in zip(parts, [*follows[1:], bool(parts[0].num_free)], strict=True):
@@ -295,7 +293,7 @@ class Gibbs(AbstractKernel):
         no: Any = np.zeros((), bool)
         yes: Any = np.ones((), bool)
         states = tuple(
-            kernel.init(part.point(point)) for kernel, part in zip(self._kernels, self._parts, strict=True)
+            kernel.init(part.point(point)) for kernel, part in zip(self.held, self._parts, strict=True)
         )
         infos = self._blank_infos(point)
         return GibbsState(point, yes, point.position, zero, zero, no, yes, states, infos)
@@ -305,7 +303,7 @@ class Gibbs(AbstractKernel):
         return blank_of_blocks(super().blank_info(point), self._blank_infos(point))
 
     def _blank_infos(self, point: Point) -> tuple[Info, ...]:
-        blocks = zip(self._kernels, self._parts, strict=True)
+        blocks = zip(self.held, self._parts, strict=True)
         return tuple(kernel.blank_info(part.point(point)) for kernel, part in blocks)
 
     def ask(
@@ -317,8 +315,8 @@ class Gibbs(AbstractKernel):
         is_entering, is_beginning = state.is_entering & ~state.is_fresh, state.is_beginning | state.is_fresh
         position = position_now = state.point.position
         states, asked = [], []
-        draws = shared_out(self._kernels, self.draws)
-        for number, (kernel, part) in enumerate(zip(self._kernels, self._parts, strict=True)):
+        draws = shared_out(self.held, self.draws)
+        for number, (kernel, part) in enumerate(zip(self.held, self._parts, strict=True)):
             is_turn = (block == number) & ~is_entering
             old = state.states[number]
             kernel = kernel.bound(within(draws[number], part, position_now))
@@ -350,7 +348,7 @@ class Gibbs(AbstractKernel):
         before = jnp.where(state.is_fresh, Ending.GOOD, state.ending).astype(jnp.int32)
         is_first_bad = before == Ending.GOOD
         tried = where(is_first_bad, point.position, state.tried)
-        for number, (kernel, part) in enumerate(zip(self._kernels, self._parts, strict=True)):
+        for number, (kernel, part) in enumerate(zip(self.held, self._parts, strict=True)):
             is_turn = (block == number) & ~is_entering
             states[number], infos[number] = told(
                 kernel, is_turn, _key(key, number), pending.states[number], state.infos[number],
@@ -373,7 +371,7 @@ class Gibbs(AbstractKernel):
             ending = jnp.where(is_end, infos[number].ending, ending)
         ending = jnp.where((of_point == Ending.GRADIENT) & (ending != Ending.GOOD), of_point, ending)
         next_block = jnp.where(is_done, block + 1, block)
-        is_sweep_over = (next_block == len(self._kernels)) & ~(is_done & is_next_entering)
+        is_sweep_over = (next_block == len(self.held)) & ~(is_done & is_next_entering)
         is_complete = (is_done & is_probe) | is_sweep_over
         worst = jnp.where(is_first_bad, ending, before).astype(jnp.int32)
         new_state = GibbsState(
@@ -389,92 +387,6 @@ class Gibbs(AbstractKernel):
         )
         is_turn = ~is_probe | (jnp.arange(len(infos)) == block)
         return new_state, info_of_blocks(infos, is_complete, worst, is_turn)
-
-
-def check_block(owner: str, kernel: Any) -> None:
-    """Raise `OptionError` for what cannot move a block of one chain."""
-    if not isinstance(kernel, AbstractKernel):
-        hint = " Build it first, with its parentheses." if isinstance(kernel, type) else ""
-        raise OptionError(f"{owner}: {kernel!r} is no kernel, such as infer.NUTS().{hint}")
-    name = type(kernel).__name__
-    if kernel.is_ensemble or kernel.adaptation_kind is not AbstractChainAdaptation:
-        raise OptionError(
-            f"{owner}: chains of {name} learn from each other, and so it cannot be one of several kernels of a chain. "
-            "Use infer.NUTS()."
-        )
-    if kernel.needs_halves:
-        raise OptionError(
-            f"{owner}: {name} moves all unknowns between the prior and the posterior, and so it cannot be one of "
-            f"several kernels of a chain. Give it the others: infer.{name}(infer.{owner}(...))."
-        )
-    if kernel.has_memory:
-        raise OptionError(
-            f"{owner}: {name} goes on with more than the point where its last draw ended, and so it cannot be one of "
-            "several kernels of a chain. Use it alone, or infer.Slice()."
-        )
-
-
-def chain_adaptation(kernel: AbstractKernel) -> AbstractChainAdaptation:
-    """Return the adaptation of a kernel of one chain. Raises `OptionError` for another."""
-    found = kernel.adaptation
-    if not isinstance(found, AbstractChainAdaptation):
-        raise OptionError(
-            f"{type(kernel).__name__}: its adaptation must be an AbstractChainAdaptation, got {found!r}."
-        )
-    return found
-
-
-def stats_of_blocks(blocks: Iterable[tuple[str, AbstractKernel]]) -> tuple[Stat, ...]:
-    """Return the statistics of several kernels, with labels in front of their names."""
-    return tuple(
-        replace(stat, name=f"{label}.{stat.name}") for label, kernel in blocks for stat in kernel.stats
-    )
-
-
-def begun(old: Any, is_turn: Any, is_beginning: Any, part: Part, point: Point, rarely: Rarely) -> Any:
-    """Return the state of a block in this evaluation: fresh, at the chain's point, if its turn begins."""
-    at = rarely(is_turn & is_beginning, lambda _: part.point(point), old.point)
-    # One that has no turn is not fresh: nothing that is rarely needed is computed for it.
-    return replace(old, point=at, is_fresh=is_turn & (is_beginning | old.is_fresh))
-
-
-def told(
-    kernel: AbstractKernel,
-    is_turn: Any,
-    key: Any,
-    state: Any,
-    info: Info,
-    point: Point,
-    pending: Any,
-    tuning: Any,
-    rarely: Rarely,
-) -> tuple[Any, Info]:
-    """Return the state and the report of a block that is told of a point in its turn, else those before."""
-
-    def tell(old: tuple[Any, Info]) -> tuple[Any, Info]:
-        new, report = kernel.tell(key, old[0], point, pending, tuning, rarely)
-        if jax.tree.structure(report.seen) != jax.tree.structure(info.seen):
-            raise OptionError(
-                f"{type(kernel).__name__} reports to its adaptation more than its `blank_info` has (`Info.seen`). To "
-                "be one of several kernels of a chain, its blank report must be of the form of the others."
-            )
-        return new, report
-
-    return rarely(is_turn, tell, (state, info))
-
-
-def blank_of_blocks(info: Info, infos: tuple[Info, ...]) -> Info:
-    """Return the blank report of a kernel of several, from one without theirs."""
-    is_turn: Any = np.zeros(len(infos), bool)
-    return replace(info, seen=Turns(infos, is_turn))
-
-
-def info_of_blocks(infos: Any, is_complete: Any, ending: Any, is_turn: Any) -> Info:
-    """Return the report of several kernels, with the mean of the acceptance of those that had a turn."""
-    acceptances = jnp.stack([each.acceptance for each in infos])
-    mean = jnp.sum(jnp.where(is_turn, acceptances, 0)) / jnp.sum(is_turn).astype(acceptances.dtype)
-    stats = jnp.concatenate([each.stats for each in infos])
-    return Info(is_complete, mean, ending, stats, Turns(tuple(infos), is_turn))
 
 
 def _key(key: UInt32[Array, " 2"], block: int) -> UInt32[Array, " 2"]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import EllipsisType
 from typing import Any
 
 import equinox as eqx
@@ -18,8 +17,8 @@ from ..core.position import Position
 from ..core.stats import Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState
-from .formula import Draw, Formula, shared_out
-from .gibbs import (
+from .blocks import (
+    AbstractHolder,
     begun,
     blank_of_blocks,
     chain_adaptation,
@@ -28,6 +27,7 @@ from .gibbs import (
     stats_of_blocks,
     told,
 )
+from .formula import Draw, shared_out
 from .places import Part, Places
 from .point import Point
 from .rarely import Rarely
@@ -62,7 +62,7 @@ def _as_pairs(kernels: Any) -> tuple[tuple[AbstractKernel, float], ...]:
 
 
 @checks_fields
-class Mixture(AbstractKernel):
+class Mixture(AbstractHolder):
     """A mixture of kernels: each draw is made by one of them, chosen at random.
 
     For a kernel that moves well nearly everywhere, beside one that leads out of where the first one stays. Each kernel
@@ -109,37 +109,11 @@ class Mixture(AbstractKernel):
     @property
     def stats(self) -> tuple[Stat, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Statistics of all kernels, and which one made the draw."""
-        return (*stats_of_blocks(zip(self._labels, self._kernels, strict=True)), Stat("kernel", "int32"))
-
-    @property
-    def whole(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of discrete sites that some kernel moves."""
-        return tuple(dict.fromkeys(name for kernel in self._kernels for name in kernel.whole))
-
-    @property
-    def whole_if_discrete(self) -> tuple[str, ...] | EllipsisType:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of sites that some kernel moves where they are discrete."""
-        found = [kernel.whole_if_discrete for kernel in self._kernels]
-        return ... if ... in found else tuple(name for names in found if names is not ... for name in names)
-
-    @property
-    def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether all kernels move whole numbers and nothing else."""
-        return all(kernel.is_discrete for kernel in self._kernels)
-
-    @property
-    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether all kernels are plain arithmetic."""
-        return all(kernel.is_plain for kernel in self._kernels)
-
-    @property
-    def formulas(self) -> tuple[Formula, ...]:
-        """See `AbstractKernel.formulas`: those of all kernels."""
-        return tuple(formula for kernel in self._kernels for formula in kernel.formulas)
+        return (*stats_of_blocks(zip(self._labels, self.held, strict=True)), Stat("kernel", "int32"))
 
     def bound(self, draws: tuple[Draw, ...]) -> "Mixture":
         """See `AbstractKernel.bound`."""
-        own = shared_out(self._kernels, draws)
+        own = shared_out(self.held, draws)
         pairs = zip(self.kernels, own, strict=True)
         return replace(self, kernels=tuple((kernel.bound(each), share) for (kernel, share), each in pairs))
 
@@ -150,7 +124,7 @@ class Mixture(AbstractKernel):
         return EachBlock(
             tuple(
                 Tuned(label, columns, chain_adaptation(kernel))
-                for label, kernel in zip(self._labels, self._kernels, strict=True)
+                for label, kernel in zip(self._labels, self.held, strict=True)
             )
         )
 
@@ -175,7 +149,8 @@ class Mixture(AbstractKernel):
         return cls(tuple((build(kernel), share) for kernel, share in options["kernels"]))
 
     @property
-    def _kernels(self) -> tuple[AbstractKernel, ...]:
+    def held(self) -> tuple[AbstractKernel, ...]:
+        """See `AbstractHolder.held`."""
         return tuple(kernel for kernel, _ in self.kernels)
 
     @property
@@ -192,13 +167,13 @@ class Mixture(AbstractKernel):
         """See `AbstractKernel.init`."""
         yes: Any = np.ones((), bool)
         zero: Any = np.int32(0)
-        states = tuple(kernel.init(point) for kernel in self._kernels)
-        infos = tuple(kernel.blank_info(point) for kernel in self._kernels)
+        states = tuple(kernel.init(point) for kernel in self.held)
+        infos = tuple(kernel.blank_info(point) for kernel in self.held)
         return MixtureState(point, yes, zero, states, infos, point.position)
 
     def blank_info(self, point: Point) -> Info:
         """See `AbstractKernel.blank_info`."""
-        infos = tuple(kernel.blank_info(point) for kernel in self._kernels)
+        infos = tuple(kernel.blank_info(point) for kernel in self.held)
         return blank_of_blocks(super().blank_info(point), infos)
 
     def ask(
@@ -207,7 +182,7 @@ class Mixture(AbstractKernel):
         """See `AbstractKernel.ask`: where the chosen kernel asks."""
         chosen = rarely(state.is_fresh, lambda _: self._choice(key, tuning, state), state.chosen)
         position, states, asked = state.point.position, [], []
-        for number, kernel in enumerate(self._kernels):
+        for number, kernel in enumerate(self.held):
             is_turn = chosen == number
             own = begun(state.states[number], is_turn, state.is_fresh, self._part, state.point, rarely)
             wanted, pending = kernel.ask(_key(key, number), own, tuning.blocks[number], rarely)
@@ -230,7 +205,7 @@ class Mixture(AbstractKernel):
         states, infos = list(state.states), list(state.infos)
         is_complete, standing = jnp.zeros((), bool), state.point
         ending, is_turn = jnp.int32(0), jnp.arange(len(states)) == chosen
-        for number, kernel in enumerate(self._kernels):
+        for number, kernel in enumerate(self.held):
             states[number], infos[number] = told(
                 kernel, is_turn[number], _key(key, number), begun_states[number], state.infos[number],
                 point, asked[number], tuning.blocks[number], rarely,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import EllipsisType
 from typing import Any
 
 import equinox as eqx
@@ -17,8 +16,8 @@ from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState
-from .formula import Draw, Formula
-from .gibbs import chain_adaptation, check_block
+from .blocks import AbstractHolder, chain_adaptation, check_block
+from .formula import Draw
 from .places import Places
 from .point import Point
 from .rarely import Rarely
@@ -46,7 +45,7 @@ class RepeatState(AbstractState):
 
 
 @checks_fields
-class Repeat(AbstractKernel):
+class Repeat(AbstractHolder):
     """A kernel several times for each draw: its draws between are not kept.
 
     For a block of `Gibbs` that mixes more slowly than the others, or costs less. For one kernel alone, `thinning=`
@@ -78,29 +77,9 @@ class Repeat(AbstractKernel):
         return self.kernel.stats
 
     @property
-    def whole(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of discrete sites that the kernel moves."""
-        return self.kernel.whole
-
-    @property
-    def whole_if_discrete(self) -> tuple[str, ...] | EllipsisType:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of sites that the kernel moves where they are discrete."""
-        return self.kernel.whole_if_discrete
-
-    @property
-    def is_discrete(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the kernel moves whole numbers and nothing else."""
-        return self.kernel.is_discrete
-
-    @property
-    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the kernel is plain arithmetic."""
-        return self.kernel.is_plain
-
-    @property
-    def formulas(self) -> tuple[Formula, ...]:
-        """See `AbstractKernel.formulas`: those of the kernel."""
-        return self.kernel.formulas
+    def held(self) -> tuple[AbstractKernel, ...]:
+        """See `AbstractHolder.held`."""
+        return (self.kernel,)
 
     def bound(self, draws: tuple[Draw, ...]) -> "Repeat":
         """See `AbstractKernel.bound`."""

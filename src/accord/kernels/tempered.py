@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import EllipsisType
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -19,7 +18,7 @@ from ..core.position import Position
 from ..core.stats import Info, Stat
 from ..core.tree import node, where
 from .base import AbstractKernel, AbstractState
-from .gibbs import chain_adaptation, check_block
+from .blocks import AbstractHolder, chain_adaptation, check_block
 from .nuts import NUTS
 from .places import Places
 from .point import Halves, Point
@@ -81,7 +80,7 @@ class _Pending:
 
 
 @checks_fields
-class Tempered(AbstractKernel):
+class Tempered(AbstractHolder):
     """Parallel tempering: for a posterior with modes that a chain does not leave.
 
     Each chain is a ladder of replicas. The one on rung k has the density prior times likelihood to the power
@@ -133,20 +132,15 @@ class Tempered(AbstractKernel):
         return (*self.kernel.stats, Stat("swap_rate"), Stat("round_trips", "int32"), *heights)
 
     @property
-    def is_plain(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def held(self) -> tuple[AbstractKernel, ...]:
+        """See `AbstractHolder.held`."""
+        return (self.kernel,)
+
+    @property
+    def is_plain(self) -> bool:
         """Whether the kernel is plain arithmetic, and all replicas are a small array."""
         dim = max((each.stop for each in self.places.free), default=0) if self.places else 0
-        return self.kernel.is_plain and 2 * dim * self.temperatures <= _MAX_SIZE
-
-    @property
-    def whole(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of discrete sites that the kernel moves."""
-        return self.kernel.whole
-
-    @property
-    def whole_if_discrete(self) -> tuple[str, ...] | EllipsisType:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Names of sites that the kernel moves where they are discrete."""
-        return self.kernel.whole_if_discrete
+        return super().is_plain and 2 * dim * self.temperatures <= _MAX_SIZE
 
     @property
     def adaptation(self) -> Ladder:
