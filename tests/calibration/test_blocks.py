@@ -52,7 +52,7 @@ def normal(y: Any) -> None:
 
 @ac.model
 def two_roots(y: Any) -> None:
-    """Of the square of x the data say much, of its sign the prior says something."""
+    """A posterior of two modes, x and -x, whose weights the prior decides."""
     x = ac.sample("x", dist.Normal(0.5, 2.0))
     with ac.plate("row", len(y)):
         ac.sample("y", dist.Normal(x**2, 1.0), obs=y)

@@ -206,7 +206,7 @@ LADDERS = {
         (-5, -4, -3.5),
         "warning",
         "round_trips",
-        "Chains 1, 3: 2 replicas",
+        "Chains 1, 3: only 2 replicas",
         "moves further",
     ),
     "apart": ((40,) * 4, (-60, -20, -3.5), "warning", "rungs_apart", "rungs 1 and 2 of 3", "temperatures=5"),

@@ -27,7 +27,7 @@ _FEW = 10.0  # draws that say as much of a width as what was believed before
 
 @node
 class Rungs:
-    """What a ladder reports of a draw, by rung.
+    """Report of a ladder on a draw, by rung.
 
     **Fields**: `infos`, reports of the kernel; `free`, shape `(rung, dim)`, positions; `chance`, shape `(rung - 1,)`,
     with which neighbours were to trade places.

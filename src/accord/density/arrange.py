@@ -77,9 +77,7 @@ def layout_of(
                 taken=_taken_of(site) if is_latent else "any",
                 low=low,
                 high=high,
-                upto=site.treatment.upto
-                if kind == "collapsed" and isinstance(site.treatment, Eliminated)
-                else None,
+                upto=_upto(site, high) if kind == "collapsed" else None,
             )
         )
         starts[kind == "whole"] = stop
@@ -102,6 +100,12 @@ def _check_named(sites: list[Site], summed: Collection[str]) -> None:
             f"site {first.name!r} (at {first.where}) is latent and discrete, and handlers.collapse names others alone "
             f"({', '.join(map(repr, named))}). Name it too, so that it is summed out, or let the sampler move it."
         )
+
+
+def _upto(site: Site, high: int | None) -> int | None:
+    """Return the largest value of the sum over a site, where that leaves some of its values out."""
+    upto = site.treatment.upto if isinstance(site.treatment, Eliminated) else None
+    return None if upto is None or (high is not None and high <= upto) else upto
 
 
 def _bounds_of(site: Site) -> tuple[int | None, int | None]:

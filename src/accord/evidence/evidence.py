@@ -60,4 +60,6 @@ def evidence(draws: Draws) -> LogEvidence:
             "infer.Tempered()."
         )
     heights = np.stack([np.asarray(draws.stats[name], np.float64) for name in names], axis=-1)
+    # Near the prior, a likelihood may be no number: no chain moves to where the posterior has none.
+    heights = np.where(np.isnan(heights), -np.inf, heights)
     return LogEvidence(*stepping_stones(np.asarray(powers, np.float64), heights))

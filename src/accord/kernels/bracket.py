@@ -94,7 +94,7 @@ class Bracket:
 
 @dataclass(frozen=True)
 class Told:
-    """What an evaluation of a slice was, each of shape `()`.
+    """Verdict of a slice on an evaluation, each of shape `()`.
 
     **Fields**: `is_step`, a step out; `is_candidate`, a point between the ends; `is_taken`, one inside of the slice,
     which is its result; `is_exhausted`, the last one of a slice that is given up.

@@ -49,7 +49,7 @@ _CANDIDATE, _NOISE = 10, 16
 
 @dataclass(frozen=True)
 class _Asked:
-    """What an evaluation is for.
+    """An evaluation that was asked for.
 
     **Fields**: `state`, begun; `who` moves, and from where, `here`; `bracket` of its slice, and the place on that;
     otherwise the logarithm of the factor of its acceptance ratio, and the uniform number that decides.

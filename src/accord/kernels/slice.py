@@ -28,7 +28,7 @@ _LEVEL, _OFFSET, _SPLIT, _CANDIDATE = range(4)  # streams of random numbers, by 
 
 @node
 class _Visit:
-    """What a visit of a coordinate has come to, and the draw that it is of; but for the bracket, of shape `()`.
+    """Progress of a visit of a coordinate, and of the draw that it is of; but for the bracket, of shape `()`.
 
     **Fields**: `coordinate`, its number; `bracket`. Of the draw: `num_steps`, evaluations; `num_candidates`, those
     within brackets; `num_exhausted`, visits that were given up; `ending`, the first one that was bad.

@@ -93,7 +93,7 @@ def _check(
 
 @dataclass(frozen=True)
 class _Compared:
-    """What model and formula say of some values of a block.
+    """Log densities of some values of a block, by the model and by a formula.
 
     **Fields**: `names` of its sites; `joint` and `given`, shape `(value,)`, log densities of the model and the formula;
     `values`, by site. The first `_NUM_DRAWS` are drawn from the formula.

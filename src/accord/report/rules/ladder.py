@@ -26,10 +26,22 @@ def round_trips(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "warning" if least else "error",
             "round_trips",
-            f"{chain_list(run, few)}: {least or 'no'} replica{'s' if least > 1 else ''} came from the prior to the "
-            "posterior. How much weight each mode has is as uncertain as with so many independent draws.",
+            f"{chain_list(run, few)}: {_how_few(least)}",
             f"Take more draws{_longer(run)}, or a kernel that moves further in each draw.",
         )
+
+
+def _how_few(count: int) -> str:
+    """Say how many replicas came from the prior, and what that means."""
+    if not count:
+        return (
+            "no replica came from the prior to the posterior. So whether there are other modes is not known."
+        )
+    replicas = "replica" if count == 1 else "replicas"
+    return (
+        f"only {count} {replicas} came from the prior to the posterior. So the weights of modes are as uncertain as "
+        "with so few independent draws."
+    )
 
 
 def rungs_apart(run: Evidence) -> Iterator[Notice]:
@@ -42,7 +54,7 @@ def rungs_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "warning",
             "rungs_apart",
-            f"replicas on rungs {pair} and {pair + 1} of {len(chances) + 1} trade places in {percent(chances[pair])} "
+            f"Replicas on rungs {pair} and {pair + 1} of {len(chances) + 1} trade places in {percent(chances[pair])} "
             "of the attempts.",
             f"Take more draws of warm-up{_longer(run)}.",
         )
@@ -53,7 +65,9 @@ def _chances(run: Evidence) -> np.ndarray:
     assert run.temperatures is not None
     names = (f"log_likelihood.{rung}" for rung in range(run.temperatures.shape[1]))
     heights = np.stack([np.asarray(run.stats[name], np.float64) for name in names], axis=-1)
-    log_ratio = np.diff(run.temperatures)[:, None] * -np.diff(heights, axis=-1)
+    heights = np.where(np.isnan(heights), -np.inf, heights)
+    with np.errstate(invalid="ignore"):  # of two likelihoods that are zero
+        log_ratio = np.diff(run.temperatures)[:, None] * (heights[..., :-1] - heights[..., 1:])
     chances = np.exp(np.minimum(np.where(np.isnan(log_ratio), -np.inf, log_ratio), 0))
     return chances.mean(axis=1).min(axis=0)
 

@@ -11,7 +11,7 @@ from scipy import stats
 import accord as ac
 import accord.distributions as dist
 from accord import handlers, infer
-from accord.core.errors import AccordError
+from accord.core.errors import AccordError, SiteError
 
 SEEN = np.array([[2, 3, 1], [0, 0, 1], [5, 4, 6]])
 UPTO = 40
@@ -66,12 +66,27 @@ def test_a_finite_support_may_be_cut_and_no_value_means_all() -> None:
         k = ac.sample("k", dist.Binomial(10, 0.4))
         ac.sample("y", dist.Normal(p + k.astype(float), 1.0), obs=1.0)
 
-    for upto, counts in ((3, np.arange(4)), (99, np.arange(11)), (None, np.arange(11))):
+    ends = {3: np.arange(4), 10: np.arange(11), 99: np.arange(11), None: np.arange(11)}
+    for upto, counts in ends.items():
         density = handlers.collapse(few(), {"k": upto}).log_density()
         terms = density.site_terms(density.unconstrain({"p": 0.5}))
         found = sum(term for name, term in terms.items() if name != "p")
         each = stats.binom.pmf(counts, 10, 0.4) * stats.norm.pdf(1 - 0.5 - counts)
         np.testing.assert_allclose(found, np.log(each.sum()), rtol=1e-12)
+        # Where all values are in the sum, no draw is at an end of it.
+        assert density.layout["k"].upto == (3 if upto == 3 else None)
+
+
+@ac.model
+def die() -> None:
+    p = ac.sample("p", dist.Beta(2.0, 2.0))
+    face = ac.sample("face", dist.DiscreteUniform(3, 6))
+    ac.sample("y", dist.Normal(p + face.astype(float), 1.0), obs=1.0)
+
+
+def test_an_end_below_the_smallest_value_is_refused() -> None:
+    with pytest.raises(SiteError, match=r"'face' has no value up to 1.*Sum further"):
+        handlers.collapse(die(), {"face": 1}).log_density()
 
 
 ERRORS: dict[str, tuple[Any, str]] = {

@@ -59,11 +59,16 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any],
 
     **Arguments**: `in_doubt`, whether to look for entries taken by an index where each could see that at its own place.
 
-    **Raises** `SiteError` where the number of values is not known, or is too large.
+    **Raises** `SiteError` where the number of values is not known, is too large, or is zero.
     """
     sizes: dict[str, int] = {}
     for name in names:
         sizes[name] = _size(base, name, names, sizes, data)
+        if sizes[name] < 1:
+            raise SiteError(
+                f"site {name!r} has no value up to {base.layout[name].upto}, up to which `handlers.collapse` is to sum "
+                "it. Sum further."
+            )
     seen, facts = _seen(base, names, data)
     trials = Trials(base, names, data)
     spans = spans_of(base, sizes, seen, trials)
