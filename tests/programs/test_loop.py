@@ -197,6 +197,26 @@ def test_a_loop_may_hold_what_nothing_needs() -> None:
     np.testing.assert_allclose(x, X / 8, rtol=1e-15)
 
 
+def test_a_loop_may_hold_an_inner_one_that_carries_what_nothing_needs() -> None:
+    """XLA aborted the process over what only the dead carry began with, as a ladder of HMC on labels has."""
+
+    def body(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        count, x, y = carry
+
+        def step(inner: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            return inner[0] + 1, 0.5 * inner[1], 2 * inner[2] + inner[1]
+
+        _, x, _ = jax.lax.while_loop(lambda inner: inner[0] < count, step, (0, x, y))
+        return count + 1, marked(OTHER["sorting"])(x), y
+
+    def run(x: Any, y: Any) -> Any:
+        return while_loop_in_pieces(lambda carry: carry[0] < 3, body, (jnp.int32(0), x, y))
+
+    with scope("float64"):
+        _, x, _ = jax.jit(run)(jnp.asarray(X[::-1]), jnp.asarray(X))
+    np.testing.assert_allclose(x, X / 8, rtol=1e-15)
+
+
 def test_many_dimensions_have_pieces_too() -> None:
     with scope("float64"):
         run = advance_program(NUTS(), 2000, np.dtype(float), 1, 8)

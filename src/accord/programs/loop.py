@@ -19,6 +19,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.extend.core import Literal as Constant
 
 from ..core.versions import as_one_function
+from .alive import alive, variables
 from .is_fusible import is_plain
 
 T = TypeVar("T")
@@ -112,9 +113,9 @@ class _Packing:
 def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
     """Split the traced function into three pieces: before its call of the `marked` one, the call, and the rest."""
     jaxpr, call = closed.jaxpr, _call_in(closed)
-    before, after = _parted(_alive(jaxpr), call)
+    before, after = _parted(alive(jaxpr), call)
     given = [*jaxpr.constvars, *jaxpr.invars]
-    needed = _variables([*call.invars, *(v for e in after for v in e.invars), *jaxpr.outvars])
+    needed = variables([*call.invars, *(v for e in after for v in e.invars), *jaxpr.outvars])
     made = [v for equation in before for v in equation.outvars if v in needed]
     first = _piece(jaxpr, before, given, made)
     second = _piece(jaxpr, after, [*given, *made, *call.outvars], jaxpr.outvars)
@@ -130,26 +131,14 @@ def _in_three(closed: ClosedJaxpr) -> Callable[[list[Any]], list[Any]]:
     return run
 
 
-def _alive(jaxpr: Jaxpr) -> list[Any]:
-    """Return the equations that results need: XLA removes the others, and aborts over an argument of theirs alone."""
-    needed = _variables(jaxpr.outvars)
-    found: list[Any] = []
-    for equation in reversed(jaxpr.eqns):
-        if equation.effects or any(v in needed for v in equation.outvars):
-            needed |= _variables(equation.invars)
-            found.append(equation)
-    found.reverse()
-    return found
-
-
 def _parted(equations: list[Any], call: Any) -> tuple[list[Any], list[Any]]:
     """Split equations into those that `call` needs, and the others."""
     place = next(n for n, equation in enumerate(equations) if equation is call)
-    needed = _variables(call.invars)
+    needed = variables(call.invars)
     before: list[Any] = []
     for equation in reversed(equations[:place]):
         if any(v in needed for v in equation.outvars):
-            needed |= _variables(equation.invars)
+            needed |= variables(equation.invars)
             before.append(equation)
     before.reverse()
     chosen = {id(equation) for equation in before} | {id(call)}
@@ -160,13 +149,9 @@ def _piece(
     whole: Jaxpr, equations: list[Any], given: Sequence[Any], made: Sequence[Any]
 ) -> Callable[[dict[Any, Any]], list[Any]]:
     """Return equations as a function from values by variable to the values of `made`, compiled to one piece."""
-    needed = _variables([*(v for e in equations for v in e.invars), *made])
+    needed = variables([*(v for e in equations for v in e.invars), *made])
     arguments = [v for v in given if v in needed]
     effects = set().union(*(equation.effects for equation in equations))
     part = Jaxpr((), arguments, list(made), equations, effects, whole.debug_info)
     function = as_one_function(jax.extend.core.jaxpr_as_fun(ClosedJaxpr(part, ())))
     return lambda values: function(*(values[v] for v in arguments))
-
-
-def _variables(atoms: Sequence[Any]) -> set[Any]:
-    return {atom for atom in atoms if not isinstance(atom, Constant)}
