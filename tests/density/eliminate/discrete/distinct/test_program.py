@@ -98,6 +98,19 @@ CASES = {
         ),
         {"tanh": 2},
     ),
+    "an index outside of the array": (
+        by_value(
+            lambda p, x, z: (
+                jnp.tanh(jnp.broadcast_to(p, (ROWS, 7)).at[jnp.arange(ROWS), 9 * z].get(mode="fill", fill_value=0.5))
+                * x
+            )
+        ),
+        {"tanh": 120},
+    ),
+    "an index that may be outside": (
+        by_value(lambda p, x, z: jnp.tanh(jnp.exp(p).at[z].get(mode="fill", fill_value=jnp.nan)) * x),
+        {"exp": 7, "tanh": 2},
+    ),
     "what rows have": (by_value(lambda p, x, z: jnp.tanh(p[z] * x)), {"tanh": 120}),
     "sums over rows": (by_value(lambda p, x, z: jnp.cumsum(jnp.tanh(p[z])) + x.sum()), {"tanh": 2}),
     "matrices": (

@@ -30,7 +30,9 @@ def gathered(equation: Any, values: Sequence[Value]) -> Value:
         cells = numbered(operand)
         size = prod(equation.outvars[0].aval.shape)
         if cells is not None and size:
-            found = numbers_moved(equation, [whole_of(cells.index, given), places])
+            # Without the value for entries outside of the array, which is none for their numbers.
+            of_numbers = equation.replace(params=equation.params | {"fill_value": None})
+            found = numbers_moved(of_numbers, [whole_of(cells.index, given), places])
             if found is not None and found[0].min() >= 0:  # below are those outside of the array
                 taken = shortened(found[0])
                 if taken.size <= FEW or 2 * len(np.unique(taken)) <= taken.size:
