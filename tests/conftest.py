@@ -1,5 +1,6 @@
 """Compute every test in float64, with JAX's strictest rules for dtypes and ranks."""
 
+import signal
 import time
 from collections.abc import Iterator
 
@@ -18,6 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--until", type=float, help="skip what is left at this time, in seconds since 1970")
 
 
+GRACE = 10 * 60
+"""Seconds that a test may go on after the time at which none begins any more."""
 SHARE = pytest.StashKey[Share]()
 
 
@@ -71,6 +74,26 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         until = item.config.getoption("touched_until") or until
     if until is not None and time.time() > until:
         pytest.skip("no time left: `pytest -m slow` runs all")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """End a test that goes on for too long after the last ones began: no single one keeps all others' results."""
+    until = item.config.getoption("until")
+    if until is None:
+        return (yield)
+
+    def end(*_: object) -> None:
+        pytest.skip(f"no time left after {time.time() - began:.0f} s of this test: `pytest -m slow` runs all")
+
+    began = time.time()
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, max(until + GRACE - began, 1.0))
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pytest_configure() -> None:
