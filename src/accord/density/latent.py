@@ -17,6 +17,7 @@ from ..distributions import constraints
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice, Chosen
 from ..language.handlers.infer_config import map_of
+from ..language.part import Settled
 from ..language.treatment import Reparameterised
 
 
@@ -37,11 +38,12 @@ class Choose(AbstractHandler):
                 "the same at every evaluation. Write what is random as `ac.sample`, or compute it outside of the model "
                 "and pass it."
             )
-        if site.kind == "subsample":
+        if site.kind == "subsample" and not isinstance(site.value, Settled):
             raise SiteError(
                 f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
                 "posterior needs all entries: another part at each evaluation would give another posterior each "
-                "time. Leave subsample_size out, and give `chunk=` where memory is short."
+                "time. Leave subsample_size out, and give `chunk=` where memory is short. A sampler that takes a new "
+                "part at each step, for draws that are nearly those of the posterior, is `infer.SGLD()`."
             )
         is_by_another = isinstance(site.treatment, Reparameterised)
         if self.wanted is not None and is_by_another and site.name in self.wanted:
@@ -68,10 +70,12 @@ def sites_of(
 ) -> dict[str, Site]:
     """Run a model with values chosen for its latent sites; return the sites that are not hidden, settled.
 
+    The parts that plates take are none of them.
+
     `wanted`: values of sites that are reparameterised; `choice_of` sees on their auxiliaries what follows from them.
     """
     _, sites = model.run(Choose(choice_of, wanted))
-    return {name: site for name, site in sites.items() if not site.is_hidden}
+    return {name: site for name, site in sites.items() if not site.is_hidden and site.kind != "subsample"}
 
 
 def bijector_of(site: Site) -> AbstractBijector:

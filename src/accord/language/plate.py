@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-import jax
 import numpy as np
 from jax.core import Tracer
 
@@ -19,6 +18,7 @@ from .interpreter import enter, handlers_around, leave, visit
 from .labels import read_labels
 from .messages.places import caller, note_plates
 from .naming import check_text
+from .part import Settled, part_of
 from .site import Frame, Site
 
 
@@ -43,7 +43,8 @@ def plate(
     - `dim`: the batch dimension, counted from the right (-1, -2, ...); by default the first free one.
     - `subsample_size`: take so many of the copies at random, without replacement, and weigh log densities by
       size / subsample_size; `with` gives their indices, and `ac.subsample` their data. For models that are drawn from
-      by `handlers.seed`; a log density has all copies. None, or `size`, is all.
+      by `handlers.seed`, and for samplers that take a new part at each step, such as `infer.SGLD`; a log density has
+      all copies. None, or `size`, is all.
     - `coords`: `size` different labels: strings, numbers or dates; by default 0, 1, ... A list, an array, an index or a
       column of a data frame. The results have them, and draws are matched by them with new data, whose labels may be
       in another order.
@@ -178,10 +179,12 @@ class Plate(AbstractHandler):
             )
         size = self.size if self.subsample_size is None else self.subsample_size
         if size < self.size:
-            key = visit(Site("subsample", self.name, where=caller())).value
-            index = jax.random.choice(key, self.size, (size,), replace=False)
-            enter(Plate(self.name, size, dim, chunk=self.chunk, whole=self.size, index=index))
-            return index
+            value = visit(Site("subsample", self.name, where=caller())).value
+            key = value.key if isinstance(value, Settled) else value
+            if key is not None:
+                index = part_of(key, self.size, size)
+                enter(Plate(self.name, size, dim, chunk=self.chunk, whole=self.size, index=index))
+                return index
         enter(Plate(self.name, self.size, dim, self.coords, self.chunk))
         # NumPy, so that unused indices leave no operation in the program.
         return np.arange(self.size)
