@@ -16,6 +16,8 @@ from .executors import Threads as Threads
 from .kernels import HMC as HMC
 from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
+from .kernels import SGHMC as SGHMC
+from .kernels import SGLD as SGLD
 from .kernels import Barker as Barker
 from .kernels import ChEES as ChEES
 from .kernels import Conditional as Conditional

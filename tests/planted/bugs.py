@@ -234,6 +234,20 @@ BUGS = {
         "is_kept = is_done & ~is_probe & (turn == _CLOSE)",
         ("tests/kernels/test_tempered.py::test_modes_have_their_weights_and_the_evidence_is_right[slices]",),
     ),
+    "noise of a Langevin step": Bug(
+        "a Langevin step has half of the variance of its noise",
+        "kernels/minibatches.py",
+        "jnp.sqrt(2 * friction * rate)",
+        "jnp.sqrt(friction * rate)",
+        ("tests/kernels/test_minibatches.py::test_langevin_steps_have_their_exact_variance[0.1-0.0]",),
+    ),
+    "one part for ever": Bug(
+        "all steps of a draw take the same part of the data",
+        "kernels/minibatches.py",
+        "keys.item(of_step, jnp.uint32(_BATCH)",
+        "keys.item(key, jnp.uint32(_BATCH)",
+        ("tests/kernels/test_minibatches.py::test_steps_with_a_momentum_have_their_exact_variance[0.1-2]",),
+    ),
     "step size average": Bug(
         "the average of step sizes forgets too slowly",
         "adaptation/step_size.py",

@@ -20,6 +20,8 @@ from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
 from .random_walk import RandomWalk as RandomWalk
 from .repeat import Repeat as Repeat
+from .sghmc import SGHMC as SGHMC
+from .sgld import SGLD as SGLD
 from .slice import Slice as Slice
 from .tempered import Tempered as Tempered
 
@@ -40,6 +42,8 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         MixedHMC,
         Mixture,
         Repeat,
+        SGHMC,
+        SGLD,
         Tempered,
     )
 }

@@ -125,6 +125,9 @@ class AbstractKernel(Module):
     needs_halves: ClassVar[bool] = False
     """Whether the points that it is told have `halves`: prior and likelihood, apart."""
 
+    needs_minibatch: ClassVar[bool] = False
+    """Whether what it is told is estimated from a part of the data, which `batch_of` names."""
+
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
     """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""
 
@@ -163,6 +166,13 @@ class AbstractKernel(Module):
         """Return the kernel with a draw for each of its formulas, in their order; within the program that moves it."""
         del draws
         return self
+
+    def batch_of(self, pending: Any) -> UInt32[Array, " 2"]:
+        """Return the words of the part of the data on which what was asked for is evaluated.
+
+        Of a kernel that needs minibatches; `pending` is what `ask` returned beside the position.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.batch_of")
 
     def blank_info(self, point: Point) -> Info:
         """Return the report of a chain at a point that has made no evaluation; NumPy.

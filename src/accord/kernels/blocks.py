@@ -72,6 +72,11 @@ def check_block(owner: str, kernel: Any) -> None:
             f"{owner}: {name} moves all unknowns between the prior and the posterior, and so it cannot be one of "
             f"several kernels of a chain. Give it the others: infer.{name}(infer.{owner}(...))."
         )
+    if kernel.needs_minibatch:
+        raise OptionError(
+            f"{owner}: {name} estimates gradients of all unknowns from a part of the data, and so it cannot be one of "
+            "several kernels of a chain. Use it alone, or infer.NUTS() on all of the data."
+        )
     if kernel.has_memory:
         raise OptionError(
             f"{owner}: {name} goes on with more than the point where its last draw ended, and so it cannot be one of "

@@ -33,7 +33,12 @@ def advanced(
     position, pending = kernel.ask(key, state, tuning, rarely)
     _check_asked(kernel, position, state.point.position)
     position = where(is_evaluation, state.point.position, position)
-    log_density, gradient, *halves = target(position)
+    if kernel.needs_minibatch:
+        # Places where no draw began are compared by the same part of the data.
+        words = jnp.where(is_evaluation, jnp.zeros(2, jnp.uint32), kernel.batch_of(pending))
+        log_density, gradient, *halves = target(position, words)
+    else:
+        log_density, gradient, *halves = target(position)
     point = Point(position, log_density, gradient)
     told = replace(point, halves=Halves(*halves)) if halves else point
     state, info = kernel.tell(key, state, told, pending, tuning, rarely)

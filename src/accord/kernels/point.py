@@ -8,8 +8,11 @@ from jaxtyping import Array, Float
 from ..core.position import Position
 from ..core.tree import node
 
-Target = Callable[[Position], tuple[Any, ...]]
-"""Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them."""
+Target = Callable[..., tuple[Any, ...]]
+"""Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them.
+
+For a kernel that needs minibatches, also of the two words that name a part of the data.
+"""
 
 
 @node

@@ -22,6 +22,7 @@ from ..density import LogDensity, sharded
 from ..density.ahead import split
 from ..density.halves import value_and_grad_of_halves
 from ..density.leaks import check_leaks
+from ..density.minibatch import minibatch_of
 from ..density.recorded import recorded
 from ..density.rows.blocks import mesh_of, using
 from ..density.tall import ByColumns
@@ -100,11 +101,15 @@ def compile_programs(
     data = shapes(target.data)
 
     bundles: Bundles = {}
+    part = minibatch_of(target, type(plan.kernel).__name__) if plan.kernel.needs_minibatch else None
+    words = () if part is None else (jax.ShapeDtypeStruct((2,), np.uint32),)
 
     def value(data: Any, *position: Any) -> Any:
         return target.with_data(data)(Position(*position))
 
-    def evaluate(data: Any, position: Any) -> Any:
+    def evaluate(data: Any, position: Any, *words: Any) -> Any:
+        if part is not None:
+            return part.value_and_grad(data, position, *words)
         if plan.kernel.needs_halves:
             return value_and_grad_of_halves(target.with_data(data), position)
         return target.with_data(data).value_and_grad(position)
@@ -116,10 +121,10 @@ def compile_programs(
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
 
-    has_many = len(target.layout.sites) >= MANY_SITES and not (plan.shard or plan.kernel.needs_halves)
+    has_many = len(target.layout.sites) >= MANY_SITES and not (plan.shard or plan.kernel.needs_halves or part)
     with using(here), collection_put_off():
         found = gradient_of_merged(value, data, *jax.tree.leaves(position)) if has_many else None
-        gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position))
+        gradient = without_raising(found or jax.make_jaxpr(evaluate)(data, position, *words))
         kept, values = jax.make_jaxpr(record, return_shape=True)(data, position, log_density)
         drawn_by = traced_draws(target, plan.kernel, position, data)
     kept = without_raising(kept)
@@ -178,9 +183,9 @@ def compile_programs(
                     program_kernel.bound(draws), dim, dtype, lanes, rows, in_pieces, in_turn, plan.num_whole
                 )
                 if parts is None:
-                    return run(lambda position: tuple(_call(gradient, consts, data, position)), *rest)
+                    return run(lambda *asked: tuple(_call(gradient, consts, data, *asked)), *rest)
                 bound = parts.bound(consts, jax.tree.leaves(data))
-                return run(lambda position: bound(*jax.tree.leaves(position)), *rest)
+                return run(lambda *asked: bound(*jax.tree.leaves(asked)), *rest)
 
             return jax.jit(advance, out_shardings=place.everywhere)
 

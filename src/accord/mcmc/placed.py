@@ -3,6 +3,7 @@
 from ..density import LogDensity
 from ..density.bounds import bounds_of
 from ..density.halves import check_halves
+from ..density.minibatch import minibatch_of
 from ..kernels import AbstractKernel
 from ..kernels.places import Place, Places
 
@@ -10,10 +11,13 @@ from ..kernels.places import Place, Places
 def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
     """Return a sampler for positions of a density.
 
-    **Raises** `OptionError` for sites that it cannot move; `ModelError` for a density that it cannot temper.
+    **Raises** `OptionError` for sites that it cannot move; `ModelError` for a density that it cannot temper, or take a
+    part of.
     """
     if sampler.needs_halves:
         check_halves(density, f"infer.{type(sampler).__name__}")
+    if sampler.needs_minibatch:
+        minibatch_of(density, f"infer.{type(sampler).__name__}")
     layout, bounds = density.layout, bounds_of(density)
     sites = tuple(
         Place(each.name, each.start, each.stop, each.kind == "whole", bounds.get(each.name, ()))

@@ -78,7 +78,9 @@ def prepared(
     if on_nonfinite not in ON_NONFINITE:
         raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
     start = start_of(init)
-    density = density_of(target, precision, sampler.whole, sampler.whole_if_discrete)
+    density = density_of(
+        target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
+    )
     sampler = placed(sampler, density)
     check_adaptation(sampler, density.dim)
     if until is not None:
@@ -88,6 +90,11 @@ def prepared(
     with scope(density.program.precision):
         points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
     cut = cut_arguments(density, executor.sharding)
+    if cut and sampler.needs_minibatch:
+        raise OptionError(
+            f"{type(sampler).__name__} takes a part of the data at each step, and so rows cannot be cut into blocks. "
+            "Leave out the executor's `data=`, and `chunk=` of plates."
+        )
     check_formulas(sampler, density, points, int(seed), numbers[0], is_cut=bool(cut))
     num_numbers = density.dim + density.layout.num_whole
     num_rows = rows_for(num_numbers, lanes, executor.pace)

@@ -86,7 +86,13 @@ def take_up(
             check_end(last, stored["layout"]["dim"], columns)
     start = stored_start(stored["settings"].get("init"), run.records.get(KEPT))
     kernel = sampler or sampler_from(stored["sampler"])
-    density = density_of(target, stored["precision"], kernel.whole, kernel.whole_if_discrete)
+    density = density_of(
+        target,
+        stored["precision"],
+        kernel.whole,
+        kernel.whole_if_discrete,
+        takes_parts=kernel.needs_minibatch,
+    )
     kernel = placed(kernel, density)
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     here = describe(density, plan, stored.chains, start)

@@ -153,7 +153,9 @@ def steps(
     keys.chain_key(seed, number)  # refuses a bad seed
     num_warmup = count_of_draws("warmup", warmup, 0)
     start = start_of(init)
-    density = density_of(target, precision, sampler.whole, sampler.whole_if_discrete)
+    density = density_of(
+        target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
+    )
     sampler = placed(sampler, density)
     check_adaptation(sampler, density.dim)
     with scope(precision):

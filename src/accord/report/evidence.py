@@ -68,6 +68,7 @@ class Evidence:
     limits: Mapping[str, int] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     discrete: frozenset[str] = frozenset()
+    bias: float | None = None
 
     @property
     def has_many_chains(self) -> bool:

@@ -10,6 +10,7 @@ from ..core.series import as_series
 from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
 from .rules import agreement, ends, extent, ladder, movement, sums
+from .rules.bias import biased
 from .rules.blocks import discrete_stuck, unadapted_block
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
@@ -39,6 +40,7 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.short_warmup,
     extent.long_warmup,
     extent.judged_in_part,
+    biased,
 )
 
 
@@ -68,6 +70,7 @@ def examine(
     limits: Mapping[str, int] | None = None,
     blocks: Sequence[Block] = (),
     discrete: Iterable[str] = (),
+    bias: float | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -87,6 +90,7 @@ def examine(
     - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
     - `limits`: largest values of sums over discrete sites, where these are chosen.
     - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
+    - `bias`: by what share variances come out too large by construction, of a sampler that accepts all; else None.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
     """
@@ -117,6 +121,7 @@ def examine(
         limits or {},
         blocks,
         frozenset(discrete),
+        bias,
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

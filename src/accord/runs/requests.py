@@ -12,6 +12,7 @@ from ..core import precision as precisions
 from ..core.errors import OptionError, StorageError
 from ..core.precision import Precision
 from ..density import LogDensity
+from ..density.minibatch import for_minibatches
 from ..executors import AbstractExecutor, Devices, Threads
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
@@ -25,10 +26,13 @@ def density_of(
     precision: Precision,
     whole: Collection[str] = (),
     whole_if_discrete: Collection[str] | EllipsisType = (),
+    *,
+    takes_parts: bool = False,
 ) -> LogDensity:
     """Return the log density of a target, traced in the run's precision.
 
-    **Arguments**: `whole` and `whole_if_discrete`, sites to sample as whole numbers: see `LogDensity.from_model`.
+    **Arguments**: `whole` and `whole_if_discrete`, sites to sample as whole numbers: see `LogDensity.from_model`;
+    `takes_parts`, whether plates may have a `subsample_size`, of which the sampler takes a part at a time.
     """
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(target)):
         raise OptionError(
@@ -37,6 +41,7 @@ def density_of(
         )
     with precisions.scope(precision):
         if isinstance(target, Model):
+            target = for_minibatches(target) if takes_parts else target
             return LogDensity.from_model(target, precision, whole, whole_if_discrete)
     there = sorted(entry.name for entry in target.layout.whole)
     if there and not whole and not whole_if_discrete:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
+from ...kernels import KERNELS
 from ...kernels.gibbs import REST, Gibbs
 from ...report import examine
 from ...report.evidence import Blamed, Block, Forms
@@ -137,6 +138,7 @@ def judge(
         },
         blocks=_blocks(manifest, draws.tuning),
         discrete=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "whole"],
+        bias=_bias(sampler),
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 
@@ -168,6 +170,12 @@ def _step_size(tuning: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Return step sizes by chain in units in which 1 is usual; None for those in others, without a metric."""
     found = tuning.get("step_size", np.empty(()))
     return found if found.ndim == 1 and "inverse_mass" in tuning else None
+
+
+def _bias(sampler: Mapping[str, Any]) -> float | None:
+    """Return by what share a sampler of minibatches makes variances too large; None of another one."""
+    kernel = KERNELS.get(sampler["name"])
+    return sampler["step_size"] / 4 if kernel is not None and kernel.needs_minibatch else None
 
 
 def _temperatures(draws: Draws) -> np.ndarray | None:
