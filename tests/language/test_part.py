@@ -14,7 +14,8 @@ LEVEL = 1e-9
 
 
 @pytest.mark.parametrize(
-    ("size", "count"), [(7, 3), (SHUFFLED, 10), (SHUFFLED + 1, 10), (10**6, 1000), (10**9, 50)]
+    ("size", "count"),
+    [(7, 3), (SHUFFLED, 10), (SHUFFLED + 1, 10), (SHUFFLED + 1, SHUFFLED), (10**6, 1000), (10**9, 50)],
 )
 def test_entries_of_a_part_differ_and_are_there(size: int, count: int) -> None:
     parts = np.asarray(

@@ -1,5 +1,8 @@
 """Scale steps along noisy gradients: each coordinate by the mean square of its gradient.
 
+In the first half of warm-up, a chain travels: each coordinate moves by its gradient over the root of its mean square, a
+step that gets shorter and shorter, since far away a gradient says where to go and nothing of how wide a posterior is.
+
 Where a part of the data gives the gradient, its mean square is 1 + V times the precision of a normal posterior, and V
 is the variance of the noise where the posterior has scale 1. Steps in these units are the shorter the more noise there
 is, so that a step size means the same bias whatever the part.
@@ -10,13 +13,16 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ..core.stats import Info
 from ..core.tree import node
-from .base import AbstractChainAdaptation, Item
+from .base import AbstractChainAdaptation, Item, Window
+from .settled import is_settled
 
-_DECAY = 0.6  # of the weight of a new draw: what was seen on the way to the posterior is forgotten
+_DECAY = 0.6  # of the weight of a new draw: what was seen at first is forgotten
+_FORGET = 0.2  # of the mean squares in each draw on the way
+_FAST, _SLOW = 0.1, 0.001  # unconstrained units of a step at the beginning of the way, and at its end
 
 
 @node
@@ -29,10 +35,14 @@ class SquaresState:
 
 @node
 class Scales:
-    """Tuning: `step_size`, shape `()`, and `inverse_square`, shape `(dim,)`: zeros until a gradient has been seen."""
+    """Tuning: `step_size`, shape `()`, and `inverse_square`, shape `(dim,)`: zeros until a gradient has been seen.
+
+    `speed`, shape `()`, is the length of a step on the way to the posterior; 0 where that is over.
+    """
 
     step_size: Float[Array, ""]
     inverse_square: Float[Array, " dim"]
+    speed: Float[Array, ""]
 
 
 @dataclass(frozen=True)
@@ -56,21 +66,34 @@ class Squares(AbstractChainAdaptation):
 
     def tuning(self, learnt: SquaresState, given: Any, item: Item) -> Scales:
         """See `AbstractChainAdaptation.tuning`."""
-        del item
         is_known = learnt.square > 0
-        return Scales(given, jnp.where(is_known, 1 / jnp.where(is_known, learnt.square, 1), 0))
+        inverse = jnp.where(is_known, 1 / jnp.where(is_known, learnt.square, 1), 0)
+        share = item.draw / jnp.maximum(item.num_warmup // 2, 1)
+        speed = jnp.where(_is_on_the_way(item), _FAST * (_SLOW / _FAST) ** share, 0)
+        return Scales(given, inverse, speed.astype(inverse.dtype))
 
     def update(self, learnt: SquaresState, given: Any, item: Item, info: Info) -> tuple[SquaresState, bool]:
         """See `AbstractChainAdaptation.update`."""
         del given
         is_finite = jnp.all(jnp.isfinite(info.seen))
         is_learning = item.is_draw & ((item.draw < item.num_warmup) | (learnt.count == 0)) & is_finite
-        count = learnt.count + is_learning
-        rate = jnp.where(is_learning, jnp.maximum(count, 1) ** -_DECAY, 0)
+        is_on_the_way = _is_on_the_way(item)
+        count = jnp.where(is_on_the_way, 0, learnt.count) + is_learning
+        forgets = jnp.where(learnt.square > 0, _FORGET, 1)
+        rate = jnp.where(is_on_the_way, forgets, jnp.maximum(count, 1) ** -_DECAY)
+        rate = jnp.where(is_learning, rate, 0)
         square = learnt.square + rate * (jnp.where(is_finite, info.seen, 0) - learnt.square)
         return SquaresState(square, count), True
+
+    def is_settled(self, window: Window) -> bool:
+        """See `AbstractAdaptation.is_settled`."""
+        return is_settled(window.positions, window.log_density)
 
     def described(self, learnt: SquaresState, fitted: Any) -> dict[str, Any]:
         """See `AbstractAdaptation.described`."""
         del fitted
         return {"gradient_square": learnt.square}
+
+
+def _is_on_the_way(item: Item) -> Bool[Array, ""]:
+    return item.draw < item.num_warmup // 2

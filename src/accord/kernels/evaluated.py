@@ -24,18 +24,21 @@ def advanced(
     tuning: Any,
     is_evaluation: Bool[Array, ""] | bool = False,
     rarely: Rarely = rarely,
+    part: UInt32[Array, " 2"] | None = None,
 ) -> tuple[Any, Info, Point]:
     """Evaluate the target once; return the next state, a report, and the point that was evaluated.
 
     `is_evaluation`: evaluate where the state stands, and not where the kernel asks. This is complete, whatever the
-    kernel says. The caller then puts the point into the state, which is fresh.
+    kernel says. The caller then puts the point into the state, which is fresh. `part` names the part of the data for
+    that, if the kernel needs minibatches.
     """
     position, pending = kernel.ask(key, state, tuning, rarely)
     _check_asked(kernel, position, state.point.position)
     position = where(is_evaluation, state.point.position, position)
     if kernel.needs_minibatch:
-        # Places where no draw began are compared by the same part of the data.
-        words = jnp.where(is_evaluation, jnp.zeros(2, jnp.uint32), kernel.batch_of(pending))
+        words = kernel.batch_of(pending)
+        if part is not None:
+            words = jnp.where(is_evaluation, part, words)
         log_density, gradient, *halves = target(position, words)
     else:
         log_density, gradient, *halves = target(position)

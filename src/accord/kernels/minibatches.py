@@ -119,7 +119,11 @@ class AbstractMinibatches(AbstractKernel):
         momentum = (1 - friction) * momentum + rate * begin.gradient + noise
         square = jnp.where(is_fresh, 0, state.square)
         words = keys.item(of_step, jnp.uint32(_BATCH), jnp.uint32(0))
-        asked = replace(begin.position, free=free + momentum)
+        is_on_the_way = tuning.speed > 0
+        # A step on the way has no noise, and leaves no momentum.
+        straight = tuning.speed * jnp.sqrt(tuning.inverse_square) * begin.gradient
+        momentum = jnp.where(is_on_the_way, 0, momentum)
+        asked = replace(begin.position, free=free + jnp.where(is_on_the_way, straight, momentum))
         return asked, _Pending(momentum, words, square, count)
 
     def tell(

@@ -36,7 +36,7 @@ class SGHMC(AbstractMinibatches):
     """
 
     step_size: float = eqx.field(static=True, default=0.2, kw_only=True)
-    num_steps: int = eqx.field(static=True, default=10, kw_only=True)
+    num_steps: int = eqx.field(static=True, default=100, kw_only=True)
     friction: float = eqx.field(static=True, default=0.1, kw_only=True)
 
     def __check_init__(self) -> None:

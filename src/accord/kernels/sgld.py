@@ -23,6 +23,8 @@ class SGLD(AbstractMinibatches):
       normal posterior's variance it is `step_size / (1 + V)`, where `V` is about `n / subsample_size`.
     - `num_steps`: of which one draw is kept, >= 1. About `4 (1 + V) / step_size` steps make one independent draw.
 
+    In the first half of warm-up a chain travels, without noise, by steps that get shorter and shorter.
+
     **Raises** `ModelError` for a model without a plate with `subsample_size`; `SiteError` for a latent site with an
     entry for each copy of such a plate.
 
@@ -39,12 +41,12 @@ class SGLD(AbstractMinibatches):
     ...     with ac.plate("row", len(y), subsample_size=50):
     ...         ac.sample("y", dist.Normal(slope * ac.subsample(x), 1.0), obs=ac.subsample(y))
     >>> x = np.linspace(-1, 1, 500)
-    >>> infer.sample(line(x, 0.3 * x), infer.SGLD(), draws=200, chains=2, quiet=True)
+    >>> infer.sample(line(x, 0.3 * x), infer.SGLD(num_steps=20), draws=200, chains=2, quiet=True)
     <Draws of line: 2 chains x 200 draws; slope>
     """
 
     step_size: float = eqx.field(static=True, default=0.2, kw_only=True)
-    num_steps: int = eqx.field(static=True, default=10, kw_only=True)
+    num_steps: int = eqx.field(static=True, default=100, kw_only=True)
 
     def __check_init__(self) -> None:
         self.check()

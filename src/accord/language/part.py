@@ -16,22 +16,23 @@ class Settled:
     key: Any = None
 
 
-SHUFFLED = 4096
-"""Entries, up to which all are shuffled. Of more, only those that are taken are computed."""
+SHUFFLED = 512
+"""Entries, up to which all are shuffled, which takes XLA milliseconds for thousands. Of more, only those that are taken
+are computed."""
 
-_ROUNDS = 6
+_ROUNDS = 8
 
 
 def part_of(key: Any, size: int, count: int) -> Int[Array, " count"]:
     """Return `count` different numbers below `size`, by a JAX key: its first places under a permutation.
 
-    Up to `SHUFFLED` entries, and where a quarter of them are taken, every permutation is as probable. Else it is one
-    of a Feistel cipher, of which an entry costs the same however many there are.
+    Up to `SHUFFLED` entries, every permutation is as probable. Else it is one of a Feistel cipher, of which an entry
+    costs the same however many there are; with fewer entries, distances between them would not be uniform.
 
     **Source**: Luby & Rackoff (1988), SIAM Journal on Computing 17(2); on numbers that are no power of 2, Black &
     Rogaway (2002), "Ciphers with arbitrary finite domains".
     """
-    if size <= SHUFFLED or 4 * count >= size:
+    if size <= SHUFFLED:
         return jax.random.choice(key, size, (count,), replace=False)
     low = isqrt(size - 1) + 1
     high = -(-size // low)

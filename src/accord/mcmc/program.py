@@ -133,8 +133,11 @@ def _step(
     assert isinstance(adaptation, AbstractChainAdaptation)
     item = Item(chain.mode == DRAW, chain.mode == PROBE, chain.draw, limits.num_warmup)
     tuning, is_evaluation = adaptation.tuning(chain.learnt, given, item), chain.mode == EVALUATE
+    # A chain compares places, and begins, by a part of the data of its own: the starts of several lie as far apart as
+    # these say, so that chains which have not left them are told from those that have.
+    part = keys.item(key, jnp.uint32(keys.USE_BATCH), jnp.uint32(0)) if kernel.needs_minibatch else None
     state, info, evaluated = advanced(
-        kernel, lane.item_key, evaluate, chain.kernel, tuning, is_evaluation, rarely
+        kernel, lane.item_key, evaluate, chain.kernel, tuning, is_evaluation, rarely, part
     )
     num_gradients = lane.num_gradients + 1
     goes_on = is_evaluation & (num_gradients < limits.max_gradients)
