@@ -4,7 +4,7 @@ A table is made with one value for all entries of a site at a time. It is right 
 only the entry at its own place; else the model with different values in each entry says something else.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -48,9 +48,10 @@ def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
         choices: dict[str, EachAt] = {}
         chains = dict(plan.chains)
         places: dict[Label, Place] = {}
-        for number, name in enumerate(plan.names):
+        every = _levels(key, [tables.shapes[name] for name in plan.names], dtype)
+        for name, levels in zip(plan.names, every, strict=True):
             shape = tables.shapes[name]
-            place = jnp.floor(_levels(key, number, shape, dtype) * plan.size(name)).astype(jnp.int32)
+            place = jnp.floor(levels * plan.size(name)).astype(jnp.int32)
             missing = tables.index.get(name)
             if missing is not None:  # of an entry that is observed there is the first value alone
                 kept = place.reshape(-1)[missing]
@@ -95,7 +96,13 @@ def check_assignment(
                 raise interacting(ordered(each for each, _ in seen[name, kind]), (name,))
 
 
-def _levels(key: Any, number: int, shape: tuple[int, ...], dtype: Any) -> jax.Array:
-    size = int(np.prod(shape, dtype=int))
-    counters = jnp.arange(size, dtype=jnp.uint32)
-    return keys.uniform(key, counters, jnp.full(size, number, jnp.uint32), dtype).reshape(shape)
+def _levels(key: Any, shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[jax.Array]:
+    """Return uniform numbers of these shapes, by one call of the cipher: of hundreds, each would be compiled."""
+    sizes = [int(np.prod(shape, dtype=int)) for shape in shapes]
+    counters = np.concatenate([np.arange(size, dtype=np.uint32) for size in sizes])
+    numbers = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+    found = keys.uniform(key, jnp.asarray(counters), jnp.asarray(numbers), dtype)
+    ends = np.cumsum(sizes)
+    return [
+        found[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)
+    ]

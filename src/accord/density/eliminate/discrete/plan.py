@@ -61,15 +61,15 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any],
 
     **Raises** `SiteError` where the number of values is not known, is too large, or is zero.
     """
+    seen, facts, fixed = _seen(base, names, data)
     sizes: dict[str, int] = {}
     for name in names:
-        sizes[name] = _size(base, name, names, sizes, data)
+        sizes[name] = fixed[name] if name in fixed else _size(base, name, names, sizes, data)
         if sizes[name] < 1:
             raise SiteError(
                 f"site {name!r} has no value up to {base.layout[name].upto}, up to which `handlers.collapse` is to sum "
                 "it. Sum further."
             )
-    seen, facts = _seen(base, names, data)
     trials = Trials(base, names, data)
     spans = spans_of(base, sizes, seen, trials)
     taken = taken_of(sizes, seen, facts, set(spans), trials, in_doubt=in_doubt)
@@ -93,15 +93,18 @@ def plan_of(base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any],
 
 def _seen(
     base: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any]
-) -> tuple[dict[Part, tuple[str, ...]], dict[Part, Facts]]:
-    """Find the discrete sites that each part depends on, and the axes of all parts."""
+) -> tuple[dict[Part, tuple[str, ...]], dict[Part, Facts], dict[str, int]]:
+    """Find the discrete sites that each part depends on, the axes of parts, and numbers of values that are fixed."""
     keys: list[Part] = []
     facts: dict[Part, Facts] = {}
+    fixed: dict[str, int] = {}
 
     def look(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
         with concrete(base.constants):
             sites = base.sites({**given[0], **{name: AllAt(places[name]) for name in names}}, given[1])
             found = [*parts_of(sites, every_site, places)]
+            sizes = {name: _fixed_size(sites[name]) for name in names}
+        fixed.update((name, size) for name, size in sizes.items() if size is not None)
         keys[:] = [part for part, _, _ in found]
         facts.update((part, _facts(part, site, entries)) for part, site, entries in found)
         return {str(number): entries for number, (_, _, entries) in enumerate(found)}
@@ -112,7 +115,15 @@ def _seen(
     seen = {
         keys[int(number)]: tuple(n for n in names if n in there) for number, there in found.items() if there
     }
-    return seen, facts
+    return seen, facts, fixed
+
+
+def _fixed_size(site: Site) -> int | None:
+    """Count the values of a site where nothing has to be computed for that; else None."""
+    low, high = bounds_of(site)
+    if isinstance(low, Tracer) or isinstance(high, Tracer):
+        return None
+    return int(np.max(np.asarray(high) - np.asarray(low))) + 1
 
 
 def _facts(part: Part, site: Site, entries: Any) -> Facts:
@@ -129,17 +140,13 @@ def _size(
     known: Mapping[str, int],
     data: Mapping[str, Any],
 ) -> int:
-    """Count the values of a site, which may depend on the data and on discrete sites before it."""
-    fixed: list[int] = []
+    """Count the values of a site, which depend on the data or on discrete sites before it."""
 
     def count(given: Any, places: Mapping[str, Any]) -> dict[str, jax.Array]:
         with concrete(base.constants):
             every = {other: AllAt(places.get(other, 0)) for other in names}
             others = jax.tree.map(jnp.asarray, given[0])
             sites = base.sites({**others, **every}, given[1])
-            bounds = bounds_of(sites[name])
-            if not any(isinstance(bound, Tracer) for bound in bounds):  # nothing has to be computed
-                fixed.append(int(np.max(np.asarray(bounds[1]) - np.asarray(bounds[0]))) + 1)
             return {"count": jnp.max(num_values(sites[name]))}
 
     zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), _unknowns(base))
@@ -152,8 +159,6 @@ def _size(
             return count((unknowns, rest), {key: free[key] for key in known})
 
         seen = arguments_seen(counted, _shapes(data), free)["count"]
-        if fixed:
-            return fixed[0]
         if any(key.startswith("/") for key in seen):
             others = ", ".join(repr(key[1:]) for key in seen if key.startswith("/"))
             raise SiteError(

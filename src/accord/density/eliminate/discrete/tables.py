@@ -1,17 +1,20 @@
 """Make tables of a model's log probabilities by the values of its discrete sites.
 
-The model runs once for each set of discrete sites that a log probability depends on, under `vmap` over their values:
-its code sees one value at a time.
+The model is traced once, as a function of one value for each of them, and each log probability is mapped by `vmap` over
+the values of the sites that it depends on: the model's code sees one value at a time. Where steps of a chain see each
+other, it runs once more for each set of sites, with values that the steps have in turn.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from ....core.needed import only
 from ....distributions.wrappers.entries import AbstractEntries
 from ....language import Site
 from ...latent import concrete
@@ -71,6 +74,7 @@ def tables_of(
                 entries = entries if site.scale is None or part == "jacobian" else entries * site.scale
                 terms[name] = terms[name] + total(entries) if name in terms else total(entries)
         found = Tables(terms, {}, {}, {}, {})
+        apart = _Apart.of(run, plan, [part for part in first if part in seen])
         for labels in dict.fromkeys(seen[part] for part in first if part in seen):
             parts = [part for part in first if seen.get(part) == labels]
             for part in parts:
@@ -79,8 +83,13 @@ def tables_of(
                 check_size([plan.size(name) for name in names], axes_of(shape, 0, ()), ordered(names))
 
             def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
-                there = run(_in_turn(labels, places, plan, base.layout))
-                return [there[part][1] for part in parts]
+                return apart(parts, dict(zip((name for name, _ in labels), places, strict=True)))
+
+            if len({name for name, _ in labels}) < len(labels):
+
+                def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
+                    there = run(_in_turn(labels, places, plan, base.layout))
+                    return [there[part][1] for part in parts]
 
             for number in reversed(range(len(labels))):
                 of_values = jax.vmap(of_values, [0 if i == number else None for i in range(len(labels))])
@@ -90,6 +99,37 @@ def tables_of(
                 taken = {name: seen for (where, name), seen in plan.taken if where == part}
                 found.tables[part] = _table(part, first[part][0], labels, array, taken, found)
     return found
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Log probabilities as functions of one value for each discrete site, each with what it needs alone.
+
+    To run a model of many sites for each set of them would take as long as the square of their number.
+    """
+
+    closed: ClosedJaxpr
+    names: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(run: Callable[..., Any], plan: Plan, parts: Sequence[Part]) -> "_Apart":
+        """Trace a run of the model for these parts."""
+
+        def entries(*places: Any) -> list[jax.Array]:
+            there = run(dict(zip(plan.names, places, strict=True)))
+            return [there[part][1] for part in parts]
+
+        closed = jax.make_jaxpr(entries)(*[jax.ShapeDtypeStruct((), np.int32)] * len(plan.names))
+        return _Apart(closed, tuple(plan.names), tuple(parts))
+
+    def __call__(self, parts: Sequence[Part], places: Mapping[str, Any]) -> list[jax.Array]:
+        """Evaluate some of them, with these values of sites; others have no effect."""
+        wanted = only(self.closed, [part in parts for part in self.parts], keeps_effects=False)
+        none = jnp.int32(0)
+        found = jaxpr_as_fun(wanted)(*(places.get(name, none) for name in self.names))
+        by_part = dict(zip((part for part in self.parts if part in parts), found, strict=True))
+        return [by_part[part] for part in parts]
 
 
 def _in_turn(labels: Sequence[Label], places: Sequence[Any], plan: Plan, layout: Layout) -> dict[str, Any]:
