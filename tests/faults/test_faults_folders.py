@@ -431,7 +431,7 @@ def test_some_values_at_some_keys_are_read_or_refused(whole, tmp_path, name):
 
 
 NUM_PARTS = {"manifest.json": 20}
-"""Of files with more values than two minutes are enough for."""
+"""Numbers of tests for files with more values than one of two minutes can try."""
 
 
 @pytest.mark.slow

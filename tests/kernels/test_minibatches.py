@@ -276,6 +276,10 @@ OPTIONS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: infer.SGLD(num_steps=0.5),
         "num_steps must be a whole number of at least 1, got 0.5",
     ),
+    "a kernel that names no part": (
+        lambda: infer.RandomWalk().batch_of(None),
+        r"no method `batch_of\(pending\)`",
+    ),
     "a block of others": (lambda: infer.Gibbs({...: infer.SGLD()}), "cannot be one of several kernels"),
     "a rung of a ladder": (lambda: infer.Tempered(infer.SGLD()), "cannot be one of several kernels"),
 }

@@ -55,7 +55,7 @@ def test_labels_and_means_of_k3_are_the_exact_ones(name: str) -> None:
 
 
 def test_the_evidence_of_k6_is_exact() -> None:
-    """Of x ~ Bernoulli(1), 1 ~ Bernoulli(x / 2) and 0 ~ Bernoulli(x / 2), with an unknown that matters to nothing."""
+    """The model is x ~ Bernoulli(1), 1 ~ Bernoulli(x / 2) and 0 ~ Bernoulli(x / 2), beside an unknown."""
 
     @ac.model
     def halves() -> None:

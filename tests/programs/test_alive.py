@@ -1,4 +1,4 @@
-"""What no result needs is left out of a traced function, also out of its loops and branches; results stay the same."""
+"""Hold that traced functions lose what no result needs, also in loops and branches, and that results stay the same."""
 
 from collections.abc import Callable
 from typing import Any

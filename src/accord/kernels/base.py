@@ -170,9 +170,14 @@ class AbstractKernel(Module):
     def batch_of(self, pending: Any) -> UInt32[Array, " 2"]:
         """Return the words of the part of the data on which what was asked for is evaluated.
 
-        Of a kernel that needs minibatches; `pending` is what `ask` returned beside the position.
+        `pending` is what `ask` returned beside the position. **Raises** `OptionError` for a kernel that has no such
+        method, and says by `needs_minibatch` that it has.
         """
-        raise NotImplementedError(f"{type(self).__name__}.batch_of")
+        del pending
+        raise OptionError(
+            f"{type(self).__name__} has needs_minibatch = True and no method `batch_of(pending)`, which returns the "
+            "two words of a part of the data, shape (2,), uint32. Write it, or leave needs_minibatch out."
+        )
 
     def blank_info(self, point: Point) -> Info:
         """Return the report of a chain at a point that has made no evaluation; NumPy.

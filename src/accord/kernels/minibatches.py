@@ -19,7 +19,8 @@ from ..core.tree import node, where
 from .base import NUM_STEPS, STEP_SIZE, AbstractKernel, AbstractState, ending_of, stats_of
 from .point import Point
 
-_MOMENTUM, _NOISE, _BATCH = range(3)  # streams of random numbers within one step
+_MOMENTUM = 0  # items of the key of a draw, beside its steps
+_NOISE, _BATCH = 1, 2  # streams of random numbers, and items, of the key of a step
 
 
 @node
@@ -74,8 +75,7 @@ class AbstractMinibatches(AbstractKernel):
     def lost(self) -> float:
         """The share of the momentum that a step loses, in (0, 1]."""
 
-    def check(self) -> None:
-        """Raise `OptionError` for options that cannot be."""
+    def __check_init__(self) -> None:
         name = type(self).__name__
         for option, value in (("step_size", self.step_size), ("friction", self.lost)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
@@ -113,7 +113,8 @@ class AbstractMinibatches(AbstractKernel):
         count = jnp.where(is_fresh, 0, state.count).astype(jnp.int32)
         of_step = keys.fold(key, count.astype(jnp.uint32))
         rate = 0.5 * friction * tuning.step_size * tuning.inverse_square
-        start = jnp.sqrt(rate) * keys.normal(key, free.shape[0], _MOMENTUM, dtype)
+        of_momentum = keys.item(key, jnp.uint32(_MOMENTUM), jnp.uint32(0))
+        start = jnp.sqrt(rate) * keys.normal(of_momentum, free.shape[0], 0, dtype)
         momentum = jnp.where(is_fresh, start, state.momentum)
         noise = jnp.sqrt(2 * friction * rate) * keys.normal(of_step, free.shape[0], _NOISE, dtype)
         momentum = (1 - friction) * momentum + rate * begin.gradient + noise

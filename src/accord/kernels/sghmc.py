@@ -39,9 +39,6 @@ class SGHMC(AbstractMinibatches):
     num_steps: int = eqx.field(static=True, default=100, kw_only=True)
     friction: float = eqx.field(static=True, default=0.1, kw_only=True)
 
-    def __check_init__(self) -> None:
-        self.check()
-
     @property
     def lost(self) -> float:
         """See `AbstractMinibatches.lost`."""

@@ -48,9 +48,6 @@ class SGLD(AbstractMinibatches):
     step_size: float = eqx.field(static=True, default=0.2, kw_only=True)
     num_steps: int = eqx.field(static=True, default=100, kw_only=True)
 
-    def __check_init__(self) -> None:
-        self.check()
-
     @property
     def lost(self) -> float:
         """See `AbstractMinibatches.lost`: all, so that no step remembers the one before."""

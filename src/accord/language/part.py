@@ -11,7 +11,7 @@ from jaxtyping import Array, Int, UInt32
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What inference has settled for a plate, in the place of a user's key: a part by this one, or all its entries."""
+    """The entries of a plate that inference has settled: a part by this key, or all of them without one."""
 
     key: Any = None
 

@@ -12,7 +12,7 @@ from jax.extend.core import Literal as Constant
 
 
 def variables(atoms: Iterable[Any]) -> set[Any]:
-    """Those of the atoms that are no constants."""
+    """Return the variables among atoms, without the constants."""
     return {atom for atom in atoms if not isinstance(atom, Constant)}
 
 

@@ -74,7 +74,7 @@ def tables_of(
                 entries = entries if site.scale is None or part == "jacobian" else entries * site.scale
                 terms[name] = terms[name] + total(entries) if name in terms else total(entries)
         found = Tables(terms, {}, {}, {}, {})
-        apart = _Apart.of(run, plan, [part for part in first if part in seen])
+        apart = _Apart.of(run, plan, [part for part in first if part in seen and not _is_in_turn(seen[part])])
         for labels in dict.fromkeys(seen[part] for part in first if part in seen):
             parts = [part for part in first if seen.get(part) == labels]
             for part in parts:
@@ -83,13 +83,10 @@ def tables_of(
                 check_size([plan.size(name) for name in names], axes_of(shape, 0, ()), ordered(names))
 
             def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
-                return apart(parts, dict(zip((name for name, _ in labels), places, strict=True)))
-
-            if len({name for name, _ in labels}) < len(labels):
-
-                def of_values(*places: Any, labels: Any = labels, parts: Any = parts) -> list[jax.Array]:
-                    there = run(_in_turn(labels, places, plan, base.layout))
-                    return [there[part][1] for part in parts]
+                if not _is_in_turn(labels):
+                    return apart(parts, dict(zip((name for name, _ in labels), places, strict=True)))
+                there = run(_in_turn(labels, places, plan, base.layout))
+                return [there[part][1] for part in parts]
 
             for number in reversed(range(len(labels))):
                 of_values = jax.vmap(of_values, [0 if i == number else None for i in range(len(labels))])
@@ -117,11 +114,11 @@ class _Apart:
         """Trace a run of the model for these parts."""
 
         def entries(*places: Any) -> list[jax.Array]:
-            there = run(dict(zip(plan.names, places, strict=True)))
+            there = run(dict(zip(plan.names, places, strict=True))) if parts else {}
             return [there[part][1] for part in parts]
 
         closed = jax.make_jaxpr(entries)(*[jax.ShapeDtypeStruct((), np.int32)] * len(plan.names))
-        return _Apart(closed, tuple(plan.names), tuple(parts))
+        return _Apart(closed, plan.names, tuple(parts))
 
     def __call__(self, parts: Sequence[Part], places: Mapping[str, Any]) -> list[jax.Array]:
         """Evaluate some of them, with these values of sites; others have no effect."""
@@ -130,6 +127,11 @@ class _Apart:
         found = jaxpr_as_fun(wanted)(*(places.get(name, none) for name in self.names))
         by_part = dict(zip((part for part in self.parts if part in parts), found, strict=True))
         return [by_part[part] for part in parts]
+
+
+def _is_in_turn(labels: Sequence[Label]) -> bool:
+    """Return whether several steps of one site are seen, so that its steps must have values in turn."""
+    return len({name for name, _ in labels}) < len(labels)
 
 
 def _in_turn(labels: Sequence[Label], places: Sequence[Any], plan: Plan, layout: Layout) -> dict[str, Any]:
