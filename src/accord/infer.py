@@ -14,10 +14,13 @@ from .core.tracebacks import entry_point
 
 
 def _read_stub() -> tuple[dict[str, str], list[str]]:
-    """Return the file of each name, and all names, from the lines `from .file import name as name` of the stub."""
+    """Return the file of each name, and all names, from the lines `from .file import name as name` of the stub.
+
+    A line `from . import name as name` names a module.
+    """
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-    files = {name.name: f".{line.module}" for line in imports for name in line.names}
+    files = {name.name: f".{line.module or name.name}" for line in imports for name in line.names}
     return files, sorted(files)
 
 
@@ -29,7 +32,8 @@ _refuse = refusal(__name__)
 @entry_point
 def __getattr__(name: str) -> Any:
     if name in _FILES:
-        found = globals()[name] = getattr(importlib.import_module(_FILES[name], __package__), name)
+        module = importlib.import_module(_FILES[name], __package__)
+        found = globals()[name] = module if _FILES[name] == f".{name}" else getattr(module, name)
         return found
     return _refuse(name)
 

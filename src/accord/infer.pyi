@@ -1,5 +1,6 @@
 """Name what is loaded when it is first used: one line for every public name and the file it is in."""
 
+from . import guides as guides
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
@@ -57,3 +58,9 @@ from .runs.stopping.mcse import MCSE as MCSE
 from .runs.stopping.r_hat import RHat as RHat
 from .storage import Memory as Memory
 from .storage import RunFolder as RunFolder
+from .vi.fit import fit as fit
+from .vi.objectives import ELBO as ELBO
+from .vi.objectives import IWAE as IWAE
+from .vi.objectives import FixedDraws as FixedDraws
+from .vi.objectives import Renyi as Renyi
+from .vi.plateau import ELBOPlateau as ELBOPlateau

@@ -21,6 +21,10 @@ from ..language.part import Settled
 from ..language.treatment import Reparameterised
 
 
+class SubsampledError(SiteError):
+    """A plate of a log density takes a part of its entries at random."""
+
+
 class Choose(AbstractHandler):
     """Let the density choose the value of each latent site, whatever seeds there are inside."""
 
@@ -39,11 +43,12 @@ class Choose(AbstractHandler):
                 "and pass it."
             )
         if site.kind == "subsample" and not isinstance(site.value, Settled):
-            raise SiteError(
+            raise SubsampledError(
                 f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
                 "posterior needs all entries: another part at each evaluation would give another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short. A sampler that takes a new "
-                "part at each step, for draws that are nearly those of the posterior, is `infer.SGLD()`."
+                "part at each step, for draws that are nearly those of the posterior, is `infer.SGLD()`; `infer.fit` "
+                "does so too."
             )
         is_by_another = isinstance(site.treatment, Reparameterised)
         if self.wanted is not None and is_by_another and site.name in self.wanted:

@@ -38,10 +38,14 @@ class Minibatch:
         self, data: Mapping[str, Any], position: Position, words: UInt32[Array, " 2"]
     ) -> tuple[Float[Array, ""], Float[Array, " dim"]]:
         """Estimate the log density of all data, and its gradient by free numbers, from the part that `words` name."""
+        at: Unknowns = position.free if position.whole is None else position
+        return self.at(data, words).value_and_grad(at)
+
+    def at(self, data: Mapping[str, Any], words: UInt32[Array, " 2"]) -> LogDensity:
+        """Return the density of the part that `words` name, of these data of the whole; traced."""
         blank = self.density.data[self.words]
         drawn = {**data, self.words: jax.lax.bitcast_convert_type(words, jnp.int32).astype(blank.dtype)}
-        at: Unknowns = position.free if position.whole is None else position
-        return self.density.with_data(drawn).value_and_grad(at)
+        return self.density.with_data(drawn)
 
 
 def for_minibatches(model: Model) -> Model:

@@ -17,6 +17,8 @@ from ..density.matching import Held
 from ..language import Model
 from ..mcmc.draws import Draws
 from ..runs.stored.describe import labelled_in
+from ..vi.draws import GuideDraws
+from ..vi.result import Fit
 from .results import LogLikelihood, Predictions
 
 
@@ -51,7 +53,9 @@ class Source:
         """
         if model is not None:
             check_model(function, model)
-        if isinstance(draws, Draws):
+        if isinstance(draws, Fit):
+            draws = draws.draw()
+        if isinstance(draws, Draws | GuideDraws):
             return _of_run(function, draws, model)
         if not isinstance(draws, Mapping) or isinstance(draws, LogLikelihood):
             raise OptionError(
@@ -179,7 +183,7 @@ def _dtype(dtype: np.dtype, precision: Precision) -> np.dtype:
     return {"f": np.dtype(f"float{width}"), "i": np.dtype(f"int{width}")}.get(dtype.kind, dtype)
 
 
-def _of_run(function: str, draws: Draws, model: Model | None) -> Source:
+def _of_run(function: str, draws: Draws | GuideDraws, model: Model | None) -> Source:
     if draws.num_draws == 0:
         raise OptionError(f"infer.{function}: there are no draws. See `draws.notices`.")
     own = model_of(draws.density) if model is None and draws.density is not None else model

@@ -12,6 +12,9 @@ from ..mcmc.plan import KIND
 from ..mcmc.stored import record as draws
 from ..runs.interrupts import Interrupts
 from ..storage import AbstractRun
+from ..vi import resumed as fits
+from ..vi.fit import WORDS
+from ..vi.plan import KIND as FIT
 
 
 @dataclass(frozen=True)
@@ -19,16 +22,20 @@ class Reopening:
     """How the runs of one method are reopened.
 
     **Fields**: `read` a run without its model; `take_up` a run with its target, which returns what carries it to its
-    end: see `mcmc.resumed.take_up`.
+    end: see `mcmc.resumed.take_up`; `has_optimizer`, whether that takes an optimiser too;
+    `words` for a unit and for what is done in it.
     """
 
     read: Callable[[AbstractRun], Any]
     take_up: Callable[..., Callable[[Interrupts], Any]]
+    has_optimizer: bool = False
+    words: tuple[str, str] = ("chain", "draws")
 
 
 _METHODS = {
     KIND: Reopening(draws.read, chains.take_up),
     simulations.KIND: Reopening(simulations.read, calibrations.take_up),
+    FIT: Reopening(fits.read, fits.take_up, has_optimizer=True, words=WORDS),
 }
 
 

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ..core.errors import OptionError
 from ..core.forks import check_threads
 from ..core.options import checks_options
 from ..density import LogDensity
@@ -27,6 +28,7 @@ def resume(
     *,
     sampler: AbstractKernel | None = None,
     until: AbstractRule | None = None,
+    optimizer: Any = None,
     executor: AbstractExecutor | None = None,
     progress: bool = True,
     quiet: bool = False,
@@ -37,12 +39,14 @@ def resume(
     and its record `seams` says from which draw. A complete run is read and returned; `extend` makes it longer. Damaged
     files are set aside, and what they held is drawn again.
 
-    Of a calibration, it runs the simulations that are missing or lost their workers, and returns a `Calibration`.
+    Of a calibration, it runs the simulations that are missing or lost their workers, and returns a `Calibration`; of a
+    fit, it goes on where each restart stood, and returns a `Fit` with its model.
 
     **Arguments**
     - `path`: the folder, which holds every other argument of the run; or another store of your own.
     - `target`: the same model with the same data; no code is read from the folder.
     - `sampler`, `until`: the same sampler and the same rule, each needed if it is not one of accord's.
+    - `optimizer`: of a fit, the same optimiser, if you gave one.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
     **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
@@ -68,8 +72,10 @@ def resume(
             check_threads()  # before the folder is locked, which a fork of its writer holds too
             run = store.reopen()
             with closed_on_error(run):
-                shown = display(progress, quiet)
-                carry_on = reopening_of(run).take_up(
-                    run, target, sampler, until, executor or default_executor(), shown, quiet, began
-                )
+                reopening, where = reopening_of(run), executor or default_executor()
+                if optimizer is not None and not reopening.has_optimizer:
+                    raise OptionError("optimizer: the run is no fit, and has none. Leave it out.")
+                shown = display(progress, quiet, *reopening.words)
+                more = {"optimizer": optimizer} if reopening.has_optimizer else {}
+                carry_on = reopening.take_up(run, target, sampler, until, where, shown, quiet, began, **more)
         return carry_on(interrupts)

@@ -115,9 +115,13 @@ class RichProgress(AbstractProgress):
 
     **Fields**
     - `console`: where to draw; standard error by default, so that standard output stays the program's.
+    - `noun`, `counted`: words for a row and for what is done in it. Rows other than chains have neither divergences nor
+      steps, and no time left, since they end by themselves.
     """
 
     console: "Console | None" = None
+    noun: str = "chain"
+    counted: str = "draws"
     _rows: dict[int, _Row] = field(default_factory=dict, init=False)
     _totals: dict[str, int] = field(default_factory=dict, init=False)
     _note: str = field(default="", init=False)
@@ -215,12 +219,13 @@ class RichProgress(AbstractProgress):
         from rich.text import Text
 
         table = Table(box=None, pad_edge=False)
-        table.add_column("chain", justify="right")
+        table.add_column(self.noun, justify="right")
         table.add_column("phase", min_width=6)
         table.add_column("", min_width=_BAR_WIDTH)
         rows = list(self._rows.values())
         heads = tuple(dict.fromkeys(head for row in rows for head, _ in row.columns))
-        for head in ("draws", "divergences", *heads, "steps/draw", "left"):
+        of_chains = (("divergences",), ("steps/draw", "left")) if self._is_of_chains else ((), ())
+        for head in (self.counted, *of_chains[0], *heads, *of_chains[1]):
             table.add_column(head, justify="right")
         for row in rows if len(rows) <= _MOST_ROWS else [_together(rows)]:
             table.add_row(
@@ -228,10 +233,13 @@ class RichProgress(AbstractProgress):
                 row.phase,
                 ProgressBar(total=max(row.total, 1), completed=row.done, width=_BAR_WIDTH),
                 f"{row.done}/{row.total}",
-                str(row.divergences),
+                *([str(row.divergences)] if self._is_of_chains else []),
                 *(_number(dict(row.columns).get(head), ".3g") for head in heads),
-                _number(row.steps_per_draw, ".1f"),
-                _duration(self._seconds_left(row)),
+                *(
+                    [_number(row.steps_per_draw, ".1f"), _duration(self._seconds_left(row))]
+                    if self._is_of_chains
+                    else []
+                ),
             )
         return Group(table, Text(self._note)) if self._note else table
 
@@ -244,14 +252,20 @@ class RichProgress(AbstractProgress):
             parts = (
                 f"{slowest.chain}, the slowest of {len(rows)}: {slowest.phase} {slowest.done}/{slowest.total}"
             )
+        note = f"; {self._note}" if self._note else ""
+        if not self._is_of_chains:
+            return f"{self.noun} {parts}{note}"
         divergences = sum(row.divergences for row in rows)
         left = [self._seconds_left(row) for row in rows]
         known = [seconds for seconds in left if seconds is not None]
         end = (
             f"; {_duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
         )
-        note = f"; {self._note}" if self._note else ""
-        return f"chain {parts}; {divergences} divergences{note}{end}"
+        return f"{self.noun} {parts}; {divergences} divergences{note}{end}"
+
+    @property
+    def _is_of_chains(self) -> bool:
+        return self.noun == "chain"
 
     def _seconds_left(self, row: _Row) -> float | None:
         """Estimate the time left at the mean pace of all phases so far; None before the first draw."""

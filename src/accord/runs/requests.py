@@ -67,9 +67,9 @@ def default_executor() -> AbstractExecutor:
     return Devices() if jax.default_backend() != "cpu" and jax.local_device_count() > 1 else Threads()
 
 
-def display(progress: bool, quiet: bool) -> AbstractProgress:
-    """Return the display of progress for a run."""
-    return RichProgress() if progress and not quiet else NoProgress()
+def display(progress: bool, quiet: bool, noun: str = "chain", counted: str = "draws") -> AbstractProgress:
+    """Return the display of progress for a run; `noun` and `counted`, words for a unit and what is done in it."""
+    return RichProgress(noun=noun, counted=counted) if progress and not quiet else NoProgress()
 
 
 def check_target(target: Any) -> None:

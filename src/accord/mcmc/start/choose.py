@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.errors import OptionError, StorageError
+from ...optimise.approximation import AbstractApproximation
 from ...optimise.mode import Mode
 from ...runs.stored.checked import built_from
 from ..draws import Draws
 from .base import AbstractStart
-from .earlier import FromDraws, from_draws
+from .earlier import FromApproximation, FromDraws, from_approximation, from_draws
 from .given import as_values, stored_labels
 from .prior import from_median, from_prior
 from .uniform import from_uniform
@@ -18,8 +19,16 @@ from .values import from_mode, from_values
 KEPT = "init"
 """Of what a store keeps of a start, the name."""
 
-Init = AbstractStart | Draws | Mode | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
-"""A start, an earlier run, a mode, values by site, for all chains or a list by chain, or None for the default."""
+Init = (
+    AbstractStart
+    | AbstractApproximation
+    | Draws
+    | Mode
+    | Mapping[str, Any]
+    | Sequence[Mapping[str, Any]]
+    | None
+)
+"""A start, an earlier run, a mode, a fit, values by site (for all chains, or a list by chain), or None: the default."""
 
 
 def start_of(init: Any) -> AbstractStart:
@@ -30,6 +39,8 @@ def start_of(init: Any) -> AbstractStart:
         return init
     if isinstance(init, Draws):
         return from_draws(init)
+    if isinstance(init, AbstractApproximation):
+        return from_approximation(init)
     if isinstance(init, Mode):
         return from_mode(init)
     if isinstance(init, Mapping | list | tuple):
@@ -37,7 +48,7 @@ def start_of(init: Any) -> AbstractStart:
     hint = " Call it: `infer.from_prior()`." if callable(init) else ""
     raise OptionError(
         "init must be a start such as infer.from_prior(), a mapping from latent sites to values, the draws of an "
-        f"earlier run, a mode, or None; got {init!r}.{hint}"
+        f"earlier run, a mode, a fit, or None; got {init!r}.{hint}"
     )
 
 
@@ -62,16 +73,17 @@ def _stored_start(described: Mapping[str, Any], kept: Any) -> AbstractStart:
             return from_prior()
         case "from_median":
             return from_median(described["num_samples"])
-        case "from_values" | "from_draws" if kept is None:
+        case "from_values" | "from_draws" | "from_fit" if kept is None:
             raise StorageError(
                 "the run ended before its starting points were stored, so that it cannot be resumed. Nothing had "
                 "been drawn: start a new run in another folder."
             )
         case "from_values":
             return replace(from_values(kept["values"]), held=stored_labels(kept))
-        case "from_draws":
+        case "from_draws" | "from_fit":
             chains = tuple(kept["chains"])
             values = tuple(as_values(each, "init") for each in kept["values"])
-            return FromDraws(chains, values, stored_labels(kept))
+            kind = FromDraws if described["kind"] == "from_draws" else FromApproximation
+            return kind(chains, values, stored_labels(kept))
         case kind:
             raise StorageError(f"the run starts at {kind!r}, which this version of accord does not have.")

@@ -10,9 +10,13 @@ from ...core.errors import DataError, OptionError
 from ...core.options import checks_options
 from ...density import LogDensity
 from ...density.matching import Held
+from ...optimise.approximation import AbstractApproximation
 from ...runs.stored.describe import labelled_in
 from ..draws import Draws
 from .given import AbstractGiven, Values, aligned, as_values, kept_labels
+
+NUM_STARTS = 64
+"""Draws from an approximation that are kept for chains to start at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class FromDraws(AbstractGiven):
         # An auxiliary says the same as the site that follows from it, and comes after that.
         common = {latents[name]: name for name in values if name in latents}
         common = {name: values[name] for name in common.values()}
-        where = f"init of chain {chain} (the last draw of chain {number} of the earlier run)"
+        where = f"init of chain {chain} ({self.described_draw(number)})"
         if not common:
             raise DataError(
                 f"{where}: no latent site of this model is among its sites, {', '.join(map(repr, values))}. Give the "
@@ -44,10 +48,33 @@ class FromDraws(AbstractGiven):
             )
         return aligned(common, self.held, density, where), where
 
+    def described_draw(self, number: int) -> str:
+        """Say in words which draw it is."""
+        return f"the last draw of chain {number} of the earlier run"
+
     def kept(self) -> dict[str, Any]:
         """All values; JSON holds every digit of them."""
         values = [{name: value.tolist() for name, value in each.items()} for each in self.of_chains]
         return {"chains": list(self.chains), "values": values, **kept_labels(self.held)}
+
+
+@dataclass(frozen=True, eq=False)
+class FromApproximation(FromDraws):
+    """A draw from an approximation of the posterior for each chain."""
+
+    kind: ClassVar[str] = "from_fit"
+    origin: ClassVar[str] = "drawn from the fit given by `init=`"
+
+    def described_draw(self, number: int) -> str:
+        """Say in words which draw it is."""
+        return f"draw {number} from the fit"
+
+
+def from_approximation(found: AbstractApproximation) -> FromApproximation:
+    """Start each chain at a draw of its own; beyond `NUM_STARTS` chains, they take these in turn."""
+    chains = tuple(range(NUM_STARTS))
+    values = tuple(as_values(each, "init") for each in found.starts(chains, 0))
+    return FromApproximation(chains, values)
 
 
 @checks_options

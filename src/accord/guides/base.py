@@ -1,0 +1,66 @@
+"""Define guides: families of distributions over unconstrained numbers, from which one is fitted to a posterior."""
+
+import abc
+import math
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+
+from ..core.modules import Module
+
+Params = dict[str, Any]
+"""Parameters of a guide, by name: what is fitted. Each is an array or a pytree of arrays."""
+
+
+class AbstractGuide(Module):
+    """A family of distributions over vectors of unconstrained numbers, as a map of normal noise.
+
+    **Contract**
+    - A guide is a frozen value of options; its parameters are elsewhere, in a dict of arrays.
+    - With the parameters at which it starts, its draws are standard normal, or nearly so. The fit gives it coordinates
+      in which this is a good start, as `vi.frame` says.
+    - All methods but `start` are traced, for one draw at a time.
+
+    **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
+    it is an independent normal for each coordinate, with `loc` and `log_scale`.
+    """
+
+    is_point: ClassVar[bool] = False
+    is_factorised: ClassVar[bool] = False
+
+    def num_noise(self, dim: int) -> int:
+        """Return how many standard normal numbers a draw takes."""
+        return dim
+
+    @abc.abstractmethod
+    def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:
+        """Return the parameters to start at; NumPy. `key` serves those that are drawn."""
+
+    @abc.abstractmethod
+    def draw(
+        self, params: Params, noise: Float[Array, " noise"]
+    ) -> tuple[Float[Array, " dim"], Float[Array, ""]]:
+        """Map standard normal noise to a draw; return it with its log density."""
+
+    @abc.abstractmethod
+    def log_prob(self, params: Params, position: Float[Array, " dim"]) -> Float[Array, ""]:
+        """Return the log density at a position, which any parameters may have drawn."""
+
+    def described(self) -> dict[str, Any]:
+        """Return its name and its options for a manifest, in plain JSON."""
+        return {"name": type(self).__name__, **{each.name: getattr(self, each.name) for each in fields(self)}}
+
+    @classmethod
+    def from_described(cls, options: dict[str, Any]) -> Self:
+        """Build it of the options that `described` returns, without the name."""
+        return cls(
+            **{name: tuple(each) if isinstance(each, list) else each for name, each in options.items()}
+        )
+
+
+def standard_normal(noise: Float[Array, " n"]) -> Float[Array, ""]:
+    """Return the log density of standard normal numbers."""
+    return -0.5 * jnp.sum(noise**2) - 0.5 * noise.size * math.log(2 * math.pi)

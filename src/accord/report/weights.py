@@ -1,0 +1,50 @@
+"""Judge importance weights."""
+
+import importlib
+import warnings
+
+import numpy as np
+
+_EQUAL = 1e-10  # in nats; beyond, differences are rounding
+
+
+def effective_size(log_weights: np.ndarray) -> float:
+    """Return how many draws of equal weight these are worth; log weights of shape `(draw,)`, -inf allowed."""
+    largest = log_weights.max(initial=-np.inf)
+    if not np.isfinite(largest):
+        return 0.0
+    weights = np.exp(log_weights - largest)
+    return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
+def pareto_k(log_weights: np.ndarray) -> float:
+    """Return the shape of the tail of importance weights: see `smoothed`."""
+    return smoothed(log_weights)[1]
+
+
+def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """Smooth the largest importance weights; return the log weights, which sum to 1, and the shape of their tail.
+
+    Below 0.5 the weights have a variance; above 0.7 what they average cannot be trusted. Equal weights have 0, and
+    those that all vanish infinity.
+
+    **Arguments**: `log_weights`, shape `(draw,)`, -inf allowed, up to a constant.
+
+    **Source**: Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72), by
+    `arviz_stats`.
+    """
+    largest, count = log_weights.max(initial=-np.inf), len(log_weights)
+    equal = np.full(count, -np.log(count))
+    if not np.isfinite(largest):
+        return equal, float("inf")
+    shifted = np.maximum(log_weights - largest, -700.0)
+    if np.ptp(shifted) < _EQUAL:
+        return equal, 0.0
+    smooth = importlib.import_module("arviz_stats.base").array_stats.psislw
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about tails, for which there are notices
+        try:
+            found, k = smooth(-shifted)  # it takes log likelihoods, of which weights are the inverse
+        except ValueError:  # a tail of equal weights
+            return shifted - np.log(np.sum(np.exp(shifted))), 0.0
+    return np.asarray(found), float(k) if np.isfinite(k) else float("inf")

@@ -1,0 +1,1 @@
+"""Fit guides to posteriors: variational inference as a run like any other."""

@@ -1,0 +1,94 @@
+"""Evaluate a fitted guide: draws, their weights, and what these say of the fit."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core import keys
+from ..core.tree import to_numpy
+from ..density import LogDensity
+from ..density.weights import MAP
+from ..executors.pools import one_blas_thread
+from ..guides.base import AbstractGuide, Params
+from ..optimise.surface import in_batches
+from ..report.weights import effective_size, pareto_k
+from .frame import Frame
+
+NUM_DRAWS = 1000
+"""Draws by which a fit is judged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A guide with parameters, in its coordinates: a distribution over positions.
+
+    **Fields**: `guide`; `params`; `frame`; NumPy arrays.
+    """
+
+    guide: AbstractGuide
+    params: Params
+    frame: Frame
+
+    def draw(self, count: int, seed: int, restart: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions, shape `(draw, dim)`, and their log densities, shape `(draw,)`, in the current precision."""
+        location = np.asarray(self.frame.location)
+        key = keys.fold(keys.chain_key(seed, restart), np.uint32(keys.USE_GUIDE))
+        noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
+        draw = jax.jit(jax.vmap(functools.partial(self.guide.draw, self.params)))
+        coordinates, log_q = to_numpy(draw(noise.astype(location.dtype)))
+        scales = 0.0 if self.guide.is_point else np.sum(np.log(np.asarray(self.frame.scale, float)))
+        return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What draws from a guide say of it.
+
+    **Fields**: `bound`, the evidence lower bound, and `error`, its standard error; `pareto_k` of the weights;
+    `effective` draws, weighted, of `NUM_DRAWS`. NaN where a guide has no spread.
+    """
+
+    bound: float
+    error: float
+    pareto_k: float
+    effective: float
+
+    def as_json(self) -> dict[str, float | None]:
+        """Return it as plain JSON; None for NaN."""
+        return {name: value if np.isfinite(value) else None for name, value in vars(self).items()}
+
+    @staticmethod
+    def from_json(record: Any) -> "Judgement":
+        """Return what `as_json` wrote."""
+        names = ("bound", "error", "pareto_k", "effective")
+        return Judgement(*(np.nan if record[name] is None else float(record[name]) for name in names))
+
+
+def judging(density: LogDensity) -> Any:
+    """Compile the judgement of guides: from a `Fitted`, a seed and a restart to a `Judgement`."""
+
+    def heights(density: LogDensity, positions: Any) -> Any:
+        return jax.lax.map(density, positions)
+
+    def points(density: LogDensity, positions: Any) -> Any:
+        return jax.lax.map(lambda position: density.value(position, MAP), positions)
+
+    log_density = functools.cache(lambda is_point: in_batches(density, points if is_point else heights))
+
+    def judge(fitted: Fitted, seed: int, restart: int) -> Judgement:
+        with one_blas_thread():
+            is_point = fitted.guide.is_point
+            positions, log_q = fitted.draw(1 if is_point else NUM_DRAWS, seed, restart)
+            log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
+        if is_point:
+            return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)
+        log_weights = np.where(np.isnan(log_weights), -np.inf, log_weights)
+        error = np.std(log_weights) / np.sqrt(len(log_weights)) if np.isfinite(log_weights).all() else np.nan
+        return Judgement(
+            float(np.mean(log_weights)), float(error), pareto_k(log_weights), effective_size(log_weights)
+        )
+
+    return judge

@@ -1,0 +1,131 @@
+"""Judge a fit: what a user should know before using it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..core.notice import Notice
+from .evaluate import NUM_DRAWS, Judgement
+from .stage import Stage
+from .stored import Ended
+
+_DOUBTFUL, _BAD = 0.7, 1.0  # Pareto k
+_FEW_BAD = 0.01  # of the steps
+_APART = 1.0  # nats between the bounds of restarts
+
+
+def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Stage) -> list[Notice]:
+    """Return the notices of a fit, from its restarts and what draws say of each."""
+    if not judged:
+        return []
+    best = max(judged, key=lambda number: np.nan_to_num(judged[number].bound, nan=-np.inf))
+    own = next(each for each in ended if each.number == best)
+    return [
+        *_tail(judged[best], stage),
+        *_end(own, stage),
+        *_bad_steps(own),
+        *_apart(judged, best),
+        *_point(stage),
+    ]
+
+
+def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
+    k = judgement.pareto_k
+    if np.isnan(k) or k < _DOUBTFUL:
+        return []
+    severity = "error" if k >= _BAD else "warning"
+    shown = "infinite" if np.isinf(k) else f"{k:.2f}"
+    narrow = " A mean field is too narrow where unknowns are dependent." if stage.guide.is_factorised else ""
+    return [
+        Notice(
+            severity,
+            "high_pareto_k",
+            f"Pareto k of the {type(stage.guide).__name__} is {shown}, above {_DOUBTFUL}: in places the posterior has "
+            f"far more mass than the guide. Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
+            "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "
+            "with infer.sample(model, init=fit).",
+        )
+    ]
+
+
+def _end(own: Ended, stage: Stage) -> list[Notice]:
+    if own.converged:
+        return []
+    if not own.is_over:
+        return [
+            Notice(
+                "warning",
+                "interrupted",
+                f"The fit was stopped after {len(own.losses)} steps, before its end.",
+                "Go on with infer.resume if it has a folder, or fit again.",
+            )
+        ]
+    if len(own.losses) < stage.num_steps:
+        what = "its line search found no higher point" if stage.is_climb else "too many steps were not finite"
+        return [
+            Notice(
+                "warning",
+                "not_converged",
+                f"The fit ended after {len(own.losses)} steps because {what}.",
+                "Look at `fit.losses`, and at the model with infer.check.",
+            )
+        ]
+    window = own.losses[-max(len(own.losses) // 10, 2) :]
+    half = len(window) // 2
+    gain = float(np.nanmean(window[:half]) - np.nanmean(window[half:]))
+    return [
+        Notice(
+            "warning",
+            "not_converged",
+            f"The fit took all of its {len(own.losses)} steps; the bound rose by {gain:.3g} nats over the last tenth.",
+            "Take more steps=, or an optimizer= with other steps.",
+        )
+    ]
+
+
+def _bad_steps(own: Ended) -> list[Notice]:
+    if own.num_bad <= _FEW_BAD * max(len(own.losses), 1):
+        return []
+    return [
+        Notice(
+            "warning",
+            "non_finite_steps",
+            f"{own.num_bad} of {len(own.losses)} steps were left out, since the bound or its gradient was not finite.",
+            "infer.check(model) looks for where the log density is not finite.",
+        )
+    ]
+
+
+def _apart(judged: Mapping[int, Judgement], best: int) -> list[Notice]:
+    highest = judged[best]
+    others = {number: each.bound for number, each in judged.items() if number != best}
+
+    def is_apart(number: int) -> bool:
+        noise = 4 * np.hypot(np.nan_to_num(highest.error), np.nan_to_num(judged[number].error))
+        return not highest.bound - others[number] <= max(_APART, noise)
+
+    apart = [number for number in others if is_apart(number)]
+    if not apart:
+        return []
+    listed = ", ".join(f"{judged[number].bound:.2f}" for number in sorted(judged))
+    return [
+        Notice(
+            "warning",
+            "restarts_disagree",
+            f"Restarts have ended at different bounds ({listed}); the highest one is taken.",
+            "The posterior may have several modes, of which a guide finds one: look at it with infer.sample.",
+        )
+    ]
+
+
+def _point(stage: Stage) -> list[Notice]:
+    if not stage.guide.is_point:
+        return []
+    return [
+        Notice(
+            "info",
+            "point_only",
+            "A Delta is one point: its draws are all equal, and say nothing of uncertainty.",
+            "infer.find_mode has standard errors; another guide has draws.",
+        )
+    ]

@@ -1,0 +1,40 @@
+"""Give guides coordinates in which the posterior is roughly standard normal, and steps are of order one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..core.tree import node
+
+SCALE = 0.1
+"""Standard deviation of a guide before anything is known, in unconstrained units."""
+
+
+@node
+class Frame:
+    """Coordinates of a guide: a position is `location + scale * coordinates`; shape `(dim,)` each."""
+
+    location: Float[Array, " dim"]
+    scale: Float[Array, " dim"]
+
+    @staticmethod
+    def at(location: np.ndarray) -> "Frame":
+        """Return the coordinates before anything is known of scales, around a location."""
+        scale: Any = np.full_like(location, SCALE)
+        at: Any = location
+        return Frame(at, scale)
+
+    def position(self, coordinates: Any) -> Any:
+        """Return positions at coordinates, shape `(..., dim)`."""
+        return self.location + self.scale * coordinates
+
+    def within(self, log_density: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return the log density of coordinates, from that of positions."""
+
+        def of_coordinates(coordinates: Any) -> Any:
+            return log_density(self.position(coordinates)) + jnp.sum(jnp.log(self.scale))
+
+        return of_coordinates

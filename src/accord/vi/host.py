@@ -1,0 +1,115 @@
+"""Hear of restarts while they run, and make the fit from what its store holds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core import precision as precisions
+from ..core.notice import Notice
+from ..density import LogDensity
+from ..executors import AbstractExecutor
+from ..mcmc.start.explained import explain_start
+from ..mcmc.start.search import StartFailedError
+from ..runs.method import AbstractHost
+from ..runs.stopping.watch import Watch
+from ..runs.stored.ending import lost_chains
+from ..runs.units import Failure, News
+from ..storage import AbstractRun, Segment
+from .evaluate import Judgement, judging
+from .findings import findings
+from .plan import Plan
+from .result import Fit
+from .stored import JUDGED, Ended, ended
+
+
+@dataclass
+class FitHost(AbstractHost[Fit]):
+    """Host of a fit. **Fields**: `density`; `plan`."""
+
+    density: LogDensity
+    plan: Plan
+    _run: AbstractRun | None = field(default=None, init=False)
+    _ended: list[Ended] = field(default_factory=list, init=False)
+    _judged: dict[int, Judgement] = field(default_factory=dict, init=False)
+
+    @property
+    def shard(self) -> Mapping[str, int]:
+        """See `AbstractHost.shard`: none."""
+        return {}
+
+    @property
+    def phases(self) -> Mapping[str, str]:
+        """See `AbstractHost.phases`."""
+        return {phase: phase for phase in self.plan.phases}
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """See `AbstractHost.totals`."""
+        return {stage.phase: stage.num_steps for stage in self.plan.stages}
+
+    def begin_checks(self) -> None:
+        """See `AbstractHost.begin_checks`: there are none."""
+
+    def watch(self, run: AbstractRun, began: float, show: Callable[[str], None]) -> Watch | None:
+        """See `AbstractHost.watch`: each restart looks at its own rule."""
+        return None
+
+    def hear(self, news: News, num_sure: int | None) -> Failure | None:
+        """See `AbstractHost.hear`."""
+        return None
+
+    def look(self, num_sure: int | None) -> None:
+        """See `AbstractHost.look`."""
+
+    def reason(self, failure: Failure) -> BaseException:
+        """See `AbstractHost.reason`."""
+        if isinstance(failure.error, StartFailedError):
+            with precisions.scope(self.plan.precision):
+                return explain_start(self.density, failure.error)
+        return failure.error
+
+    def tell_failure(self, failure: Failure) -> Notice:
+        """See `AbstractHost.tell_failure`."""
+        numbers = ", ".join(map(str, failure.numbers))
+        return Notice(
+            "error",
+            "restart_failed",
+            f"restart {numbers} ended after {failure.num_done} steps: {self.reason(failure)}",
+            "It is left out; the other restarts are unaffected.",
+        )
+
+    def result(self, run: AbstractRun, spilled: Sequence[Segment], lost: Sequence[Mapping[str, Any]]) -> Fit:
+        """See `AbstractHost.result`."""
+        self._run = run
+        left = lost_chains(lost)
+        numbers = [number for number in run.manifest["chains"] if number not in left]
+        guide = self.plan.stages[-1].guide
+        self._ended = [ended(run, guide, number, spilled) for number in numbers or run.manifest["chains"]]
+        return self._made(run, {})
+
+    def is_empty(self, result: Fit) -> bool:
+        """See `AbstractHost.is_empty`."""
+        return not any(len(each.losses) for each in self._ended)
+
+    def judge(self, result: Fit, executor: AbstractExecutor) -> list[Notice]:
+        """See `AbstractHost.judge`: by new draws from each restart."""
+        with precisions.scope(self.plan.precision):
+            judge = judging(self.density)
+            self._judged = {
+                each.number: judge(each.fitted, self.plan.seed, each.number)
+                for each in self._ended
+                if each.fitted is not None
+            }
+        if self._run is not None:
+            self._run.record(JUDGED, {str(number): each.as_json() for number, each in self._judged.items()})
+        return [*findings(self._ended, self._judged, self.plan.stages[-1]), *self.density.notices]
+
+    def finished(self, result: Fit, notices: Sequence[Notice], timings: Mapping[str, float]) -> Fit:
+        """See `AbstractHost.finished`."""
+        assert self._run is not None
+        made = self._made(self._run, self._judged)
+        return replace(made, notices=tuple(notices), timings=dict(timings), density=self.density)
+
+    def _made(self, run: AbstractRun, judged: Mapping[int, Judgement]) -> Fit:
+        last = self.plan.stages[-1]
+        return Fit.of(run, self._ended, judged, objective=last.objective, guide=last.guide)

@@ -1,0 +1,208 @@
+"""Carry out the stages of a restart by compiled programs."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core import precision as precisions
+from ..core.pace import Pace
+from ..core.precision import Precision
+from ..core.tree import shapes, to_numpy
+from ..density import LogDensity
+from ..mcmc.start.search import StartFailedError
+from ..programs.standalone import check_traced, compile_alone
+from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
+from ..runs.method import AbstractMethod
+from ..runs.units import AbstractMachine, Item, Progress
+from .frame import SCALE
+from .plan import Plan, frame_after
+from .restart import Restart, Stretch
+from .stage import MOST_STEPS, NUM_CANDIDATES, Given, Stage, StageState
+
+
+@dataclass(frozen=True, eq=False)
+class StageProgram:
+    """Compiled program of a stage. **Fields**: `stage`; `advance`, `begin`, `found`: as of `Stage`, on NumPy arrays."""
+
+    stage: Stage
+    begin: Callable[[Given], StageState]
+    advance: Callable[[StageState, Given, int], tuple[StageState, np.ndarray, bool]]
+    found: Callable[[StageState, Given], dict[str, Any]]
+
+    @staticmethod
+    def of(density: LogDensity, stage: Stage) -> "StageProgram":
+        """Compile it, in the scope of the density's precision."""
+        blank = np.zeros((NUM_CANDIDATES, stage.dim))
+        given = stage.given(0, 0, blank, np.ones(stage.dim))
+        state = to_numpy(jax.jit(stage.begin)(given))
+
+        def advance(density: LogDensity, state: Any, given: Any, limit: Any) -> Any:
+            after, losses, count = stage.advance(density, state, given, limit)
+            return after, losses, count, stage.is_over(after, given)
+
+        program = compile_alone(density, advance, *shapes((state, given)), np.int32(0))
+        begin, found = jax.jit(stage.begin), jax.jit(stage.found)
+
+        def run(state: StageState, given: Given, limit: int) -> tuple[StageState, np.ndarray, bool]:
+            after, losses, count, is_over = to_numpy(program(state, given, np.int32(limit)))
+            return after, losses[: int(count)], bool(is_over)
+
+        return StageProgram(
+            stage,
+            lambda given: to_numpy(begin(given)),
+            run,
+            lambda state, given: to_numpy(found(state, given)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FitMachine(AbstractMachine[Restart]):
+    """Programs of all stages. **Fields**: `plan`; `programs`, one for each stage; `clock`, in seconds."""
+
+    plan: Plan
+    programs: Sequence[StageProgram]
+    clock: Callable[[], float]
+
+    def work(
+        self, units: Restart, seconds: float, is_stopped: Callable[[], bool]
+    ) -> tuple[Restart, Sequence[Item]]:
+        """See `AbstractMachine.work`."""
+        with precisions.scope(self.plan.precision):
+            return self._work(units, seconds, is_stopped)
+
+    def _work(
+        self, restart: Restart, seconds: float, is_stopped: Callable[[], bool]
+    ) -> tuple[Restart, Sequence[Item]]:
+        items: list[Item] = []
+        began = self.clock()
+        if not restart.is_known:
+            items.append(self._fingerprint())
+            restart = replace(restart, is_known=True)
+        while not restart.is_done and not is_stopped():
+            if restart.is_over:
+                restart = self._next(restart)
+            if restart.state is None:
+                items.append(self._progress(restart))
+                restart = self._begun(restart)
+            restart, stretch = self._steps(restart)
+            items += [stretch, self._progress(restart)]
+            if self.clock() - began >= seconds:
+                break
+        return restart, items
+
+    def _steps(self, restart: Restart) -> tuple[Restart, Stretch]:
+        """Take the steps of a block: up to the next look of the rule, as many as `MOST_STEPS`."""
+        program, until = self.programs[restart.stage], self.plan.until
+        stage, done = program.stage, len(restart.losses)
+        limit = min(stage.num_steps - done, MOST_STEPS)
+        has_rule = until is not None and not stage.is_climb
+        if has_rule and until is not None:
+            limit = min(limit, until.period - done % until.period)
+        state, losses, is_over = program.advance(restart.state, restart.given, limit)
+        after = restart.after(state, losses, is_over=is_over)
+        converged = is_over and stage.is_climb and bool(state.stepper.is_settled)
+        if has_rule and until is not None and not is_over and len(after.losses) % until.period == 0:
+            converged = until.holds(after.losses)
+        is_over = is_over or converged or len(after.losses) >= stage.num_steps
+        after = replace(after, is_over=is_over)
+        params = program.found(state, after.given)
+        return after, Stretch(stage.phase, done, losses, params, after, converged)
+
+    def _begun(self, restart: Restart) -> Restart:
+        """Return a restart whose stage has begun, at the best of its candidates."""
+        program, plan = self.programs[restart.stage], self.plan
+        if restart.frame is not None:
+            locations = np.tile(restart.frame[0], (NUM_CANDIDATES, 1))
+            return self._tried(restart, program, locations, restart.frame[1], is_one=True)
+        points, number = plan.points, restart.number
+        tries = points.num_tries(number)
+        for first in range(0, tries, NUM_CANDIDATES):
+            attempts = [min(first + place, tries - 1) for place in range(NUM_CANDIDATES)]
+            found = [points.position(plan.seed, number, attempt, plan.dim) for attempt in attempts]
+            begun = self._tried(restart, program, np.stack(found), np.full(plan.dim, SCALE))
+            if np.isfinite(begun.state.tried[:, 0]).any():
+                return begun
+        first_place = points.position(plan.seed, number, 0, plan.dim)
+        raise StartFailedError(number, first_place, tries, points.origin, "restart")
+
+    def _tried(
+        self,
+        restart: Restart,
+        program: StageProgram,
+        locations: np.ndarray,
+        scale: np.ndarray,
+        *,
+        is_one: bool = False,
+    ) -> Restart:
+        """Return a restart that has tried its candidates; of equal ones, the last."""
+        given = program.stage.given(self.plan.seed, restart.number, locations, scale)
+        state = program.begin(given)
+        if is_one:
+            last: Any = np.asarray(NUM_CANDIDATES - 1, np.int32)
+            state = replace(state, num_tried=last)
+        state, _, _ = program.advance(state, given, 1 if is_one else NUM_CANDIDATES)
+        return replace(restart, given=given, state=state)
+
+    def _next(self, restart: Restart) -> Restart:
+        """Return a restart at its next stage, in the coordinates that the last one has found."""
+        program = self.programs[restart.stage]
+        params = program.found(restart.state, restart.given)
+        location = restart.given.locations[int(restart.state.best)]
+        frame = frame_after(params, location, restart.given.scale)
+        return Restart(
+            restart.number,
+            restart.stage + 1,
+            is_known=True,
+            frame=frame,
+            num_stages=restart.num_stages,
+        )
+
+    def _fingerprint(self) -> Fingerprint:
+        """Evaluate the first stage at fixed points, to tell the target from others."""
+        program, plan = self.programs[0], self.plan
+        points = np.resize(fixed_points(plan.dim), (NUM_CANDIDATES, plan.dim))
+        given = program.stage.given(plan.seed, 0, points, np.full(plan.dim, SCALE))
+        state, _, _ = program.advance(program.begin(given), given, NUM_CANDIDATES)
+        return Fingerprint(np.asarray(state.tried[:NUM_POINTS], float))
+
+    def _progress(self, restart: Restart) -> Progress:
+        stage = self.plan.stages[restart.stage]
+        recent = restart.losses[-100:]
+        shown = {"columns": (("ELBO", float(-np.mean(recent))),) if len(recent) else ()}
+        total = len(restart.losses) if restart.is_over else stage.num_steps
+        return Progress(restart.number, stage.phase, len(restart.losses), max(total, 1), shown)
+
+
+@dataclass(frozen=True)
+class VI(AbstractMethod):
+    """Fits of one plan to one target. **Fields**: `density`, the target; `plan`."""
+
+    density: LogDensity
+    plan: Plan
+
+    @property
+    def precision(self) -> Precision:
+        """See `AbstractMethod.precision`."""
+        return self.plan.precision
+
+    @property
+    def pace(self) -> Pace:
+        """See `AbstractMethod.pace`."""
+        return self.plan.pace
+
+    def machine(
+        self,
+        devices: Sequence[Any] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> tuple[FitMachine, dict[str, float]]:
+        """See `AbstractMethod.machine`."""
+        began = time.perf_counter()
+        check_traced(self.density)
+        meanwhile()
+        programs = [StageProgram.of(self.density, stage) for stage in self.plan.stages]
+        return FitMachine(self.plan, programs, clock), {"compile": time.perf_counter() - began}

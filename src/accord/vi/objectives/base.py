@@ -1,0 +1,65 @@
+"""Define objectives: what a fit makes as low as it can."""
+
+import abc
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+
+from ...core.modules import Module
+from ...guides.base import AbstractGuide, Params
+
+LogDensityAt = Callable[[Float[Array, " dim"]], Float[Array, ""]]
+"""From a position in the coordinates of the guide to its log density there."""
+
+Each = Callable[[Callable[[Array], Any], Array], Any]
+"""Does something for each row of an array, side by side or one by one."""
+
+
+class AbstractObjective(Module):
+    """Abstract base class of objectives. A frozen value of options.
+
+    **Class variables**: `is_fixed`: whether it takes the same draws at each step, so that it is a function of the
+    parameters, and a climb can end where nothing is to be gained.
+    """
+
+    is_fixed: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def num_draws(self, dim: int) -> int:
+        """Return how many draws from the guide a step takes, in `dim` dimensions."""
+
+    def fixed_noise(
+        self, key: UInt32[np.ndarray, " 2"], dim: int, num_noise: int, dtype: np.dtype
+    ) -> Float[np.ndarray, "draw noise"]:
+        """Return the noise of all steps, shape `(draw, noise)`, on the host; with no rows unless it `is_fixed`."""
+        del key, dim
+        return np.zeros((0, num_noise), dtype)
+
+    @abc.abstractmethod
+    def loss(
+        self,
+        guide: AbstractGuide,
+        params: Params,
+        log_density: LogDensityAt,
+        noise: Float[Array, "draw noise"],
+        each: Each,
+    ) -> Float[Array, ""]:
+        """Estimate it from draws of this noise, so that its gradient by the parameters is an estimate too."""
+
+    def described(self) -> dict[str, Any]:
+        """Return its name and its options for a manifest, in plain JSON."""
+        return {"name": type(self).__name__, **{each.name: getattr(self, each.name) for each in fields(self)}}
+
+    @classmethod
+    def from_described(cls, options: dict[str, Any]) -> Self:
+        """Build it of the options that `described` returns, without the name."""
+        return cls(**options)
+
+
+def held(params: Params) -> Params:
+    """Return parameters by which nothing is differentiated."""
+    return jax.tree.map(jax.lax.stop_gradient, params)

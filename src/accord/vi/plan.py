@@ -1,0 +1,110 @@
+"""Plan a fit: its stages, and where its restarts begin."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import optax
+
+from ..core.errors import OptionError
+from ..core.pace import USUAL, Pace
+from ..core.precision import Precision, float_dtype
+from ..density import LogDensity
+from ..density.minibatch import Minibatch
+from ..guides.base import AbstractGuide
+from ..guides.mean_field import MeanField
+from ..mcmc.start.base import AbstractPoints
+from .objectives import ELBO, FixedDraws
+from .objectives.base import AbstractObjective
+from .plateau import ELBOPlateau
+from .stage import Stage, are_side_by_side
+
+KIND = "fit"
+"""Name of this method in a manifest."""
+
+START, FIT = "start", "fit"
+"""Phases of a restart: a mean field, in whose coordinates other guides are fitted; and the fit."""
+
+_MOST_CLIMBED = 20_000  # points of a climb
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Plan of every restart of a fit; plain values, so that it can be sent to a worker.
+
+    **Fields**: `stages`, in order; `until`, the rule that may end a descent, or None; `points`, the candidates for
+    starting points; `seed`; `num_restarts`; `precision`; `dim`; `pace`, how much is done at a time.
+    """
+
+    stages: tuple[Stage, ...]
+    until: ELBOPlateau | None
+    points: AbstractPoints
+    seed: int
+    num_restarts: int
+    precision: Precision
+    dim: int
+    pace: Pace = USUAL
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Phases of a restart, in order."""
+        return tuple(stage.phase for stage in self.stages)
+
+
+def stages_of(
+    density: LogDensity,
+    guide: AbstractGuide,
+    objective: AbstractObjective | None,
+    optimizer: Any,
+    num_steps: int,
+    minibatch: Minibatch | None,
+) -> tuple[Stage, ...]:
+    """Choose what is not given, and return the stages.
+
+    **Raises** `OptionError` for fixed draws with another guide, an optimiser of one's own, or minibatches.
+    """
+    dim, dtype = density.dim, float_dtype(density.program.precision)
+    if objective is None:
+        is_climbed = guide.is_factorised and optimizer is None and minibatch is None
+        objective = FixedDraws() if is_climbed else ELBO()
+    if objective.is_fixed:
+        _check_fixed(guide, optimizer, minibatch)
+
+    def stage(
+        phase: str, guide: AbstractGuide, objective: AbstractObjective, optimizer: Any, most: int
+    ) -> Stage:
+        num_draws = 1 if guide.is_point else objective.num_draws(dim)
+        is_side_by_side = are_side_by_side(density, num_draws)
+        part = None if phase == START else minibatch
+        return Stage(phase, guide, objective, optimizer, most, dim, dtype, is_side_by_side, part)
+
+    is_climb = objective.is_fixed or (guide.is_point and optimizer is None and minibatch is None)
+    if is_climb:
+        return (stage(FIT, guide, objective, None, max(num_steps, _MOST_CLIMBED)),)
+    optimizer = optax.contrib.dowg() if optimizer is None else optimizer
+    last = stage(FIT, guide, objective, optimizer, num_steps)
+    if minibatch is not None or guide.is_point:
+        return (last,)
+    return stage(START, MeanField(), FixedDraws(), None, _MOST_CLIMBED), last
+
+
+def _check_fixed(guide: AbstractGuide, optimizer: Any, minibatch: Minibatch | None) -> None:
+    if not guide.is_factorised:
+        raise OptionError(
+            f"FixedDraws: over the same draws, the bound of a {type(guide).__name__} has no maximum: it would lie "
+            "along the draws. Use infer.guides.MeanField(), or infer.ELBO()."
+        )
+    if minibatch is not None:
+        raise OptionError(
+            "FixedDraws needs all data at each step, and the model has a plate with `subsample_size`. Use "
+            "infer.ELBO(), or leave subsample_size out."
+        )
+    if optimizer is not None:
+        raise OptionError(
+            "FixedDraws climbs by itself, without step sizes: leave out `optimizer=`, or use infer.ELBO()."
+        )
+
+
+def frame_after(params: dict[str, np.ndarray], location: np.ndarray, scale: np.ndarray) -> tuple[Any, Any]:
+    """Return location and scale of the coordinates in which a fitted mean field is standard normal."""
+    return location + scale * params["loc"], scale * np.exp(params["log_scale"])

@@ -1,0 +1,231 @@
+"""Hold a fit: a guide with its parameters, and how good it is."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import keys
+from ..core.errors import OptionError
+from ..core.kept import Kept
+from ..core.notice import Notice
+from ..core.options import checks_options, positive_count
+from ..core.precision import scope
+from ..core.series import InMemory
+from ..core.tracebacks import entry_points
+from ..density import LogDensity
+from ..executors.pools import one_blas_thread
+from ..guides.base import AbstractGuide, Params
+from ..optimise.approximation import AbstractApproximation
+from ..optimise.surface import values_of_sites
+from ..report.labels import read_written
+from ..storage import AbstractRun, Manifest
+from .draws import GuideDraws
+from .evaluate import Fitted, Judgement
+from .objectives.base import AbstractObjective
+from .stored import Ended
+
+if TYPE_CHECKING:
+    from .summary import FitSummary
+
+
+@entry_points
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(AbstractApproximation):
+    """Result of `infer.fit`: a distribution that approximates the posterior. Prints what is known of it.
+
+    **Fields**
+    - `guide`, `objective`: what was fitted, and by what.
+    - `fitted`: the guide with its parameters, of the restart with the highest bound; None if no step was made.
+    - `losses`: for each restart, what was minimised at each step, shape `(step,)`: estimates of minus the bound.
+    - `bounds`: by number of the restart, the evidence lower bound `E[log p - log q]`, by 1000 new draws; `errors`,
+      their standard errors.
+    - `best`: number of the restart that was taken.
+    - `log_evidence_bound`: its bound: the log evidence of the model is higher, on average over such draws.
+      `log_evidence_bound_error`: standard error.
+    - `pareto_k`: tail of the weights `p / q`: below 0.5 good; above 0.7 do not trust the fit. NaN for a `Delta`.
+    - `effective_draws`: how many draws of the posterior 1000 draws of the guide are worth, weighted.
+    - `converged`: whether the fit ended because nothing was to be gained. `complete`: whether all restarts ended.
+    - `notices`: what to know before using it. `timings`: seconds of `compile`, the phases, and `total`.
+    - `dims`, `coords`: names of the dimensions of each site, and labels along them.
+    - `manifest`: the record of how the fit was made. `location`: its folder, or None. `problems`: damaged or missing
+      files there.
+    - `density`: the log density of the posterior; None in a fit that was loaded or pickled.
+
+    **Example**
+
+    >>> fit = infer.fit(eight_schools(sigma, y), quiet=True)
+    >>> fit
+    <Fit of eight_schools: MeanField by FixedDraws; log evidence above -31.64, Pareto k 0.3>
+    >>> fit.draw(100)["theta"].shape
+    (1, 100, 8)
+    """
+
+    guide: AbstractGuide
+    objective: AbstractObjective
+    fitted: Fitted | None
+    losses: tuple[np.ndarray, ...]
+    bounds: Mapping[int, float]
+    errors: Mapping[int, float]
+    best: int
+    pareto_k: float
+    effective_draws: float
+    converged: bool
+    complete: bool
+    dims: dict[str, tuple[str, ...]]
+    coords: dict[str, np.ndarray]
+    manifest: Manifest
+    location: str | None
+    problems: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    density: LogDensity | None = None
+    kept: Kept = field(default_factory=Kept, init=False)
+
+    @staticmethod
+    def of(
+        run: AbstractRun,
+        ended: Sequence[Ended],
+        judged: Mapping[int, Judgement],
+        *,
+        objective: AbstractObjective,
+        guide: AbstractGuide,
+    ) -> "Fit":
+        """Put together the restarts of a run, and what draws say of each."""
+        manifest = run.manifest
+        usable = [each for each in ended if each.fitted is not None]
+        bounds = {each.number: judged[each.number].bound for each in usable if each.number in judged}
+        best = max(usable, key=lambda each: _height(bounds, each.number), default=None)
+        unknown = Judgement(np.nan, np.nan, np.nan, np.nan)
+        own = unknown if best is None else judged.get(best.number, unknown)
+        layout: Any = manifest["layout"]
+        return Fit(
+            guide,
+            objective,
+            None if best is None else best.fitted,
+            tuple(each.losses for each in ended),
+            bounds,
+            {number: judged[number].error for number in bounds},
+            -1 if best is None else best.number,
+            own.pareto_k,
+            own.effective,
+            best is not None and best.converged,
+            bool(ended) and all(each.is_over for each in ended),
+            {site["name"]: tuple(site["dims"]) for site in layout["sites"]},
+            {dim: read_written(labels) for dim, labels in layout["coords"].items()},
+            manifest,
+            run.location,
+            tuple(run.problems),
+        )
+
+    @property
+    def log_evidence_bound(self) -> float:
+        """The evidence lower bound; NaN if it is not known."""
+        return self.bounds.get(self.best, np.nan)
+
+    @property
+    def log_evidence_bound_error(self) -> float:
+        """Standard error of the bound."""
+        return self.errors.get(self.best, np.nan)
+
+    @property
+    def params(self) -> Params:
+        """Parameters of the guide, in its coordinates: see `fitted.frame`. **Raises** `OptionError` without any."""
+        return self._known().params
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self.manifest["model"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "density": None}  # which may be of a function of no module
+
+    def __copy__(self) -> "Fit":
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Fit":
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        copied = {name: copy.deepcopy(value, memo) for name, value in own.items() if name != "density"}
+        return replace(self, **copied)
+
+    def __repr__(self) -> str:
+        made = f"{type(self.guide).__name__} by {type(self.objective).__name__}"
+        if self.fitted is None:
+            return f"<Fit of {self.model}: {made}; no step was made>"
+        state = "" if self.complete else ", interrupted"
+        if self.guide.is_point:
+            return f"<Fit of {self.model}: {made}; log density {self.log_evidence_bound:.6g}{state}>"
+        k = f"Pareto k {self.pareto_k:.2g}"
+        return f"<Fit of {self.model}: {made}; log evidence above {self.log_evidence_bound:.4g}, {k}{state}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self)[1:-1], *map(str, self.notices)])
+
+    def _known(self) -> Fitted:
+        if self.fitted is None:
+            raise OptionError("this fit was stopped before its first step. See `fit.notices`.")
+        return self.fitted
+
+    def attached(self, what: str) -> LogDensity:
+        """Return the log density. **Raises** `OptionError` for a fit without its model, which needs it for `what`."""
+        if self.density is None:
+            raise OptionError(
+                f"{what}: this fit was loaded or pickled, without its model. Attach it: "
+                "infer.resume(path, model(...)) returns the fit of a folder with its model."
+            )
+        return self.density
+
+    @checks_options
+    def draw(self, draws: int = 1000, *, seed: int = 0) -> GuideDraws:
+        """Draw independently from the guide, in the model's space.
+
+        **Arguments**: `draws`, >= 1; `seed`, in [0, 2**64).
+
+        **Raises** `OptionError` for a fit without its model, or without a step.
+        """
+        count = positive_count("draws", draws)
+        keys.chain_key(seed, 0)  # refuses a bad seed
+        density, fitted = self.attached("draw"), self._known()
+        with scope(density.program.precision), one_blas_thread():
+            # The draws that judge the fit have the seed of the fit, and others are not to repeat them.
+            positions, _ = fitted.draw(count, seed, 2**31)
+            values = values_of_sites(density)(positions)
+        order = [entry.name for entry in density.layout.drawn if entry.name in values]
+        sites = InMemory({name: values[name][None] for name in order})
+        return GuideDraws(sites, positions, self.dims, self.coords, self.manifest, density)
+
+    def starts(self, chains: Sequence[int], seed: int) -> list[dict[str, np.ndarray]]:
+        """See `AbstractApproximation.starts`: one draw for each chain."""
+        density, fitted = self.attached("init"), self._known()
+        names = [entry.name for entry in density.layout.entries]
+        with scope(density.program.precision), one_blas_thread():
+            look = values_of_sites(density)
+            each = [look(fitted.draw(1, seed, chain)[0]) for chain in chains]
+        return [{name: values[name][0] for name in names} for values in each]
+
+    def summary(self) -> "FitSummary":
+        """Tabulate the latent scalars: mean and sd under the guide, and two corrections of them.
+
+        `sd_lr` is the linear-response standard deviation, of a `MeanField` by `FixedDraws`: right for a normal
+        posterior where the sd of the guide is too small. `mean_psis` and `sd_psis` weight draws of the guide by the posterior
+        (Pareto-smoothed), where `pareto_k` is below 0.7. What cannot be computed is NaN.
+
+        **Raises** `OptionError` for a fit without its model, or without a step.
+
+        **Example**
+
+        >>> infer.fit(coin(4, heads), quiet=True).summary().labels
+        ('p',)
+        """
+        from .summary import summarise
+
+        density, fitted = self.attached("summary"), self._known()
+        return self.kept.get("summary", lambda: summarise(self, density, fitted))
+
+
+def _height(bounds: Mapping[int, float], number: int) -> float:
+    found = bounds.get(number, -np.inf)
+    return -np.inf if np.isnan(found) else found

@@ -1,0 +1,225 @@
+"""Define a stage of a fit: one guide that is fitted by one objective, step by step, in a compiled program."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, UInt32
+
+from ..core import keys
+from ..core.tree import node, where
+from ..density import LogDensity
+from ..density.minibatch import Minibatch
+from ..density.weights import MAP
+from ..guides.base import AbstractGuide, Params
+from .frame import Frame
+from .objectives.base import AbstractObjective, Each
+from .steps import AbstractStepper, Climb, Descent
+
+NUM_CANDIDATES = 10
+"""Locations of which a stage begins at the best."""
+
+MOST_STEPS = 512
+"""Steps of one call of the program."""
+
+_MAX_BAD = 20  # steps in a row whose numbers are not finite
+_STEPS, _FIXED, _START = 0, 1, 2  # keys of a restart
+_NOISE, _BATCH = 0, 1  # streams of the key of its steps
+_MOST_AT_ONCE = 2**24  # numbers of data times draws, up to which draws are evaluated side by side
+
+
+@node
+class Given:
+    """What a restart gives to the program of a stage.
+
+    **Fields**: `locations`, shape `(candidate, dim)`, of frames, and `scale`, shape `(dim,)`, of all; `start`, the
+    parameters to begin with; `words`, the key of the restart; `noise`, shape `(draw, noise)`, for an objective whose
+    draws are fixed.
+    """
+
+    locations: Float[Array, "candidate dim"]
+    scale: Float[Array, " dim"]
+    start: Params
+    words: UInt32[Array, " 2"]
+    noise: Float[Array, "draw noise"]
+
+
+@node
+class StageState:
+    """State of a stage between two steps.
+
+    **Fields**
+    - `num_tried`: candidates so far; `best`, the one with the lowest loss; `tried`, shape `(candidate, 2)`, loss and
+      length of the gradient at each.
+    - `stepper`: the state of what takes steps; `count` of steps.
+    - `num_bad`: steps whose numbers were not finite; `num_bad_in_row`, the last ones.
+    """
+
+    num_tried: Int[Array, ""]
+    best: Int[Array, ""]
+    tried: Float[Array, "candidate 2"]
+    stepper: Any
+    count: Int[Array, ""]
+    num_bad: Int[Array, ""]
+    num_bad_in_row: Int[Array, ""]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A guide and how it is fitted.
+
+    **Fields**
+    - `phase`: its name in a store.
+    - `guide`, `objective`; `optimizer`, of optax, or None for a climb.
+    - `num_steps`, at most.
+    - `dim`, `dtype` of positions; `is_side_by_side`: whether draws are evaluated together.
+    - `minibatch`: the density of a part of the data, and the name of the words that say which; None for all data.
+    """
+
+    phase: str
+    guide: AbstractGuide
+    objective: AbstractObjective
+    optimizer: Any
+    num_steps: int
+    dim: int
+    dtype: np.dtype
+    is_side_by_side: bool
+    minibatch: Minibatch | None = None
+
+    @property
+    def is_climb(self) -> bool:
+        """Return whether it climbs to the maximum of a function, which it knows when it is there."""
+        return self.optimizer is None
+
+    @property
+    def num_draws(self) -> int:
+        """Number of draws of a step."""
+        return 1 if self.guide.is_point else self.objective.num_draws(self.dim)
+
+    def given(self, seed: int, restart: int, locations: np.ndarray, scale: np.ndarray) -> Given:
+        """Return what a restart gives: NumPy; `locations`, shape `(candidate, dim)`."""
+        fixed = fixed_noise(self.objective, self.guide, seed, restart, self.dim, self.dtype)
+        start = self.guide.start(_key(seed, restart, _START), self.dim, self.dtype)
+        words: Any = _key(seed, restart, _STEPS)
+        parts: Any = (locations.astype(self.dtype), scale.astype(self.dtype), start, words, fixed)
+        return Given(*parts)
+
+    def stepper(self, like: Params) -> AbstractStepper:
+        """Return what takes its steps."""
+        return Climb(like) if self.is_climb else Descent(self.optimizer)
+
+    def begin(self, given: Given) -> StageState:
+        """Return the state before any candidate was tried; traced."""
+        zero = jnp.zeros((), jnp.int32)
+        infinite = jnp.full((), jnp.inf, self.dtype)
+        nothing = jax.tree.map(jnp.zeros_like, given.start)
+        stepper = self.stepper(given.start).begin(given.start, infinite, nothing)
+        tried = jnp.full((given.locations.shape[0], 2), jnp.inf, self.dtype)
+        return StageState(zero, zero, tried, stepper, zero, zero, zero)
+
+    def advance(
+        self, density: LogDensity, state: StageState, given: Given, limit: Int[Array, ""]
+    ) -> tuple[StageState, Float[Array, " step"], Int[Array, ""]]:
+        """Take at most `limit` steps; return the state, the losses, shape `(MOST_STEPS,)`, and their number; traced."""
+        losses = jnp.zeros(MOST_STEPS, self.dtype)
+
+        def goes_on(carry: tuple[StageState, Array, Array]) -> Array:
+            state, _, count = carry
+            return (count < limit) & ~self.is_over(state, given)
+
+        def step(carry: tuple[StageState, Array, Array]) -> tuple[StageState, Array, Array]:
+            state, losses, count = carry
+            after, loss = self._step(density, state, given)
+            return after, losses.at[count].set(loss), count + 1
+
+        return jax.lax.while_loop(goes_on, step, (state, losses, jnp.zeros((), jnp.int32)))
+
+    def is_over(self, state: StageState, given: Given) -> Bool[Array, ""]:
+        """Return whether no step is left to take; traced."""
+        has_begun = state.num_tried >= given.locations.shape[0]
+        is_over = self.stepper(given.start).is_over(state.stepper) | (state.num_bad_in_row >= _MAX_BAD)
+        return has_begun & is_over
+
+    def found(self, state: StageState, given: Given) -> Params:
+        """Return the parameters so far; traced."""
+        return self.stepper(given.start).found(state.stepper)
+
+    def _step(self, density: LogDensity, state: StageState, given: Given) -> tuple[StageState, Array]:
+        num_candidates, stepper = given.locations.shape[0], self.stepper(given.start)
+        is_choosing = state.num_tried < num_candidates
+        place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
+        params = where(is_choosing, given.start, stepper.ask(state.stepper))
+        frame = Frame(given.locations[place], given.scale)
+        evaluate = jax.value_and_grad(lambda params: self._loss(density, params, frame, given, state.count))
+        loss, gradient = evaluate(params)
+        leaves = jax.tree.leaves(gradient)
+        length = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in leaves))
+        is_finite = jnp.isfinite(loss) & jnp.isfinite(length)
+
+        is_better = is_finite & (loss < state.tried[:, 0].min())
+        begun = where(is_better, stepper.begin(params, loss, gradient), state.stepper)
+        stepped = stepper.tell(state.stepper, params, loss, gradient, is_finite)
+        is_bad = ~is_choosing & ~is_finite & (not self.is_climb)
+        seen = jnp.where(is_finite, jnp.stack([loss, length]), jnp.inf)
+        after = StageState(
+            state.num_tried + is_choosing,
+            jnp.where(is_choosing & is_better, place, state.best).astype(jnp.int32),
+            jnp.where(is_choosing, state.tried.at[place].set(seen), state.tried),
+            where(is_choosing, begun, stepped),
+            state.count + ~is_choosing,
+            state.num_bad + is_bad,
+            jnp.where(is_bad, state.num_bad_in_row + 1, 0).astype(jnp.int32),
+        )
+        return after, loss
+
+    def _loss(
+        self, density: LogDensity, params: Params, frame: Frame, given: Given, count: Int[Array, ""]
+    ) -> Array:
+        number = count.astype(jnp.uint32)
+        of_step = keys.item(given.words, jnp.uint32(_NOISE), number)
+        if self.objective.is_fixed:
+            noise = given.noise
+        else:
+            shape = (self.num_draws, self.guide.num_noise(self.dim))
+            noise = keys.normal(of_step, int(np.prod(shape)), 0, self.dtype).reshape(shape)
+        log_density = self._log_density(density, keys.item(given.words, jnp.uint32(_BATCH), number))
+        within, each = frame.within(log_density), each_of(self.is_side_by_side)
+        return self.objective.loss(self.guide, params, within, noise, each)
+
+    def _log_density(self, density: LogDensity, words: UInt32[Array, " 2"]) -> Callable[[Array], Array]:
+        if self.minibatch is not None:
+            density = self.minibatch.at(density.data, words)
+        return (lambda at: density.value(at, MAP)) if self.guide.is_point else density
+
+
+def are_side_by_side(density: LogDensity, num_draws: int) -> bool:
+    """Return whether so many draws are evaluated together: unless that would take too much memory."""
+    size = sum(int(np.prod(np.shape(value))) for value in density.data.values())
+    return size * num_draws <= _MOST_AT_ONCE
+
+
+def each_of(is_side_by_side: bool) -> Each:
+    """Return what evaluates draws: together, or one after the other."""
+    return _side_by_side if is_side_by_side else _one_by_one
+
+
+def fixed_noise(
+    objective: AbstractObjective, guide: AbstractGuide, seed: int, restart: int, dim: int, dtype: np.dtype
+) -> np.ndarray:
+    """Return the noise of all steps of a restart, for an objective whose draws are fixed, shape `(draw, noise)`."""
+    return objective.fixed_noise(_key(seed, restart, _FIXED), dim, guide.num_noise(dim), dtype)
+
+
+def _key(seed: int, restart: int, number: int) -> np.ndarray:
+    return keys.item(keys.chain_key(seed, restart), np.uint32(keys.USE_FIT), np.uint32(number))
+
+
+def _side_by_side(function: Callable[[Array], Any], rows: Array) -> Any:
+    return jax.vmap(function)(rows)
+
+
+def _one_by_one(function: Callable[[Array], Any], rows: Array) -> Any:
+    return jax.lax.map(function, rows)

@@ -1,0 +1,126 @@
+"""Describe a fit for its manifest, and read it from its store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import StorageError
+from ..core.tree import filled
+from ..density import LogDensity
+from ..guides import GUIDES
+from ..guides.base import AbstractGuide
+from ..mcmc.start.base import AbstractStart
+from ..runs.stored import describe as runs
+from ..runs.stored.checked import built_from
+from ..storage import AbstractRun, Manifest, Segment
+from .evaluate import Fitted, Judgement
+from .frame import Frame
+from .objectives import OBJECTIVES
+from .objectives.base import AbstractObjective
+from .plan import FIT, KIND, Plan
+from .restart import CONVERGED, IS_OVER, LOCATION, LOSS, NUM_BAD, PARAMS, SCALE
+
+JUDGED = "judged"
+"""Name of the record of what draws say of each restart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """A restart as it is stored.
+
+    **Fields**: `number`; `losses`, shape `(step,)`; `fitted`, None before the first step; `converged`; `is_over`;
+    `num_bad`, steps whose numbers were not finite; `num_start`, steps of the mean field before.
+    """
+
+    number: int
+    losses: np.ndarray
+    fitted: Fitted | None
+    converged: bool
+    is_over: bool
+    num_bad: int
+    num_start: int
+
+
+def describe(
+    density: LogDensity, plan: Plan, start: AbstractStart, optimizer: Mapping[str, Any], num_steps: int
+) -> Manifest:
+    """Build the manifest of a fit."""
+    last = plan.stages[-1]
+    return runs.describe(
+        density,
+        KIND,
+        plan.precision,
+        {},
+        {
+            "init": start.described(),
+            "until": None if plan.until is None else plan.until.described(),
+        },
+        {
+            "phases": list(plan.phases),
+            "sampler": {
+                "name": KIND,
+                "guide": last.guide.described(),
+                "objective": last.objective.described(),
+                "optimizer": dict(optimizer),
+            },
+            "seed": plan.seed,
+            "lanes": 1,
+            "chains": list(range(plan.num_restarts)),
+            "draws": num_steps,
+            "warmup": 0,
+            "thinning": 1,
+        },
+    )
+
+
+def guide_of(manifest: Manifest) -> AbstractGuide:
+    """Build the guide of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
+    with built_from("'sampler.guide' in manifest.json"):
+        options = dict(manifest["sampler"]["guide"])
+        return GUIDES[options.pop("name")].from_described(options)
+
+
+def objective_of(manifest: Manifest) -> AbstractObjective:
+    """Build the objective of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
+    with built_from("'sampler.objective' in manifest.json"):
+        options = dict(manifest["sampler"]["objective"])
+        return OBJECTIVES[options.pop("name")].from_described(options)
+
+
+def ended(run: AbstractRun, guide: AbstractGuide, number: int, spilled: Sequence[Segment] = ()) -> Ended:
+    """Read one restart; `spilled`, segments that the store could not write."""
+    own = [*run.segments(number), *(each for each in spilled if each.chain == number)]
+    of_fit = [each for each in own if each.phase == FIT]
+    num_start = sum(len(each) for each in own) - sum(len(each) for each in of_fit)
+    if not of_fit:
+        return Ended(number, np.zeros(0), None, False, False, 0, num_start)
+    state = of_fit[-1].end_state
+    with built_from(f"the last segment of restart {number}"):
+        location, scale = np.asarray(state[LOCATION]), np.asarray(state[SCALE])
+        like = guide.start(np.zeros(2, np.uint32), location.size, location.dtype)
+        stored = {name.removeprefix(PARAMS): state[name] for name in state if name.startswith(PARAMS)}
+        at: Any = (location, scale)
+        return Ended(
+            number,
+            np.concatenate([each.arrays[LOSS] for each in of_fit]),
+            Fitted(guide, filled(like, stored), Frame(*at)),
+            bool(state[CONVERGED]),
+            bool(state[IS_OVER]),
+            int(state[NUM_BAD]),
+            num_start,
+        )
+
+
+def stored_judgements(run: AbstractRun) -> dict[int, Judgement]:
+    """Return what draws said of each restart when the fit last ended; empty if it did not."""
+    record: Any = run.records.get(JUDGED) or {}
+    with built_from(f"record-{JUDGED}.json"):
+        return {int(number): Judgement.from_json(each) for number, each in record.items()}
+
+
+def check_kind(manifest: Manifest) -> None:
+    """Raise `StorageError` unless a manifest is of a fit."""
+    if manifest.phases[-1:] != [FIT] or "guide" not in manifest["sampler"]:
+        raise StorageError("manifest.json is not of a fit that this version of accord wrote.")
