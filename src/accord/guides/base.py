@@ -25,11 +25,13 @@ class AbstractGuide(Module):
     - All methods but `start` are traced, for one draw at a time.
 
     **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
-    it is an independent normal for each coordinate, with `loc` and `log_scale`.
+    it is an independent normal for each coordinate, with `loc` and `log_scale`; `rate`, the first step size of the default
+    optimiser.
     """
 
     is_point: ClassVar[bool] = False
     is_factorised: ClassVar[bool] = False
+    rate: ClassVar[float] = 1e-2
 
     def num_noise(self, dim: int) -> int:
         """Return how many standard normal numbers a draw takes."""

@@ -1,6 +1,6 @@
 """Approximate a posterior by a normalising flow."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -38,6 +38,8 @@ class Flow(AbstractGuide):
     2
     """
 
+    rate: ClassVar[float] = 1e-3  # larger steps of networks make the bound jump
+
     layers: int = eqx.field(static=True, default=4, kw_only=True)
     hidden: tuple[int, ...] = eqx.field(static=True, default=(32, 32), kw_only=True)
     pieces: int = eqx.field(static=True, default=8, kw_only=True)
@@ -57,45 +59,54 @@ class Flow(AbstractGuide):
 
     def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:
         """See `AbstractGuide.start`: nearly the identity."""
+        params: Params = {"loc": np.zeros(dim, dtype), "log_scale": np.zeros(dim, dtype)}
+        if dim == 1:
+            return params
         words: Any = np.asarray(key)
-        made = self._couplings(jax.random.wrap_key_data(words, impl="threefry2x32"), dim)
-        leaves = jax.tree.leaves(eqx.filter(made, eqx.is_inexact_array))
-        bent = {f"p{place}": np.asarray(leaf, dtype) for place, leaf in enumerate(leaves)}
-        return {"loc": np.zeros(dim, dtype), "log_scale": np.zeros(dim, dtype), **bent}
+        own = jax.random.split(jax.random.wrap_key_data(words, impl="threefry2x32"), self.layers)
+        each = [jax.tree.leaves(eqx.filter(self._coupling(one, dim), eqx.is_inexact_array)) for one in own]
+        stacked = (np.stack(leaves) for leaves in zip(*each, strict=True))
+        return params | {f"p{place}": np.asarray(leaf, dtype) for place, leaf in enumerate(stacked)}
 
     def draw(
         self, params: Params, noise: Float[Array, " dim"]
     ) -> tuple[Float[Array, " dim"], Float[Array, ""]]:
         """See `AbstractGuide.draw`."""
-        bent, log_prob = noise, standard_normal(noise)
-        for coupling in self._with(params, noise.size):
-            bent, log_det = coupling.forward_and_log_det(bent[::-1])
-            log_prob = log_prob - log_det
+
+        def bend(carry: tuple[Array, Array], leaves: list[Array]) -> tuple[tuple[Array, Array], None]:
+            bent, log_prob = carry
+            bent, log_det = self._with(leaves, noise.size).forward_and_log_det(bent[::-1])
+            return (bent, log_prob - log_det), None
+
+        begin, leaves = (noise, standard_normal(noise)), _leaves(params)
+        bent, log_prob = jax.lax.scan(bend, begin, leaves)[0] if leaves else begin
         position = params["loc"] + jnp.exp(params["log_scale"]) * bent
         return position, log_prob - jnp.sum(params["log_scale"])
 
     def log_prob(self, params: Params, position: Float[Array, " dim"]) -> Float[Array, ""]:
         """See `AbstractGuide.log_prob`."""
-        noise = (position - params["loc"]) * jnp.exp(-params["log_scale"])
-        log_prob = -jnp.sum(params["log_scale"])
-        for coupling in reversed(self._with(params, position.size)):
-            noise, log_det = coupling.inverse_and_log_det(noise)
-            noise, log_prob = noise[::-1], log_prob + log_det
+
+        def unbend(carry: tuple[Array, Array], leaves: list[Array]) -> tuple[tuple[Array, Array], None]:
+            bent, log_prob = carry
+            noise, log_det = self._with(leaves, position.size).inverse_and_log_det(bent)
+            return (noise[::-1], log_prob + log_det), None
+
+        bent = (position - params["loc"]) * jnp.exp(-params["log_scale"])
+        begin, leaves = (bent, -jnp.sum(params["log_scale"])), _leaves(params)
+        noise, log_prob = jax.lax.scan(unbend, begin, leaves, reverse=True)[0] if leaves else begin
         return log_prob + standard_normal(noise)
 
-    def _with(self, params: Params, dim: int) -> tuple[Coupling, ...]:
-        """Return the couplings with these parameters."""
-        blank = eqx.filter_eval_shape(self._couplings, jax.random.key(0, impl="threefry2x32"), dim)
+    def _with(self, leaves: list[Array], dim: int) -> Coupling:
+        """Return a coupling with these numbers."""
+        blank = eqx.filter_eval_shape(self._coupling, jax.random.key(0, impl="threefry2x32"), dim)
         numbers, rest = eqx.partition(blank, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
-        structure = jax.tree.structure(numbers)
-        leaves = [params[f"p{place}"] for place in range(structure.num_leaves)]
-        return eqx.combine(jax.tree.unflatten(structure, leaves), rest)
+        return eqx.combine(jax.tree.unflatten(jax.tree.structure(numbers), leaves), rest)
 
-    def _couplings(self, key: Any, dim: int) -> tuple[Coupling, ...]:
-        if dim == 1:
-            return ()
+    def _coupling(self, key: Any, dim: int) -> Coupling:
         family = SplineFamily(self.pieces, float(self.bound))
-        return tuple(
-            Coupling.init(own, dim, dim // 2, family=family, hidden_dims=self.hidden, last_scale=0.01)
-            for own in jax.random.split(key, self.layers)
-        )
+        return Coupling.init(key, dim, dim // 2, family=family, hidden_dims=self.hidden, last_scale=0.01)
+
+
+def _leaves(params: Params) -> list[Array]:
+    """Return the numbers of the couplings, each of shape `(layer, ...)`; none for one unknown."""
+    return [params[f"p{place}"] for place in range(len(params) - 2)]

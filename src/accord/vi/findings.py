@@ -11,7 +11,9 @@ from .stored import Ended
 
 _DOUBTFUL, _BAD = 0.7, 1.0  # Pareto k
 _FEW_BAD = 0.01  # of the steps
-_APART = 1.0  # nats between the bounds of restarts
+_APART = 1.0  # nats between the bounds of restarts, or of parts of a fit
+_FEWEST_PARTS = 4
+_ALL_ALIKE = 0.95  # effective draws by draw, beyond which weights differ too little for their tail to matter
 
 
 def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Stage) -> list[Notice]:
@@ -24,6 +26,7 @@ def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Sta
         *_tail(judged[best], stage),
         *_end(own, stage),
         *_bad_steps(own),
+        *_worse(own, stage),
         *_apart(judged, best),
         *_point(stage),
     ]
@@ -31,7 +34,7 @@ def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Sta
 
 def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
     k = judgement.pareto_k
-    if np.isnan(k) or k < _DOUBTFUL:
+    if np.isnan(k) or k < _DOUBTFUL or judgement.effective > _ALL_ALIKE * NUM_DRAWS:
         return []
     severity = "error" if k >= _BAD else "warning"
     shown = "infinite" if np.isinf(k) else f"{k:.2f}"
@@ -79,6 +82,27 @@ def _end(own: Ended, stage: Stage) -> list[Notice]:
             "not_converged",
             f"The fit took all of its {len(own.losses)} steps; the bound rose by {gain:.3g} nats over the last tenth.",
             "Take more steps=, or an optimizer= with other steps.",
+        )
+    ]
+
+
+def _worse(own: Ended, stage: Stage) -> list[Notice]:
+    """Tell of a fit that was better before it ended."""
+    width = max(len(own.losses) // 10, 1)
+    count = len(own.losses) // width
+    if stage.is_climb or count < _FEWEST_PARTS:
+        return []
+    means = own.losses[: count * width].reshape(count, width).mean(axis=1)
+    best = float(np.nanmin(means))
+    if not means[-1] - best > _APART:
+        return []
+    return [
+        Notice(
+            "warning",
+            "bound_fell",
+            f"The bound has fallen by {means[-1] - best:.3g} nats since it was best, about step "
+            f"{int(np.nanargmin(means)) * width}.",
+            f"Take smaller steps, such as optimizer=optax.adam({stage.guide.rate / 10:g}).",
         )
     ]
 

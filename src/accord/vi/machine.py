@@ -77,22 +77,26 @@ class FitMachine(AbstractMachine[Restart]):
     def _work(
         self, restart: Restart, seconds: float, is_stopped: Callable[[], bool]
     ) -> tuple[Restart, Sequence[Item]]:
-        items: list[Item] = []
+        items: list[tuple[float, Item]] = []
         began = self.clock()
         if not restart.is_known:
-            items.append(self._fingerprint())
+            items.append((began, self._fingerprint()))
             restart = replace(restart, is_known=True)
         while not restart.is_done and not is_stopped():
             if restart.is_over:
                 restart = self._next(restart)
             if restart.state is None:
-                items.append(self._progress(restart))
+                items.append((self.clock(), self._progress(restart)))
                 restart = self._begun(restart)
             restart, stretch = self._steps(restart)
-            items += [stretch, self._progress(restart)]
-            if self.clock() - began >= seconds:
+            now = self.clock()
+            items += [(now, stretch), (now, self._progress(restart))]
+            if now - began >= seconds:
                 break
-        return restart, items
+        end = self.clock()
+        return restart, [
+            replace(item, age=end - then) if isinstance(item, Progress) else item for then, item in items
+        ]
 
     def _steps(self, restart: Restart) -> tuple[Restart, Stretch]:
         """Take the steps of a block: up to the next look of the rule, as many as `MOST_STEPS`."""
@@ -106,7 +110,10 @@ class FitMachine(AbstractMachine[Restart]):
         after = restart.after(state, losses, is_over=is_over)
         converged = is_over and stage.is_climb and bool(state.stepper.is_settled)
         if has_rule and until is not None and not is_over and len(after.losses) % until.period == 0:
-            converged = until.holds(after.losses)
+            converged = until.holds(after.losses[int(state.level_began) :])
+            if converged and int(state.level) < stage.num_levels:
+                state, converged = stage.next_level(state, after.given), False
+                after = replace(after, state=state)
         is_over = is_over or converged or len(after.losses) >= stage.num_steps
         after = replace(after, is_over=is_over)
         params = program.found(state, after.given)

@@ -1,5 +1,6 @@
 """Plan a fit: its stages, and where its restarts begin."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,11 @@ KIND = "fit"
 START, FIT = "start", "fit"
 """Phases of a restart: a mean field, in whose coordinates other guides are fitted; and the fit."""
 
+NUM_LEVELS = 1
+"""How often the steps of the default optimiser become ten times smaller before a fit ends."""
+
 _MOST_CLIMBED = 20_000  # points of a climb
+_LONGEST = 10.0  # gradient by each parameter, in coordinates in which the posterior has spread 1
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def stages_of(
 
     **Raises** `OptionError` for fixed draws with another guide, an optimiser of one's own, or minibatches.
     """
-    dim, dtype = density.dim, float_dtype(density.program.precision)
+    dim, dtype, is_default = density.dim, float_dtype(density.program.precision), optimizer is None
     if objective is None:
         is_climbed = guide.is_factorised and optimizer is None and minibatch is None
         objective = FixedDraws() if is_climbed else ELBO()
@@ -76,12 +81,16 @@ def stages_of(
         num_draws = 1 if guide.is_point else objective.num_draws(dim)
         is_side_by_side = are_side_by_side(density, num_draws)
         part = None if phase == START else minibatch
-        return Stage(phase, guide, objective, optimizer, most, dim, dtype, is_side_by_side, part)
+        levels = NUM_LEVELS if is_default else 0
+        return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, part)
 
     is_climb = objective.is_fixed or (guide.is_point and optimizer is None and minibatch is None)
     if is_climb:
         return (stage(FIT, guide, objective, None, max(num_steps, _MOST_CLIMBED)),)
-    optimizer = optax.contrib.dowg() if optimizer is None else optimizer
+    if optimizer is None:
+        # A draw in a far tail has a gradient that others would take hundreds of steps to make up for.
+        clip = optax.clip_by_global_norm(_LONGEST * math.sqrt(dim))
+        optimizer = optax.chain(clip, optax.adam(guide.rate))
     last = stage(FIT, guide, objective, optimizer, num_steps)
     if minibatch is not None or guide.is_point:
         return (last,)

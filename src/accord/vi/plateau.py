@@ -18,7 +18,8 @@ class ELBOPlateau(Module):
 
     The mean bound over the last `window` steps is compared with that over the `window` steps before, and likewise with
     windows twice as long. The fit ends when, at both lengths, the bound has gained less than `gain` nats, or no more
-    than two standard errors of noise. It is looked at each half window, so that it depends on the steps alone.
+    than two standard errors of noise. With the default optimiser, steps then become ten times smaller, and the fit ends
+    at the next plateau. It is looked at each half window, so that it depends on the steps alone.
 
     **Fields**: `window`, steps, >= 20; `gain`, in nats, >= 0.
 
@@ -31,7 +32,7 @@ class ELBOPlateau(Module):
     True
     """
 
-    window: int = eqx.field(static=True, default=500, kw_only=True)
+    window: int = eqx.field(static=True, default=250, kw_only=True)
     gain: float = eqx.field(static=True, default=0.01, kw_only=True)
 
     def __check_init__(self) -> None:

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ..core.errors import OptionError, StorageError
+from ..core.notice import Notice, by_severity
 from ..core.precision import float_dtype, scope
 from ..core.tree import filled, to_numpy
 from ..density import LogDensity
@@ -19,10 +20,11 @@ from ..mcmc.start.choose import KEPT, stored_start
 from ..report import AbstractProgress
 from ..runs.carry_out import carry_out
 from ..runs.interrupts import Interrupts
+from ..runs.method import AbstractHost
 from ..runs.stopping.base import AbstractRule
 from ..runs.stored.checked import built_from, check_same, refuse_damaged
 from ..runs.stored.ending import lost_chains, stored_losses
-from ..runs.stored.notices import notice_of
+from ..runs.stored.notices import notice_of, notice_records
 from ..storage import AbstractRun, Segment
 from .fit import OWN, check_executor, check_optimizer, described_optimizer, order_of, traced
 from .plan import Plan, stages_of
@@ -36,6 +38,13 @@ _NOT_MADE_AGAIN = {
     KEPT: "It held where the restarts begin. infer.load reads the fit; start a new one in another folder.",
 }
 
+_NOT_JUDGED = Notice(
+    "warning",
+    "not_judged",
+    "The run was cut off before draws from the guide were compared with the posterior.",
+    "infer.resume(path, model(...)) takes it to its end.",
+)
+
 
 def read(run: AbstractRun) -> Fit:
     """Read the fit of a stored run, finished or not, without its model."""
@@ -47,6 +56,8 @@ def read(run: AbstractRun) -> Fit:
     records: Any = run.records
     made = Fit.of(run, found, stored_judgements(run), objective=objective, guide=guide)
     notices = tuple(map(notice_of, records.get("notices") or ()))
+    if not made.bounds:
+        notices = (*notices, _NOT_JUDGED)
     return replace(made, notices=notices, timings=dict(records.get("timings") or {}))
 
 
@@ -90,7 +101,7 @@ def take_up(
     numbers = manifest["chains"]
     with scope(density.program.precision):
         points = start.points(density, manifest["seed"], numbers)
-        rule = _rule(manifest["settings"]["until"])
+        rule = _rule(manifest["settings"].get("until"))
         precision: Any = manifest["precision"]
         plan = Plan(stages, rule, points, manifest["seed"], len(numbers), precision, density.dim, where.pace)
         check_same(run, describe(density, plan, start, described_optimizer(optimizer), manifest["draws"]))
@@ -101,8 +112,18 @@ def take_up(
     if left:
         return partial(carry_out, order)
     fit = replace(read(run), density=density)
+    if not stored_judgements(run):  # it was cut off between its last step and its end
+        fit = _judged(run, order.host, where)
     run.close()
     return lambda interrupts: fit
+
+
+def _judged(run: AbstractRun, host: AbstractHost[Fit], executor: AbstractExecutor) -> Fit:
+    """Judge a fit that has no more steps to take."""
+    fit = host.result(run, (), stored_losses(run))
+    notices = by_severity(host.judge(fit, executor))
+    run.record("notices", notice_records(notices))
+    return host.finished(fit, notices, fit.timings)
 
 
 def _rule(described: Any) -> ELBOPlateau | None:

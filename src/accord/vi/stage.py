@@ -1,7 +1,7 @@
 """Define a stage of a fit: one guide that is fitted by one objective, step by step, in a compiled program."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -25,6 +25,7 @@ NUM_CANDIDATES = 10
 MOST_STEPS = 512
 """Steps of one call of the program."""
 
+_FALL = 0.1  # of steps, from level to level
 _MAX_BAD = 20  # steps in a row whose numbers are not finite
 _STEPS, _FIXED, _START = 0, 1, 2  # keys of a restart
 _NOISE, _BATCH = 0, 1  # streams of the key of its steps
@@ -54,7 +55,8 @@ class StageState:
     **Fields**
     - `num_tried`: candidates so far; `best`, the one with the lowest loss; `tried`, shape `(candidate, 2)`, loss and
       length of the gradient at each.
-    - `stepper`: the state of what takes steps; `count` of steps.
+    - `stepper`: the state of what takes steps; `count` of steps; `level`, how often steps have become smaller, and
+      `level_began`, the count when they last did.
     - `num_bad`: steps whose numbers were not finite; `num_bad_in_row`, the last ones.
     """
 
@@ -63,6 +65,8 @@ class StageState:
     tried: Float[Array, "candidate 2"]
     stepper: Any
     count: Int[Array, ""]
+    level: Int[Array, ""]
+    level_began: Int[Array, ""]
     num_bad: Int[Array, ""]
     num_bad_in_row: Int[Array, ""]
 
@@ -74,7 +78,7 @@ class Stage:
     **Fields**
     - `phase`: its name in a store.
     - `guide`, `objective`; `optimizer`, of optax, or None for a climb.
-    - `num_steps`, at most.
+    - `num_steps`, at most; `num_levels`: how often steps become ten times smaller before the fit may end.
     - `dim`, `dtype` of positions; `is_side_by_side`: whether draws are evaluated together.
     - `minibatch`: the density of a part of the data, and the name of the words that say which; None for all data.
     """
@@ -84,6 +88,7 @@ class Stage:
     objective: AbstractObjective
     optimizer: Any
     num_steps: int
+    num_levels: int
     dim: int
     dtype: np.dtype
     is_side_by_side: bool
@@ -118,7 +123,7 @@ class Stage:
         nothing = jax.tree.map(jnp.zeros_like, given.start)
         stepper = self.stepper(given.start).begin(given.start, infinite, nothing)
         tried = jnp.full((given.locations.shape[0], 2), jnp.inf, self.dtype)
-        return StageState(zero, zero, tried, stepper, zero, zero, zero)
+        return StageState(zero, zero, tried, stepper, zero, zero, zero, zero, zero)
 
     def advance(
         self, density: LogDensity, state: StageState, given: Given, limit: Int[Array, ""]
@@ -147,6 +152,12 @@ class Stage:
         """Return the parameters so far; traced."""
         return self.stepper(given.start).found(state.stepper)
 
+    def next_level(self, state: StageState, given: Given) -> StageState:
+        """Return the state before steps that are ten times smaller; on the host."""
+        numbers: tuple[Any, Any] = (np.asarray(state.level + 1, np.int32), np.asarray(state.count))
+        stepper = self.stepper(given.start).at_level(state.stepper)
+        return replace(state, stepper=stepper, level=numbers[0], level_began=numbers[1])
+
     def _step(self, density: LogDensity, state: StageState, given: Given) -> tuple[StageState, Array]:
         num_candidates, stepper = given.locations.shape[0], self.stepper(given.start)
         is_choosing = state.num_tried < num_candidates
@@ -161,7 +172,8 @@ class Stage:
 
         is_better = is_finite & (loss < state.tried[:, 0].min())
         begun = where(is_better, stepper.begin(params, loss, gradient), state.stepper)
-        stepped = stepper.tell(state.stepper, params, loss, gradient, is_finite)
+        rate = jnp.asarray(_FALL, self.dtype) ** state.level
+        stepped = stepper.tell(state.stepper, params, loss, gradient, is_finite, rate)
         is_bad = ~is_choosing & ~is_finite & (not self.is_climb)
         seen = jnp.where(is_finite, jnp.stack([loss, length]), jnp.inf)
         after = StageState(
@@ -170,6 +182,8 @@ class Stage:
             jnp.where(is_choosing, state.tried.at[place].set(seen), state.tried),
             where(is_choosing, begun, stepped),
             state.count + ~is_choosing,
+            state.level,
+            state.level_began,
             state.num_bad + is_bad,
             jnp.where(is_bad, state.num_bad_in_row + 1, 0).astype(jnp.int32),
         )

@@ -4,10 +4,12 @@ Like a kernel, a stepper asks where to evaluate and is told what is there.
 """
 
 import abc
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float
@@ -32,13 +34,23 @@ class AbstractStepper(abc.ABC):
 
     @abc.abstractmethod
     def tell(
-        self, state: Any, params: Params, loss: Float[Array, ""], gradient: Params, is_finite: Bool[Array, ""]
+        self,
+        state: Any,
+        params: Params,
+        loss: Float[Array, ""],
+        gradient: Params,
+        is_finite: Bool[Array, ""],
+        rate: Float[Array, ""],
     ) -> Any:
-        """Take what was asked for; numbers need not be finite."""
+        """Take what was asked for; numbers need not be finite. `rate`: a factor of step sizes."""
 
     @abc.abstractmethod
     def found(self, state: Any) -> Params:
         """Return the parameters that are the result so far."""
+
+    def at_level(self, state: Any) -> Any:
+        """Return the state before steps of another size; on the host."""
+        return state
 
     @abc.abstractmethod
     def is_over(self, state: Any) -> Bool[Array, ""]:
@@ -70,9 +82,10 @@ class Climb(AbstractStepper):
         loss: Float[Array, ""],
         gradient: Params,
         is_finite: Bool[Array, ""],
+        rate: Float[Array, ""],
     ) -> LBFGSState:
         """See `AbstractStepper.tell`."""
-        del is_finite  # the line search sees it
+        del is_finite, rate  # the line search sees to both
         return self._search.tell(state, self._point(params, loss, gradient))
 
     def found(self, state: LBFGSState) -> Params:
@@ -120,11 +133,13 @@ class Descent(AbstractStepper):
         loss: Float[Array, ""],
         gradient: Params,
         is_finite: Bool[Array, ""],
+        rate: Float[Array, ""],
     ) -> DescentState:
         """See `AbstractStepper.tell`: a step whose numbers are not finite is not taken."""
         updates, optimizer = self._optimizer.update(
             gradient, state.optimizer, params, value=loss, grad=gradient
         )
+        updates = jax.tree.map(lambda each: (rate * each).astype(each.dtype), updates)
         after: Any = optax.apply_updates(params, updates)
         count = state.count + 1
         weight = (_DECAY + 1) / (count + _DECAY)
@@ -138,6 +153,11 @@ class Descent(AbstractStepper):
     def found(self, state: DescentState) -> Params:
         """See `AbstractStepper.found`."""
         return state.average
+
+    def at_level(self, state: DescentState) -> DescentState:
+        """See `AbstractStepper.at_level`: the average begins anew."""
+        count: Any = np.zeros((), np.int32)
+        return replace(state, average=state.params, count=count)
 
     def is_over(self, state: DescentState) -> Bool[Array, ""]:
         """See `AbstractStepper.is_over`: never, by itself."""

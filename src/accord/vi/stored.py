@@ -55,7 +55,7 @@ def describe(
         {},
         {
             "init": start.described(),
-            "until": None if plan.until is None else plan.until.described(),
+            **({} if plan.until is None else {"until": plan.until.described()}),
         },
         {
             "phases": list(plan.phases),
