@@ -45,8 +45,8 @@ Models look the same: statements, plates, handlers and distributions have NumPyr
 - **Precision belongs to the run.** It is float64 by default. JAX's own precision does not matter and is not changed.
 - **Draws keep their chains.** `draws["a"]` has shape (chain, draw, *site).
 
-[Discrete latent sites](discrete.md) are summed out without `config_enumerate`. Not there yet: variational inference
-(`SVI`).""",
+[Discrete latent sites](discrete.md) are summed out without `config_enumerate`. `SVI` with an automatic guide is
+[`infer.fit`](variational.md); guides written as models are not there yet.""",
         NUMPYRO,
     ),
     "pymc": Library(
@@ -61,8 +61,8 @@ A model is a Python function, not a context. Its data are the arguments: call th
   the right parameter. Name the arguments of `Weibull`, `Pareto` and zero-inflated distributions: their order or meaning
   differs.
 
-[Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. Not there
-yet: variational inference (`pm.fit`).""",
+[Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. `pm.fit` is
+[`infer.fit`](variational.md).""",
         PYMC,
     ),
     "stan": Library(
@@ -81,7 +81,7 @@ with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
 - **There is no C++ compiler to install.** A model compiles in a second or two.
 - **Functions of the draws replace generated quantities**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.
 
-Not there yet: variational inference.""",
+`variational` is [`infer.fit`](variational.md), and `pathfinder` is `infer.pathfinder`.""",
         STAN,
     ),
     "turing": Library(
@@ -96,8 +96,8 @@ Not there yet: variational inference.""",
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. Not there yet: variational inference and
-particle samplers.""",
+[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. `vi` is [`infer.fit`](variational.md). Not there
+yet: particle samplers.""",
         TURING,
     ),
 }
