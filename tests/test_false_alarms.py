@@ -65,6 +65,7 @@ RATES = {
     "sampler/test_known_targets.py": 9e-6,
     "sampler/test_sbc.py": 1e-6,
     "sampler/test_wide_groups.py": 3e-6,
+    "vi/test_pathfinder.py": 20 * 2e-9,
 }
 # What only says how such figures are computed.
 NO_TEST = (
