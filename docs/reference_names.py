@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import accord as ac
 import accord.distributions as dist
-from accord import bijectors, density, gp, handlers, infer, ode, reparam
+from accord import bijectors, density, gp, guides, handlers, infer, ode, reparam
 from accord.calibration import calibration, recovery
 from accord.centring import proposal
 from accord.core import errors, notice
@@ -17,6 +17,10 @@ from accord.optimise import laplace, mode
 from accord.predictive import comparison, loo, results, waic
 from accord.report import model_graph, summary
 from accord.runs.stopping import stopping
+from accord.vi import draws as guide_draws
+from accord.vi import result as fits
+from accord.vi import summary as fit_summary
+from accord.vi.pathfinder import result as paths
 
 # Classes that are returned, and not made by users.
 RESULTS = (
@@ -35,6 +39,10 @@ RESULTS = (
     laplace.Laplace,
     calibration.Calibration,
     recovery.Recovery,
+    fits.Fit,
+    fit_summary.FitSummary,
+    guide_draws.GuideDraws,
+    paths.Paths,
     proposal.Proposal,
     site.Site,
     model_graph.ModelGraph,
@@ -57,7 +65,7 @@ ORDER = (
     "storage",
     "predictive",
 )
-ORDER += ("check", "explain", "calibration", "modes", "density")
+ORDER += ("check", "explain", "calibration", "modes", "vi", "density")
 
 
 class Page(NamedTuple):
@@ -104,6 +112,9 @@ def pages() -> dict[str, Page]:
         ),
         "inference": Page(
             "Inference", "Run models, and use what was drawn.", "infer.", _in_order(public(infer))
+        ),
+        "guides": Page(
+            "Guides", "In `infer.guides`: what `infer.fit` fits.", "infer.guides.", public(guides), True
         ),
         "results": Page(
             "Results",

@@ -58,6 +58,7 @@ CORE = (
     "examples/test_gallery.py",
     "faults/test_faults_workers.py::test_a_run_whose_workers_die_draws_the_same",
     "gp/test_covariances.py",
+    "guides/test_guide_laws.py",
     "kernels/test_kernel_laws.py::test_stopping_anywhere_and_going_on_changes_no_bit",
     "kernels/test_nuts_reference.py",
     "kernels/test_trajectory.py",
@@ -98,6 +99,7 @@ CORE = (
     "storage",
     "test_false_alarms.py",
     "test_slow_turns.py",
+    "vi/test_path_normals.py",
 )
 LEFT_TO_SLOW = tuple((Path(__file__).parent / "left_to_slow.txt").read_text(encoding="utf-8").splitlines())
 

@@ -4,10 +4,12 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator
+from typing import Any
 from unittest import mock
 
 from accord.mcmc.stretch import Stretch
 from accord.runs.ledger import Ledger
+from accord.runs.units import AbstractStretch
 
 
 @contextlib.contextmanager
@@ -21,10 +23,12 @@ def is_heard() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def pressed_once(is_time: Callable[[Stretch], bool], *, to_group: bool = False) -> Iterator[list[Stretch]]:
+def pressed_once(
+    is_time: Callable[[Any], bool], *, to_group: bool = False, kind: type[AbstractStretch] = Stretch
+) -> Iterator[list[Any]]:
     """Send this process a Ctrl-C once such a stretch is committed, and commit no more until the run has heard it.
 
-    `to_group` sends it to the processes of its group too, as a terminal does.
+    `to_group` sends it to the processes of its group too, as a terminal does. `kind` of stretch: of chains, or another.
 
     The list holds the piece, once it has been pressed. Runs for which this comes early have short blocks.
     """
@@ -32,7 +36,7 @@ def pressed_once(is_time: Callable[[Stretch], bool], *, to_group: bool = False) 
 
     def and_press(ledger, items):
         commit(ledger, items)
-        found = [item for item in items if isinstance(item, Stretch) and is_time(item)]
+        found = [item for item in items if isinstance(item, kind) and is_time(item)]
         if found and not pieces:
             pieces.append(found[0])
             os.kill(0 if to_group else os.getpid(), signal.SIGINT)  # 0 is the group

@@ -33,6 +33,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "evidence": (),
     "executors": ("faults", "parallel"),
     "gp": (),
+    "guides": ("vi",),
     "kernels": ("sampler",),
     "language": ("modules", "oracle"),
     "mcmc": ("faults", "identity", "runs"),
@@ -45,6 +46,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "reopen": ("faults",),
     "runs": ("faults", "identity"),
     "storage": ("faults",),
+    "vi": (),
 }
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "benchmarks": ("benchmarks",),

@@ -29,6 +29,7 @@ RATES = {
     "calibration/test_calibration.py": 1e-5,
     "optimise/test_laplace.py": 1e-5,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
+    "vi/test_known_fits.py": 14 * 2e-9,
     "kernels/test_elliptical_slice.py": 2e-8,
     "kernels/test_ensemble.py": 1e-10 + 2 * 1e-9,
     "kernels/test_combined.py": (4 + 1 + 5) * 6e-7,
@@ -65,6 +66,7 @@ RATES = {
     "sampler/test_known_targets.py": 9e-6,
     "sampler/test_sbc.py": 1e-6,
     "sampler/test_wide_groups.py": 3e-6,
+    "vi/test_pathfinder.py": 20 * 2e-9,
 }
 # What only says how such figures are computed.
 NO_TEST = (

@@ -63,4 +63,5 @@ from .vi.objectives import ELBO as ELBO
 from .vi.objectives import IWAE as IWAE
 from .vi.objectives import FixedDraws as FixedDraws
 from .vi.objectives import Renyi as Renyi
+from .vi.pathfinder.find import pathfinder as pathfinder
 from .vi.plateau import ELBOPlateau as ELBOPlateau

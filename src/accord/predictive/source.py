@@ -18,6 +18,7 @@ from ..language import Model
 from ..mcmc.draws import Draws
 from ..runs.stored.describe import labelled_in
 from ..vi.draws import GuideDraws
+from ..vi.pathfinder.result import Paths
 from ..vi.result import Fit
 from .results import LogLikelihood, Predictions
 
@@ -55,6 +56,8 @@ class Source:
             check_model(function, model)
         if isinstance(draws, Fit):
             draws = draws.draw()
+        if isinstance(draws, Paths):
+            draws = draws.drawn
         if isinstance(draws, Draws | GuideDraws):
             return _of_run(function, draws, model)
         if not isinstance(draws, Mapping) or isinstance(draws, LogLikelihood):

@@ -14,6 +14,9 @@ from ..runs.interrupts import Interrupts
 from ..storage import AbstractRun
 from ..vi import resumed as fits
 from ..vi.fit import WORDS
+from ..vi.pathfinder import resumed as paths
+from ..vi.pathfinder.find import WORDS as OF_PATHS
+from ..vi.pathfinder.plan import KIND as PATHFINDER
 from ..vi.plan import KIND as FIT
 
 
@@ -36,6 +39,7 @@ _METHODS = {
     KIND: Reopening(draws.read, chains.take_up),
     simulations.KIND: Reopening(simulations.read, calibrations.take_up),
     FIT: Reopening(fits.read, fits.take_up, has_optimizer=True, words=WORDS),
+    PATHFINDER: Reopening(paths.read, paths.take_up, words=OF_PATHS),
 }
 
 

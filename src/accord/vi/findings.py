@@ -8,12 +8,11 @@ from ..core.notice import Notice
 from .evaluate import NUM_DRAWS, Judgement
 from .stage import Stage
 from .stored import Ended
+from .tail import tail
 
-_DOUBTFUL, _BAD = 0.7, 1.0  # Pareto k
 _FEW_BAD = 0.01  # of the steps
 _APART = 1.0  # nats between the bounds of restarts, or of parts of a fit
 _FEWEST_PARTS = 4
-_ALL_ALIKE = 0.95  # effective draws by draw, beyond which weights differ too little for their tail to matter
 
 
 def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Stage) -> list[Notice]:
@@ -33,22 +32,16 @@ def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Sta
 
 
 def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
-    k = judgement.pareto_k
-    if np.isnan(k) or k < _DOUBTFUL or judgement.effective > _ALL_ALIKE * NUM_DRAWS:
-        return []
-    severity = "error" if k >= _BAD else "warning"
-    shown = "infinite" if np.isinf(k) else f"{k:.2f}"
     narrow = " A mean field is too narrow where unknowns are dependent." if stage.guide.is_factorised else ""
-    return [
-        Notice(
-            severity,
-            "high_pareto_k",
-            f"Pareto k of the {type(stage.guide).__name__} is {shown}, above {_DOUBTFUL}: in places the posterior has "
-            f"far more mass than the guide. Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
-            "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "
-            "with infer.sample(model, init=fit).",
-        )
-    ]
+    return tail(
+        judgement.pareto_k,
+        judgement.effective / NUM_DRAWS,
+        f"the {type(stage.guide).__name__}",
+        "the guide",
+        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
+        "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "
+        "with infer.sample(model, init=fit).",
+    )
 
 
 def _end(own: Ended, stage: Stage) -> list[Notice]:

@@ -148,13 +148,18 @@ def traced(target: Model | LogDensity, precision: Precision) -> tuple[LogDensity
             return density, minibatch_of(density, "infer.fit")
 
 
-def check_executor(executor: AbstractExecutor | None) -> AbstractExecutor:
-    """Return the executor, or the one that None stands for. **Raises** `OptionError` for one that shares data out."""
+def check_executor(
+    executor: AbstractExecutor | None, function: str = "infer.fit", noun: str = "restart"
+) -> AbstractExecutor:
+    """Return the executor, or the one that None stands for. **Raises** `OptionError` for one that shares data out.
+
+    `function` that was called, and the `noun` for its units.
+    """
     if executor is None:
         return Threads()
     if executor.is_gang or tuple(executor.device_groups()) != (None,):
         raise OptionError(
-            f"infer.fit: {type(executor).__name__} is for chains. Each restart is fitted by one worker: "
+            f"{function}: {type(executor).__name__} is for chains. Each {noun} is the work of one worker: "
             "executor=infer.Threads(), Serial(), Processes(), Dask() or Ray()."
         )
     return executor

@@ -1,0 +1,1 @@
+"""Approximate posteriors by normals along climbs, as a run like any other."""
