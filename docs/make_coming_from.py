@@ -61,8 +61,8 @@ A model is a Python function, not a context. Its data are the arguments: call th
   the right parameter. Name the arguments of `Weibull`, `Pareto` and zero-inflated distributions: their order or meaning
   differs.
 
-[Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. `pm.fit` is
-[`infer.fit`](variational.md).""",
+[Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. `pm.fit`
+is [`infer.fit`](variational.md).""",
         PYMC,
     ),
     "stan": Library(
@@ -96,8 +96,8 @@ with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
 - **JAX differentiates every model.** There is no choice of automatic differentiation.
 - **A parallel likelihood is complete by construction**: there is no loop over threads that could lose terms.
 
-[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. `vi` is [`infer.fit`](variational.md). Not there
-yet: particle samplers.""",
+[Discrete unknowns](discrete.md) are summed out, or sampled by `infer.Gibbs`. `vi` is [`infer.fit`](variational.md).
+Not there yet: particle samplers.""",
         TURING,
     ),
 }

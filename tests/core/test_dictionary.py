@@ -111,7 +111,11 @@ CALLS = {
     "transforms": (lambda: dist.transforms, AttributeError, "`accord.bijectors`"),
     "a transform": (lambda: bijectors.AffineTransform, AttributeError, "`bijectors.Affine`"),
     "a class that runs": (lambda: infer.MCMC, AttributeError, "`infer.sample`"),
-    "what is not here": (lambda: infer.SVI, AttributeError, "nothing like NumPyro's `SVI` here yet"),
+    "what is not here": (
+        lambda: infer.NestedSampler,
+        AttributeError,
+        "nothing like NumPyro's `NestedSampler` here yet",
+    ),
     "a statement": (lambda: ac.Deterministic, AttributeError, "`ac.deterministic`"),
     "another case": (lambda: ac.potential, AttributeError, "`ac.factor`"),
     "a distribution in the package": (lambda: ac.Normal, AttributeError, "`dist.Normal`"),

@@ -99,9 +99,9 @@ def _cut_off(run: Path, cut: Path, keep: int) -> None:
     for record in cut.glob("record-*.json"):
         if record.stem.removeprefix("record-") in ("judged", "notices", "timings"):
             record.unlink()
-    for folder in (each for each in cut.rglob("*") if each.is_dir()):
-        for segment in sorted(each for each in folder.iterdir() if each.name.startswith("segment"))[keep:]:
-            shutil.rmtree(segment) if segment.is_dir() else segment.unlink()
+    for folder in cut.glob("chain-*"):
+        for segment in sorted(folder.glob("segment-*"))[keep:]:
+            segment.unlink()
 
 
 @pytest.mark.slow

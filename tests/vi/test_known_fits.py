@@ -1,7 +1,7 @@
 """Compare fits with answers that are known: normal posteriors, and integrals by quadrature.
 
-Most fits here are climbs over whitened draws, which are exact for normal posteriors. Those by noisy steps, and moments by
-draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 14 comparisons.
+Most fits here are climbs over whitened draws, which are exact for normal posteriors. Those by noisy steps, and moments
+by draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 14 comparisons.
 """
 
 import math
@@ -177,7 +177,7 @@ def test_where_the_guide_is_the_posterior_a_gradient_that_sticks_the_landing_has
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, -1.0])
 def test_gradients_of_bounds_of_two_draws_are_those_of_quadrature(alpha: float) -> None:
-    """The doubly reparameterised gradient against the derivative of the bound itself, by integration over both draws."""
+    """The doubly reparameterised gradient against the derivative of the bound itself, integrated over both draws."""
     guide = infer.guides.MeanField()
     nodes, weights = np.polynomial.hermite_e.hermegauss(180)
     weights = weights / weights.sum()

@@ -25,8 +25,23 @@ class AbstractGuide(Module):
     - All methods but `start` are traced, for one draw at a time.
 
     **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
-    it is an independent normal for each coordinate, with `loc` and `log_scale`; `rate`, the first step size of the default
-    optimiser.
+    it is an independent normal for each coordinate, with `loc` and `log_scale`; `rate`, the first step size of the
+    default optimiser.
+
+    **Example**: a normal with unit variances, of which the means are fitted.
+
+    >>> class Shifted(infer.guides.AbstractGuide):
+    ...     def start(self, key, dim, dtype):
+    ...         return {"loc": np.zeros(dim, dtype)}
+    ...
+    ...     def draw(self, params, noise):
+    ...         position = params["loc"] + noise
+    ...         return position, self.log_prob(params, position)
+    ...
+    ...     def log_prob(self, params, position):
+    ...         return dist.Normal(params["loc"], 1.0).log_prob(position).sum()
+    >>> infer.fit(coin(4, heads), Shifted(), quiet=True).guide
+    Shifted()
     """
 
     is_point: ClassVar[bool] = False

@@ -21,7 +21,7 @@ class Delta(AbstractGuide):
 
     >>> fit = infer.fit(coin(4, heads), infer.guides.Delta(), quiet=True)
     >>> print(f"{fit.draw(1)['p'][0, 0]:.2f}")
-    0.75
+    0.67
     """
 
     is_point: ClassVar[bool] = True

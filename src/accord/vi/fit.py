@@ -70,7 +70,8 @@ def fit(
     - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()` or `Renyi(alpha)`. None is `FixedDraws()` for a `MeanField`
       without an optimiser and minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
-      coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. The result is an average of late parameters.
+      coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. The result is an
+      average of late parameters.
     - `steps`: at most so many steps of the optimiser; >= 1. A climb ends by itself.
     - `restarts`: the number of fits, each from a start and noise of its own, of which the best is taken; >= 1.
     - `seed`: an integer in [0, 2**64).
@@ -84,7 +85,8 @@ def fit(
     **Raises** `OptionError`, `ModelError`, `SiteError` or `DataError` before anything is compiled;
     `InitializationError` if no restart found a start with a finite bound.
 
-    **Source**: Giordano, Ingram & Broderick (2024), JMLR 25(18), for the climb; Yao, Vehtari, Simpson & Gelman (2018), "Yes, but did it work?", ICML, for Pareto k.
+    **Source**: Giordano, Ingram & Broderick (2024), JMLR 25(18), for the climb; Yao, Vehtari, Simpson &
+    Gelman (2018), "Yes, but did it work?", ICML, for Pareto k.
 
     **Example**
 

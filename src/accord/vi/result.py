@@ -58,7 +58,7 @@ class Fit(AbstractApproximation):
 
     >>> fit = infer.fit(eight_schools(sigma, y), quiet=True)
     >>> fit
-    <Fit of eight_schools: MeanField by FixedDraws; log evidence above -31.64, Pareto k 0.3>
+    <Fit of eight_schools: MeanField by FixedDraws; log evidence above -31.59, Pareto k 0.46>
     >>> fit.draw(100)["theta"].shape
     (1, 100, 8)
     """
@@ -210,8 +210,8 @@ class Fit(AbstractApproximation):
         """Tabulate the latent scalars: mean and sd under the guide, and two corrections of them.
 
         `sd_lr` is the linear-response standard deviation, of a `MeanField` by `FixedDraws`: right for a normal
-        posterior where the sd of the guide is too small. `mean_psis` and `sd_psis` weight draws of the guide by the posterior
-        (Pareto-smoothed), where `pareto_k` is below 0.7. What cannot be computed is NaN.
+        posterior where the sd of the guide is too small. `mean_psis` and `sd_psis` weight draws of the guide by the
+        posterior (Pareto-smoothed), where `pareto_k` is below 0.7. What cannot be computed is NaN.
 
         **Raises** `OptionError` for a fit without its model, or without a step.
 

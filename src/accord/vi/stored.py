@@ -77,16 +77,24 @@ def describe(
 
 def guide_of(manifest: Manifest) -> AbstractGuide:
     """Build the guide of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
-    with built_from("'sampler.guide' in manifest.json"):
-        options = dict(manifest["sampler"]["guide"])
-        return GUIDES[options.pop("name")].from_described(options)
+    return _built(manifest, "guide", GUIDES)
 
 
 def objective_of(manifest: Manifest) -> AbstractObjective:
     """Build the objective of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
-    with built_from("'sampler.objective' in manifest.json"):
-        options = dict(manifest["sampler"]["objective"])
-        return OBJECTIVES[options.pop("name")].from_described(options)
+    return _built(manifest, "objective", OBJECTIVES)
+
+
+def _built(manifest: Manifest, what: str, known: Mapping[str, Any]) -> Any:
+    with built_from(f"'sampler.{what}' in manifest.json"):
+        options = dict(manifest["sampler"][what])
+        name = options.pop("name")
+        if name not in known:
+            raise StorageError(
+                f"the fit used the {what} {name!r}, which is not accord's: it cannot be made of what is stored. "
+                "Fit again, and use the result in the same program."
+            )
+        return known[name].from_described(options)
 
 
 def ended(run: AbstractRun, guide: AbstractGuide, number: int, spilled: Sequence[Segment] = ()) -> Ended:

@@ -16,8 +16,8 @@ def tail(
 ) -> list[Notice]:
     """Return a notice if Pareto k is high; NaN is unknown.
 
-    **Arguments**: `share`, effective draws by draw; `of_what` it is, and what has too little mass (`than_what`), in words; `worth`, a sentence on how
-    many draws remain; `remedy`.
+    **Arguments**: `share`, effective draws by draw; `of_what` it is, and what has too little mass (`than_what`), in
+    words; `worth`, a sentence on how many draws remain; `remedy`.
     """
     if np.isnan(pareto_k) or pareto_k < DOUBTFUL or share > _ALL_ALIKE:
         return []

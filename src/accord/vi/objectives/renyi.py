@@ -92,7 +92,7 @@ class Renyi(_Bound):
     **Example**
 
     >>> infer.fit(coin(4, heads), objective=infer.Renyi(0.5), steps=500, until=None, quiet=True).objective
-    Renyi(alpha=0.5, draws=10)
+    Renyi(alpha=0.5)
     """
 
     alpha: float = eqx.field(static=True)
