@@ -13,10 +13,10 @@ from typing import Annotated, Any, cast
 import typer
 
 from .. import __version__, infer
-from ..calibration.calibration import Calibration
 from ..core.defaults import DEFAULT_CHAINS, DEFAULT_DRAWS
 from ..core.precision import Precision
 from ..executors.gangs.host_agent import keep
+from ..mcmc.draws import Draws
 from ..report.sketch import terminal_ramp
 from ..runs.interrupts import Interrupts
 from . import examples
@@ -218,7 +218,7 @@ def summary_command(
 ) -> None:
     """Print summary and notices of a stored run, without its model; status 1 if it must not be used."""
     found = infer.load(run)
-    if isinstance(found, Calibration):
+    if not isinstance(found, Draws):
         if sites or as_json:
             draws_in(run, "summary --json" if as_json else "summary --site")
         typer.echo(str(found))

@@ -1,12 +1,11 @@
 """Run a model into a folder, and print its summary."""
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import typer
 
 from .. import infer
-from ..calibration.calibration import Calibration
 from ..core.errors import StorageError
 from ..core.precision import Precision
 from ..executors import AbstractExecutor
@@ -73,11 +72,11 @@ def sample_into(
     conclude(found, folder)
 
 
-def conclude(found: Draws | Calibration, folder: Path) -> None:
-    """Print the summary, the folder of the run, and how to read or resume it."""
-    if isinstance(found, Calibration):
+def conclude(found: Any, folder: Path) -> None:
+    """Print the summary of any run, its folder, and how to read or resume it."""
+    if not isinstance(found, Draws):
         typer.echo(str(found))
-        name, is_short = "calibration", not found.complete
+        name, is_short = type(found).__name__.lower(), not found.complete
     else:
         typer.echo(str(found.summary()))
         if found.stopping is not None:
@@ -95,11 +94,12 @@ def conclude(found: Draws | Calibration, folder: Path) -> None:
         raise typer.Exit(FAILED)
 
 
-def refuse_unusable(found: Draws | Calibration) -> None:
-    """Exit with status 1, and print the notice, if the draws must not be used, or a calibration has failed."""
+def refuse_unusable(found: Any) -> None:
+    """Exit with status 1, and print the notice, if the draws must not be used, or another run has failed."""
     errors = [notice for notice in found.notices if notice.severity == "error"]
     if errors:
-        what = "do not use these draws" if isinstance(found, Draws) else "the calibration has failed"
+        name = type(found).__name__.lower()
+        what = "do not use these draws" if isinstance(found, Draws) else f"the {name} has failed"
         typer.echo(f"error: {what} ({errors[0].code}): {errors[0].message}", err=True)
         raise typer.Exit(FAILED)
 
@@ -107,10 +107,11 @@ def refuse_unusable(found: Draws | Calibration) -> None:
 def draws_in(folder: Path, command: str) -> Draws:
     """Read the draws of a stored run. **Raises** `StorageError` for a run of something else."""
     found = infer.load(folder)
-    if isinstance(found, Calibration):
+    if not isinstance(found, Draws):
+        name = type(found).__name__.lower()
         raise StorageError(
-            f"{folder} holds a calibration of the model {found.model!r}, and no draws from its posterior, which "
-            f"`accord {command}` needs. `accord summary {folder}` prints the calibration."
+            f"{folder} holds a {name} of the model {found.manifest['model']!r}, and no draws from its posterior, which "
+            f"`accord {command}` needs. `accord summary {folder}` prints the {name}."
         )
     return found
 
