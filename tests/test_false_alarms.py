@@ -37,6 +37,7 @@ RATES = {
     "kernels/test_gibbs.py": (10 + 7 + 3) * 6e-7,
     "examples/test_gallery_answers.py": 1 / 38_000,
     "kernels/test_kernel_laws.py": 3 * 6.3e-5,
+    "kernels/test_hmcecs.py": (1 + 2 + 2 + 2 + 4 + 12) * 2e-9,
     "kernels/test_minibatches.py": 7 * 2e-9,
     "kernels/test_keys.py": 33 * 1e-6,
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,

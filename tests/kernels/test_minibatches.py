@@ -253,7 +253,7 @@ BAD: dict[str, tuple[Any, Any, type[Exception], str]] = {
         regression(X, Y, 8),
         infer.NUTS(),
         SiteError,
-        r"nearly those of the posterior, is `infer.SGLD",
+        r"nearly those of the posterior, are `infer.HMCECS",
     ),
 }
 

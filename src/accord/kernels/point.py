@@ -11,7 +11,8 @@ from ..core.tree import node
 Target = Callable[..., tuple[Any, ...]]
 """Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them.
 
-For a kernel that needs minibatches, also of the two words that name a part of the data.
+For a kernel that needs minibatches, also of the words that name a part of the data; and then, for one that needs a
+reference, the variance of the estimate.
 """
 
 
@@ -30,10 +31,12 @@ class Halves:
 class Point:
     """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`.
 
-    `halves`: of what was evaluated for a kernel that needs them; else None.
+    Of what was evaluated for a kernel that needs them, else None: `halves`; and `variance`, shape `()`, of the log
+    density, which is an estimate.
     """
 
     position: Position
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
     halves: Halves | None = None
+    variance: Float[Array, ""] | None = None

@@ -28,7 +28,7 @@ class SGLD(AbstractMinibatches):
     **Raises** `ModelError` for a model without a plate with `subsample_size`; `SiteError` for a latent site with an
     entry for each copy of such a plate.
 
-    `draws.stats["log_density"]` holds estimates, each from one part of the data. Deterministic sites have all entries.
+    `draws.stats["lp"]` holds estimates, each from one part of the data. Deterministic sites have all entries.
 
     **Source**: Welling & Teh (2011), "Bayesian learning via stochastic gradient Langevin dynamics", ICML; a constant
     step size as of Vollmer, Zygalakis & Teh (2016), JMLR 17(159).

@@ -11,6 +11,7 @@ from ..draws import Draws
 from .base import AbstractStart
 from .earlier import FromDraws, from_draws
 from .given import as_values, stored_labels
+from .near import FromReference
 from .prior import from_median, from_prior
 from .uniform import from_uniform
 from .values import from_mode, from_values
@@ -58,6 +59,8 @@ def _stored_start(described: Mapping[str, Any], kept: Any) -> AbstractStart:
     match described["kind"]:
         case "from_uniform":
             return from_uniform(described["radius"])
+        case "from_reference":
+            return FromReference()
         case "from_prior":
             return from_prior()
         case "from_median":
