@@ -38,7 +38,7 @@ RATES = {
     "examples/test_gallery_answers.py": 1 / 38_000,
     "kernels/test_kernel_laws.py": 3 * 6.3e-5,
     "kernels/test_hmcecs.py": (1 + 2 + 2 + 2 + 4 + 12) * 2e-9,
-    "kernels/test_minibatches.py": 7 * 2e-9,
+    "kernels/test_minibatches.py": 9 * 2e-9,
     "kernels/test_keys.py": 33 * 1e-6,
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,
     "kernels/test_metropolis.py": 3e-8,

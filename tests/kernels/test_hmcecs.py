@@ -110,12 +110,12 @@ def test_the_gradient_is_that_of_the_estimate() -> None:
     np.testing.assert_allclose(*jax.jit(both)(AT), rtol=1e-9)
 
 
-def noisy(position: Position, words: Any) -> tuple[Any, Any, Any]:
+def noisy(position: Position, words: Any) -> tuple[Any, ...]:
     """A standard normal target with noise whose exponential has mean 1 wherever it is: its marginal is exact."""
     x, parts = position.free, words.shape[0]
     draws = jnp.stack([keys.normal(words[part], 1, 7, x.dtype) for part in range(parts)])
     s = jnp.sum(draws, axis=0) / jnp.sqrt(parts)
-    return jnp.sum(-0.5 * x * x + s * x - 0.5 * x * x), s - 2 * x, jnp.ones(())
+    return jnp.sum(-0.5 * x * x + s * x - 0.5 * x * x), s - 2 * x, jnp.ones(()), jnp.ones(1)
 
 
 INNER: dict[str, Any] = {
@@ -135,7 +135,7 @@ def test_draws_follow_the_marginal_of_a_noisy_target(inner: Any) -> None:
     begun = jax.tree.map(jnp.asarray, kernel.init(Point(Position(np.zeros(1)), np.zeros(()), np.zeros(1))))
 
     def chain(key: Any, start: Any, own: Any) -> Any:
-        value, gradient, _ = noisy(Position(start), own)
+        value, gradient, *_ = noisy(Position(start), own)
         state = replace(begun, point=Point(Position(start), value, gradient), words=own)
 
         def step(carry: Any, _: Any) -> Any:

@@ -49,10 +49,12 @@ class Scales:
 class Squares(AbstractChainAdaptation):
     """Average the squares of gradients in warm-up; `info.seen` has the mean square of a draw, shape `(dim,)`.
 
-    **Fields**: `step_size`, the same for all draws.
+    **Fields**: `step_size`, the same for all draws; `is_near`, whether chains begin where the posterior is, and do not
+    travel.
     """
 
     step_size: float
+    is_near: bool = False
 
     def begin(self, dim: int, dtype: np.dtype) -> SquaresState:
         """See `AbstractAdaptation.begin`."""
@@ -68,6 +70,8 @@ class Squares(AbstractChainAdaptation):
         """See `AbstractChainAdaptation.tuning`."""
         is_known = learnt.square > 0
         inverse = jnp.where(is_known, 1 / jnp.where(is_known, learnt.square, 1), 0)
+        if self.is_near:
+            return Scales(given, inverse, jnp.zeros((), inverse.dtype))
         share = item.draw / jnp.maximum(item.num_warmup // 2, 1)
         speed = jnp.where(_is_on_the_way(item), _FAST * (_SLOW / _FAST) ** share, 0)
         return Scales(given, inverse, speed.astype(inverse.dtype))
@@ -77,10 +81,12 @@ class Squares(AbstractChainAdaptation):
         del given
         is_finite = jnp.all(jnp.isfinite(info.seen))
         is_learning = item.is_draw & ((item.draw < item.num_warmup) | (learnt.count == 0)) & is_finite
-        is_on_the_way = _is_on_the_way(item)
-        count = jnp.where(is_on_the_way, 0, learnt.count) + is_learning
-        forgets = jnp.where(learnt.square > 0, _FORGET, 1)
-        rate = jnp.where(is_on_the_way, forgets, jnp.maximum(count, 1) ** -_DECAY)
+        before = learnt.count if self.is_near else jnp.where(_is_on_the_way(item), 0, learnt.count)
+        count = before + is_learning
+        rate = jnp.maximum(count, 1) ** -_DECAY
+        if not self.is_near:
+            forgets = jnp.where(learnt.square > 0, _FORGET, 1)
+            rate = jnp.where(_is_on_the_way(item), forgets, rate)
         rate = jnp.where(is_learning, rate, 0)
         square = learnt.square + rate * (jnp.where(is_finite, info.seen, 0) - learnt.square)
         return SquaresState(square, count), True

@@ -53,12 +53,13 @@ class Estimate(NamedTuple):
     """An estimate of a log density, corrected for its noise.
 
     **Fields**: `log_density`, shape `()`, with its `gradient`, shape `(dim,)`; `variance`, estimated too, of what the
-    correction was made of; 0 of one part.
+    correction was made of, 0 of one part; `curvature` at the reference, shape `(dim,)`: minus the second derivatives.
     """
 
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
     variance: Float[Array, ""]
+    curvature: Float[Array, " dim"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Controlled:
         whole = value + jnp.sum(gradient * moved) + 0.5 * jnp.sum(moved * turn)
         mean, slope = jnp.mean(values), jnp.mean(slopes, axis=0) + gradient + turn
         correction, rate, variance = _correction(values - mean)
-        return Estimate(whole + mean - correction, slope - rate @ slopes, variance)
+        return Estimate(whole + mean - correction, slope - rate @ slopes, variance, -jnp.diagonal(hessian))
 
 
 def check_second_order(density: LogDensity, needed_by: str) -> None:

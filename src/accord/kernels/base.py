@@ -129,7 +129,7 @@ class AbstractKernel(Module):
     """Whether what it is told is estimated from a part of the data, which `batch_of` names."""
 
     needs_reference: ClassVar[bool] = False
-    """Whether these estimates, of several parts, have control variates, with the `variance` of each."""
+    """Whether these estimates, of several parts, have control variates, and points that it is told have `control`."""
 
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
     """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""

@@ -12,7 +12,7 @@ from ..core.position import Position
 from ..core.stats import Info
 from ..core.tree import where
 from .base import AbstractKernel
-from .point import Halves, Point, Target
+from .point import Control, Halves, Point, Target
 from .rarely import Rarely, rarely
 
 
@@ -39,7 +39,7 @@ def advanced(
     log_density, gradient, *more = target(position, *words)
     told = point = Point(position, log_density, gradient)
     if kernel.needs_reference:
-        told = replace(point, variance=more[0])
+        told = replace(point, control=Control(*more))
     elif more:
         told = replace(point, halves=Halves(*more))
     state, info = kernel.tell(key, state, told, pending, tuning, rarely)

@@ -210,7 +210,7 @@ class HMCECS(AbstractKernel):
         rarely: Rarely,
     ) -> tuple[SubsampledState, Info]:
         """See `AbstractKernel.tell`."""
-        is_exchange, there = pending.is_exchange, replace(point, variance=None)
+        is_exchange, there = pending.is_exchange, replace(point, control=None)
 
         def move(old: tuple[Any, Info]) -> tuple[Any, Info]:
             return self.inner.tell(_of_inner(key), old[0], there, pending.asked, tuning, rarely)
@@ -231,8 +231,8 @@ class HMCECS(AbstractKernel):
         ending = jnp.where(before == Ending.GOOD, jnp.where(is_exchange, Ending.GOOD, info.ending), before)
         tried = where(before == Ending.GOOD, inner.last_evaluated, state.tried)
         exchange = jnp.where(is_exchange, ratio, state.exchange)
-        found: Any = point.variance
-        variance = jnp.where(is_exchange, found, state.variance)
+        assert point.control is not None, "the program tells a kernel that needs a reference of its estimates"
+        variance = jnp.where(is_exchange, point.control.variance, state.variance)
         is_complete = info.is_complete & ~is_exchange
         new = SubsampledState(
             taken,

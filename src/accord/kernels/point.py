@@ -11,8 +11,8 @@ from ..core.tree import node
 Target = Callable[..., tuple[Any, ...]]
 """Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them.
 
-For a kernel that needs minibatches, also of the words that name a part of the data; and then, for one that needs a
-reference, the variance of the estimate.
+For a kernel that needs minibatches, also of the words that name a part of the data; and then the fields of `Control`,
+for one that needs a reference.
 """
 
 
@@ -28,15 +28,26 @@ class Halves:
 
 
 @node
+class Control:
+    """What is known of a log density that is estimated with control variates.
+
+    **Fields**: `variance` of the estimate, shape `()`; `curvature`, shape `(dim,)`, minus the second derivative of the
+    log density by each free number, at the reference.
+    """
+
+    variance: Float[Array, ""]
+    curvature: Float[Array, " dim"]
+
+
+@node
 class Point:
     """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`.
 
-    Of what was evaluated for a kernel that needs them, else None: `halves`; and `variance`, shape `()`, of the log
-    density, which is an estimate.
+    Of what was evaluated for a kernel that needs them, else None: `halves`, and `control`.
     """
 
     position: Position
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
     halves: Halves | None = None
-    variance: Float[Array, ""] | None = None
+    control: Control | None = None
