@@ -47,7 +47,8 @@ def reference_for(
     if density.dim > MAX_DIM:
         raise ModelError(
             f"{name} expands the log density around a reference by its second derivatives, which are too many for "
-            f"{density.dim} unknowns: it takes up to {MAX_DIM}. Use infer.SGLD(), or infer.NUTS() on all of the data."
+            f"{density.dim} unknowns: it takes up to {MAX_DIM}. Use infer.SGLD() without control "
+            "variates, or infer.NUTS() on all of the data."
         )
     given: Mapping[str, Any] | None = getattr(kernel, "reference", None)
     with scope(density.program.precision), one_blas_thread():
@@ -64,7 +65,8 @@ def reference_for(
     if not view.is_known:
         raise ModelError(
             f"{name}: at the reference, the log density of {density.program.name!r} or its derivatives are not finite. "
-            "Give values of another place by `reference=`; or use infer.SGLD(), or infer.NUTS() on all of the data."
+            "Give values of another place by `infer.HMCECS(reference=...)`; or use infer.SGLD() without control "
+            "variates, or infer.NUTS() on all of the data."
         )
     dtype = float_dtype(density.program.precision)
     parts = (view.position, view.value, view.gradient, -view.information)
@@ -98,7 +100,7 @@ def _mode(density: LogDensity, name: str, seed: int) -> View:
         raise ModelError(
             f"{name}: the log density of {density.program.name!r} has no mode in unconstrained space that was found, "
             "and without one there is nothing to expand around: along some direction it does not fall, or the search "
-            "did not come to an end. Give values near which the posterior lies by `reference=`, or use infer.SGLD(), "
-            "or infer.NUTS() on all of the data."
+            "did not come to an end. Give values near which the posterior lies by `infer.HMCECS(reference=...)`; or "
+            "use infer.SGLD() without control variates, or infer.NUTS() on all of the data."
         )
     return peak.view
