@@ -15,6 +15,7 @@ from .executors import Ray as Ray
 from .executors import Serial as Serial
 from .executors import Threads as Threads
 from .kernels import HMC as HMC
+from .kernels import HMCECS as HMCECS
 from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
 from .kernels import SGHMC as SGHMC

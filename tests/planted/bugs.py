@@ -248,6 +248,20 @@ BUGS = {
         "keys.item(key, jnp.uint32(_BATCH)",
         ("tests/kernels/test_minibatches.py::test_steps_with_a_momentum_have_their_exact_variance[0.1-2]",),
     ),
+    "noise that is left in": Bug(
+        "the estimate of a log density is not corrected for its noise",
+        "density/control.py",
+        "whole + mean - correction",
+        "whole + mean",
+        ("tests/kernels/test_hmcecs.py::test_the_correction_makes_the_mean_density_right",),
+    ),
+    "parts for nothing": Bug(
+        "a part of the data is exchanged whatever the log density says",
+        "kernels/hmcecs.py",
+        "is_accepted = is_exchange & (u < ratio)",
+        "is_accepted = is_exchange",
+        ("tests/kernels/test_hmcecs.py::test_draws_follow_the_marginal_of_a_noisy_target[HMC]",),
+    ),
     "step size average": Bug(
         "the average of step sizes forgets too slowly",
         "adaptation/step_size.py",

@@ -22,6 +22,10 @@ from .settled import is_settled
 
 _DECAY = 0.6  # of the weight of a new draw: what was seen at first is forgotten
 _FORGET = 0.2  # of the mean squares in each draw on the way
+_GROWTH, _MOST_GROWTH = (
+    4.0,
+    60,
+)  # of the largest variance of steps after the way, from draw to draw; most such factors
 _FAST, _SLOW = 0.1, 0.001  # unconstrained units of a step at the beginning of the way, and at its end
 
 
@@ -49,10 +53,12 @@ class Scales:
 class Squares(AbstractChainAdaptation):
     """Average the squares of gradients in warm-up; `info.seen` has the mean square of a draw, shape `(dim,)`.
 
-    **Fields**: `step_size`, the same for all draws.
+    **Fields**: `step_size`, the same for all draws; `is_near`, whether chains begin where the posterior is, and do not
+    travel.
     """
 
     step_size: float
+    is_near: bool = False
 
     def begin(self, dim: int, dtype: np.dtype) -> SquaresState:
         """See `AbstractAdaptation.begin`."""
@@ -68,8 +74,14 @@ class Squares(AbstractChainAdaptation):
         """See `AbstractChainAdaptation.tuning`."""
         is_known = learnt.square > 0
         inverse = jnp.where(is_known, 1 / jnp.where(is_known, learnt.square, 1), 0)
+        if self.is_near:
+            return Scales(given, inverse, jnp.zeros((), inverse.dtype))
         share = item.draw / jnp.maximum(item.num_warmup // 2, 1)
         speed = jnp.where(_is_on_the_way(item), _FAST * (_SLOW / _FAST) ** share, 0)
+        # At the end of the way a gradient may be next to nothing, which says nothing of scales: noise grows from there.
+        num_since = jnp.clip(item.draw - item.num_warmup // 2, 0, _MOST_GROWTH)
+        largest = jnp.asarray(_SLOW**2, inverse.dtype) * jnp.asarray(_GROWTH, inverse.dtype) ** num_since
+        inverse = jnp.where(_is_on_the_way(item), inverse, jnp.minimum(inverse, largest))
         return Scales(given, inverse, speed.astype(inverse.dtype))
 
     def update(self, learnt: SquaresState, given: Any, item: Item, info: Info) -> tuple[SquaresState, bool]:
@@ -77,10 +89,12 @@ class Squares(AbstractChainAdaptation):
         del given
         is_finite = jnp.all(jnp.isfinite(info.seen))
         is_learning = item.is_draw & ((item.draw < item.num_warmup) | (learnt.count == 0)) & is_finite
-        is_on_the_way = _is_on_the_way(item)
-        count = jnp.where(is_on_the_way, 0, learnt.count) + is_learning
-        forgets = jnp.where(learnt.square > 0, _FORGET, 1)
-        rate = jnp.where(is_on_the_way, forgets, jnp.maximum(count, 1) ** -_DECAY)
+        before = learnt.count if self.is_near else jnp.where(_is_on_the_way(item), 0, learnt.count)
+        count = before + is_learning
+        rate = jnp.maximum(count, 1) ** -_DECAY
+        if not self.is_near:
+            forgets = jnp.where(learnt.square > 0, _FORGET, 1)
+            rate = jnp.where(_is_on_the_way(item), forgets, rate)
         rate = jnp.where(is_learning, rate, 0)
         square = learnt.square + rate * (jnp.where(is_finite, info.seen, 0) - learnt.square)
         return SquaresState(square, count), True

@@ -46,9 +46,9 @@ class Choose(AbstractHandler):
             raise SubsampledError(
                 f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
                 "posterior needs all entries: another part at each evaluation would give another posterior each "
-                "time. Leave subsample_size out, and give `chunk=` where memory is short. A sampler that takes a new "
-                "part at each step, for draws that are nearly those of the posterior, is `infer.SGLD()`; `infer.fit` "
-                "does so too."
+                "time. Leave subsample_size out, and give `chunk=` where memory is short. Samplers that take parts, "
+                "for draws that are nearly those of the posterior, are `infer.HMCECS()` and `infer.SGLD()`; and `infer.fit` "
+                "takes them too."
             )
         is_by_another = isinstance(site.treatment, Reparameterised)
         if self.wanted is not None and is_by_another and site.name in self.wanted:

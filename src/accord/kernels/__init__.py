@@ -10,6 +10,7 @@ from .elliptical_slice import EllipticalSlice as EllipticalSlice
 from .ensemble import Ensemble as Ensemble
 from .gibbs import Gibbs as Gibbs
 from .hmc import HMC as HMC
+from .hmcecs import HMCECS as HMCECS
 from .mala import MALA as MALA
 from .metropolis import Metropolis as Metropolis
 from .mixed_hmc import MixedHMC as MixedHMC
@@ -30,6 +31,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
     for each in (
         NUTS,
         HMC,
+        HMCECS,
         ChEES,
         MALA,
         Barker,

@@ -128,6 +128,9 @@ class AbstractKernel(Module):
     needs_minibatch: ClassVar[bool] = False
     """Whether what it is told is estimated from a part of the data, which `batch_of` names."""
 
+    needs_reference: ClassVar[bool] = False
+    """Whether these estimates, of several parts, have control variates, and points that it is told have `control`."""
+
     whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ()
     """Names of latent sites that it samples as whole numbers where they are discrete; `...`: all that are."""
 
@@ -167,8 +170,8 @@ class AbstractKernel(Module):
         del draws
         return self
 
-    def batch_of(self, pending: Any) -> UInt32[Array, " 2"]:
-        """Return the words of the part of the data on which what was asked for is evaluated.
+    def batch_of(self, pending: Any) -> UInt32[Array, "..."]:
+        """Return the words of the part of the data on which what was asked for is evaluated: two, or two for each part.
 
         `pending` is what `ask` returned beside the position. **Raises** `OptionError` for a kernel that has no such
         method, and says by `needs_minibatch` that it has.
@@ -178,6 +181,18 @@ class AbstractKernel(Module):
             f"{type(self).__name__} has needs_minibatch = True and no method `batch_of(pending)`, which returns the "
             "two words of a part of the data, shape (2,), uint32. Write it, or leave needs_minibatch out."
         )
+
+    def batch_at(self, key: UInt32[Array, " 2"]) -> UInt32[Array, "..."]:
+        """Return the words of the part on which a chain compares places, and begins: by default a key for it."""
+        return key
+
+    def standing_on(self, state: Any, words: UInt32[Array, "..."]) -> Any:
+        """Return the state of a chain that has been evaluated where it stands, on the part that these words name.
+
+        By default the state: such a kernel keeps no part.
+        """
+        del words
+        return state
 
     def blank_info(self, point: Point) -> Info:
         """Return the report of a chain at a point that has made no evaluation; NumPy.

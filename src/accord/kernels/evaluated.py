@@ -12,7 +12,7 @@ from ..core.position import Position
 from ..core.stats import Info
 from ..core.tree import where
 from .base import AbstractKernel
-from .point import Halves, Point, Target
+from .point import Control, Halves, Point, Target
 from .rarely import Rarely, rarely
 
 
@@ -29,24 +29,34 @@ def advanced(
     """Evaluate the target once; return the next state, a report, and the point that was evaluated.
 
     `is_evaluation`: evaluate where the state stands, and not where the kernel asks. This is complete, whatever the
-    kernel says. The caller then puts the point into the state, which is fresh. `part` names the part of the data for
-    that, if the kernel needs minibatches.
+    kernel says. The caller then puts the point into the state, which is fresh. `part` is a key for the part of the
+    data for that, if the kernel needs minibatches.
     """
     position, pending = kernel.ask(key, state, tuning, rarely)
     _check_asked(kernel, position, state.point.position)
     position = where(is_evaluation, state.point.position, position)
-    if kernel.needs_minibatch:
-        words = kernel.batch_of(pending)
-        if part is not None:
-            words = jnp.where(is_evaluation, part, words)
-        log_density, gradient, *halves = target(position, words)
-    else:
-        log_density, gradient, *halves = target(position)
-    point = Point(position, log_density, gradient)
-    told = replace(point, halves=Halves(*halves)) if halves else point
+    words = _words(kernel, pending, is_evaluation, part)
+    log_density, gradient, *more = target(position, *words)
+    told = point = Point(position, log_density, gradient)
+    if kernel.needs_reference:
+        told = replace(point, control=Control(*more))
+    elif more:
+        told = replace(point, halves=Halves(*more))
     state, info = kernel.tell(key, state, told, pending, tuning, rarely)
     state = replace(state, is_fresh=state.is_fresh | is_evaluation)
+    if words:
+        state = where(is_evaluation, kernel.standing_on(state, *words), state)
     return state, replace(info, is_complete=info.is_complete | is_evaluation), point
+
+
+def _words(
+    kernel: AbstractKernel, pending: Any, is_evaluation: Any, part: UInt32[Array, " 2"] | None
+) -> tuple[UInt32[Array, "..."], ...]:
+    """Return the words of the part of the data to evaluate on; none for a kernel that takes all."""
+    if not kernel.needs_minibatch:
+        return ()
+    words = kernel.batch_of(pending)
+    return (words if part is None else jnp.where(is_evaluation, kernel.batch_at(part), words),)
 
 
 def _check_asked(kernel: AbstractKernel, position: Any, here: Any) -> None:

@@ -69,6 +69,7 @@ class AbstractMinibatches(AbstractKernel):
 
     step_size: eqx.AbstractVar[float]
     num_steps: eqx.AbstractVar[int]
+    control_variates: eqx.AbstractVar[bool]
 
     @property
     @abc.abstractmethod
@@ -81,11 +82,20 @@ class AbstractMinibatches(AbstractKernel):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
                 raise OptionError(f"{name}: {option} must be a number in (0, 1], got {value!r}.")
         positive_count(f"{name}: num_steps", self.num_steps, maximum=1_000_000)
+        if not isinstance(self.control_variates, bool):
+            raise OptionError(
+                f"{name}: control_variates must be True or False, got {self.control_variates!r}."
+            )
+
+    @property
+    def needs_reference(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether gradients have control variates."""
+        return self.control_variates
 
     @property
     def adaptation(self) -> Squares:
         """See `AbstractKernel.adaptation`."""
-        return Squares(float(self.step_size))
+        return Squares(float(self.step_size), is_near=self.control_variates)
 
     def init(self, point: Point) -> WalkState:
         """See `AbstractKernel.init`."""
@@ -98,9 +108,13 @@ class AbstractMinibatches(AbstractKernel):
         """See `AbstractKernel.blank_info`."""
         return replace(super().blank_info(point), seen=np.zeros_like(point.position.free))
 
-    def batch_of(self, pending: _Pending) -> UInt32[Array, " 2"]:
+    def batch_of(self, pending: _Pending) -> UInt32[Array, "..."]:
         """See `AbstractKernel.batch_of`."""
-        return pending.words
+        return self.batch_at(pending.words)
+
+    def batch_at(self, key: UInt32[Array, " 2"]) -> UInt32[Array, "..."]:
+        """See `AbstractKernel.batch_at`: two words, or those of one part of several for control variates."""
+        return key[None] if self.control_variates else key
 
     def ask(
         self, key: UInt32[Array, " 2"], state: WalkState, tuning: Scales, rarely: Any
@@ -138,17 +152,22 @@ class AbstractMinibatches(AbstractKernel):
     ) -> tuple[WalkState, Info]:
         """See `AbstractKernel.tell`; a draw that fails stays where the last one was."""
         del key, rarely
+        told, point = point.control, replace(point, control=None)
         ending = ending_of(point)
         is_good = (ending == Ending.GOOD) & (point.log_density > -jnp.inf)
         ending = jnp.where((ending == Ending.GOOD) & ~is_good, Ending.DIVERGENCE, ending).astype(jnp.int32)
         count, square = pending.count + 1, pending.square + point.gradient**2
         is_complete = (count >= self.num_steps) | ~is_good
         taken = where(is_complete & is_good, point, state.point)
+        seen = square / count
+        if told is not None:
+            # With next to no noise, a chain that begins close to the mode would take its scales for large.
+            seen = jnp.maximum(seen, told.curvature)
         info = Info(
             is_complete,
             is_good.astype(square.dtype),
             ending,
             stats_of(tuning.step_size, count),
-            seen=square / count,
+            seen=seen,
         )
         return WalkState(taken, is_complete, point, pending.momentum, square, count), info

@@ -11,7 +11,8 @@ from ..core.tree import node
 Target = Callable[..., tuple[Any, ...]]
 """Log density and its gradient by `free`, at a position; and then the fields of `Halves`, if a kernel needs them.
 
-For a kernel that needs minibatches, also of the two words that name a part of the data.
+For a kernel that needs minibatches, also of the words that name a part of the data; and then the fields of `Control`,
+for one that needs a reference.
 """
 
 
@@ -27,13 +28,26 @@ class Halves:
 
 
 @node
+class Control:
+    """What is known of a log density that is estimated with control variates.
+
+    **Fields**: `variance` of the estimate, shape `()`; `curvature`, shape `(dim,)`, minus the second derivative of the
+    log density by each free number, at the reference.
+    """
+
+    variance: Float[Array, ""]
+    curvature: Float[Array, " dim"]
+
+
+@node
 class Point:
     """Position of a chain: `log_density`, shape `()`, and `gradient`, shape `(dim,)`, by `position.free`.
 
-    `halves`: of what was evaluated for a kernel that needs them; else None.
+    Of what was evaluated for a kernel that needs them, else None: `halves`, and `control`.
     """
 
     position: Position
     log_density: Float[Array, ""]
     gradient: Float[Array, " dim"]
     halves: Halves | None = None
+    control: Control | None = None

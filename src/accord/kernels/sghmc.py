@@ -18,6 +18,7 @@ class SGHMC(AbstractMinibatches):
     - `step_size`: in (0, 1], as of `SGLD`; the learning rate is half of `step_size` times `friction`.
     - `num_steps`: of each draw, >= 1.
     - `friction`: share of the momentum that a step loses, in (0, 1].
+    - `control_variates`: as of `SGLD`.
 
     **Raises** as `SGLD` does.
 
@@ -37,6 +38,7 @@ class SGHMC(AbstractMinibatches):
 
     step_size: float = eqx.field(static=True, default=0.2, kw_only=True)
     num_steps: int = eqx.field(static=True, default=100, kw_only=True)
+    control_variates: bool = eqx.field(static=True, default=False, kw_only=True)
     friction: float = eqx.field(static=True, default=0.1, kw_only=True)
 
     @property

@@ -20,9 +20,10 @@ from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity, sharded
 from ..density.ahead import split
+from ..density.control import Controlled
 from ..density.halves import value_and_grad_of_halves
 from ..density.leaks import check_leaks
-from ..density.minibatch import minibatch_of
+from ..density.minibatch import Minibatch, minibatch_of
 from ..density.recorded import recorded
 from ..density.rows.blocks import mesh_of, using
 from ..density.tall import ByColumns
@@ -98,25 +99,26 @@ def compile_programs(
     if plan.shard:
         target = sharded(target, mesh_of(here), dict(plan.shard))
     position, log_density = shapes(plan.nowhere), jax.ShapeDtypeStruct((), dtype)
-    data = shapes(target.data)
+    every_data = {**target.data, **({} if plan.reference is None else plan.reference.data)}
+    data = shapes(every_data)
 
     bundles: Bundles = {}
-    part = minibatch_of(target, type(plan.kernel).__name__) if plan.kernel.needs_minibatch else None
-    words = () if part is None else (jax.ShapeDtypeStruct((2,), np.uint32),)
+    part, words = _parts(target, plan.kernel)
 
     def value(data: Any, *position: Any) -> Any:
         return target.with_data(data)(Position(*position))
 
     def evaluate(data: Any, position: Any, *words: Any) -> Any:
         if part is not None:
-            return part.value_and_grad(data, position, *words)
+            return tuple(part.value_and_grad(data, position, *words))
         if plan.kernel.needs_halves:
             return value_and_grad_of_halves(target.with_data(data), position)
         return target.with_data(data).value_and_grad(position)
 
     def record(data: Any, position: Any, log_density: Any) -> Any:
         nonlocal bundles
-        values, parts = recorded(target.with_data(data), position, log_density)
+        of_model = {name: data[name] for name in target.data}
+        values, parts = recorded(target.with_data(of_model), position, log_density)
         values, bundles = bundled(values)
         sites = {f"site/{name}": value for name, value in values.items()}
         return sites | {f"stat/{name}": part for name, part in parts.items()}
@@ -255,7 +257,7 @@ def compile_programs(
         advance, sites = one_at_a_time(advance), one_at_a_time(sites)
     on_device = (
         *place.put(((consts, draw_consts), site_consts)),
-        place.put_data(columns.stored(target.data), cut),
+        place.put_data(columns.stored(every_data), cut),
     )
     return Programs(
         lambda *rest: advance(on_device[0], on_device[2], *rest),
@@ -268,6 +270,17 @@ def compile_programs(
         None if plan.shard else Constants.of(whole),
         place.put,
     )
+
+
+def _parts(
+    target: LogDensity, kernel: AbstractKernel
+) -> tuple[Minibatch | Controlled | None, tuple[Any, ...]]:
+    """Return what evaluates parts of the data, if the kernel needs that, and the shape of the words that name them."""
+    if not kernel.needs_minibatch:
+        return None, ()
+    part = minibatch_of(target, type(kernel).__name__)
+    words = jax.eval_shape(kernel.batch_at, jax.ShapeDtypeStruct((2,), np.uint32))
+    return Controlled(part) if kernel.needs_reference else part, (words,)
 
 
 def _advance_arguments(kernel: AbstractKernel, given: Given, plan: Plan) -> Any:

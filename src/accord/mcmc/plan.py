@@ -10,6 +10,7 @@ from ..adaptation.base import AbstractAdaptation
 from ..core.pace import USUAL, Pace
 from ..core.position import Position
 from ..core.precision import Precision, float_dtype
+from ..density.control import Reference
 from ..kernels.base import AbstractKernel
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.looks import FIRST, looks
@@ -37,7 +38,8 @@ class Plan:
     may end the run early, or None; `on_nonfinite`, how to treat a log density or gradient that is not finite: a notice
     at the end, or an error at once; `first_look`, kept draws per chain at which the rule is first checked; `pace`, how
     much is done at a time; `rows_at_once`, the most draws whose sites are computed in one batch; `whole`, whole numbers
-    at the fixed points that identify the target, a tuple for each, of which a position has as many.
+    at the fixed points that identify the target, a tuple for each, of which a position has as many; `reference`, around
+    which the log density of parts of the data is expanded, if the kernel needs one.
     """
 
     kernel: AbstractKernel
@@ -58,6 +60,7 @@ class Plan:
     pace: Pace = USUAL
     rows_at_once: int = 1
     whole: tuple[tuple[int, ...], ...] = ()
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         check_length(self.num_kept, self.thinning, max(self.num_warmup, self.max_warmup))

@@ -29,9 +29,11 @@ from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes
 from .memory import check_memory
 from .placed import placed
 from .plan import ON_NONFINITE, OnNonFinite, Plan
+from .reference import begun_near, reference_for
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
 from .start.choose import KEPT, Init, start_of
+from .start.near import FromReference
 from .start.shared import points_for
 from .statistics import width_of
 from .stored.describe import describe
@@ -77,7 +79,7 @@ def prepared(
     num_warmup = usual if warmup is None else count_of_draws("warmup", warmup, 0)
     if on_nonfinite not in ON_NONFINITE:
         raise OptionError(f"on_nonfinite must be one of {', '.join(ON_NONFINITE)}, got {on_nonfinite!r}.")
-    start = start_of(init)
+    start = FromReference() if init is None and sampler.needs_reference else start_of(init)
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
@@ -87,6 +89,8 @@ def prepared(
         until.check([entry.name for entry in density.layout.drawn], len(numbers))
     lanes = _lanes_of(sampler, chains, lanes) if is_ensemble else _lane_width(lanes, len(numbers))
     executor = executor or default_executor()
+    reference = reference_for(sampler, density, int(seed))
+    start = begun_near(start, reference)
     with scope(density.program.precision):
         points = points_for(sampler, start, density, int(seed), numbers, len(numbers))
     cut = cut_arguments(density, executor.sharding)
@@ -118,6 +122,7 @@ def prepared(
         executor.pace,
         rows_at_once(),
         fixed_whole(density.layout),
+        reference,
     )
     store = store or Memory()
     if store.location is None:

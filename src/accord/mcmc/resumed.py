@@ -42,6 +42,7 @@ from .formula_check import check_formulas
 from .nonfinite import held_back, refuse
 from .placed import placed
 from .plan import Plan
+from .reference import SETTING, begun_near, reference_for
 from .samplers import sampler_from
 from .sites_program import rows_at_once
 from .start.base import AbstractStart
@@ -95,6 +96,7 @@ def take_up(
     )
     kernel = placed(kernel, density)
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
+    start = begun_near(start, plan.reference)
     here = describe(density, plan, stored.chains, start)
     check_same(run, here)
     if plan.until is not None and is_ruled(run):
@@ -181,6 +183,7 @@ def _planned(
         pace=executor.pace,
         rows_at_once=rows_at_once(),
         whole=fixed_whole(density.layout),
+        reference=reference_for(kernel, density, stored["seed"], settings.get(SETTING)),
     )
 
 

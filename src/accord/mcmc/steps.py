@@ -29,10 +29,12 @@ from .machine import Machine
 from .method import build
 from .placed import placed
 from .plan import Plan
+from .reference import begun_near, reference_for
 from .samplers import check_adaptation, check_sampler
 from .sites_program import rows_at_once
 from .start.choose import Init, start_of
 from .start.explained import explain_start
+from .start.near import FromReference
 from .start.search import StartFailedError, find_starts
 from .stretch import Stretch
 
@@ -152,12 +154,14 @@ def steps(
     (number,) = chain_numbers([chain])
     keys.chain_key(seed, number)  # refuses a bad seed
     num_warmup = count_of_draws("warmup", warmup, 0)
-    start = start_of(init)
+    start = FromReference() if init is None and sampler.needs_reference else start_of(init)
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
     sampler = placed(sampler, density)
     check_adaptation(sampler, density.dim)
+    reference = reference_for(sampler, density, int(seed))
+    start = begun_near(start, reference)
     with scope(precision):
         points = start.points(density, int(seed), [number])
     check_formulas(sampler, density, points, int(seed), number, is_cut=False)
@@ -175,5 +179,6 @@ def steps(
         max_warmup=num_warmup,
         rows_at_once=rows_at_once(),
         whole=fixed_whole(density.layout),
+        reference=reference,
     )
     return Steps(density, plan, number)

@@ -1,8 +1,5 @@
 """Find the mode of a posterior, or the maximum of a likelihood, with standard errors."""
 
-import itertools
-from collections.abc import Iterator
-
 import numpy as np
 
 from ..core import keys
@@ -14,7 +11,7 @@ from ..core.tree import kept
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..language import Model
-from ..mcmc.start.base import AbstractPoints
+from ..mcmc.start.candidates import candidates
 from ..mcmc.start.choose import Init, start_of
 from ..mcmc.start.explained import explain_start
 from ..mcmc.start.search import StartFailedError
@@ -31,8 +28,6 @@ from .edges import at_edge
 from .findings import findings
 from .found import Found
 from .uncertainty import Errors
-
-_NUM_CANDIDATES = 10  # of which a climb takes the best to begin with, like a chain
 
 
 @checks_options
@@ -86,7 +81,7 @@ def find_mode(
     with scope(density.program.precision), one_blas_thread():
         check_traced(density)
         points = start.points(density, int(seed), range(count))
-        rounds = _candidates(points, int(seed), count, density.dim)
+        rounds = candidates(points, int(seed), count, density.dim)
         climbs = climbs_from(density, OBJECTIVES[estimator], rounds, max_steps)
         if np.all(np.isnan(climbs.heights)):
             dtype = float_dtype(density.program.precision)
@@ -97,18 +92,6 @@ def find_mode(
     if not quiet:
         tell(mode.notices)
     return mode
-
-
-def _candidates(points: AbstractPoints, seed: int, count: int, dim: int) -> Iterator[np.ndarray]:
-    """Yield the first ten candidates of each start, then the next ten, shape `(start, candidate, dim)`."""
-    tries = [points.num_tries(start) for start in range(count)]
-    for first in range(0, max(tries), _NUM_CANDIDATES):
-        found = np.full((count, _NUM_CANDIDATES, dim), np.nan)
-        for start, number in itertools.product(range(count), range(_NUM_CANDIDATES)):
-            if first < tries[start]:
-                attempt = min(first + number, tries[start] - 1)
-                found[start, number] = points.position(seed, start, attempt, dim)
-        yield found
 
 
 def _found(density: LogDensity, estimator: str, climbs: Climbs, max_steps: int) -> Found:

@@ -11,18 +11,16 @@ from ..core import keys
 from ..core.errors import OptionError, SamplingError, suggest
 from ..core.notice import Notice
 from ..core.options import positive_count
-from ..core.precision import float_dtype, scope
+from ..core.precision import scope
 from ..core.tracebacks import entry_points
 from ..core.tree import kept
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
-from .information import Information, sharpened
-from .starts import climbs_from
-from .surface import heights, in_batches
-from .view import View, viewing
+from .information import Information
+from .peak import peak_from
+from .surface import in_batches
+from .view import View
 
-_MAX_STEPS = 1000
-_GAIN = 1e-6  # nats
 _FEW = 0.1  # effective draws by draw: with less, the normal is another distribution
 
 
@@ -110,24 +108,19 @@ def approximate(density: LogDensity, position: np.ndarray, draws: int, seed: int
 
 def _peak(density: LogDensity, position: np.ndarray) -> tuple[View, Information]:
     """The maximum of the density of unconstrained numbers, which is another one than that of the values."""
-    epsilon = float(np.finfo(float_dtype(density.program.precision)).eps)
-    climbs = climbs_from(density, LogDensity.__call__, [position[None, None]], _MAX_STEPS)
-    view = sharpened(viewing(density, LogDensity.__call__), climbs.positions[0], epsilon)
-    information = None
-    if view.is_known:
-        information = Information.checked(view, epsilon, heights(density, LogDensity.__call__))
-    if information is None or information.told.shape[1] < density.dim:
+    peak = peak_from(density, [position[None, None]])
+    if peak is None or peak.information is None:
         raise SamplingError(
             f"laplace: in unconstrained numbers, the density of {density.program.name!r} has no peak near the mode "
             "that looks like a normal: along some direction it does not fall, or its second derivatives are not "
             "finite or too many. Draw with infer.sample."
         )
-    if information.gain(view.gradient) > _GAIN + 100 * epsilon * abs(view.value):
+    if not peak.is_reached:
         raise SamplingError(
             f"laplace: the search for the peak of {density.program.name!r} in unconstrained numbers did not come to an "
             "end. Draw with infer.sample."
         )
-    return view, information
+    return peak.view, peak.information
 
 
 def _sites_and_density(density: LogDensity, positions: Any) -> Any:

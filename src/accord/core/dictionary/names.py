@@ -84,7 +84,7 @@ _NUMPYRO = {
     "SA": "",
     "BarkerMH": "infer.Barker",
     "DiscreteHMCGibbs": "infer.Gibbs",
-    "HMCECS": "",
+    "HMCECS": "infer.HMCECS",
     "HMCGibbs": "infer.Gibbs",
     "MixedHMC": "infer.MixedHMC",
     "Stein": "",

@@ -12,6 +12,7 @@ from ..draws import Draws
 from .base import AbstractStart
 from .earlier import FromApproximation, FromDraws, from_approximation, from_draws
 from .given import as_values, stored_labels
+from .near import FromReference
 from .prior import from_median, from_prior
 from .uniform import from_uniform
 from .values import from_mode, from_values
@@ -69,6 +70,8 @@ def _stored_start(described: Mapping[str, Any], kept: Any) -> AbstractStart:
     match described["kind"]:
         case "from_uniform":
             return from_uniform(described["radius"])
+        case "from_reference":
+            return FromReference()
         case "from_prior":
             return from_prior()
         case "from_median":

@@ -10,6 +10,7 @@ from ...runs.stored import describe as runs
 from ...storage import Manifest
 from ..endings import PHASES
 from ..plan import KIND, Plan
+from ..reference import SETTING
 from ..start.base import AbstractStart
 from ..statistics import stored_stats
 
@@ -23,12 +24,13 @@ def describe(density: LogDensity, plan: Plan, chains: Sequence[int], start: Abst
     raises = {"on_nonfinite": plan.on_nonfinite} if plan.on_nonfinite == "raise" else {}
     superchains = getattr(plan.kernel, "superchains", None)
     shared = {} if superchains is None else {"superchains": superchains}
+    around = {} if plan.reference is None else {SETTING: plan.reference.position.tolist()}
     return runs.describe(
         density,
         KIND,
         plan.precision,
         dict(plan.shard),
-        {"init": start.described(), **longest, **until, **raises, **shared},
+        {"init": start.described(), **longest, **until, **raises, **shared, **around},
         {
             "phases": list(PHASES),
             "sampler": plan.kernel.described(),

@@ -11,6 +11,7 @@ from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
 from ...kernels import KERNELS
 from ...kernels.gibbs import REST, Gibbs
+from ...kernels.minibatches import AbstractMinibatches
 from ...report import examine
 from ...report.evidence import Blamed, Block, Forms
 from ...report.labels import read_written
@@ -173,9 +174,11 @@ def _step_size(tuning: Mapping[str, np.ndarray]) -> np.ndarray | None:
 
 
 def _bias(sampler: Mapping[str, Any]) -> float | None:
-    """Return by what share a sampler of minibatches makes variances too large; None of another one."""
+    """Return by what share a sampler that refuses no step makes variances too large; None of another one."""
     kernel = KERNELS.get(sampler["name"])
-    return sampler["step_size"] / 4 if kernel is not None and kernel.needs_minibatch else None
+    return (
+        sampler["step_size"] / 4 if kernel is not None and issubclass(kernel, AbstractMinibatches) else None
+    )
 
 
 def _temperatures(draws: Draws) -> np.ndarray | None:
