@@ -47,8 +47,8 @@ class Choose(AbstractHandler):
                 f"plate {site.name!r} (at {site.where}) takes some of its entries at random. The log density of a "
                 "posterior needs all entries: another part at each evaluation would give another posterior each "
                 "time. Leave subsample_size out, and give `chunk=` where memory is short. Samplers that take parts, "
-                "for draws that are nearly those of the posterior, are `infer.HMCECS()` and `infer.SGLD()`; and `infer.fit` "
-                "takes them too."
+                "for draws that are nearly those of the posterior, are `infer.HMCECS()` and `infer.SGLD()`; "
+                "`infer.fit` takes them too."
             )
         is_by_another = isinstance(site.treatment, Reparameterised)
         if self.wanted is not None and is_by_another and site.name in self.wanted:
