@@ -26,14 +26,14 @@ from ...weights import Parts
 from ..at_once import at_once
 from ..eliminated import AbstractEliminated
 from .assignment import Assignment, check_assignment, comparing
-from .backward import Place, drawn, most_probable
+from .backward import drawn, most_probable
 from .contract import Contracted, contract
 from .distinct.program import computed_once
 from .marginals import probabilities_of
 from .plan import Plan
 from .sums import Reduce, largest, log_sum
-from .table import Table, from_the_left, ordered, quoted
-from .tables import Tables, tables_of
+from .table import ordered, quoted
+from .tables import Tables, choices_of, tables_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class SummedProgram(AbstractEliminated):
         def draw(pieces: Any, data: Any, numbers: jax.Array) -> tuple[dict[str, jax.Array], jax.Array]:
             tables = tables_of(base, plan, pieces, data, every_site)
             places, log_prob = drawn(_contracted(plan, tables).record, keys.of_numbers(numbers))
-            return {name: choice.index for name, choice in _choices(places, tables).items()}, log_prob
+            return {name: choice.index for name, choice in choices_of(places, tables).items()}, log_prob
 
         return SummedProgram(
             base, plan, term, comparing(base, plan), TracedOnce(terms, computed_once), TracedOnce(draw)
@@ -156,14 +156,14 @@ class SummedProgram(AbstractEliminated):
         others = self._others(position)
         tables = tables_of(self.base, self.plan, others, data, every_site)
         places = most_probable(_contracted(self.plan, tables, largest).record)
-        return self.base.values_at({**others, **_choices(places, tables)}, data)
+        return self.base.values_at({**others, **choices_of(places, tables)}, data)
 
     def most_probable_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Find the values of the discrete sites that are the most probable together, given values of the others."""
         pieces = self._pieces_of(values, data)
         tables = tables_of(self.base, self.plan, pieces, data, every_site)
         places = most_probable(_contracted(self.plan, tables, largest).record)
-        found = self.base.values_at({**pieces, **_choices(places, tables)}, data)
+        found = self.base.values_at({**pieces, **choices_of(places, tables)}, data)
         return {name: found[name] for name in self.plan.names}
 
     def probabilities_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -212,15 +212,3 @@ def _numbers_of(position: Unknowns) -> jax.Array:
     free = free_of(position)
     whole = position.whole if isinstance(position, Position) else None
     return free if whole is None else jnp.concatenate([free, whole.astype(free.dtype)])
-
-
-def _choices(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:
-    """Make choices of what was drawn, of the shape of the sites."""
-    found = {}
-    for name, (axes, place) in places.items():
-        shape = tables.shapes[name]
-        place = Table((), axes, place).along((), sorted(axes, key=from_the_left)).reshape(shape)
-        if name in tables.index:
-            place = place.reshape(-1)[tables.index[name]]
-        found[name] = EachAt(place)
-    return found
