@@ -42,6 +42,14 @@ def beside_a_count(y: Any) -> None:
 
 
 @ac.model
+def beside_many(y: Any) -> None:
+    many = sum(ac.sample(f"k{i}", dist.Bernoulli(0.5)) for i in range(8))
+    with ac.plate("row", len(y)):
+        z = ac.sample("z", dist.Bernoulli(0.3))
+        ac.sample("y", dist.Normal(1.0 * z + many, 1.0), obs=y)
+
+
+@ac.model
 def crossed(y: Any) -> None:
     with ac.plate("row", y.shape[0], dim=-2):
         z = ac.sample("z", dist.Bernoulli(0.4))
@@ -81,6 +89,8 @@ SETS: dict[str, tuple[Any, AbstractKernel, list[tuple[str, ...]]]] = {
     "two chains": (
         factorial_chain(np.array([1, 0, 1])), infer.DiscreteGibbs(), [("w0", "x0", "w1", "x1", "w2", "x2")]
     ),
+    "many sites": (factorial_chain(np.ones(5, int)), infer.DiscreteGibbs(), []),
+    "labels beside many sites": (beside_many(Y), infer.DiscreteGibbs(), [("z",)]),
     "labels beside a count": (beside_a_count(Y), infer.DiscreteGibbs(), [("z",)]),
     "rows and columns": (crossed(np.zeros((6, 7))), infer.DiscreteGibbs(), [("z",), ("w",)]),
     "rows and columns in blocks": (

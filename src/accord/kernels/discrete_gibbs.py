@@ -78,8 +78,8 @@ class DiscreteGibbs(AbstractKernel):
     Where the discrete sites of a model could be [summed out](../discrete.md), the same tables give their joint
     distribution given all else. All entries are then drawn from it at once: a thousand labels of three values take a
     few evaluations of the density and not 2,000, and states of a chain are drawn together. This is so for all sites of
-    a block together or, where that is not possible, for each that can be drawn given the others; and if it takes no
-    more log probabilities than visits would.
+    a block together or, where that is not possible, for each that can be drawn given the others; if it takes no more
+    log probabilities than visits would; and for at most 8 sites, since tables of many take long to compile.
 
     Other entries are visited one after the other. Each value that an entry may have is evaluated, so an entry of K
     values takes K - 1 evaluations of the whole density in each draw. Entries without an end, as counts of a Poisson

@@ -13,6 +13,9 @@ from ..kernels.entries import num_evaluations
 from ..kernels.places import AtOnce, Place
 from ..programs.cache import ProgramCache
 
+MAX_SITES = 8
+"""Sites for which tables are tried: of 25 labels in a loop, they take ten times longer to compile than visits."""
+
 _PLANS: ProgramCache[tuple[Redraw, Check] | None] = ProgramCache(16)
 """Plans of the last models: runs of a calibration differ in their data alone."""
 
@@ -22,14 +25,15 @@ def at_once(density: LogDensity, sites: Sequence[Place]) -> tuple[AtOnce, ...]:
 
     All sites are drawn together where they can be. Else this is each one that can be drawn given the others, and these
     are one set if they can be drawn together. A set counts if its draw takes no more log probabilities than to visit
-    its entries.
+    its entries, and if it has at most `MAX_SITES` sites.
     """
-    if found := _together(density, sites):
+    if len(sites) <= MAX_SITES and (found := _together(density, sites)):
         return (found,)
-    if len(sites) == 1:
-        return ()
     # What is drawn at once is evaluated too, so that this pays for no site of one entry.
-    each = [(site, _together(density, [site])) for site in sites if num_evaluations(site) > 1]
+    several = [site for site in sites if len(site.bounds or ()) > 1]
+    if len(sites) == 1 or len(several) > MAX_SITES:
+        return ()
+    each = [(site, _together(density, [site])) for site in several]
     alone = [(site, found) for site, found in each if found is not None]
     if 1 < len(alone) < len(sites) and (found := _together(density, [site for site, _ in alone])):
         return (found,)
