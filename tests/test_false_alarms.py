@@ -15,6 +15,7 @@ RATES = {
     "benchmarks/test_posteriordb.py": 2.5e-6,
     "core/test_traced.py": 4 * 2e-8,
     "density/eliminate/discrete/test_drawn.py": 4e-7,
+    "density/eliminate/discrete/test_redrawn.py": 29 * 1e-9 + 9 * 2e-9,
     "density/test_collapsed.py": 4e-6,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors
@@ -34,6 +35,7 @@ RATES = {
     "kernels/test_ensemble.py": 1e-10 + 2 * 1e-9,
     "kernels/test_combined.py": (4 + 1 + 5) * 6e-7,
     "kernels/test_conditional.py": 36 * 2e-9,
+    "kernels/test_drawn_at_once.py": 28 * 2e-9,
     "kernels/test_discrete_gibbs.py": (26 + 3 + 6 + 3) * 6e-7,
     "kernels/test_gibbs.py": (10 + 7 + 3) * 6e-7,
     "examples/test_gallery_answers.py": 1 / 38_000,

@@ -194,8 +194,8 @@ def evaluations(store: Any) -> int:
 @pytest.mark.parametrize(
     ("model", "sampler", "beside"),
     [
-        # Each of four labels has two other values, and NUTS is evaluated once where it begins.
-        (LABELLED, blocks(), 4 * 2 + 1),
+        # Labels are drawn at once, and evaluated; NUTS is evaluated once where it begins.
+        (LABELLED, blocks(), 1 + 1),
         (unlike(), infer.Gibbs({...: infer.NUTS()}), 0),
         (unlike(), infer.Gibbs({"x": infer.NUTS(), "y": infer.NUTS()}), 2),
     ],

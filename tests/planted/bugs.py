@@ -213,6 +213,25 @@ BUGS = {
         "energy = path.energy",
         ("tests/kernels/test_mixed_hmc.py::test_a_site_that_nothing_depends_on_has_its_shares",),
     ),
+    "labels without their scale": Bug(
+        "discrete sites are drawn at once from tables that forget the scale of a site",
+        "density/eliminate/discrete/tables.py",
+        "-jnp.inf, table.entries * table.scale)",
+        "-jnp.inf, table.entries)",
+        (
+            "tests/density/eliminate/discrete/test_redrawn.py::test_draws_have_the_probabilities[masks and scales]",
+        ),
+    ),
+    "moves that are all accepted": Bug(
+        "labels that are drawn at once move to whatever other value they propose",
+        "density/eliminate/discrete/redrawn.py",
+        "< log_rest - log_others)",
+        "< 0.0)",
+        (
+            "tests/density/eliminate/discrete/test_redrawn.py::test_moves_keep_the_probabilities[entries apart]",
+            "tests/density/eliminate/discrete/test_redrawn.py::test_a_move_has_the_probabilities_of_the_formula",
+        ),
+    ),
     "one end of a bracket": Bug(
         "a bracket of a slice does not step out to the right",
         "kernels/bracket.py",

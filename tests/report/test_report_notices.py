@@ -239,6 +239,21 @@ def test_draws_at_the_end_of_a_sum_are_told(count, severity):
         assert "{'n': 80}" in notice.remedy and notice.sites == ("n",)
 
 
+@pytest.mark.parametrize(
+    ("share", "severity"), [(1e-9, "info"), (5e-4, "info"), (0.02, "warning"), (np.nan, None)]
+)
+def test_what_a_sum_leaves_out_is_told(share, severity):
+    run = good_run()
+    run["sites"]["n"] = np.zeros((4, 1000), int)
+    run["stats"]["beyond.n"] = np.full((4, 1000), share)
+    found = {notice.code: notice for notice in look(run, limits={"n": 40})}
+    assert ("left_out" in found) == (severity is not None)
+    if severity:
+        notice = found["left_out"]
+        assert notice.severity == severity and f"at most {share:.2g} of" in notice.message
+        assert ("{'n': 80}" in notice.remedy) == (severity == "warning")
+
+
 def test_chains_are_called_by_their_numbers():
     run = good_run()
     stuck(run)

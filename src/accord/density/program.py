@@ -156,6 +156,11 @@ class AbstractProgram(abc.ABC):
         """Compute these values and two numbers from the same evaluation, or None where there are no sites."""
         return self.values(position, data), None
 
+    def beyond(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Estimate how much a sum over discrete sites that is cut off leaves out, a share by site, shape `()`."""
+        del position, data
+        return {}
+
     @abc.abstractmethod
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute unconstrained pieces of the latent sites, from their values or from sites that follow."""

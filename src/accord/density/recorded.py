@@ -6,6 +6,9 @@ import jax.numpy as jnp
 from .logdensity import LogDensity
 from .unknowns import Unknowns, checked
 
+BEYOND = "beyond."
+"""Beginning of the names of shares of probability that a sum over a discrete site leaves out."""
+
 
 def recorded(
     density: LogDensity, position: Unknowns, log_density: jax.Array
@@ -16,6 +19,9 @@ def recorded(
     the data say is what the log density has beyond prior and Jacobian: so no data are gone through again, and where
     they are cut into blocks, it is the sum that was drawn from. It is NaN where the prior or its Jacobian is infinite,
     as can be by rounding at the edge of a support.
+
+    Where discrete sites are summed up to a chosen value, there is also a part `beyond.x` for each, the share of
+    probability that is left out by estimate.
 
     The density of a function has no parts.
     """
@@ -28,4 +34,6 @@ def recorded(
         log_likelihood = jnp.where(jnp.isfinite(rest), log_density - rest, jnp.nan)
     else:
         log_likelihood = jnp.zeros_like(rest)  # not what rounding has left
-    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood}
+    left_out = density.program.beyond(checked(position, density.layout), density.data)
+    beyond = {f"{BEYOND}{name}": share for name, share in left_out.items()}
+    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood, **beyond}

@@ -126,6 +126,10 @@ class AbstractStaged(AbstractProgram):
         """Compute what the base records."""
         return self.base.recorded(position, self.data_of_base(data))
 
+    def beyond(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Estimate what the base does."""
+        return self.base.beyond(position, self.data_of_base(data))
+
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Invert the maps of the base."""
         return self.base.positions(values, self.data_of_base(data))

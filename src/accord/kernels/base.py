@@ -17,7 +17,7 @@ from ..core.modules import Module
 from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
-from .formula import Draw, Formula
+from .formula import Draw, Formula, Tabled
 from .places import Places
 from .point import Point
 from .rarely import Rarely
@@ -161,7 +161,15 @@ class AbstractKernel(Module):
         return self
 
     @property
-    def formulas(self) -> tuple[Formula, ...]:
+    def at_once(self) -> tuple[tuple[str, ...], ...]:
+        """Return sets of discrete sites, each to be drawn at once where that is less work, once it is placed.
+
+        By default none. Where it is, the kernel is placed again, at places that say so: see `Places.tabled`.
+        """
+        return ()
+
+    @property
+    def formulas(self) -> tuple[Formula | Tabled, ...]:
         """Return what it needs of the model beside the log density, once it is placed; by default nothing."""
         return ()
 

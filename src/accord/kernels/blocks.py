@@ -15,7 +15,7 @@ from ..adaptation.each_block import Turns
 from ..core.errors import OptionError
 from ..core.stats import Info, Stat
 from .base import AbstractKernel
-from .formula import Formula
+from .formula import Formula, Tabled
 from .places import Part
 from .point import Point
 from .rarely import Rarely
@@ -51,7 +51,12 @@ class AbstractHolder(AbstractKernel):
         return all(kernel.is_plain for kernel in self.held)
 
     @property
-    def formulas(self) -> tuple[Formula, ...]:
+    def at_once(self) -> tuple[tuple[str, ...], ...]:
+        """See `AbstractKernel.at_once`: those of all kernels."""
+        return tuple(names for kernel in self.held for names in kernel.at_once)
+
+    @property
+    def formulas(self) -> tuple[Formula | Tabled, ...]:
         """See `AbstractKernel.formulas`: those of all kernels."""
         return tuple(formula for kernel in self.held for formula in kernel.formulas)
 

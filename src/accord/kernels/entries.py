@@ -1,12 +1,14 @@
 """List the entries of discrete sites that can change, with the values that each may have."""
 
+from collections.abc import Collection
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from ..core.errors import OptionError
-from .places import Bounds, Places
+from .places import Bounds, Place, Places
 
 _MAX_VALUES = 256
 """Values of an entry that are tried one after the other; more are left to steps."""
@@ -39,10 +41,23 @@ class Entries:
                 rows.append((entry, *ends, count, is_step))
         return Entries(rows)
 
+    def without(self, numbers: Collection[int]) -> "Entries":
+        """Return the entries but for those at some numbers; counters of the others are as of before."""
+        found = Entries([])
+        is_left = ~np.isin(self.entry, [*numbers])
+        for column in ("entry", "low", "high", "first", "count", "is_step"):
+            setattr(found, column, getattr(self, column)[is_left])
+        return found
+
     def at(self, visit: Array) -> tuple[Array, ...]:
         """Return the columns of a visit."""
         columns = (self.entry, self.low, self.high, self.first, self.count, self.is_step)
         return tuple(item_at(jnp.asarray(column), visit) for column in columns)
+
+
+def num_evaluations(place: Place) -> int:
+    """Return how many evaluations it takes to visit the entries of a site one after the other."""
+    return int(Entries.of([*(place.bounds or ())]).count.sum())
 
 
 def entries_of(owner: str, places: Places) -> Entries:

@@ -1,7 +1,10 @@
-"""Define what a kernel needs of a model beside its log density: draws from distributions that the user gives."""
+"""Define what a kernel needs of a model beside its log density: draws of some sites given all others.
+
+They are drawn from distributions that the user gives, or from tables of the model's own log probabilities.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,7 @@ Function = Callable[[Mapping[str, Any]], Any]
 """From the values of all other sites, by name, to a distribution; or to a mapping from sites to distributions."""
 
 Draw = Callable[[Position, UInt32[Array, " 2"]], Position]
-"""From a position and a key to the position in which the sites of a formula are drawn."""
+"""From a position and a key to the position in which the sites of a formula, or of tables, are drawn."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,19 @@ class Formula:
 
     function: Function | None
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """Distribution of some discrete sites given all others, by the model's own log probabilities.
+
+    **Fields**: `names`, the sites, in a position's order; `redraw`, how they are drawn, which is the program's to know;
+    `is_metropolised`, whether an entry proposes one of its other values, where entries are independent.
+    """
+
+    names: tuple[str, ...]
+    redraw: Any = field(compare=False, repr=False)
+    is_metropolised: bool
 
 
 def shared_out(kernels: Iterable["AbstractKernel"], draws: Iterable[Draw]) -> tuple[tuple[Draw, ...], ...]:

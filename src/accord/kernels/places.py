@@ -4,7 +4,7 @@ Kernels that treat sites apart are placed before a run: this is all that they ar
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -34,6 +34,14 @@ class Place:
     stop: int
     is_whole: bool = False
     bounds: tuple[Bounds, ...] | None = ()
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """Discrete sites that can be drawn at once, given all others. **Fields**: `names`; `redraw`, as of `Tabled`."""
+
+    names: tuple[str, ...]
+    redraw: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -94,11 +102,12 @@ class Places:
     """All unknowns of a target, in the order of a position. Hashable.
 
     **Fields**: `sites`; `known_as`, other names that settle one of them, such as that of a site which is
-    reparameterised, each with the site.
+    reparameterised, each with the site; `tabled`, sets of discrete sites that are better drawn at once.
     """
 
     sites: tuple[Place, ...]
     known_as: tuple[tuple[str, str], ...] = ()
+    tabled: tuple[AtOnce, ...] = ()
 
     def __iter__(self) -> Iterator[Place]:
         return iter(self.sites)
@@ -117,6 +126,12 @@ class Places:
     def whole(self) -> tuple[Place, ...]:
         """Sites of whole numbers."""
         return tuple(each for each in self.sites if each.is_whole)
+
+    @property
+    def tabled_numbers(self) -> tuple[int, ...]:
+        """Which whole numbers of a position are drawn at once."""
+        names = {name for each in self.tabled for name in each.names}
+        return tuple(n for each in self.whole if each.name in names for n in range(each.start, each.stop))
 
     def resolved(self, owner: str, name: str) -> str:
         """Return the site that a name settles. Raises `OptionError`, which begins with `owner`, where it is none."""
@@ -142,7 +157,8 @@ class Places:
             for is_whole in (False, True)
         )
         sizes = [max((each.stop for each in some), default=0) for some in (self.free, self.whole)]
-        return Places(tuple(sites), known_as), Part(free, whole, *sizes)
+        tabled = tuple(each for each in self.tabled if set(each.names) <= set(names))
+        return Places(tuple(sites), known_as, tabled), Part(free, whole, *sizes)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -152,6 +152,11 @@ class Tempered(AbstractHolder):
         """See `AbstractKernel.compiled`."""
         return replace(self, kernel=self.kernel.compiled)
 
+    @property
+    def at_once(self) -> tuple[tuple[str, ...], ...]:
+        """See `AbstractKernel.at_once`: none, since tables are those of the posterior alone."""
+        return ()
+
     def placed(self, places: Places) -> "Tempered":
         """See `AbstractKernel.placed`."""
         kernel = self.kernel.placed(places)

@@ -14,7 +14,7 @@ from ..core.position import Position
 from ..core.stats import Stat
 from ..core.tree import to_numpy
 from ..storage import Phase
-from .statistics import HEIGHT, PARTS, columns_of
+from .statistics import HEIGHT, columns_of, parts_among
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,7 @@ def _arranged(drawn: Drawn, found: Mapping[str, np.ndarray]) -> dict[str, np.nda
     arrays = by_name(drawn.positions)
     arrays |= {f"stat/{name}": column for name, column in columns_of(drawn.stats, drawn.declared).items()}
     arrays |= {
-        f"stat/{part.name}": found[f"stat/{part.name}"].astype(part.dtype)
-        for part in PARTS
-        if f"stat/{part.name}" in found
+        f"stat/{part.name}": found[f"stat/{part.name}"].astype(part.dtype) for part in parts_among(found)
     }
     if drawn.gradients is not None:
         return arrays | {"gradient": drawn.gradients}

@@ -45,7 +45,8 @@ class Draws(Mapping[str, np.ndarray]):
     - `stats`: per draw, shape `(chain, draw)`, by ArviZ's names: `lp` (log density in unconstrained space),
       `diverging`, `non_finite`; those of the sampler, `energy`, `n_steps` (gradients), `tree_depth` (of `NUTS`),
       `acceptance_rate`, `step_size`; and for a model `log_prior` and `log_likelihood`, in the model's space: the sum
-      over unknowns, and the sum over observed sites and factors.
+      over unknowns, and the sum over observed sites and factors. Where discrete sites are summed up to a chosen value,
+      `beyond.x` of each is the share of probability that is left out, by estimate.
     - `notices`: diagnostics of the run, most severe first.
     - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (of the slowest chain) and `total`; `looks`, spent
       on checks of a stopping rule.

@@ -16,6 +16,7 @@ from ..core.tree import to_numpy
 from ..density import Entry, LogDensity
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
+from ..kernels.formula import Formula
 from ..programs.standalone import compile_alone
 from .formulas import OWNER, exact_conditional
 from .start.base import AT_ONCE, AbstractPoints
@@ -39,7 +40,8 @@ def check_formulas(
 
     **Raises** `OptionError` where they do not, and for rows of data that are cut.
     """
-    if not kernel.formulas:
+    formulas = [each for each in kernel.formulas if isinstance(each, Formula)]
+    if not formulas:
         return
     if is_cut:
         raise OptionError(
@@ -56,7 +58,7 @@ def check_formulas(
     with scope(precision):
         starts = [points.at(seed, chain, number, like) for number in numbers]
         words = keys.words(keys.chain_key(seed, chain), keys.USE_FORMULA, _NUM_DRAWS)
-        for formula in kernel.formulas:
+        for formula in formulas:
             _check(exact_conditional(density, formula), density, starts[:count], starts, words)
 
 

@@ -1,6 +1,6 @@
-"""Trace the draws by users' formulas for the program that moves chains."""
+"""Trace the draws by formulas and by tables for the program that moves chains."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..density import LogDensity
 from ..density.ahead import split
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
-from ..kernels.formula import Draw, Formula
+from ..kernels.formula import Draw, Formula, Tabled
 from ..programs.callbacks import without_raising
 
 OWNER = "Conditional"
@@ -33,14 +33,20 @@ def traced_draws(target: LogDensity, kernel: AbstractKernel, position: Any, data
     words = jax.ShapeDtypeStruct((2,), np.uint32)
     found = []
     for formula in kernel.formulas:
-        exact = exact_conditional(target, formula)
+        drawn = _drawn(target, formula)
 
-        def draw(data: Any, position: Any, words: Any, exact: ExactConditional = exact) -> Position:
-            return exact.drawn(target.with_data(data), position, words)
+        def draw(data: Any, position: Any, words: Any, drawn: Callable[..., Position] = drawn) -> Position:
+            return drawn(target.with_data(data), position, words)
 
         traced = without_raising(jax.make_jaxpr(draw)(data, position, words))
         found.append(only(traced, [True] * len(traced.jaxpr.outvars), keeps_effects=False))
     return found
+
+
+def _drawn(target: LogDensity, formula: Formula | Tabled) -> Callable[..., Position]:
+    if isinstance(formula, Tabled):
+        return partial(formula.redraw.drawn, is_metropolised=formula.is_metropolised)
+    return exact_conditional(target, formula).drawn
 
 
 def bound_draws(

@@ -1,11 +1,14 @@
 """Tell a kernel where the sites of a density lie, before its run."""
 
+from dataclasses import replace
+
 from ..density import LogDensity
 from ..density.bounds import bounds_of
 from ..density.halves import check_halves
 from ..density.minibatch import minibatch_of
 from ..kernels import AbstractKernel
 from ..kernels.places import Place, Places
+from .together import at_once
 
 
 def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
@@ -24,4 +27,11 @@ def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
         for each in layout.unknowns
     )
     known_as = tuple((name, site) for name, site in layout.settable.items() if name != site)
-    return sampler.placed(Places(sites, known_as))
+    places = Places(sites, known_as)
+    found = sampler.placed(places)
+    tabled = tuple(
+        each
+        for names in dict.fromkeys(found.at_once)
+        for each in at_once(density, [site for site in sites if site.name in names])
+    )
+    return sampler.placed(replace(places, tabled=tabled)) if tabled else found

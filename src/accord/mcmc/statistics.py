@@ -4,7 +4,7 @@ A row has the log density and the ending, which the program knows of every kerne
 the store, the ending is two columns, by ArviZ's names.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..core.stats import Ending, Info, Stat
+from ..density.recorded import BEYOND
 from ..kernels.base import AbstractKernel
 
 HEIGHT, ENDING = 0, 1
@@ -21,7 +22,17 @@ _NUM_COMMON = 2
 _COMMON = (Stat("lp"), Stat("diverging", "bool"), Stat("non_finite", "bool"))
 
 PARTS = (Stat("log_prior"), Stat("log_likelihood"))
-"""Statistics that are computed with the sites; a target without sites has none."""
+"""Statistics that are computed with the sites; a target without sites has none. See `parts_among` for others."""
+
+
+def parts_among(names: Iterable[str]) -> tuple[Stat, ...]:
+    """Return the statistics that are computed with the sites, among stored columns of these names.
+
+    Beside `PARTS`, they are shares that sums over discrete sites leave out.
+    """
+    found = [name.removeprefix("stat/") for name in names if name.startswith("stat/")]
+    beyond = (Stat(name) for name in sorted(found) if name.startswith(BEYOND))
+    return (*(part for part in PARTS if part.name in found), *beyond)
 
 
 def width_of(kernel: AbstractKernel) -> int:

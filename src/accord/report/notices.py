@@ -29,6 +29,7 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     ends.divergences,
     ends.log_densities,
     sums.bound_reached,
+    sums.left_out,
     agreement.low_ess_bulk,
     agreement.low_ess_tail,
     movement.low_e_bfmi,

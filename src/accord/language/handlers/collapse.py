@@ -29,7 +29,8 @@ def collapse(target: Target, names: Collection[str] | Mapping[str, int | None]) 
 
     Discrete sites of finite support are summed out anyway. Naming some says that no others are meant: a sampler must
     then move the others, or that is an error. Sites without a largest value, such as counts, are summed up to one of
-    yours: `{"n": 100}`. Larger ones are left out, and the notice `bound_reached` of a run says if draws come to it.
+    yours: `{"n": 100}`. Larger ones are left out: the notice `left_out` of a run
+    says how much that is, and `bound_reached` if draws come to it.
 
     For normal sites the density has a closed form, from second derivatives. It is exact where they have normal priors,
     and where all else depends on them linearly, through the means of normal distributions alone: effects of groups,

@@ -23,7 +23,7 @@ from ...storage import KEPT_BYTES, AbstractRun, Joined, Phase, Segment
 from ..columns import WHOLE
 from ..draws import Draws
 from ..endings import KINDS, PHASES, Tally
-from ..statistics import PARTS
+from ..statistics import parts_among
 from ..stretch import WORK
 from ..tuning import stored_columns, tuning_of
 from .checked import check_end, check_layout, check_work
@@ -202,7 +202,7 @@ def _stats(
     found = {each["name"]: each["dtype"] for each in manifest["statistics"]}
     found |= {
         part.name: part.dtype
-        for part in PARTS
+        for part in parts_among({name for each in held for name in each.arrays})
         if all(f"stat/{part.name}" in each.arrays for each in of_phase or held)
     }
     return {name: (f"stat/{name}", (), dtype) for name, dtype in found.items()}

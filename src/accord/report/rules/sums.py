@@ -9,6 +9,7 @@ from ..evidence import Evidence
 from .words import percent
 
 FREQUENT = 0.001  # of the draws: more than that is missing beyond the end
+MUCH = 0.001  # share of the probability that is left out
 
 
 def bound_reached(run: Evidence) -> Iterator[Notice]:
@@ -27,3 +28,26 @@ def bound_reached(run: Evidence) -> Iterator[Notice]:
                 f"Sum further: `handlers.collapse(model, {{{name!r}: {max(2 * bound, 1)}}})`.",
                 (name,),
             )
+
+
+def left_out(run: Evidence) -> Iterator[Notice]:
+    """Say how much probability sums leave out, which end at a largest value."""
+    for name, bound in run.limits.items():
+        if f"beyond.{name}" not in run.stats:
+            continue
+        shares = np.asarray(run.stats[f"beyond.{name}"])
+        shares = shares[np.isfinite(shares)]
+        if not shares.size:
+            continue
+        mean = shares.mean()
+        yield Notice(
+            "warning" if mean > MUCH else "info",
+            "left_out",
+            f"{name!r} is summed up to {bound}, beyond which lies at most {mean:.2g} of the probability of an entry "
+            f"(mean over draws; {shares.max():.2g} in one draw). This is an estimate, which takes probabilities to be "
+            "log-concave beyond the bound; it is 1 where they do not fall there.",
+            f"Sum further: `handlers.collapse(model, {{{name!r}: {max(2 * bound, 1)}}})`."
+            if mean > MUCH
+            else "",
+            (name,),
+        )

@@ -46,7 +46,7 @@ def test_the_sum_is_that_up_to_the_largest_value(upto: int) -> None:
     assert f"'n' ({upto + 1} values, up to {upto})" in notice.message and "exactly" not in notice.message
 
 
-def test_counts_are_drawn_back_and_an_end_that_is_near_is_told() -> None:
+def test_counts_are_drawn_back_and_an_end_that_is_near_is_told(tmp_path: Any) -> None:
     """Probabilities of counts given the other unknowns of each draw, against the exact ones."""
     options: dict[str, Any] = dict(draws=200, warmup=200, chains=2, seed=2, progress=False, quiet=True)
     draws = infer.sample(handlers.collapse(animals(SEEN), {"n": UPTO}), **options)
@@ -54,9 +54,72 @@ def test_counts_are_drawn_back_and_an_end_that_is_near_is_told() -> None:
     found = infer.predict(draws, kind="probabilities", quiet=True)["n"][0, 7]
     joint = exact(float(draws["rate"][0, 7]), float(draws["chance"][0, 7]))
     np.testing.assert_allclose(found, joint / joint.sum(1, keepdims=True), atol=1e-10)
-    short = infer.sample(handlers.collapse(animals(SEEN), {"n": 7}), **options)
-    (notice,) = [each for each in short.notices if each.code == "bound_reached"]
-    assert notice.severity == "error" and "{'n': 14}" in notice.remedy
+    (notice,) = [each for each in draws.notices if each.code == "left_out"]
+    assert notice.severity == "info" and f"at most {draws.stats['beyond.n'].mean():.2g} of" in notice.message
+    assert not notice.remedy and draws.stats["beyond.n"].max() < 1e-6
+    store = infer.RunFolder(tmp_path / "run")
+    short = infer.sample(handlers.collapse(animals(SEEN), {"n": 7}), store=store, **options)
+    found = {each.code: each for each in short.notices}
+    assert found["bound_reached"].severity == "error" and "{'n': 14}" in found["bound_reached"].remedy
+    assert found["left_out"].severity == "warning" and "{'n': 14}" in found["left_out"].remedy
+    again = infer.load(tmp_path / "run")
+    np.testing.assert_array_equal(again.stats["beyond.n"], short.stats["beyond.n"])
+    assert again.notices == short.notices
+
+
+def beyond(density: Any, values: dict[str, float]) -> dict[str, float]:
+    """Estimate what sums leave out, with the promotion of `infer.sample`."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        position = density.unconstrain(values)
+        found = jax.jit(lambda at, data: density.program.beyond(at, data))(position, density.data)
+    return {name: float(share) for name, share in found.items()}
+
+
+@pytest.mark.parametrize(
+    "upto", [pytest.param(7, marks=pytest.mark.slow), 12, pytest.param(40, marks=pytest.mark.slow)]
+)
+def test_what_is_left_out_is_no_more_than_the_estimate_says(upto: int) -> None:
+    """Against the sums without an end; from a bound on at which the probability falls by half, at most 4 times it."""
+    density = handlers.collapse(animals(SEEN), {"n": upto}).log_density()
+    for rate, chance in ((4.0, 0.6), (2.0, 0.8), (9.0, 0.2)):
+        counts = np.arange(400)
+        given = np.prod(stats.binom.pmf(SEEN[..., None], counts, chance), 1)
+        joint = stats.poisson.pmf(counts, rate) * given
+        left_out = joint[:, upto + 1 :].sum(1) / joint.sum(1)
+        share = beyond(density, {"rate": rate, "chance": chance})["n"]
+        assert left_out.max() * (1 - 1e-9) <= share <= 1
+        if np.all(joint[:, upto] < 0.5 * joint[:, upto - 1]):
+            assert share < 4 * left_out.max()
+
+
+@ac.model
+def unlike(y: Any) -> None:
+    """Entries of which some have no value beyond the bound, and a chain of counts."""
+    a = ac.sample("a", dist.Normal(0.0, 1.0))
+    with ac.plate("row", 3):
+        k = ac.sample("k", dist.Binomial(np.array([3, 5, 9], np.int32), 0.5))
+        ac.sample("y", dist.Normal(a + 1.0 * k, 1.0), obs=y)
+
+    def step(before: Any, _: Any) -> Any:
+        m = ac.sample("m", dist.Poisson(1.0 + 0.3 * before)).astype(jnp.int32)
+        return m, None
+
+    ac.scan(step, jnp.int32(0), None, length=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("upto", [5, 9])
+def test_entries_without_larger_values_leave_nothing_out(upto: int) -> None:
+    density = handlers.collapse(unlike(np.array([2.0, 4.0, 2.5])), {"k": upto, "m": 12}).log_density()
+    found = beyond(density, {"a": 0.3})
+    counts = np.arange(40)
+    joint = stats.binom.pmf(counts[:10], 9, 0.5) * stats.norm.pdf(2.5 - 0.3 - counts[:10])
+    share = joint[upto + 1 :].sum() / joint.sum()
+    assert share <= found["k"] <= 8 * share
+    first = stats.poisson.pmf(counts, 1.0)
+    second = (first[:13, None] * stats.poisson.pmf(counts, 1 + 0.3 * counts[:13, None])).sum(0)
+    share = second[13:].sum() / second.sum()
+    assert share < found["m"] < 2 * share
 
 
 def test_a_finite_support_may_be_cut_and_no_value_means_all() -> None:

@@ -17,13 +17,13 @@ from ...program import ModelProgram, every_site
 from ...quick import quickly
 from ...support import EachAt
 from ...unknowns import free_of, pieces_at
-from .backward import Place, picked
+from .backward import picked
 from .contract import contract
 from .plan import Plan
 from .plan_parts import Part, parts_of
 from .sums import log_sum
-from .table import Label, interacting, ordered
-from .tables import tables_of
+from .table import Label, Place, interacting, ordered
+from .tables import place_of, raised_of, tables_of
 from .trying import position_at_random
 
 TOLERANCE = 1e-9
@@ -38,30 +38,30 @@ Assignment = dict[Part, tuple[jax.Array, jax.Array]]
 
 def comparing(base: ModelProgram, plan: Plan) -> Callable[..., Assignment]:
     """Compile the comparison for data, a position of the other unknowns, and a key for the assignment."""
+    are_unknowns = not {entry.name for entry in base.layout.whole}.isdisjoint(plan.names)
 
     def compare(data: Any, position: Any, key: Any) -> Assignment:
         others = pieces_at(position, base.layout)
         dtype = free_of(position).dtype
         tables = tables_of(base, plan, others, data, every_site)
         # For what it raises.
-        contract(tables.tables.values(), tables.owned, dict(plan.chains), log_sum, dtype, recorded=False)
+        contract(
+            raised_of(tables) if are_unknowns else tables.tables.values(),
+            tables.owned,
+            dict(plan.chains),
+            log_sum,
+            dtype,
+            recorded=False,
+        )
         choices: dict[str, EachAt] = {}
         chains = dict(plan.chains)
         places: dict[Label, Place] = {}
         every = _levels(key, [tables.shapes[name] for name in plan.names], dtype)
         for name, levels in zip(plan.names, every, strict=True):
-            shape = tables.shapes[name]
             place = jnp.floor(levels * plan.size(name)).astype(jnp.int32)
             missing = tables.index.get(name)
-            if missing is not None:  # of an entry that is observed there is the first value alone
-                kept = place.reshape(-1)[missing]
-                place = jnp.zeros(place.size, jnp.int32).at[missing].set(kept).reshape(shape)
-                choices[name] = EachAt(kept)
-            else:
-                choices[name] = EachAt(place)
-            axes = tables.own[name]
-            place = place.reshape([axis[2] for axis in axes])
-            places[name, 0] = (axes, place)
+            choices[name] = EachAt(place if missing is None else place.reshape(-1)[missing])
+            axes, place = places[name, 0] = place_of(name, choices[name], tables)
             for lag in range(1, abs(chains.get(name, 0)) + 1):
                 # Steps before the first one see none: whichever value stands there is the same.
                 places[name, lag] = (axes, jnp.roll(place, lag if chains[name] > 0 else -lag, axis=0))

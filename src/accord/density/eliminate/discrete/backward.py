@@ -10,10 +10,7 @@ import jax.numpy as jnp
 from ....core import keys
 from ....distributions.special import log_sum_exp
 from .chain import Chain
-from .table import Axis, Label, Table, from_the_left, ordered
-
-Place = tuple[tuple[Axis, ...], jax.Array]
-"""The axes of a site, and the number of its value in the support for each entry along them."""
+from .table import Axis, Label, Place, Table, from_the_left, ordered
 
 Places = Mapping[Label, Place]
 

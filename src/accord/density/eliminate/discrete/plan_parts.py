@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ....distributions.wrappers.entries import AbstractEntries
 from ....language import Site
+from ....language.treatment import Whole
 from ...program import View
 from ...reduction import pointwise
 from ...support import num_values
@@ -22,8 +23,9 @@ def parts_of(
 ) -> Iterator[tuple[Part, Site, jax.Array]]:
     """List what sites in a view add to the log density, entry by entry and without scale.
 
-    **Arguments**: `places`, by discrete site, the number of its value in the support. Its prior has no mask: it sums to
-    1 whatever is masked. A site of missing entries is listed in the plates of the site that it belongs to.
+    **Arguments**: `places`, by discrete site, the number of its value in the support. The prior of one that is summed
+    out has no mask: it sums to 1 whatever is masked. A site of missing entries is listed in the plates of the site that
+    it belongs to.
     """
     for name, site in view(sites):
         if site.kind == "deterministic" or site.is_intervened:
@@ -44,8 +46,10 @@ def parts_of(
 
 
 def _prior(site: Site, place: Any) -> jax.Array:
-    entries = pointwise(replace(site, mask=None))
-    assert entries is not None
+    is_unknown = isinstance(site.treatment, Whole)  # the density is a function of it, as it is masked
+    entries = pointwise(site if is_unknown else replace(site, mask=None))
+    if entries is None:
+        entries = jnp.zeros(site.batch_shape)
     count = num_values(site)
     if site.steps and 0 < count.ndim < entries.ndim:  # of each step, alike for all that there is in it
         count = count.reshape(count.shape + (1,) * (entries.ndim - count.ndim))

@@ -18,6 +18,7 @@ from ....core.errors import ModelError
 from ....core.notice import Notice
 from ....core.once import TracedOnce
 from ....core.position import Position
+from ...latent import concrete
 from ...program import ModelProgram, Recorded, View, every_site
 from ...rows.row_files import in_memory
 from ...support import EachAt
@@ -26,14 +27,18 @@ from ...weights import Parts
 from ..at_once import at_once
 from ..eliminated import AbstractEliminated
 from .assignment import Assignment, check_assignment, comparing
-from .backward import Place, drawn, most_probable
+from .backward import drawn, most_probable
+from .beyond import shares_beyond
 from .contract import Contracted, contract
 from .distinct.program import computed_once
 from .marginals import probabilities_of
 from .plan import Plan
 from .sums import Reduce, largest, log_sum
-from .table import Table, from_the_left, ordered, quoted
-from .tables import Tables, tables_of
+from .table import ordered, quoted
+from .tables import Tables, choices_of, tables_of
+
+Drawn = tuple[dict[str, jax.Array], jax.Array, dict[str, jax.Array]]
+"""Numbers of values by site, the log probability of the draw, and shares that sums leave out: see `beyond`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,7 @@ class SummedProgram(AbstractEliminated):
     - `term`: the name of what the sum over them adds to the log density.
     - `compare`: compiled, compares tables and model at an assignment.
     - `terms_once`, `drawn_once`: traced once for all programs of a run, the terms of all sites, and a draw of the
-      discrete ones.
+      discrete ones (`Drawn`).
     """
 
     base: ModelProgram
@@ -65,10 +70,11 @@ class SummedProgram(AbstractEliminated):
         def terms(pieces: Any, data: Any) -> dict[str, jax.Array]:
             return _terms(base, plan, term, pieces, data, every_site)
 
-        def draw(pieces: Any, data: Any, numbers: jax.Array) -> tuple[dict[str, jax.Array], jax.Array]:
+        def draw(pieces: Any, data: Any, numbers: jax.Array) -> Drawn:
             tables = tables_of(base, plan, pieces, data, every_site)
             places, log_prob = drawn(_contracted(plan, tables).record, keys.of_numbers(numbers))
-            return {name: choice.index for name, choice in _choices(places, tables).items()}, log_prob
+            found = {name: choice.index for name, choice in choices_of(places, tables).items()}
+            return found, log_prob, _beyond(base, plan, tables, pieces, data)
 
         return SummedProgram(
             base, plan, term, comparing(base, plan), TracedOnce(terms, computed_once), TracedOnce(draw)
@@ -156,20 +162,24 @@ class SummedProgram(AbstractEliminated):
         others = self._others(position)
         tables = tables_of(self.base, self.plan, others, data, every_site)
         places = most_probable(_contracted(self.plan, tables, largest).record)
-        return self.base.values_at({**others, **_choices(places, tables)}, data)
+        return self.base.values_at({**others, **choices_of(places, tables)}, data)
 
     def most_probable_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Find the values of the discrete sites that are the most probable together, given values of the others."""
         pieces = self._pieces_of(values, data)
         tables = tables_of(self.base, self.plan, pieces, data, every_site)
         places = most_probable(_contracted(self.plan, tables, largest).record)
-        found = self.base.values_at({**pieces, **_choices(places, tables)}, data)
+        found = self.base.values_at({**pieces, **choices_of(places, tables)}, data)
         return {name: found[name] for name in self.plan.names}
 
     def probabilities_at(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Compute probabilities of the values of each discrete site given values of the others: `(*site, value)`."""
         tables = tables_of(self.base, self.plan, self._pieces_of(values, data), data, every_site)
         return probabilities_of(tables, self.plan)
+
+    def beyond(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
+        """Estimate, by site that is summed up to a chosen value, the share of probability beyond it."""
+        return self.drawn_once(self._others(position), dict(data), _numbers_of(position))[2]
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the sites that are not discrete."""
@@ -186,7 +196,7 @@ class SummedProgram(AbstractEliminated):
     def _drawn(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[dict[str, Any], jax.Array]:
         """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
         others = self._others(position)
-        places, log_prob = self.drawn_once(others, dict(data), _numbers_of(position))
+        places, log_prob, _ = self.drawn_once(others, dict(data), _numbers_of(position))
         return {**others, **{name: EachAt(place) for name, place in places.items()}}, log_prob
 
     def _pieces_of(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
@@ -202,6 +212,18 @@ def _terms(
     return {**tables.terms, term: _contracted(plan, tables, recorded=False).total}
 
 
+def _beyond(
+    base: ModelProgram, plan: Plan, tables: Tables, pieces: Mapping[str, Any], data: Mapping[str, Any]
+) -> dict[str, jax.Array]:
+    names = [name for name in plan.names if base.layout[name].upto is not None]
+    if not names:
+        return {}
+    found = probabilities_of(tables, plan)
+    with concrete(base.constants):
+        sites = base.sites(pieces, data)
+    return shares_beyond(sites, {name: found[name] for name in names})
+
+
 def _contracted(plan: Plan, tables: Tables, reduce: Reduce = log_sum, *, recorded: bool = True) -> Contracted:
     dtype = next(iter(tables.tables.values())).entries.dtype
     return contract(tables.tables.values(), tables.owned, dict(plan.chains), reduce, dtype, recorded=recorded)
@@ -212,15 +234,3 @@ def _numbers_of(position: Unknowns) -> jax.Array:
     free = free_of(position)
     whole = position.whole if isinstance(position, Position) else None
     return free if whole is None else jnp.concatenate([free, whole.astype(free.dtype)])
-
-
-def _choices(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:
-    """Make choices of what was drawn, of the shape of the sites."""
-    found = {}
-    for name, (axes, place) in places.items():
-        shape = tables.shapes[name]
-        place = Table((), axes, place).along((), sorted(axes, key=from_the_left)).reshape(shape)
-        if name in tables.index:
-            place = place.reshape(-1)[tables.index[name]]
-        found[name] = EachAt(place)
-    return found

@@ -20,6 +20,9 @@ Axis = tuple[str, int, int]
 Label = tuple[str, int]
 """A discrete site whose values a table runs over, and how many steps of its scan ago: 0 for those of this step."""
 
+Place = tuple[tuple[Axis, ...], jax.Array]
+"""The axes of a site, and the number of its value in the support for each entry along them."""
+
 MAX_ENTRIES = 2**26
 """Entries of a table, beyond which it is not made."""
 

@@ -6,7 +6,7 @@ other, it runs once more for each set of sites, with values that the steps have 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -25,7 +25,7 @@ from ...support import AllAt, EachAt
 from .contract import Axes
 from .plan import Plan
 from .plan_parts import Part, parts_of
-from .table import Axis, Label, Table, Taken, axes_of, check_size, ordered
+from .table import Axis, Label, Place, Table, Taken, axes_of, check_size, from_the_left, ordered
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,40 @@ def tables_of(
                 taken = {name: seen for (where, name), seen in plan.taken if where == part}
                 found.tables[part] = _table(part, first[part][0], labels, array, taken, found)
     return found
+
+
+def raised_of(tables: Tables) -> list[Table]:
+    """Return tables of sites that are unknowns, each to the power of its scale. What is impossible stays so."""
+
+    def raised(table: Table) -> Table:
+        if table.scale is None:
+            return table
+        entries = jnp.where(table.entries == -jnp.inf, -jnp.inf, table.entries * table.scale)
+        return replace(table, entries=entries.astype(table.entries.dtype), scale=None)
+
+    return [*map(raised, tables.tables.values())]
+
+
+def choices_of(places: Mapping[str, Place], tables: Tables) -> dict[str, EachAt]:
+    """Make choices of places that each site has along its axes, of the shape of the sites."""
+    found = {}
+    for name, (axes, place) in places.items():
+        shape = tables.shapes[name]
+        place = Table((), axes, place).along((), sorted(axes, key=from_the_left)).reshape(shape)
+        if name in tables.index:
+            place = place.reshape(-1)[tables.index[name]]
+        found[name] = EachAt(place)
+    return found
+
+
+def place_of(name: str, choice: EachAt, tables: Tables) -> Place:
+    """Return the places of a site along its axes, from a choice; the inverse of `choices_of`."""
+    place, missing = choice.index, tables.index.get(name)
+    if missing is not None:  # of an entry that is observed there is the first value alone
+        size = int(np.prod(tables.shapes[name]))
+        place = jnp.zeros(size, jnp.int32).at[missing].set(place.reshape(-1))
+    axes = tables.own[name]
+    return axes, place.reshape([axis[2] for axis in axes])
 
 
 @dataclass(frozen=True)
