@@ -38,3 +38,14 @@ def test_every_entry_and_every_distance_is_as_probable() -> None:
         counts = np.bincount(numbers.ravel(), minlength=size)[: size if numbers is parts else size - 1]
         # Without replacement, counts vary by a little less: the test errs to the side of silence by 1%.
         assert stats.chisquare(counts).pvalue > LEVEL
+
+
+@pytest.mark.parametrize(("size", "count"), [(10, 3), (12, 4), (SHUFFLED + 1, 100), (2000, 7)])
+def test_consecutive_parts_are_an_epoch_in_which_no_entry_comes_twice(size: int, count: int) -> None:
+    num_parts = size // count
+    key = jax.random.key(3)
+    make = jax.jit(jax.vmap(lambda step: part_of(key, size, count, step)))
+    epochs = np.asarray(make(np.arange(2 * num_parts, dtype=np.int32))).reshape(2, -1)
+    for epoch in epochs:
+        assert len(set(epoch.tolist())) == num_parts * count and epoch.min() >= 0 and epoch.max() < size
+    assert not np.array_equal(*epochs)

@@ -172,12 +172,16 @@ def test_the_bound_of_parts_is_on_average_that_of_all_with_discrete_unknowns_in_
         part = minibatch_of(density, "a test")
         at = jnp.asarray([0.3])
         words = jnp.asarray(np.random.default_rng(0).integers(0, 2**32, (200, 2)), jnp.uint32)
-        run = jax.jit(jax.vmap(lambda each: jax.value_and_grad(part.at(density.data, each).__call__)(at)))
+        run = jax.jit(jax.vmap(lambda some: jax.value_and_grad(part.at(density.data, some).__call__)(at)))
         values, gradients = run(words)
         # Six parts, each as probable as the others: the mean over the different ones.
         _, first = np.unique(np.round(np.asarray(values), 9), return_index=True)
         wanted = jax.value_and_grad(density.__call__)(at)
         assert len(first) == 6
+        # Two consecutive parts are an epoch, with every entry once.
+        epoch = jax.jit(jax.vmap(lambda step: part.at(density.data, words[0], step)(at)))(jnp.arange(40))
+        assert np.allclose(epoch.reshape(20, 2).mean(axis=1), wanted[0], rtol=1e-12)
+        assert len(np.unique(np.round(epoch, 9))) == 6
         assert np.isclose(np.mean(values[first]), wanted[0], rtol=1e-12)
         assert np.allclose(np.mean(gradients[first], axis=0), wanted[1], rtol=1e-12)
 

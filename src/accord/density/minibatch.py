@@ -1,8 +1,8 @@
 """Evaluate a log density on a part of the entries of the plates that have a `subsample_size`.
 
 The density itself is that of all entries. Beside it, the same model is traced once more, with plates that take a part:
-two words, which are data of that program, say which. Its log density is an unbiased estimate of the other one, and so
-is its gradient.
+three numbers, which are data of that program, say which. Its log density is an unbiased estimate of the other one, and
+so is its gradient.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from .unknowns import Unknowns, like
 class Minibatch:
     """Estimates of a log density from a part of the entries.
 
-    **Fields**: `density`, of a part; `words`, the name of the two words among its data.
+    **Fields**: `density`, of a part; `words`, the name of these numbers among its data.
     """
 
     density: LogDensity
@@ -41,11 +41,15 @@ class Minibatch:
         at: Unknowns = position.free if position.whole is None else position
         return self.at(data, words).value_and_grad(at)
 
-    def at(self, data: Mapping[str, Any], words: UInt32[Array, " 2"]) -> LogDensity:
-        """Return the density of the part that `words` name, of these data of the whole; traced."""
+    def at(self, data: Mapping[str, Any], words: UInt32[Array, " 2"], step: Any = 0) -> LogDensity:
+        """Return the density of the part that `words` name, of these data of the whole; traced.
+
+        `step`, shape `()`, int32: its number, of which consecutive ones make an epoch.
+        """
         blank = self.density.data[self.words]
-        drawn = {**data, self.words: jax.lax.bitcast_convert_type(words, jnp.int32).astype(blank.dtype)}
-        return self.density.with_data(drawn)
+        signed = jax.lax.bitcast_convert_type(words, jnp.int32)
+        three = jnp.append(signed, jnp.asarray(step, jnp.int32)).astype(blank.dtype)
+        return self.density.with_data({**data, self.words: three})
 
 
 def for_minibatches(model: Model) -> Model:

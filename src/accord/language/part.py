@@ -11,9 +11,14 @@ from jaxtyping import Array, Int, UInt32
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """The entries of a plate that inference has settled: a part by this key, or all of them without one."""
+    """The entries of a plate that inference has settled: a part by this key, or all of them without one.
+
+    **Fields**: `step`, the number of the part: consecutive ones are an epoch, in which no entry comes twice. None is
+    the only part of its key.
+    """
 
     key: Any = None
+    step: Any = None
 
 
 SHUFFLED = 512
@@ -23,8 +28,11 @@ are computed."""
 _ROUNDS = 8
 
 
-def part_of(key: Any, size: int, count: int) -> Int[Array, " count"]:
+def part_of(key: Any, size: int, count: int, step: Any = None) -> Int[Array, " count"]:
     """Return `count` different numbers below `size`, by a JAX key: its first places under a permutation.
+
+    With `step`, a whole number, they are the next ones under it, and at the end of the permutation another one begins.
+    What is left at its end, fewer than `count` places, is left out.
 
     Up to `SHUFFLED` entries, every permutation is as probable. Else it is one of a Feistel cipher, of which an entry
     costs the same however many there are; with fewer entries, distances between them would not be uniform.
@@ -32,8 +40,13 @@ def part_of(key: Any, size: int, count: int) -> Int[Array, " count"]:
     **Source**: Luby & Rackoff (1988), SIAM Journal on Computing 17(2); on numbers that are no power of 2, Black &
     Rogaway (2002), "Ciphers with arbitrary finite domains".
     """
+    begin: Any = 0
+    if step is not None:
+        num_parts = size // count
+        key = jax.random.fold_in(key, step // num_parts)
+        begin = step % num_parts * count
     if size <= SHUFFLED:
-        return jax.random.choice(key, size, (count,), replace=False)
+        return jax.lax.dynamic_slice_in_dim(jax.random.permutation(key, size), begin, count)
     low = isqrt(size - 1) + 1
     high = -(-size // low)
     words = jax.random.bits(key, (_ROUNDS, 2), jnp.uint32)
@@ -46,7 +59,7 @@ def part_of(key: Any, size: int, count: int) -> Int[Array, " count"]:
             right = (right + _mixed(left, words[at + 1]) % low) % low
         return left * low + right
 
-    first = encrypted(jnp.arange(count, dtype=jnp.uint32))
+    first = encrypted(jnp.arange(count, dtype=jnp.uint32) + jnp.asarray(begin, jnp.uint32))
     # A number outside goes on along its own cycle until it is inside, where no other one arrives.
     inside = jax.lax.while_loop(
         lambda numbers: jnp.any(numbers >= size),

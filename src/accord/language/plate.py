@@ -180,9 +180,9 @@ class Plate(AbstractHandler):
         size = self.size if self.subsample_size is None else self.subsample_size
         if size < self.size:
             value = visit(Site("subsample", self.name, where=caller())).value
-            key = value.key if isinstance(value, Settled) else value
+            key, step = (value.key, value.step) if isinstance(value, Settled) else (value, None)
             if key is not None:
-                index = part_of(key, self.size, size)
+                index = part_of(key, self.size, size, step)
                 enter(Plate(self.name, size, dim, chunk=self.chunk, whole=self.size, index=index))
                 return index
         enter(Plate(self.name, self.size, dim, self.coords, self.chunk))

@@ -199,13 +199,14 @@ class Stage:
         else:
             shape = (self.num_draws, self.guide.num_noise(self.dim))
             noise = keys.normal(of_step, int(np.prod(shape)), 0, self.dtype).reshape(shape)
-        log_density = self._log_density(density, keys.item(given.words, jnp.uint32(_BATCH), number))
+        log_density = self._log_density(density, given, count)
         within, each = frame.within(log_density), each_of(self.is_side_by_side)
         return self.objective.loss(self.guide, params, within, noise, each)
 
-    def _log_density(self, density: LogDensity, words: UInt32[Array, " 2"]) -> Callable[[Array], Array]:
+    def _log_density(self, density: LogDensity, given: Given, count: Array) -> Callable[[Array], Array]:
         if self.minibatch is not None:
-            density = self.minibatch.at(density.data, words)
+            words = keys.item(given.words, jnp.uint32(_BATCH), jnp.uint32(0))
+            density = self.minibatch.at(density.data, words, count)
         return (lambda at: density.value(at, MAP)) if self.guide.is_point else density
 
 

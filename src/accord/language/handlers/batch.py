@@ -25,7 +25,8 @@ class AllEntries(AbstractHandler):
 class OneBatch(AbstractHandler):
     """Have plates take one part of their entries, the same for the same words.
 
-    **Fields**: `words`, shape `(2,)`, whole numbers: an array, and so part of the data of a model.
+    **Fields**: `words`, shape `(3,)`, whole numbers: two words of a key, and the number of the part, of which
+    consecutive ones make an epoch. An array, and so part of the data of a model.
     """
 
     words: Any
@@ -33,12 +34,12 @@ class OneBatch(AbstractHandler):
     @staticmethod
     def blank() -> "OneBatch":
         """Return one batch, of the words 0."""
-        return OneBatch(np.zeros(2, np.int64))
+        return OneBatch(np.zeros(3, np.int64))
 
     def process(self, site: Site) -> Site:
         """Give a plate that asks for its part a key of its own."""
         if site.kind != "subsample" or site.value is not None:
             return site
         words = jnp.asarray(self.words).astype(jnp.uint32)
-        key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        return replace(site, value=Settled(key_of_site(key, site.name)))
+        key = jax.random.wrap_key_data(words[:2], impl="threefry2x32")
+        return replace(site, value=Settled(key_of_site(key, site.name), words[2].astype(jnp.int32)))
