@@ -1,29 +1,27 @@
 """Hear of restarts while they run, and make the fit from what its store holds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import precision as precisions
 from ..core.notice import Notice
+from ..core.precision import Precision
 from ..density import LogDensity
 from ..executors import AbstractExecutor
-from ..mcmc.start.explained import explain_start
-from ..mcmc.start.search import StartFailedError
-from ..runs.method import AbstractHost
-from ..runs.stopping.watch import Watch
 from ..runs.stored.ending import lost_chains
-from ..runs.units import Failure, News
+from ..runs.units import Failure
 from ..storage import AbstractRun, Segment
 from .evaluate import Judgement, judging
 from .findings import findings
 from .plan import Plan
 from .result import Fit
 from .stored import JUDGED, Ended, ended
+from .unruled import AbstractUnruledHost
 
 
 @dataclass
-class FitHost(AbstractHost[Fit]):
+class FitHost(AbstractUnruledHost[Fit]):
     """Host of a fit. **Fields**: `density`; `plan`."""
 
     density: LogDensity
@@ -33,9 +31,9 @@ class FitHost(AbstractHost[Fit]):
     _judged: dict[int, Judgement] = field(default_factory=dict, init=False)
 
     @property
-    def shard(self) -> Mapping[str, int]:
-        """See `AbstractHost.shard`: none."""
-        return {}
+    def precision(self) -> Precision:
+        """See `AbstractUnruledHost.precision`."""
+        return self.plan.precision
 
     @property
     def phases(self) -> Mapping[str, str]:
@@ -46,27 +44,6 @@ class FitHost(AbstractHost[Fit]):
     def totals(self) -> Mapping[str, int]:
         """See `AbstractHost.totals`."""
         return {stage.phase: stage.num_steps for stage in self.plan.stages}
-
-    def begin_checks(self) -> None:
-        """See `AbstractHost.begin_checks`: there are none."""
-
-    def watch(self, run: AbstractRun, began: float, show: Callable[[str], None]) -> Watch | None:
-        """See `AbstractHost.watch`: each restart looks at its own rule."""
-        return None
-
-    def hear(self, news: News, num_sure: int | None) -> Failure | None:
-        """See `AbstractHost.hear`."""
-        return None
-
-    def look(self, num_sure: int | None) -> None:
-        """See `AbstractHost.look`."""
-
-    def reason(self, failure: Failure) -> BaseException:
-        """See `AbstractHost.reason`."""
-        if isinstance(failure.error, StartFailedError):
-            with precisions.scope(self.plan.precision):
-                return explain_start(self.density, failure.error)
-        return failure.error
 
     def tell_failure(self, failure: Failure) -> Notice:
         """See `AbstractHost.tell_failure`."""

@@ -1,21 +1,18 @@
 """Hear of paths while they run, and make the result from what their store holds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...core import precision as precisions
 from ...core.errors import SamplingError
 from ...core.notice import Notice
+from ...core.precision import Precision
 from ...density import LogDensity
 from ...executors import AbstractExecutor
-from ...mcmc.start.explained import explain_start
-from ...mcmc.start.search import StartFailedError
-from ...runs.method import AbstractHost
-from ...runs.stopping.watch import Watch
 from ...runs.stored.ending import lost_chains
-from ...runs.units import Failure, News
+from ...runs.units import Failure
 from ...storage import AbstractRun, Segment
+from ..unruled import AbstractUnruledHost
 from .findings import findings
 from .machine import PathFailedError
 from .path import CLIMB, DRAW
@@ -26,7 +23,7 @@ from .stored import Ended, ended
 
 
 @dataclass
-class PathHost(AbstractHost[Paths]):
+class PathHost(AbstractUnruledHost[Paths]):
     """Host of a search by paths. **Fields**: `density`; `plan`."""
 
     density: LogDensity
@@ -35,9 +32,9 @@ class PathHost(AbstractHost[Paths]):
     _pool: Pool | None = field(default=None, init=False)
 
     @property
-    def shard(self) -> Mapping[str, int]:
-        """See `AbstractHost.shard`: none."""
-        return {}
+    def precision(self) -> Precision:
+        """See `AbstractUnruledHost.precision`."""
+        return self.plan.precision
 
     @property
     def phases(self) -> Mapping[str, str]:
@@ -49,28 +46,11 @@ class PathHost(AbstractHost[Paths]):
         """See `AbstractHost.totals`."""
         return {CLIMB: MOST_POINTS, DRAW: self.plan.num_draws}
 
-    def begin_checks(self) -> None:
-        """See `AbstractHost.begin_checks`: there are none."""
-
-    def watch(self, run: AbstractRun, began: float, show: Callable[[str], None]) -> Watch | None:
-        """See `AbstractHost.watch`: there is no rule."""
-        return None
-
-    def hear(self, news: News, num_sure: int | None) -> Failure | None:
-        """See `AbstractHost.hear`."""
-        return None
-
-    def look(self, num_sure: int | None) -> None:
-        """See `AbstractHost.look`."""
-
     def reason(self, failure: Failure) -> BaseException:
         """See `AbstractHost.reason`."""
-        if isinstance(failure.error, StartFailedError):
-            with precisions.scope(self.plan.precision):
-                return explain_start(self.density, failure.error)
         if isinstance(failure.error, PathFailedError):
             return SamplingError(str(failure.error))
-        return failure.error
+        return super().reason(failure)
 
     def tell_failure(self, failure: Failure) -> Notice:
         """See `AbstractHost.tell_failure`."""
