@@ -60,7 +60,7 @@ def fitted(**options: Any) -> infer.fit:  # pyright: ignore[reportInvalidTypeFor
 def same(one: Any, other: Any) -> bool:
     """Whether two fits are equal bit for bit."""
     pairs = zip(jax.tree.leaves(one.params), jax.tree.leaves(other.params), strict=True)
-    losses = zip(one.losses, other.losses, strict=True)
+    losses = zip(one.losses.values(), other.losses.values(), strict=True)
     return (
         all(np.array_equal(a, b) for a, b in (*pairs, *losses))
         and one.bounds == other.bounds
@@ -280,3 +280,54 @@ def test_too_few_steps_and_restarts_that_differ_are_told() -> None:
     apart = infer.fit(two_modes(), restarts=6, init=infer.from_uniform(20), **QUIET)
     assert "restarts_disagree" in [notice.code for notice in apart.notices]
     assert apart.draw(10)["x"].mean() > 10
+
+
+def test_what_was_said_of_an_earlier_end_is_not_said_of_a_later_one(tmp_path: Path) -> None:
+    options: dict[str, Any] = dict(guide=infer.guides.FullRank(), until=infer.ELBOPlateau(window=100))
+    whole = fitted(**options, store=infer.RunFolder(tmp_path / "run"))
+    cut = tmp_path / "cut"
+    shutil.copytree(tmp_path / "run", cut)
+    (cut / "record-notices.json").unlink()  # as a run that was taken up, and killed before it was judged
+    read = infer.load(cut)
+    assert not read.bounds and [notice.code for notice in read.notices] == ["not_judged"]
+    assert same(whole, infer.resume(cut, MODEL, **QUIET))
+
+
+def test_a_store_that_takes_nothing_more_loses_no_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from accord.storage.run_folder import RunFolderRun
+
+    record = RunFolderRun.record
+
+    def refuse(self: Any, name: str, value: object) -> None:
+        if name in ("judged", "notices", "timings"):
+            raise StorageError("the disk is full")
+        record(self, name, value)
+
+    monkeypatch.setattr(RunFolderRun, "record", refuse)
+    fit = fitted(store=infer.RunFolder(tmp_path / "run"))
+    assert fit.pareto_k < 0.7 and fit.draw(3)["mu"].shape == (1, 3)
+    assert "not_stored" in [notice.code for notice in fit.notices]
+
+
+def test_a_restart_that_fails_is_left_out_and_the_others_keep_their_numbers() -> None:
+    @ac.model
+    def bounded() -> None:
+        x = ac.sample("x", dist.Normal(0, 1))
+        ac.factor("possible", jnp.where(x > 10, -jnp.inf, 0.0))
+
+    fit = infer.fit(bounded(), restarts=2, init=[{"x": 50.0}, {"x": 0.1}], **QUIET)
+    assert (
+        fit.best == 1 and set(fit.losses) == {1} and "restart_failed" in [each.code for each in fit.notices]
+    )
+
+
+def test_an_optimiser_that_needs_more_than_a_gradient_is_refused() -> None:
+    with pytest.raises(OptionError, match="cannot take a step along a gradient"):
+        fitted(optimizer=optax.lbfgs())
+
+
+def test_losses_of_a_point_are_minus_its_log_density() -> None:
+    point = fitted(guide=infer.guides.Delta())
+    assert np.isclose(-point.losses[0].min(), point.log_evidence_bound, rtol=1e-9)

@@ -15,7 +15,7 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.core import precision
+from accord.core import keys, precision
 from accord.report.weights import effective_size, pareto_k, smoothed
 from accord.vi.objectives import ELBO, IWAE, FixedDraws, Renyi
 from accord.vi.stage import each_of
@@ -217,6 +217,16 @@ def test_the_tail_of_weights_is_that_of_normals() -> None:
         assert abs(np.mean(found) - known) < 6 * 0.14 / math.sqrt(20) + 0.1
     assert pareto_k(np.zeros(100)) == 0 and pareto_k(np.full(100, -np.inf)) == math.inf
     assert pareto_k(np.append(np.zeros(99), -np.inf)) < 0.5
+    # Of a few draws nothing can be told.
+    assert all(pareto_k(noise[0, :count]) == math.inf for count in (2, 4, 20))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fixed_draws_have_the_unit_matrix_as_covariance(seed: int) -> None:
+    for dim in (2, 15, 64):
+        noise = FixedDraws().fixed_noise(keys.chain_key(seed, 0), dim, dim, np.dtype(float))
+        assert np.allclose(noise.T @ noise / len(noise), np.eye(dim), atol=1e-9)
+        assert np.array_equal(noise[: len(noise) // 2], -noise[len(noise) // 2 :])
 
 
 def test_the_effective_size_of_weights_is_that_of_normals() -> None:

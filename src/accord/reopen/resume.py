@@ -8,7 +8,7 @@ from ..core.errors import OptionError
 from ..core.forks import check_threads
 from ..core.options import checks_options
 from ..density import LogDensity
-from ..executors import AbstractExecutor
+from ..executors import AbstractExecutor, Threads
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.draws import Draws
@@ -73,7 +73,8 @@ def resume(
             check_threads()  # before the folder is locked, which a fork of its writer holds too
             run = store.reopen()
             with closed_on_error(run):
-                reopening, where = reopening_of(run), executor or default_executor()
+                reopening = reopening_of(run)
+                where = executor or (default_executor() if reopening.is_of_chains else Threads())
                 if optimizer is not None and not reopening.has_optimizer:
                     raise OptionError("optimizer: the run is no fit, and has none. Leave it out.")
                 shown = display(progress, quiet, *reopening.words)

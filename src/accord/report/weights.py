@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+_FEWEST = 25  # draws whose largest fifth has a shape
 _EQUAL = 1e-10  # in nats; beyond, differences are rounding
 
 
@@ -26,7 +27,7 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     """Smooth the largest importance weights; return the log weights, which sum to 1, and the shape of their tail.
 
     Below 0.5 the weights have a variance; above 0.7 what they average cannot be trusted. Equal weights have 0, and
-    those that all vanish infinity.
+    those that all vanish infinity; so have fewer than 25, of which nothing can be told.
 
     **Arguments**: `log_weights`, shape `(draw,)`, -inf allowed, up to a constant.
 
@@ -40,6 +41,8 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     shifted = np.maximum(log_weights - largest, -700.0)
     if np.ptp(shifted) < _EQUAL:
         return equal, 0.0
+    if count < _FEWEST:
+        return shifted - np.log(np.sum(np.exp(shifted))), float("inf")
     smooth = importlib.import_module("arviz_stats.base").array_stats.psislw
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about tails, for which there are notices
@@ -47,4 +50,5 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
             found, k = smooth(-shifted)  # it takes log likelihoods, of which weights are the inverse
         except ValueError:  # a tail of equal weights
             return shifted - np.log(np.sum(np.exp(shifted))), 0.0
-    return np.asarray(found), float(k) if np.isfinite(k) else float("inf")
+    found = np.where(np.isneginf(log_weights), -np.inf, found)
+    return found - np.log(np.sum(np.exp(found))), float(k) if np.isfinite(k) else float("inf")

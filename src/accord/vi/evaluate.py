@@ -32,15 +32,24 @@ class Fitted:
     params: Params
     frame: Frame
 
-    def draw(self, count: int, seed: int, restart: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions, shape `(draw, dim)`, and their log densities, shape `(draw,)`, in the current precision."""
+    def draw(
+        self, count: int, seed: int, restart: int, use: int = keys.USE_GUIDE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions, shape `(draw, dim)`, and their log densities, shape `(draw,)`, in the current precision.
+
+        `use`: what they are for, so that no two uses have the same draws.
+        """
         location = np.asarray(self.frame.location)
-        key = keys.fold(keys.chain_key(seed, restart), np.uint32(keys.USE_GUIDE))
+        key = keys.fold(keys.chain_key(seed, restart), np.uint32(use))
         noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
-        draw = jax.jit(jax.vmap(functools.partial(self.guide.draw, self.params)))
-        coordinates, log_q = to_numpy(draw(noise.astype(location.dtype)))
+        coordinates, log_q = to_numpy(_drawn(self.guide, self.params, noise.astype(location.dtype)))
         scales = 0.0 if self.guide.is_point else np.sum(np.log(np.asarray(self.frame.scale, float)))
         return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _drawn(guide: AbstractGuide, params: Params, noise: Any) -> Any:
+    return jax.vmap(functools.partial(guide.draw, params))(noise)
 
 
 @dataclass(frozen=True)
@@ -56,15 +65,15 @@ class Judgement:
     pareto_k: float
     effective: float
 
-    def as_json(self) -> dict[str, float | None]:
-        """Return it as plain JSON; None for NaN."""
-        return {name: value if np.isfinite(value) else None for name, value in vars(self).items()}
+    def as_json(self) -> dict[str, float | str]:
+        """Return it as plain JSON; what is not finite as a string."""
+        return {name: value if np.isfinite(value) else str(value) for name, value in vars(self).items()}
 
     @staticmethod
     def from_json(record: Any) -> "Judgement":
         """Return what `as_json` wrote."""
         names = ("bound", "error", "pareto_k", "effective")
-        return Judgement(*(np.nan if record[name] is None else float(record[name]) for name in names))
+        return Judgement(*(float(record[name]) for name in names))
 
 
 def judging(density: LogDensity) -> Any:

@@ -12,22 +12,41 @@ from .tail import tail
 
 _FEW_BAD = 0.01  # of the steps
 _APART = 1.0  # nats between the bounds of restarts, or of parts of a fit
-_FEWEST_PARTS = 4
+_PARTS = 10  # of a fit
 
 
 def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Stage) -> list[Notice]:
     """Return the notices of a fit, from its restarts and what draws say of each."""
+    stopped = _stopped(ended)
     if not judged:
-        return []
+        return stopped
     best = max(judged, key=lambda number: np.nan_to_num(judged[number].bound, nan=-np.inf))
     own = next(each for each in ended if each.number == best)
+    whole = {each.number: judged[each.number] for each in ended if each.is_over and each.number in judged}
     return [
         *_tail(judged[best], stage),
+        *stopped,
         *_end(own, stage),
         *_bad_steps(own),
         *_worse(own, stage),
-        *_apart(judged, best),
+        *(_apart(whole, best) if best in whole else ()),
         *_point(stage),
+    ]
+
+
+def _stopped(ended: Sequence[Ended]) -> list[Notice]:
+    left = [each for each in ended if not each.is_over]
+    if not left:
+        return []
+    steps = max(len(each.losses) for each in ended)
+    which = "It" if len(ended) == 1 else f"{len(left)} of {len(ended)} restarts"
+    return [
+        Notice(
+            "warning",
+            "interrupted",
+            f"The fit was stopped after {steps} steps at most. {which} had not come to an end.",
+            "Go on with infer.resume if it has a folder, or fit again.",
+        )
     ]
 
 
@@ -45,17 +64,8 @@ def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
 
 
 def _end(own: Ended, stage: Stage) -> list[Notice]:
-    if own.converged:
+    if own.converged or not own.is_over:
         return []
-    if not own.is_over:
-        return [
-            Notice(
-                "warning",
-                "interrupted",
-                f"The fit was stopped after {len(own.losses)} steps, before its end.",
-                "Go on with infer.resume if it has a folder, or fit again.",
-            )
-        ]
     if len(own.losses) < stage.num_steps:
         what = "its line search found no higher point" if stage.is_climb else "too many steps were not finite"
         return [
@@ -66,9 +76,8 @@ def _end(own: Ended, stage: Stage) -> list[Notice]:
                 "Look at `fit.losses`, and at the model with infer.check.",
             )
         ]
-    window = own.losses[-max(len(own.losses) // 10, 2) :]
-    half = len(window) // 2
-    gain = float(np.nanmean(window[:half]) - np.nanmean(window[half:]))
+    before, after = _means(own.losses[-max(len(own.losses) // 10, 2) :], 2)
+    gain = float(before - after)
     return [
         Notice(
             "warning",
@@ -81,11 +90,11 @@ def _end(own: Ended, stage: Stage) -> list[Notice]:
 
 def _worse(own: Ended, stage: Stage) -> list[Notice]:
     """Tell of a fit that was better before it ended."""
-    width = max(len(own.losses) // 10, 1)
-    count = len(own.losses) // width
-    if stage.is_climb or count < _FEWEST_PARTS:
+    if stage.is_climb or len(own.losses) < _PARTS:
         return []
-    means = own.losses[: count * width].reshape(count, width).mean(axis=1)
+    means = _means(own.losses, _PARTS)
+    if not np.isfinite(means).any():
+        return []
     best = float(np.nanmin(means))
     if not means[-1] - best > _APART:
         return []
@@ -94,10 +103,16 @@ def _worse(own: Ended, stage: Stage) -> list[Notice]:
             "warning",
             "bound_fell",
             f"The bound has fallen by {means[-1] - best:.3g} nats since it was best, about step "
-            f"{int(np.nanargmin(means)) * width}.",
+            f"{int(np.nanargmin(means)) * len(own.losses) // _PARTS}.",
             f"Take smaller steps, such as optimizer=optax.adam({stage.guide.rate / 10:g}).",
         )
     ]
+
+
+def _means(losses: np.ndarray, parts: int) -> np.ndarray:
+    """Return the mean of each of so many parts of the losses, of those that are finite; NaN where none is."""
+    finite = (each[np.isfinite(each)] for each in np.array_split(losses, parts))
+    return np.array([each.mean() if len(each) else np.nan for each in finite])
 
 
 def _bad_steps(own: Ended) -> list[Notice]:

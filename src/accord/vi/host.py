@@ -1,10 +1,12 @@
 """Hear of restarts while they run, and make the fit from what its store holds."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import precision as precisions
+from ..core.errors import StorageError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..density import LogDensity
@@ -78,7 +80,11 @@ class FitHost(AbstractUnruledHost[Fit]):
                 if each.fitted is not None
             }
         if self._run is not None:
-            self._run.record(JUDGED, {str(number): each.as_json() for number, each in self._judged.items()})
+            # A store that takes nothing more is told of by the notices, which it does not take either.
+            with contextlib.suppress(StorageError):
+                self._run.record(
+                    JUDGED, {str(number): each.as_json() for number, each in self._judged.items()}
+                )
         return [*findings(self._ended, self._judged, self.plan.stages[-1]), *self.density.notices]
 
     def finished(self, result: Fit, notices: Sequence[Notice], timings: Mapping[str, float]) -> Fit:

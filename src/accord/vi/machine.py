@@ -13,6 +13,7 @@ from ..core.pace import Pace
 from ..core.precision import Precision
 from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
+from ..executors.pools import one_blas_thread
 from ..mcmc.start.search import StartFailedError
 from ..programs.standalone import check_traced, compile_alone
 from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
@@ -71,7 +72,7 @@ class FitMachine(AbstractMachine[Restart]):
         self, units: Restart, seconds: float, is_stopped: Callable[[], bool]
     ) -> tuple[Restart, Sequence[Item]]:
         """See `AbstractMachine.work`."""
-        with precisions.scope(self.plan.precision):
+        with precisions.scope(self.plan.precision), one_blas_thread():
             return self._work(units, seconds, is_stopped)
 
     def _work(
@@ -111,7 +112,8 @@ class FitMachine(AbstractMachine[Restart]):
         converged = is_over and stage.is_climb and bool(state.stepper.is_settled)
         if has_rule and until is not None and not is_over and len(after.losses) % until.period == 0:
             converged = until.holds(after.losses[int(state.level_began) :])
-            if converged and int(state.level) < stage.num_levels:
+            has_more = int(state.level) < stage.num_levels and len(after.losses) < stage.num_steps
+            if converged and has_more:
                 state, converged = stage.next_level(state, after.given), False
                 after = replace(after, state=state)
         is_over = is_over or converged or len(after.losses) >= stage.num_steps
@@ -179,6 +181,7 @@ class FitMachine(AbstractMachine[Restart]):
     def _progress(self, restart: Restart) -> Progress:
         stage = self.plan.stages[restart.stage]
         recent = restart.losses[-100:]
+        recent = recent[np.isfinite(recent)]
         shown = {"columns": (("ELBO", float(-np.mean(recent))),) if len(recent) else ()}
         total = len(restart.losses) if restart.is_over else stage.num_steps
         return Progress(restart.number, stage.phase, len(restart.losses), max(total, 1), shown)

@@ -4,12 +4,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 
 from ..core.errors import OptionError
 from ..core.pace import USUAL, Pace
-from ..core.precision import Precision, float_dtype
+from ..core.precision import Precision, float_dtype, scope
 from ..density import LogDensity
 from ..density.minibatch import Minibatch
 from ..guides.base import AbstractGuide
@@ -91,10 +93,28 @@ def stages_of(
         # A draw in a far tail has a gradient that others would take hundreds of steps to make up for.
         clip = optax.clip_by_global_norm(_LONGEST * math.sqrt(dim))
         optimizer = optax.chain(clip, optax.adam(guide.rate))
+    with scope(density.program.precision):
+        _check_steps(optimizer, guide, dim, dtype)
     last = stage(FIT, guide, objective, optimizer, num_steps)
     if minibatch is not None or guide.is_point:
         return (last,)
     return stage(START, MeanField(), FixedDraws(), None, _MOST_CLIMBED), last
+
+
+def _check_steps(optimizer: Any, guide: AbstractGuide, dim: int, dtype: np.dtype) -> None:
+    """Raise `OptionError` for an optimiser that needs more than a gradient."""
+    taking = optax.with_extra_args_support(optimizer)
+
+    def step(params: Any) -> Any:
+        return taking.update(params, taking.init(params), params, value=jnp.zeros((), dtype), grad=params)
+
+    try:
+        jax.eval_shape(step, guide.start(np.zeros(2, np.uint32), dim, dtype))
+    except Exception as error:
+        raise OptionError(
+            f"optimizer: it cannot take a step along a gradient ({error}). Those of optax that search along lines, "
+            "such as optax.lbfgs(), need the function itself; infer.FixedDraws() climbs so by itself."
+        ) from error
 
 
 def _check_fixed(guide: AbstractGuide, optimizer: Any, minibatch: Minibatch | None) -> None:

@@ -39,7 +39,8 @@ class Fit(AbstractApproximation):
     **Fields**
     - `guide`, `objective`: what was fitted, and by what.
     - `fitted`: the guide with its parameters, of the restart with the highest bound; None if no step was made.
-    - `losses`: for each restart, what was minimised at each step, shape `(step,)`: estimates of minus the bound.
+    - `losses`: by number of the restart, what was minimised at each step, shape `(step,)`: estimates of minus the
+      bound.
     - `bounds`: by number of the restart, the evidence lower bound `E[log p - log q]`, by 1000 new draws; `errors`,
       their standard errors.
     - `best`: number of the restart that was taken.
@@ -47,7 +48,8 @@ class Fit(AbstractApproximation):
       `log_evidence_bound_error`: standard error.
     - `pareto_k`: tail of the weights `p / q`: below 0.5 good; above 0.7 do not trust the fit. NaN for a `Delta`.
     - `effective_draws`: how many draws of the posterior 1000 draws of the guide are worth, weighted.
-    - `converged`: whether the fit ended because nothing was to be gained. `complete`: whether all restarts ended.
+    - `converged`: whether the fit ended because nothing was to be gained. `complete`: whether all restarts ended,
+      but for failed ones.
     - `notices`: what to know before using it. `timings`: seconds of `compile`, the phases, and `total`.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
     - `manifest`: the record of how the fit was made. `location`: its folder, or None. `problems`: damaged or missing
@@ -66,7 +68,7 @@ class Fit(AbstractApproximation):
     guide: AbstractGuide
     objective: AbstractObjective
     fitted: Fitted | None
-    losses: tuple[np.ndarray, ...]
+    losses: Mapping[int, np.ndarray]
     bounds: Mapping[int, float]
     errors: Mapping[int, float]
     best: int
@@ -105,7 +107,7 @@ class Fit(AbstractApproximation):
             guide,
             objective,
             None if best is None else best.fitted,
-            tuple(each.losses for each in ended),
+            {each.number: each.losses for each in ended},
             bounds,
             {number: judged[number].error for number in bounds},
             -1 if best is None else best.number,
@@ -203,7 +205,7 @@ class Fit(AbstractApproximation):
         names = [entry.name for entry in density.layout.entries]
         with scope(density.program.precision), one_blas_thread():
             look = values_of_sites(density)
-            each = [look(fitted.draw(1, seed, chain)[0]) for chain in chains]
+            each = [look(fitted.draw(1, seed, chain, keys.USE_START)[0]) for chain in chains]
         return [{name: values[name][0] for name in names} for values in each]
 
     def summary(self) -> "FitSummary":

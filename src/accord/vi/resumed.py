@@ -14,6 +14,7 @@ from ..core.precision import float_dtype, scope
 from ..core.tree import filled, to_numpy
 from ..density import LogDensity
 from ..executors import AbstractExecutor
+from ..executors.pools import one_blas_thread
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.start.choose import KEPT, stored_start
@@ -99,7 +100,7 @@ def take_up(
     start = stored_start(manifest["settings"].get("init"), run.records.get(KEPT))
     where = check_executor(executor)
     numbers = manifest["chains"]
-    with scope(density.program.precision):
+    with scope(density.program.precision), one_blas_thread():
         points = start.points(density, manifest["seed"], numbers)
         rule = _rule(manifest["settings"].get("until"))
         precision: Any = manifest["precision"]

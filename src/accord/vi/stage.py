@@ -201,6 +201,8 @@ class Stage:
             noise = keys.normal(of_step, int(np.prod(shape)), 0, self.dtype).reshape(shape)
         log_density = self._log_density(density, given, count)
         within, each = frame.within(log_density), each_of(self.is_side_by_side)
+        if self.guide.is_point:  # which has no spread, and its density no units
+            within = lambda at: log_density(frame.position(at))  # noqa: E731
         return self.objective.loss(self.guide, params, within, noise, each)
 
     def _log_density(self, density: LogDensity, given: Given, count: Array) -> Callable[[Array], Array]:

@@ -122,8 +122,12 @@ def ended(run: AbstractRun, guide: AbstractGuide, number: int, spilled: Sequence
 
 
 def stored_judgements(run: AbstractRun) -> dict[int, Judgement]:
-    """Return what draws said of each restart when the fit last ended; empty if it did not."""
-    record: Any = run.records.get(JUDGED) or {}
+    """Return what draws said of each restart when the fit last ended; empty if it did not.
+
+    A fit that is taken up loses the notices of its earlier end first, and with them what was said there.
+    """
+    has_ended = run.records.get("notices") is not None
+    record: Any = (run.records.get(JUDGED) if has_ended else None) or {}
     with built_from(f"record-{JUDGED}.json"):
         return {int(number): Judgement.from_json(each) for number, each in record.items()}
 

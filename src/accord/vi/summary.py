@@ -93,8 +93,11 @@ def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
     mean_psis = sd_psis = unknown
     if not fitted.guide.is_point and fit.pareto_k < _GOOD:
         weights = np.exp(smoothed(np.where(np.isnan(log_p), -np.inf, log_p) - log_q)[0])
-        mean_psis = weights @ flat
-        sd_psis = np.sqrt(weights @ (flat - mean_psis) ** 2)
+        counted = np.where(
+            weights[:, None] > 0, flat, 0
+        )  # an impossible draw has weight zero, whatever its values
+        mean_psis = weights @ counted
+        sd_psis = np.sqrt(weights @ (counted - mean_psis) ** 2)
     labels = [
         label
         for entry in density.layout.entries

@@ -56,9 +56,8 @@ class FixedDraws(AbstractObjective):
         half = self.num_draws(dim) // 2
         noise = keys.generator_of(key).standard_normal((half, num_noise))
         if half >= num_noise:
-            values, vectors = np.linalg.eigh(noise.T @ noise / half)
-            if values.min() > 1e-6:  # as good as never otherwise
-                noise = noise @ (vectors / np.sqrt(values)) @ vectors.T
+            left, _, right = np.linalg.svd(noise, full_matrices=False)
+            noise = np.sqrt(half) * left @ right  # the nearest draws whose covariance is the unit matrix
         else:
             noise = noise / np.sqrt(np.mean(noise**2, axis=0))
         return np.concatenate([noise, -noise]).astype(dtype)

@@ -9,6 +9,7 @@ from ...core.notice import Notice
 from ...core.precision import Precision
 from ...density import LogDensity
 from ...executors import AbstractExecutor
+from ...executors.pools import one_blas_thread
 from ...runs.stored.ending import lost_chains
 from ...runs.units import Failure
 from ...storage import AbstractRun, Segment
@@ -68,8 +69,9 @@ class PathHost(AbstractUnruledHost[Paths]):
         """See `AbstractHost.result`."""
         left = lost_chains(lost)
         numbers = [number for number in run.manifest["chains"] if number not in left]
-        self._ended = [ended(run, number, spilled) for number in numbers]
-        paths, self._pool = Paths.of(run, self._ended)
+        with one_blas_thread():
+            self._ended = [ended(run, number, spilled) for number in numbers]
+            paths, self._pool = Paths.of(run, self._ended)
         return paths
 
     def is_empty(self, result: Paths) -> bool:

@@ -10,6 +10,7 @@ from ...core.precision import scope
 from ...core.tree import filled
 from ...density import LogDensity
 from ...executors import AbstractExecutor
+from ...executors.pools import one_blas_thread
 from ...kernels import AbstractKernel
 from ...language import Model
 from ...mcmc.start.choose import KEPT, stored_start
@@ -40,9 +41,10 @@ def read(run: AbstractRun) -> Paths:
     """Read the paths of a stored run, finished or not, without its model."""
     check_kind(run.manifest)
     lost = lost_chains(stored_losses(run))
-    found = [ended(run, number) for number in run.manifest["chains"] if number not in lost]
+    with one_blas_thread():  # as in the run, so that the same normals come of the same points
+        found = [ended(run, number) for number in run.manifest["chains"] if number not in lost]
+        paths, pool = Paths.of(run, found)
     records: Any = run.records
-    paths, pool = Paths.of(run, found)
     if records.get("notices") is None:  # it was killed before its end
         notices = findings(found, pool, run.manifest["draws"])
     else:
@@ -81,7 +83,8 @@ def take_up(
     plan = Plan(points, seed, len(numbers), manifest["draws"], precision, density.dim, where.pace)
     check_same(run, describe(density, plan, start))
     lost = lost_chains(stored_losses(run))
-    units = [_restored(run, plan, number) for number in numbers if number not in lost]
+    with one_blas_thread():
+        units = [_restored(run, plan, number) for number in numbers if number not in lost]
     left = [unit for unit in units if not unit.is_done]
     if left:
         return partial(carry_out, order_of(density, plan, left, where, run, shown, is_quiet, began))
