@@ -34,7 +34,8 @@ class Flow(AbstractGuide):
 
     **Example**
 
-    >>> infer.fit(eight_schools(sigma, y), infer.guides.Flow(layers=2), steps=200, until=None, quiet=True).guide.layers
+    >>> flow = infer.guides.Flow(layers=2)
+    >>> infer.fit(eight_schools(sigma, y), flow, steps=200, until=None, quiet=True).guide.layers
     2
     """
 
