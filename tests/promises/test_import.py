@@ -62,7 +62,7 @@ ROOMS_OF_RUNS = {
         "programs",
         "report",
     ),
-    *("runs", "storage"),
+    *("runs", "storage", "guides", "vi"),
 }
 
 
@@ -79,7 +79,16 @@ assert accord.LogDensity.__name__ == "LogDensity" and "LogDensity" in dir(accord
 assert {"sample", "NUTS", "waic"} <= set(infer.__all__) == set(dir(infer))
 print(*(name for name in infer.__all__ if not callable(getattr(infer, name))))
 """
-    assert run(listed).split() == []
+    assert run(listed).split() == ["guides"]  # which has names of its own
+
+
+def test_the_guides_are_found_where_fits_are():
+    run("""
+import sys
+from accord import infer
+assert "optax" not in sys.modules and "accord.guides" not in sys.modules
+assert infer.guides.MeanField().is_factorised and infer.guides is sys.modules["accord.guides"]
+""")
 
 
 def test_the_first_summary_imports_nothing_but_accord():
