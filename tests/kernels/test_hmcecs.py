@@ -71,7 +71,7 @@ AT, REFERENCE = np.array([0.35, -0.75]), np.array([0.7, -1.6])
 
 
 def test_one_part_is_unbiased_with_its_gradient() -> None:
-    """Of one part nothing is corrected, so that means are exact; 5,000 of them."""
+    """Compare the mean of 5,000 estimates of one part each, which are not corrected, with the whole."""
     found, density = estimates(logistic(X, Z, 20), AT, REFERENCE, 5_000, 1)
     value, gradient = density.value_and_grad(AT)
     for each_found, exact in ((found.log_density, value), (found.gradient, gradient)):
@@ -157,7 +157,7 @@ def test_draws_follow_the_marginal_of_a_noisy_target(inner: Any) -> None:
 
 
 def test_where_the_expansion_is_exact_draws_are_those_of_the_posterior() -> None:
-    """Of a normal likelihood nothing is left over. Means within 6 errors of 8 x 500 draws, of which each 3rd counts."""
+    """Compare means of a normal likelihood, whose expansion is exact: 6 errors of 8 x 500 draws, each third counted."""
     draws = infer.sample(
         regression(X, Y, 5), HMCECS(parts=4), draws=500, chains=8, warmup=300, seed=1, **QUIET
     )

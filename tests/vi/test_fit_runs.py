@@ -148,12 +148,19 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
 
 
 def test_parts_of_the_data_give_the_fit_of_all() -> None:
-    whole = infer.fit(regression(X, Y), infer.guides.FullRank(), **QUIET)
-    part = infer.fit(regression(X, Y, 10), infer.guides.FullRank(), steps=20_000, **QUIET)
-    drawn, wanted = (fit.draw(4000)["slope"][0] for fit in (part, whole))
-    assert np.all(np.abs(drawn.mean(axis=0) - wanted.mean(axis=0)) < 0.3 * wanted.std(axis=0))
-    assert np.allclose(drawn.std(axis=0), wanted.std(axis=0), rtol=0.2)
-    assert part.log_evidence_bound < whole.log_evidence_bound + 0.1
+    """Compare fits by parts with the posterior, within 6 times their spread over 16 other seeds.
+
+    A false alarm in 2e-9 of each of 4 comparisons. The spread is 0.19 standard deviations of the posterior for a mean, and 1.2% of a standard deviation.
+    """
+    covariance = np.linalg.inv(X.T @ X + np.eye(2))
+    mean, scale = covariance @ X.T @ Y, np.sqrt(np.diag(covariance))
+    model, guide, count = regression(X, Y, 10), infer.guides.FullRank(), 6
+    fits = [infer.fit(model, guide, steps=20_000, seed=100 + seed, **QUIET) for seed in range(count)]
+    assert all(fit.converged for fit in fits)
+    drawn = np.stack([fit.draw(4000)["slope"][0] for fit in fits])
+    errors = (drawn.mean(axis=(0, 1)) - mean) / scale
+    assert np.all(np.abs(errors) < 6 * 0.19 / np.sqrt(count))
+    assert np.all(np.abs(drawn.std(axis=1).mean(axis=0) / scale - 1) < 6 * 0.012 / np.sqrt(count))
 
 
 def test_the_bound_of_parts_is_on_average_that_of_all_with_discrete_unknowns_in_the_plate() -> None:

@@ -1,7 +1,7 @@
 """Compare fits with answers that are known: normal posteriors, and integrals by quadrature.
 
 Most fits here are climbs over whitened draws, which are exact for normal posteriors. Those by noisy steps, and moments
-by draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 14 comparisons.
+by draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 18 comparisons.
 """
 
 import math
@@ -107,16 +107,17 @@ def test_guides_that_hold_the_posterior_reach_the_evidence(guide: Any) -> None:
 
 def test_a_gamma_is_fitted_by_a_log_normal() -> None:
     fit = infer.fit(rate(), objective=infer.FixedDraws(draws=2000), **QUIET)
-    # Of 1000 pairs: the bound is that of the sample.
-    assert np.isclose(location(fit)[0], 2.252585093, atol=2e-3)
-    assert np.isclose(scales(fit)[0], 0.316227766, rtol=1e-2)
+    # Of 1000 pairs the bound is that of the sample: 6 times the spread over 30 other seeds, 5.8e-5 and 0.12%.
+    assert np.isclose(location(fit)[0], 2.252585093, atol=6 * 5.8e-5)
+    assert np.isclose(scales(fit)[0], 0.316227766, rtol=6 * 0.0012)
     assert np.isclose(fit.log_evidence_bound, -0.008330563, atol=6 * fit.log_evidence_bound_error)
 
 
 def test_a_logistic_regression_is_fitted_as_by_quadrature() -> None:
     fit = infer.fit(logistic(), objective=infer.FixedDraws(draws=2000), **QUIET)
-    assert np.isclose(location(fit)[0], 0.921072623, atol=2e-3)
-    assert np.isclose(scales(fit)[0], 0.757005583, rtol=1e-2)
+    # As above: the spread over 30 other seeds is 9e-4 and 0.074%.
+    assert np.isclose(location(fit)[0], 0.921072623, atol=6 * 9e-4)
+    assert np.isclose(scales(fit)[0], 0.757005583, rtol=6 * 7.4e-4)
     assert np.isclose(fit.log_evidence_bound, -1.676505322, atol=6 * fit.log_evidence_bound_error)
     # Its weights differ so little that the shape of their tail is of no account.
     assert fit.effective_draws > 950 and not fit.notices

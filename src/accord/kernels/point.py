@@ -29,7 +29,7 @@ class Halves:
 
 @node
 class Control:
-    """What is known of a log density that is estimated with control variates.
+    """Noise and curvature of a log density that is estimated with control variates.
 
     **Fields**: `variance` of the estimate, shape `()`; `curvature`, shape `(dim,)`, minus the second derivative of the
     log density by each free number, at the reference.

@@ -2,14 +2,15 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import OptionError, suggest
+from ..core.by_site import BySite
+from ..core.errors import OptionError
 from ..core.kept import Kept
 from ..core.names import no_attribute
 from ..core.notice import Notice
@@ -34,7 +35,7 @@ _LONG = ("layout", "particulars")  # entries of a manifest that are not exported
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class Draws(Mapping[str, np.ndarray]):
+class Draws(BySite):
     """Draws of a run: a mapping from site name to an array of shape `(chain, draw, *site)`.
 
     A run on disk of more than 256 MiB is read one site at a time, when you ask for the site. So a run may be larger
@@ -120,28 +121,10 @@ class Draws(Mapping[str, np.ndarray]):
     continuation: Callable[[int], "Draws"] | None = None
     kept: Kept = field(default_factory=Kept, init=False)
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            return self.sites[name]
-        except KeyError:
-            raise OptionError(
-                f"there is no site {name!r} in these draws.{suggest(name, self.sites)} "
-                f"There are: {', '.join(self.sites)}."
-            ) from None
-
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             raise no_attribute("Draws", name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.sites)
-
-    def __len__(self) -> int:
-        return len(self.sites)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.sites
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle all arrays, also those on disk, without the model, which pickle may not be able to find by name."""

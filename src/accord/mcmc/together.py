@@ -4,8 +4,9 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
+from jax.errors import JaxRuntimeError
 
-from ..core.errors import SiteError
+from ..core.errors import AccordError, SiteError
 from ..density import LogDensity
 from ..density.eliminate.discrete.redrawn import Check, Redraw
 from ..density.rows.row_files import in_memory
@@ -56,8 +57,9 @@ def _planned(density: LogDensity, sites: Sequence[Place]) -> Redraw | None:
     def plan() -> tuple[Redraw, Check] | None:
         try:
             return Redraw.of(density, names)
-        except Exception:
-            # Most often a SiteError; but a model's own code, such as a callback, may also not be made for all values.
+        except (AccordError, NotImplementedError, TypeError, ValueError, JaxRuntimeError):
+            # No tables: the sites are visited. Beside accord's own reasons, a model's code may not be made for several
+            # values at once, such as an operation without a rule for `vmap`, or a callback that refuses some.
             return None
 
     bounds = tuple(end for site in sites for each in site.bounds or () for end in each)

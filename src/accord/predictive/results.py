@@ -1,13 +1,13 @@
 """Hold results computed from draws, by site, with their dims."""
 
 import abc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..core.errors import OptionError, suggest
+from ..core.by_site import BySite
 from ..core.notice import Notice
 from ..core.options import checks_options
 from ..core.precision import Precision
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class AbstractOfDraws(AbstractBeside, Mapping[str, np.ndarray]):
+class AbstractOfDraws(AbstractBeside, BySite):
     """Arrays by site, each of shape `(chain, draw, ...)`.
 
     **Fields**
@@ -33,6 +33,8 @@ class AbstractOfDraws(AbstractBeside, Mapping[str, np.ndarray]):
     - `observed`: observations by site, if the site observes an argument unchanged; `constants`: the other arguments
       that are arrays.
     """
+
+    where: ClassVar[str] = "here"
 
     sites: dict[str, np.ndarray]
     chains: tuple[int, ...]
@@ -49,23 +51,6 @@ class AbstractOfDraws(AbstractBeside, Mapping[str, np.ndarray]):
     @abc.abstractmethod
     def contents(self) -> str:
         """List the sites in one line."""
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            return self.sites[name]
-        except KeyError:
-            raise OptionError(
-                f"there is no site {name!r} here.{suggest(name, self.sites)} There are: {', '.join(self.sites)}."
-            ) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.sites)
-
-    def __len__(self) -> int:
-        return len(self.sites)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.sites
 
     @property
     def num_draws(self) -> int:

@@ -1,12 +1,12 @@
 """Hold draws from a fitted guide."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import OptionError, suggest
+from ..core.by_site import BySite
 from ..core.kept import Kept
 from ..core.options import checks_options
 from ..core.series import AbstractSeries
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class GuideDraws(Mapping[str, np.ndarray]):
+class GuideDraws(BySite):
     """Independent draws from a fitted guide: a mapping from site name to an array of shape `(1, draw, *site)`.
 
     They are draws from the guide, not from the posterior: `fit.pareto_k` says how far these are apart. All that takes
@@ -50,24 +50,6 @@ class GuideDraws(Mapping[str, np.ndarray]):
     density: LogDensity | None = None
     chains: tuple[int, ...] = (0,)
     kept: Kept = field(default_factory=Kept, init=False)
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            return self.sites[name]
-        except KeyError:
-            raise OptionError(
-                f"there is no site {name!r} in these draws.{suggest(name, self.sites)} "
-                f"There are: {', '.join(self.sites)}."
-            ) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.sites)
-
-    def __len__(self) -> int:
-        return len(self.sites)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.sites
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "density": None}

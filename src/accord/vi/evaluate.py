@@ -14,6 +14,7 @@ from ..density.weights import MAP
 from ..executors.pools import one_blas_thread
 from ..guides.base import AbstractGuide, Params
 from ..optimise.surface import in_batches
+from ..programs.standalone import compile_alone
 from ..report.weights import effective_size, pareto_k
 from .frame import Frame
 
@@ -33,7 +34,7 @@ class Fitted:
     frame: Frame
 
     def draw(
-        self, count: int, seed: int, restart: int, use: int = keys.USE_GUIDE
+        self, density: LogDensity, count: int, seed: int, restart: int, use: int = keys.USE_GUIDE
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return positions, shape `(draw, dim)`, and their log densities, shape `(draw,)`, in the current precision.
 
@@ -42,19 +43,20 @@ class Fitted:
         location = np.asarray(self.frame.location)
         key = keys.fold(keys.chain_key(seed, restart), np.uint32(use))
         noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
-        coordinates, log_q = to_numpy(_drawn(self.guide, self.params, noise.astype(location.dtype)))
+        arguments = (self.params, noise.astype(location.dtype))
+
+        def draws(density: LogDensity, params: Params, noise: Any) -> Any:
+            del density  # whose data no draw needs
+            return jax.vmap(functools.partial(self.guide.draw, params))(noise)
+
+        coordinates, log_q = to_numpy(compile_alone(density, draws, *arguments)(*arguments))
         scales = 0.0 if self.guide.is_point else np.sum(np.log(np.asarray(self.frame.scale, float)))
         return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _drawn(guide: AbstractGuide, params: Params, noise: Any) -> Any:
-    return jax.vmap(functools.partial(guide.draw, params))(noise)
-
-
 @dataclass(frozen=True)
 class Judgement:
-    """What draws from a guide say of it.
+    """Judgement of a guide by draws from it.
 
     **Fields**: `bound`, the evidence lower bound, and `error`, its standard error; `pareto_k` of the weights;
     `effective` draws, weighted, of `NUM_DRAWS`. NaN where a guide has no spread.
@@ -90,7 +92,7 @@ def judging(density: LogDensity) -> Any:
     def judge(fitted: Fitted, seed: int, restart: int) -> Judgement:
         with one_blas_thread():
             is_point = fitted.guide.is_point
-            positions, log_q = fitted.draw(1 if is_point else NUM_DRAWS, seed, restart)
+            positions, log_q = fitted.draw(density, 1 if is_point else NUM_DRAWS, seed, restart)
             log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
         if is_point:
             return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)

@@ -193,7 +193,7 @@ class Fit(AbstractApproximation):
         density, fitted = self.attached("draw"), self._known()
         with scope(density.program.precision), one_blas_thread():
             # The draws that judge the fit have the seed of the fit, and others are not to repeat them.
-            positions, _ = fitted.draw(count, seed, 2**31)
+            positions, _ = fitted.draw(density, count, seed, 2**31)
             values = values_of_sites(density)(positions)
         order = [entry.name for entry in density.layout.drawn if entry.name in values]
         sites = InMemory({name: values[name][None] for name in order})
@@ -205,7 +205,7 @@ class Fit(AbstractApproximation):
         names = [entry.name for entry in density.layout.entries]
         with scope(density.program.precision), one_blas_thread():
             look = values_of_sites(density)
-            each = [look(fitted.draw(1, seed, chain, keys.USE_START)[0]) for chain in chains]
+            each = [look(fitted.draw(density, 1, seed, chain, keys.USE_START)[0]) for chain in chains]
         return [{name: values[name][0] for name in names} for values in each]
 
     def summary(self) -> "FitSummary":

@@ -34,7 +34,7 @@ _MOST_AT_ONCE = 2**24  # numbers of data times draws, up to which draws are eval
 
 @node
 class Given:
-    """What a restart gives to the program of a stage.
+    """Arguments of the program of a stage that are a restart's own.
 
     **Fields**: `locations`, shape `(candidate, dim)`, of frames, and `scale`, shape `(dim,)`, of all; `start`, the
     parameters to begin with; `words`, the key of the restart; `noise`, shape `(draw, noise)`, for an objective whose

@@ -84,7 +84,7 @@ def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
     response = None
     with scope(density.program.precision), one_blas_thread():
         count = 1 if fitted.guide.is_point else NUM_DRAWS
-        positions, log_q = fitted.draw(count, seed, fit.best)
+        positions, log_q = fitted.draw(density, count, seed, fit.best)
         sites, log_p = in_batches(density, looks)(positions)
         if fit.objective.is_fixed:
             response = linear_response(density, fitted, fit.objective, seed, fit.best)

@@ -18,7 +18,7 @@ MEMORY = 10
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What moves so far have told of the curvature; NumPy, float64.
+    """Inverse curvature of a log density, as the moves so far have told it; NumPy, float64.
 
     **Fields**: `diagonal`, of the inverse curvature that the moves correct, shape `(dim,)`, > 0; `moves`, changes of
     the position, and `turns`, falls of the gradient, shape `(move, dim)`, newest last, at most `MEMORY`. A pair has

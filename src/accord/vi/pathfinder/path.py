@@ -25,7 +25,7 @@ STATE, IS_OVER = "state.", "is_over"
 
 @dataclass(frozen=True, eq=False)
 class Trail:
-    """What the points of a climb so far tell; NumPy, and a function of these points.
+    """Trail of a climb: what its points so far tell, as a function of these; NumPy.
 
     **Fields**: `curvature`; `epsilon`, the relative rounding error of the log density; `count` of points; `position`
     and `gradient` of the last one, None before any; `best`, the normal with the highest evidence lower bound, None

@@ -1,15 +1,16 @@
 """Hold the draws that paths have led to, and how good they are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core import keys
+from ...core.by_site import BySite
 from ...core.errors import OptionError
 from ...core.notice import Notice
-from ...core.series import InMemory
+from ...core.series import AbstractSeries, InMemory
 from ...core.tracebacks import entry_points
 from ...core.tree import kept
 from ...density import LogDensity
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class Paths(AbstractApproximation, Mapping[str, np.ndarray]):
+class Paths(AbstractApproximation, BySite):
     """Result of `infer.pathfinder`: a mapping from site name to draws, shape `(1, draw, *site)`, and how good they are.
 
     All that takes draws of a run by site takes them too: `infer.predict`, `infer.log_likelihood`, ArviZ. Chains may
@@ -115,14 +116,10 @@ class Paths(AbstractApproximation, Mapping[str, np.ndarray]):
         """Return it with its model."""
         return replace(self, drawn=replace(self.drawn, density=density))
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.drawn[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.drawn)
-
-    def __len__(self) -> int:
-        return len(self.drawn)
+    @property
+    def sites(self) -> AbstractSeries:
+        """Draws by site, in the model's order."""
+        return self.drawn.sites
 
     @property
     def model(self) -> str:

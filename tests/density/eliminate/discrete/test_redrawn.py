@@ -180,7 +180,7 @@ def test_sites_are_drawn_where_others_are_summed_out(name: str, names: list[str]
 
 
 def test_a_move_has_the_probabilities_of_the_formula() -> None:
-    """Of 40,000 moves from each value, within six standard errors: nine shares, a false alarm of 2e-9 each."""
+    """Compare nine shares of 40,000 moves from each value, within six standard errors: 2e-9 of false alarm each."""
     p, count = np.array([0.7, 0.2, 0.1]), 40_000
     levels = jnp.asarray(np.random.default_rng(7).uniform(size=(3, count)))
     log_probs = jnp.broadcast_to(jnp.log(p)[:, None] + 3.0, (3, count))
