@@ -150,7 +150,8 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
 def test_parts_of_the_data_give_the_fit_of_all() -> None:
     """Compare fits by parts with the posterior, within 6 times their spread over 16 other seeds.
 
-    A false alarm in 2e-9 of each of 4 comparisons. The spread is 0.19 standard deviations of the posterior for a mean, and 1.2% of a standard deviation.
+    A false alarm in 2e-9 of each of 4 comparisons. The spread is 0.19 standard deviations of the posterior for a
+    mean, and 1.2% of a standard deviation.
     """
     covariance = np.linalg.inv(X.T @ X + np.eye(2))
     mean, scale = covariance @ X.T @ Y, np.sqrt(np.diag(covariance))
