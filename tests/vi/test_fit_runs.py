@@ -15,7 +15,6 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.errors import InitializationError, OptionError, SiteError, StorageError
-from accord.density.minibatch import for_minibatches, minibatch_of
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
 SIGMA = np.array([15, 10, 16, 11, 9, 11, 10, 18.0])
@@ -145,53 +144,6 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
 
     drawn = infer.fit(mixture(np.array([-2.1, 2.2, 1.9])), **QUIET).draw(400)
     assert set(np.unique(drawn["label"])) <= {0, 1} and drawn["label"][0, :, 0].mean() < 0.1
-
-
-def test_parts_of_the_data_give_the_fit_of_all() -> None:
-    """Compare fits by parts with the posterior, within 6 times their spread over 16 other seeds.
-
-    A false alarm in 2e-9 of each of 4 comparisons. The spread is 0.19 standard deviations of the posterior for a
-    mean, and 1.2% of a standard deviation.
-    """
-    covariance = np.linalg.inv(X.T @ X + np.eye(2))
-    mean, scale = covariance @ X.T @ Y, np.sqrt(np.diag(covariance))
-    model, guide, count = regression(X, Y, 10), infer.guides.FullRank(), 6
-    fits = [infer.fit(model, guide, steps=20_000, seed=100 + seed, **QUIET) for seed in range(count)]
-    assert all(fit.converged for fit in fits)
-    drawn = np.stack([fit.draw(4000)["slope"][0] for fit in fits])
-    errors = (drawn.mean(axis=(0, 1)) - mean) / scale
-    assert np.all(np.abs(errors) < 6 * 0.19 / np.sqrt(count))
-    assert np.all(np.abs(drawn.std(axis=1).mean(axis=0) / scale - 1) < 6 * 0.012 / np.sqrt(count))
-
-
-def test_the_bound_of_parts_is_on_average_that_of_all_with_discrete_unknowns_in_the_plate() -> None:
-    """The gradient of a global unknown, over every part of two of four entries with a label each, summed out."""
-
-    @ac.model
-    def labelled(y: Any, size: int | None = None) -> None:
-        share = ac.sample("share", dist.Beta(2.0, 3.0))
-        with ac.plate("row", len(y), subsample_size=size):
-            z = ac.sample("z", dist.Bernoulli(share))
-            ac.sample("x", dist.Normal(jnp.where(z == 1, 2.0, 0.0), 1.0), obs=ac.subsample(y))
-
-    seen = np.arange(4.0)
-    with jax.enable_x64(True):
-        density = ac.LogDensity.from_model(for_minibatches(labelled(seen, 2)))
-        part = minibatch_of(density, "a test")
-        at = jnp.asarray([0.3])
-        words = jnp.asarray(np.random.default_rng(0).integers(0, 2**32, (200, 2)), jnp.uint32)
-        run = jax.jit(jax.vmap(lambda some: jax.value_and_grad(part.at(density.data, some).__call__)(at)))
-        values, gradients = run(words)
-        # Six parts, each as probable as the others: the mean over the different ones.
-        _, first = np.unique(np.round(np.asarray(values), 9), return_index=True)
-        wanted = jax.value_and_grad(density.__call__)(at)
-        assert len(first) == 6
-        # Two consecutive parts are an epoch, with every entry once.
-        epoch = jax.jit(jax.vmap(lambda step: part.at(density.data, words[0], step)(at)))(jnp.arange(40))
-        assert np.allclose(epoch.reshape(20, 2).mean(axis=1), wanted[0], rtol=1e-12)
-        assert len(np.unique(np.round(epoch, 9))) == 6
-        assert np.isclose(np.mean(values[first]), wanted[0], rtol=1e-12)
-        assert np.allclose(np.mean(gradients[first], axis=0), wanted[1], rtol=1e-12)
 
 
 @each(

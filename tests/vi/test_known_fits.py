@@ -17,8 +17,8 @@ import accord.distributions as dist
 from accord import infer
 from accord.core import keys, precision
 from accord.report.weights import effective_size, pareto_k, smoothed
+from accord.vi.each import sharing
 from accord.vi.objectives import ELBO, IWAE, FixedDraws, Renyi
-from accord.vi.stage import each_of
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
 PLACES, SEEN = np.arange(5.0), np.array([1, 2, 3, 2.5, 1.5])
@@ -137,7 +137,7 @@ def bound_of(objective: Any, num_draws: int, seed: int) -> np.ndarray:
         params = {"loc": jnp.zeros(1), "log_scale": jnp.zeros(1)}
 
         def estimate(noise: Any) -> Any:
-            return -objective.loss(guide, params, density, noise, each_of(True))
+            return -objective.loss(guide, params, noise, sharing(density, True))
 
         noise = np.random.default_rng(seed).standard_normal((20_000, num_draws, 1))
         return np.asarray(jax.jit(jax.vmap(estimate))(noise))
@@ -169,11 +169,11 @@ def test_where_the_guide_is_the_posterior_a_gradient_that_sticks_the_landing_has
 
         def gradient(sticks: bool) -> Any:
             objective = ELBO(draws=1, sticks_the_landing=sticks)
-            return jax.grad(lambda p: objective.loss(guide, p, density, noise, each_of(True)))(params)
+            return jax.grad(lambda p: objective.loss(guide, p, noise, sharing(density, True)))(params)
 
         assert all(abs(float(each[0])) < 1e-12 for each in gradient(True).values())
         assert max(abs(float(each[0])) for each in gradient(False).values()) > 0.1
-        assert np.isclose(ELBO().loss(guide, params, density, noise, each_of(True)), 1.515512123, atol=1e-9)
+        assert np.isclose(ELBO().loss(guide, params, noise, sharing(density, True)), 1.515512123, atol=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, -1.0])
@@ -190,7 +190,7 @@ def test_gradients_of_bounds_of_two_draws_are_those_of_quadrature(alpha: float) 
         both = jnp.asarray(np.outer(weights, weights).ravel())
 
         def estimated(noise: Any) -> Any:
-            return jax.grad(lambda p: objective.loss(guide, p, density, noise, each_of(True)))(params)
+            return jax.grad(lambda p: objective.loss(guide, p, noise, sharing(density, True)))(params)
 
         def exact(p: Any) -> Any:
             def bound(noise: Any) -> Any:

@@ -65,7 +65,7 @@ def fit(
 
     **Arguments**
     - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out. Plates with a
-      `subsample_size` have a part of their data at each step; they need an optimiser and no climb.
+      `subsample_size` have a part of their data at each step, and all of them at the beginning, once, and at the end.
     - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Flow()` or `Delta()`.
     - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()` or `Renyi(alpha)`. None is `FixedDraws()` for a `MeanField`
       without an optimiser and minibatches, and else `ELBO()`.

@@ -13,9 +13,10 @@ from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..guides.base import Params
 from ..programs.standalone import compile_alone
+from .each import are_side_by_side, sharing
 from .evaluate import Fitted
 from .objectives.base import AbstractObjective
-from .stage import are_side_by_side, each_of, fixed_noise
+from .stage import fixed_noise
 
 MAX_DIM = 300
 """Up to which they are computed: they take second derivatives by twice as many numbers."""
@@ -37,22 +38,24 @@ def linear_response(
     guide, dtype = fitted.guide, np.asarray(fitted.frame.location).dtype
     noise = fixed_noise(objective, guide, seed, restart, density.dim, dtype)
     names = [entry.name for entry in density.layout.entries]
-    each = each_of(are_side_by_side(density, len(noise)))
+    is_side_by_side = are_side_by_side(density, len(noise))
 
     def program(density: LogDensity, params: Any, frame: Any, noise: Any) -> Any:
         flat, unravel = ravel_pytree(params)
 
         def bound(flat: Any) -> Any:
-            return objective.loss(guide, unravel(flat), frame.within(density), noise, each)
+            each = sharing(frame.within(density), is_side_by_side)
+            return objective.loss(guide, unravel(flat), noise, each)
 
         def means(flat: Any) -> Any:
             own = unravel(flat)
 
-            def latents(row: Any) -> Any:
+            def latents(log_density: Any, row: Any) -> Any:
+                del log_density
                 sites = density.program.means(frame.position(guide.draw(own, row)[0]), density.data)
                 return jnp.concatenate([jnp.ravel(sites[name]) for name in names])
 
-            return jnp.mean(each(latents, noise), axis=0)
+            return jnp.mean(sharing(density, is_side_by_side)(latents, noise), axis=0)
 
         def column(direction: Any) -> Any:
             turned = jax.jvp(jax.grad(bound), (flat,), (direction,))[1]

@@ -14,6 +14,7 @@ from ..core.precision import Precision
 from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
+from ..guides.base import Params
 from ..mcmc.start.search import StartFailedError
 from ..programs.standalone import check_traced, compile_alone
 from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
@@ -27,12 +28,17 @@ from .stage import MOST_STEPS, NUM_CANDIDATES, Given, Stage, StageState
 
 @dataclass(frozen=True, eq=False)
 class StageProgram:
-    """Compiled program of a stage. **Fields**: `stage`; `advance`, `begin`, `found`: as of `Stage`, on NumPy arrays."""
+    """Compiled program of a stage.
+
+    **Fields**: `stage`; `advance`, `begin`, `found`, `anchored`: as of `Stage`, on NumPy arrays; the last one returns
+    the state with an anchor at the centre of the guide with some parameters, or as it is without parts of the data.
+    """
 
     stage: Stage
     begin: Callable[[Given], StageState]
     advance: Callable[[StageState, Given, int], tuple[StageState, np.ndarray, bool]]
     found: Callable[[StageState, Given], dict[str, Any]]
+    anchored: Callable[[StageState, Params, Given], StageState]
 
     @staticmethod
     def of(density: LogDensity, stage: Stage) -> "StageProgram":
@@ -47,6 +53,14 @@ class StageProgram:
 
         program = compile_alone(density, advance, *shapes((state, given)), np.int32(0))
         begin, found = jax.jit(stage.begin), jax.jit(stage.found)
+        anchor = (
+            compile_alone(density, stage.anchored, *shapes((given.start, given)))
+            if stage.is_anchored
+            else None
+        )
+
+        def anchored(state: StageState, params: Params, given: Given) -> StageState:
+            return state if anchor is None else replace(state, anchor=to_numpy(anchor(params, given)))
 
         def run(state: StageState, given: Given, limit: int) -> tuple[StageState, np.ndarray, bool]:
             after, losses, count, is_over = to_numpy(program(state, given, np.int32(limit)))
@@ -57,6 +71,7 @@ class StageProgram:
             lambda given: to_numpy(begin(given)),
             run,
             lambda state, given: to_numpy(found(state, given)),
+            anchored,
         )
 
 
@@ -114,7 +129,9 @@ class FitMachine(AbstractMachine[Restart]):
             converged = until.holds(after.losses[int(state.level_began) :])
             has_more = int(state.level) < stage.num_levels and len(after.losses) < stage.num_steps
             if converged and has_more:
+                centre = program.found(state, after.given)
                 state, converged = stage.next_level(state, after.given), False
+                state = program.anchored(state, centre, after.given)
                 after = replace(after, state=state)
         is_over = is_over or converged or len(after.losses) >= stage.num_steps
         after = replace(after, is_over=is_over)
@@ -152,7 +169,7 @@ class FitMachine(AbstractMachine[Restart]):
         state = program.begin(given)
         if is_one:
             last: Any = np.asarray(NUM_CANDIDATES - 1, np.int32)
-            state = replace(state, num_tried=last)
+            state = program.anchored(replace(state, num_tried=last), given.start, given)
         state, _, _ = program.advance(state, given, 1 if is_one else NUM_CANDIDATES)
         return replace(restart, given=given, state=state)
 

@@ -17,10 +17,11 @@ from ..density.minibatch import Minibatch
 from ..guides.base import AbstractGuide
 from ..guides.mean_field import MeanField
 from ..mcmc.start.base import AbstractPoints
+from .each import are_side_by_side
 from .objectives import ELBO, FixedDraws
 from .objectives.base import AbstractObjective
 from .plateau import ELBOPlateau
-from .stage import Stage, are_side_by_side
+from .stage import Stage
 
 KIND = "fit"
 """Name of this method in a manifest."""
@@ -32,6 +33,7 @@ NUM_LEVELS = 1
 """How often the steps of the default optimiser become ten times smaller before a fit ends."""
 
 _MOST_CLIMBED = 20_000  # points of a climb
+_MOST_BEGUN = 1000  # and of one over parts of the data, which only gives others a place to begin
 _LONGEST = 10.0  # gradient by each parameter, in coordinates in which the posterior has spread 1
 
 
@@ -82,9 +84,8 @@ def stages_of(
     ) -> Stage:
         num_draws = 1 if guide.is_point else objective.num_draws(dim)
         is_side_by_side = are_side_by_side(density, num_draws)
-        part = None if phase == START else minibatch
         levels = NUM_LEVELS if is_default else 0
-        return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, part)
+        return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, minibatch)
 
     is_climb = objective.is_fixed or (guide.is_point and optimizer is None and minibatch is None)
     if is_climb:
@@ -96,9 +97,10 @@ def stages_of(
     with scope(density.program.precision):
         _check_steps(optimizer, guide, dim, dtype)
     last = stage(FIT, guide, objective, optimizer, num_steps)
-    if minibatch is not None or guide.is_point:
+    if guide.is_point and minibatch is None:
         return (last,)
-    return stage(START, MeanField(), FixedDraws(), None, _MOST_CLIMBED), last
+    most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
+    return stage(START, MeanField(), FixedDraws(), None, most), last
 
 
 def _check_steps(optimizer: Any, guide: AbstractGuide, dim: int, dtype: np.dtype) -> None:

@@ -1,7 +1,7 @@
 """Define a stage of a fit: one guide that is fitted by one objective, step by step, in a compiled program."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,8 +15,10 @@ from ..density import LogDensity
 from ..density.minibatch import Minibatch
 from ..density.weights import MAP
 from ..guides.base import AbstractGuide, Params
+from .anchor import NUM_PAIRS, Anchor, anchored
+from .each import in_pairs, sharing
 from .frame import Frame
-from .objectives.base import AbstractObjective, Each
+from .objectives.base import AbstractObjective, Each, LogDensityAt
 from .steps import AbstractStepper, Climb, Descent
 
 NUM_CANDIDATES = 10
@@ -28,8 +30,7 @@ MOST_STEPS = 512
 _FALL = 0.1  # of steps, from level to level
 _MAX_BAD = 20  # steps in a row whose numbers are not finite
 _STEPS, _FIXED, _START = 0, 1, 2  # keys of a restart
-_NOISE, _BATCH = 0, 1  # streams of the key of its steps
-_MOST_AT_ONCE = 2**24  # numbers of data times draws, up to which draws are evaluated side by side
+_NOISE, _BATCH, _PAIRS, _NEARBY = 0, 1, 2, 3  # streams of the key of its steps
 
 
 @node
@@ -58,6 +59,7 @@ class StageState:
     - `stepper`: the state of what takes steps; `count` of steps; `level`, how often steps have become smaller, and
       `level_began`, the count when they last did.
     - `num_bad`: steps whose numbers were not finite; `num_bad_in_row`, the last ones.
+    - `anchor`, by which estimates from parts of the data have less noise; None for all data.
     """
 
     num_tried: Int[Array, ""]
@@ -69,6 +71,7 @@ class StageState:
     level_began: Int[Array, ""]
     num_bad: Int[Array, ""]
     num_bad_in_row: Int[Array, ""]
+    anchor: Anchor | None
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,11 @@ class Stage:
         return self.optimizer is None
 
     @property
+    def is_anchored(self) -> bool:
+        """Return whether its steps have parts of the data that an anchor makes less noisy."""
+        return self.minibatch is not None and not self.objective.is_fixed
+
+    @property
     def num_draws(self) -> int:
         """Number of draws of a step."""
         return 1 if self.guide.is_point else self.objective.num_draws(self.dim)
@@ -123,7 +131,18 @@ class Stage:
         nothing = jax.tree.map(jnp.zeros_like, given.start)
         stepper = self.stepper(given.start).begin(given.start, infinite, nothing)
         tried = jnp.full((given.locations.shape[0], 2), jnp.inf, self.dtype)
-        return StageState(zero, zero, tried, stepper, zero, zero, zero, zero, zero)
+        anchor = Anchor.unknown(self.dim, self.dtype) if self.is_anchored else None
+        return StageState(zero, zero, tried, stepper, zero, zero, zero, zero, zero, anchor)
+
+    def anchored(self, density: LogDensity, params: Params, given: Given) -> Anchor:
+        """Return an anchor at the centre of the guide, around the last candidate; traced."""
+        blank = jnp.zeros(self.guide.num_noise(self.dim), self.dtype)
+        frame = Frame(given.locations[-1], given.scale)
+        position = frame.position(self.guide.draw(params, blank)[0])
+        key = keys.item(given.words, jnp.uint32(_NEARBY), jnp.uint32(0))
+        noise = keys.normal(key, NUM_PAIRS * self.dim, 0, self.dtype).reshape(NUM_PAIRS, self.dim)
+        whole = self._kind(density)
+        return anchored(whole, partial(self._part, density, given, _PAIRS), position, given.scale, noise)
 
     def advance(
         self, density: LogDensity, state: StageState, given: Given, limit: Int[Array, ""]
@@ -164,7 +183,7 @@ class Stage:
         place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
         params = where(is_choosing, given.start, stepper.ask(state.stepper))
         frame = Frame(given.locations[place], given.scale)
-        evaluate = jax.value_and_grad(lambda params: self._loss(density, params, frame, given, state.count))
+        evaluate = jax.value_and_grad(lambda params: self._loss(density, params, frame, given, state))
         loss, gradient = evaluate(params)
         leaves = jax.tree.leaves(gradient)
         length = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in leaves))
@@ -186,41 +205,54 @@ class Stage:
             state.level_began,
             state.num_bad + is_bad,
             jnp.where(is_bad, state.num_bad_in_row + 1, 0).astype(jnp.int32),
+            state.anchor,
         )
         return after, loss
 
     def _loss(
-        self, density: LogDensity, params: Params, frame: Frame, given: Given, count: Int[Array, ""]
+        self, density: LogDensity, params: Params, frame: Frame, given: Given, state: StageState
     ) -> Array:
-        number = count.astype(jnp.uint32)
+        number = state.count.astype(jnp.uint32)
         of_step = keys.item(given.words, jnp.uint32(_NOISE), number)
         if self.objective.is_fixed:
             noise = given.noise
         else:
             shape = (self.num_draws, self.guide.num_noise(self.dim))
             noise = keys.normal(of_step, int(np.prod(shape)), 0, self.dtype).reshape(shape)
-        log_density = self._log_density(density, given, count)
-        within, each = frame.within(log_density), each_of(self.is_side_by_side)
-        if self.guide.is_point:  # which has no spread, and its density no units
-            within = lambda at: log_density(frame.position(at))  # noqa: E731
-        return self.objective.loss(self.guide, params, within, noise, each)
+        each = self._each(density, frame, given, state.count, state.anchor)
+        return self.objective.loss(self.guide, params, noise, each)
 
-    def _log_density(self, density: LogDensity, given: Given, count: Array) -> Callable[[Array], Array]:
+    def _each(
+        self, density: LogDensity, frame: Frame, given: Given, count: Array, anchor: Anchor | None
+    ) -> Each:
+        """Return what evaluates draws."""
+
+        def within(log_density: LogDensityAt) -> LogDensityAt:
+            if self.guide.is_point:  # which has no spread, and its density no units
+                return lambda at: log_density(frame.position(at))
+            return frame.within(log_density)
+
+        if self.minibatch is not None and self.objective.is_fixed:
+            # A function of the parameters needs parts that stay the same; those of all draws make a larger one.
+            # Draws with opposite noise share theirs.
+            return in_pairs(
+                lambda number: within(self._part(density, given, _BATCH, number)), self.is_side_by_side
+            )
+        log_density = self._kind(density)
         if self.minibatch is not None:
-            words = keys.item(given.words, jnp.uint32(_BATCH), jnp.uint32(0))
-            density = self.minibatch.at(density.data, words, count)
+            log_density = self._part(density, given, _BATCH, count)
+        if anchor is not None:
+            log_density = anchor.controlled(log_density)
+        return sharing(within(log_density), self.is_side_by_side)
+
+    def _part(self, density: LogDensity, given: Given, stream: int, number: Array) -> LogDensityAt:
+        """Return the log density of a part of the data, by its number in a stream."""
+        assert self.minibatch is not None
+        words = keys.item(given.words, jnp.uint32(stream), jnp.uint32(0))
+        return self._kind(self.minibatch.at(density.data, words, number))
+
+    def _kind(self, density: LogDensity) -> LogDensityAt:
         return (lambda at: density.value(at, MAP)) if self.guide.is_point else density
-
-
-def are_side_by_side(density: LogDensity, num_draws: int) -> bool:
-    """Return whether so many draws are evaluated together: unless that would take too much memory."""
-    size = sum(int(np.prod(np.shape(value))) for value in density.data.values())
-    return size * num_draws <= _MOST_AT_ONCE
-
-
-def each_of(is_side_by_side: bool) -> Each:
-    """Return what evaluates draws: together, or one after the other."""
-    return _side_by_side if is_side_by_side else _one_by_one
 
 
 def fixed_noise(
@@ -232,11 +264,3 @@ def fixed_noise(
 
 def _key(seed: int, restart: int, number: int) -> np.ndarray:
     return keys.item(keys.chain_key(seed, restart), np.uint32(keys.USE_FIT), np.uint32(number))
-
-
-def _side_by_side(function: Callable[[Array], Any], rows: Array) -> Any:
-    return jax.vmap(function)(rows)
-
-
-def _one_by_one(function: Callable[[Array], Any], rows: Array) -> Any:
-    return jax.lax.map(function, rows)

@@ -15,8 +15,9 @@ from ...guides.base import AbstractGuide, Params
 LogDensityAt = Callable[[Float[Array, " dim"]], Float[Array, ""]]
 """From a position in the coordinates of the guide to its log density there."""
 
-Each = Callable[[Callable[[Array], Any], Array], Any]
-"""Does something for each row of an array, side by side or one by one."""
+Each = Callable[[Callable[[LogDensityAt, Array], Any], Array], Any]
+"""Does something with the log density and the noise of each draw, side by side or one by one. Draws share the log
+density, unless each has a part of the data of its own."""
 
 
 class AbstractObjective(Module):
@@ -44,7 +45,6 @@ class AbstractObjective(Module):
         self,
         guide: AbstractGuide,
         params: Params,
-        log_density: LogDensityAt,
         noise: Float[Array, "draw noise"],
         each: Each,
     ) -> Float[Array, ""]:

@@ -49,13 +49,12 @@ class ELBO(AbstractObjective):
         self,
         guide: AbstractGuide,
         params: Params,
-        log_density: LogDensityAt,
         noise: Float[Array, "draw noise"],
         each: Each,
     ) -> Float[Array, ""]:
         """See `AbstractObjective.loss`: minus the bound."""
 
-        def difference(own: Array) -> Array:
+        def difference(log_density: LogDensityAt, own: Array) -> Array:
             position, log_q = guide.draw(params, own)
             if self.sticks_the_landing:
                 log_q = guide.log_prob(held(params), position)

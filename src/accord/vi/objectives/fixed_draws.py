@@ -66,11 +66,14 @@ class FixedDraws(AbstractObjective):
         self,
         guide: AbstractGuide,
         params: Params,
-        log_density: LogDensityAt,
         noise: Float[Array, "draw noise"],
         each: Each,
     ) -> Float[Array, ""]:
         """See `AbstractObjective.loss`: minus the bound, with the entropy in closed form."""
-        height = jnp.mean(each(lambda own: log_density(guide.draw(params, own)[0]), noise))
+
+        def height_at(log_density: LogDensityAt, own: Array) -> Array:
+            return log_density(guide.draw(params, own)[0])
+
+        height = jnp.mean(each(height_at, noise))
         dim = noise.shape[1]
         return -height - jnp.sum(params["log_scale"]) - 0.5 * dim * (1 + math.log(2 * math.pi))

@@ -26,7 +26,6 @@ class _Bound(AbstractObjective):
         self,
         guide: AbstractGuide,
         params: Params,
-        log_density: LogDensityAt,
         noise: Float[Array, "draw noise"],
         each: Each,
     ) -> Float[Array, ""]:
@@ -36,7 +35,7 @@ class _Bound(AbstractObjective):
         noise does not drown the signal as the draws become more.
         """
 
-        def log_weight(own: Array) -> Array:
+        def log_weight(log_density: LogDensityAt, own: Array) -> Array:
             position, _ = guide.draw(params, own)
             return log_density(position) - guide.log_prob(held(params), position)
 
