@@ -57,8 +57,10 @@ def for_minibatches(model: Model) -> Model:
     return model.inside_of(AllEntries())
 
 
-def minibatch_of(density: LogDensity, needed_by: str) -> Minibatch:
+def minibatch_of(density: LogDensity, needed_by: str, *, allows_local: bool = False) -> Minibatch:
     """Trace the model of a density once more, with plates that take a part of their entries.
+
+    `allows_local`: whether unknowns may have an entry for each copy of such a plate.
 
     **Raises** `ModelError` for a density that was not made for minibatches, and for a model without a plate that has a
     `subsample_size`; `SiteError` for a latent site inside of one.
@@ -72,7 +74,8 @@ def minibatch_of(density: LogDensity, needed_by: str) -> Minibatch:
     model = program.template.marked({**density.data, **density.constants})
     outside = tuple(each for each in model.handlers if not isinstance(each, AllEntries))
     part = LogDensity.from_model(replace(model, handlers=(*outside, OneBatch.blank())), program.precision)
-    _check_outside(density, part, needed_by)
+    if not allows_local:
+        _check_outside(density, part, needed_by)
     (words,) = part.data.keys() - density.data.keys()
     if not _depends_on(part, words):
         raise ModelError(

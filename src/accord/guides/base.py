@@ -2,6 +2,7 @@
 
 import abc
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
 
+from ..core import keys
 from ..core.modules import Module
+from ..core.tree import filled
 
 Params = dict[str, Any]
 """Parameters of a guide, by name: what is fitted. Each is an array or a pytree of arrays."""
@@ -48,9 +51,24 @@ class AbstractGuide(Module):
     is_factorised: ClassVar[bool] = False
     rate: ClassVar[float] = 1e-2
 
+    @property
+    def label(self) -> str:
+        """Name in what is printed."""
+        return type(self).__name__
+
+    @property
+    def fits_model(self) -> bool:
+        """Whether some of its parameters are parameters of the model, so that the log density depends on them."""
+        return False
+
     def num_noise(self, dim: int) -> int:
         """Return how many standard normal numbers a draw takes."""
         return dim
+
+    def noise(self, words: UInt32[Array, " 2"], count: int, dim: int, dtype: np.dtype) -> Array:
+        """Return the noise of so many draws along its first axis, a function of two words; traced."""
+        shape = (count, self.num_noise(dim))
+        return keys.normal(words, math.prod(shape), 0, dtype).reshape(shape)
 
     @abc.abstractmethod
     def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:
@@ -65,6 +83,18 @@ class AbstractGuide(Module):
     @abc.abstractmethod
     def log_prob(self, params: Params, position: Float[Array, " dim"]) -> Float[Array, ""]:
         """Return the log density at a position, which any parameters may have drawn."""
+
+    def shown(self, params: Params) -> Params:
+        """Return parameters as a result holds and stores them; traced."""
+        return params
+
+    def restored(self, stored: Mapping[str, np.ndarray], dim: int, dtype: np.dtype) -> Params:
+        """Return parameters, as `shown`, from arrays by path. **Raises** `StorageError` where some are missing."""
+        return filled(self.start(np.zeros(2, np.uint32), dim, dtype), stored)
+
+    def detached(self) -> Self:
+        """Return it without what only its own program has, such as functions of a user, for a pickle."""
+        return self
 
     def described(self) -> dict[str, Any]:
         """Return its name and its options for a manifest, in plain JSON."""

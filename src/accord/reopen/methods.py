@@ -27,14 +27,14 @@ class Reopening:
     **Fields**
     - `read`: a run without its model.
     - `take_up`: a run with its target, which returns what carries it to its end: see `mcmc.resumed.take_up`.
-    - `has_optimizer`: whether that takes an optimiser too.
+    - `is_fit`: whether that takes an optimiser and a guide too.
     - `is_of_chains`: whether it shares its work out among accelerators, if there are several.
     - `words`: for a unit, and for what is done in it.
     """
 
     read: Callable[[AbstractRun], Any]
     take_up: Callable[..., Callable[[Interrupts], Any]]
-    has_optimizer: bool = False
+    is_fit: bool = False
     is_of_chains: bool = True
     words: tuple[str, str] = ("chain", "draws")
 
@@ -42,7 +42,7 @@ class Reopening:
 _METHODS = {
     KIND: Reopening(draws.read, chains.take_up),
     simulations.KIND: Reopening(simulations.read, calibrations.take_up),
-    FIT: Reopening(fits.read, fits.take_up, has_optimizer=True, is_of_chains=False, words=WORDS),
+    FIT: Reopening(fits.read, fits.take_up, is_fit=True, is_of_chains=False, words=WORDS),
     PATHFINDER: Reopening(paths.read, paths.take_up, is_of_chains=False, words=OF_PATHS),
 }
 

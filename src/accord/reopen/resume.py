@@ -29,6 +29,7 @@ def resume(
     sampler: AbstractKernel | None = None,
     until: AbstractRule | None = None,
     optimizer: Any = None,
+    guide: Model | None = None,
     executor: AbstractExecutor | None = None,
     progress: bool = True,
     quiet: bool = False,
@@ -47,7 +48,7 @@ def resume(
     - `path`: the folder, which holds every other argument of the run; or another store of your own.
     - `target`: the same model with the same data; no code is read from the folder.
     - `sampler`, `until`: the same sampler and the same rule, each needed if it is not one of accord's.
-    - `optimizer`: of a fit, the same optimiser, if you gave one.
+    - `optimizer`: of a fit, the same optimiser, if you gave one. `guide`: the same guide, if it was written as a model.
     - `executor`, `progress`, `quiet`: as for `infer.sample`.
 
     **Raises** `StorageError` if the folder holds no run, if another process writes to it, or if target, data or
@@ -75,9 +76,11 @@ def resume(
             with closed_on_error(run):
                 reopening = reopening_of(run)
                 where = executor or (default_executor() if reopening.is_of_chains else Threads())
-                if optimizer is not None and not reopening.has_optimizer:
-                    raise OptionError("optimizer: the run is no fit, and has none. Leave it out.")
+                of_fit = {"optimizer": optimizer, "guide": guide}
+                for name, value in of_fit.items():
+                    if value is not None and not reopening.is_fit:
+                        raise OptionError(f"{name}: the run is no fit, and has none. Leave it out.")
                 shown = display(progress, quiet, *reopening.words)
-                more = {"optimizer": optimizer} if reopening.has_optimizer else {}
+                more = of_fit if reopening.is_fit else {}
                 carry_on = reopening.take_up(run, target, sampler, until, where, shown, quiet, began, **more)
         return carry_on(interrupts)

@@ -64,7 +64,8 @@ class GuideDraws(BySite):
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}{list(self.sites.shape(name)[2:]) or ''}" for name in self.sites)
-        guide = self.manifest["sampler"]["guide"]["name"]
+        described = self.manifest["sampler"]["guide"]
+        guide = described.get("function", described["name"])
         return f"<Draws from a {guide} of {self.manifest['model']}: {self.num_draws} draws; {shapes}>"
 
     @checks_options

@@ -17,6 +17,7 @@ from ..optimise.surface import in_batches
 from ..programs.standalone import compile_alone
 from ..report.weights import effective_size, pareto_k
 from .frame import Frame
+from .written.guide import Written
 
 NUM_DRAWS = 1000
 """Draws by which a fit is judged."""
@@ -42,6 +43,8 @@ class Fitted:
         """
         location = np.asarray(self.frame.location)
         key = keys.fold(keys.chain_key(seed, restart), np.uint32(use))
+        if isinstance(self.guide, Written):
+            return self.guide.positions(density, self.params, key, count)
         noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
         arguments = (self.params, noise.astype(location.dtype))
 

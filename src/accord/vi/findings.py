@@ -9,6 +9,7 @@ from .evaluate import NUM_DRAWS, Judgement
 from .stage import Stage
 from .stored import Ended
 from .tail import tail
+from .written.guide import Written
 
 _FEW_BAD = 0.01  # of the steps
 _APART = 1.0  # nats between the bounds of restarts, or of parts of a fit
@@ -52,10 +53,12 @@ def _stopped(ended: Sequence[Ended]) -> list[Notice]:
 
 def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
     narrow = " A mean field is too narrow where unknowns are dependent." if stage.guide.is_factorised else ""
+    if isinstance(stage.guide, Written) and stage.guide.known.local:
+        narrow = f" A weight is a product over all entries of {stage.guide.known.local[0]!r}."
     return tail(
         judgement.pareto_k,
         judgement.effective / NUM_DRAWS,
-        f"the {type(stage.guide).__name__}",
+        f"the {stage.guide.label}" if not isinstance(stage.guide, Written) else f"the guide {stage.guide.label!r}",
         "the guide",
         f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
         "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "

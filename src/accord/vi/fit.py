@@ -14,6 +14,7 @@ from ..executors import AbstractExecutor, Threads
 from ..guides import MeanField
 from ..guides.base import AbstractGuide
 from ..language import Model
+from ..language.model import ModelFunction
 from ..mcmc.start.choose import KEPT, Init, start_of
 from ..report import AbstractProgress
 from ..runs.carry_out import carry_out, closed_on_error
@@ -29,6 +30,8 @@ from .plateau import ELBOPlateau
 from .restart import Restart
 from .result import Fit
 from .stored import describe
+from .written.guide import Written, written_for
+from .written.options import check_start
 
 _MOST = 2**16  # restarts
 WORDS = ("restart", "steps")
@@ -40,7 +43,7 @@ OWN = "yours"
 @checks_options
 def fit(
     target: Model | LogDensity,
-    guide: AbstractGuide = MeanField(),  # noqa: B008 - a frozen value
+    guide: AbstractGuide | Model = MeanField(),  # noqa: B008 - a frozen value
     *,
     objective: AbstractObjective | None = None,
     optimizer: Any = None,
@@ -66,16 +69,18 @@ def fit(
     **Arguments**
     - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out. Plates with a
       `subsample_size` have a part of their data at each step, and all of them at the beginning, once, and at the end.
-    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Flow()` or `Delta()`.
+    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Flow()` or `Delta()`; or a model whose
+      sites approximate the unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of
+      the target.
     - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()` or `Renyi(alpha)`. None is `FixedDraws()` for a `MeanField`
       without an optimiser and minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
-      coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. The result is an
+      coordinates, 1e-2 (1e-3 for a `Flow`; a guide that is a model has none, and its networks may need less), and ten times smaller once the bound rises no more. The result is an
       average of late parameters.
     - `steps`: at most so many steps of the optimiser; >= 1. A climb ends by itself.
     - `restarts`: the number of fits, each from a start and noise of its own, of which the best is taken; >= 1.
     - `seed`: an integer in [0, 2**64).
-    - `init`: where restarts begin, as for `infer.sample`.
+    - `init`: where restarts begin, as for `infer.sample`; a guide that is a model says so itself.
     - `until`: `infer.ELBOPlateau()` ends a fit when its bound rises no more; None takes all steps.
     - `executor`: where restarts run: `Threads()` (the default), `Serial()`, `Processes()`, `Dask()` or `Ray()`.
     - `precision`, `store`, `progress`, `quiet`: as for `infer.sample`. `infer.resume` goes on with a stored fit.
@@ -100,7 +105,7 @@ def fit(
     with Interrupts() as interrupts:
         with interrupts.raising():
             check_kinds(target, executor, store)
-            check_kind("guide", guide, AbstractGuide, "infer.guides.MeanField()")
+            check_guide(guide)
             check_kind("objective", objective, AbstractObjective | None, "infer.ELBO()")
             check_kind("until", until, ELBOPlateau | None, "infer.ELBOPlateau()")
             check_optimizer(optimizer)
@@ -111,7 +116,9 @@ def fit(
             keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
             start = start_of(init)
             where = check_executor(executor)
-            density, minibatch = traced(target, precision)
+            if isinstance(guide, Model):
+                check_start(init)
+            density, minibatch, guide = traced(target, guide, precision)
             stages = stages_of(density, guide, objective, optimizer, num_steps, minibatch)
             with scope(precision):
                 points = start.points(density, int(seed), range(count))
@@ -121,7 +128,7 @@ def fit(
             with closed_on_error(run):
                 if kept := start.kept():
                     run.record(KEPT, kept)
-            units = [Restart(number, num_stages=len(stages)) for number in range(count)]
+            units = [plan.restart(number) for number in range(count)]
             order = order_of(density, plan, units, where, run, display(progress, quiet, *WORDS), quiet, began)
         return carry_out(order, interrupts)
 
@@ -140,14 +147,29 @@ def order_of(
     return RunRequest(VI(density, plan), FitHost(density, plan), units, executor, run, shown, is_quiet, began)
 
 
-def traced(target: Model | LogDensity, precision: Precision) -> tuple[LogDensity, Minibatch | None]:
-    """Return the log density of a target, and that of a part of its data if a plate has a `subsample_size`."""
+def traced(
+    target: Model | LogDensity, guide: AbstractGuide | Model, precision: Precision
+) -> tuple[LogDensity, Minibatch | None, AbstractGuide]:
+    """Return the log density of a target, that of a part of its data if a plate has a `subsample_size`, and the guide."""
+    if isinstance(guide, Model):
+        return written_for(target, guide, precision)
     try:
-        return density_of(target, precision), None
+        return density_of(target, precision), None, guide
     except SubsampledError:
         density = density_of(target, precision, takes_parts=True)
         with scope(precision):
-            return density, minibatch_of(density, "infer.fit")
+            return density, minibatch_of(density, "infer.fit"), guide
+
+
+def check_guide(guide: Any) -> None:
+    """Raise `OptionError` for what is no guide."""
+    if isinstance(guide, ModelFunction):
+        raise OptionError(
+            f"guide: the model {guide.name!r} was not called. Call it with its data, as the target: `{guide.name}(x)`."
+        )
+    check_kind("guide", guide, AbstractGuide | Model, "infer.guides.MeanField()")
+    if isinstance(guide, Written):
+        raise OptionError("guide: give the guide as a model, called with its data, not that of another fit.")
 
 
 def check_executor(

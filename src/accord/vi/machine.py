@@ -24,6 +24,8 @@ from .frame import SCALE
 from .plan import Plan, frame_after
 from .restart import Restart, Stretch
 from .stage import MOST_STEPS, NUM_CANDIDATES, Given, Stage, StageState
+from .written.guide import Written
+from .written.target import WithGuide
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,8 @@ class StageProgram:
             after, losses, count = stage.advance(density, state, given, limit)
             return after, losses, count, stage.is_over(after, given)
 
-        program = compile_alone(density, advance, *shapes((state, given)), np.int32(0))
+        target = WithGuide(density, stage.guide) if isinstance(stage.guide, Written) else density
+        program = compile_alone(target, advance, *shapes((state, given)), np.int32(0))
         begin, found = jax.jit(stage.begin), jax.jit(stage.found)
         anchor = (
             compile_alone(density, stage.anchored, *shapes((given.start, given)))
@@ -190,8 +193,9 @@ class FitMachine(AbstractMachine[Restart]):
     def _fingerprint(self) -> Fingerprint:
         """Evaluate the first stage at fixed points, to tell the target from others."""
         program, plan = self.programs[0], self.plan
-        points = np.resize(fixed_points(plan.dim), (NUM_CANDIDATES, plan.dim))
-        given = program.stage.given(plan.seed, 0, points, np.full(plan.dim, SCALE))
+        dim = program.stage.dim
+        points = np.resize(fixed_points(dim), (NUM_CANDIDATES, dim))
+        given = program.stage.given(plan.seed, 0, points, np.full(dim, SCALE))
         state, _, _ = program.advance(program.begin(given), given, NUM_CANDIDATES)
         return Fingerprint(np.asarray(state.tried[:NUM_POINTS], float))
 

@@ -21,7 +21,10 @@ from .each import are_side_by_side
 from .objectives import ELBO, FixedDraws
 from .objectives.base import AbstractObjective
 from .plateau import ELBOPlateau
+from .restart import Restart
 from .stage import Stage
+from .written.guide import Written
+from .written.options import check_objective
 
 KIND = "fit"
 """Name of this method in a manifest."""
@@ -59,6 +62,12 @@ class Plan:
         """Phases of a restart, in order."""
         return tuple(stage.phase for stage in self.stages)
 
+    def restart(self, number: int) -> Restart:
+        """Return a restart before its first step."""
+        if isinstance(self.stages[0].guide, Written):  # which has no coordinates, and says itself where it begins
+            return Restart(number, num_stages=1, frame=(np.zeros(0), np.ones(0)))
+        return Restart(number, num_stages=len(self.stages))
+
 
 def stages_of(
     density: LogDensity,
@@ -72,7 +81,11 @@ def stages_of(
 
     **Raises** `OptionError` for fixed draws with another guide, an optimiser of one's own, or minibatches.
     """
-    dim, dtype, is_default = density.dim, float_dtype(density.program.precision), optimizer is None
+    is_written = isinstance(guide, Written)
+    dim = 0 if is_written else density.dim
+    dtype, is_default = float_dtype(density.program.precision), optimizer is None
+    if isinstance(guide, Written):
+        check_objective(objective, guide)
     if objective is None:
         is_climbed = guide.is_factorised and optimizer is None and minibatch is None
         objective = FixedDraws() if is_climbed else ELBO()
@@ -93,11 +106,12 @@ def stages_of(
     if optimizer is None:
         # A draw in a far tail has a gradient that others would take hundreds of steps to make up for.
         clip = optax.clip_by_global_norm(_LONGEST * math.sqrt(dim))
-        optimizer = optax.chain(clip, optax.adam(guide.rate))
+        adam = optax.adam(guide.rate)
+        optimizer = adam if is_written else optax.chain(clip, adam)
     with scope(density.program.precision):
         _check_steps(optimizer, guide, dim, dtype)
     last = stage(FIT, guide, objective, optimizer, num_steps)
-    if guide.is_point and minibatch is None:
+    if is_written or (guide.is_point and minibatch is None):
         return (last,)
     most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
     return stage(START, MeanField(), FixedDraws(), None, most), last

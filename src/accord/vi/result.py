@@ -134,7 +134,11 @@ class Fit(AbstractApproximation):
 
     @property
     def params(self) -> Params:
-        """Parameters of the guide, in its coordinates: see `fitted.frame`. **Raises** `OptionError` without any."""
+        """Parameters of the guide, in its coordinates: see `fitted.frame`. **Raises** `OptionError` without any.
+
+        Of a guide that is a model, they are the values of its `ac.param` and `ac.module`, and of those of the target, by
+        name, as the models have them.
+        """
         return self._known().params
 
     @property
@@ -143,18 +147,21 @@ class Fit(AbstractApproximation):
         return self.manifest["model"]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "density": None}  # which may be of a function of no module
+        fitted = self.fitted and replace(self.fitted, guide=self.fitted.guide.detached())
+        # The density and the guide may be of a function of no module.
+        return {**vars(self), "density": None, "guide": self.guide.detached(), "fitted": fitted}
 
     def __copy__(self) -> "Fit":
         return replace(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Fit":
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        copied = {name: copy.deepcopy(value, memo) for name, value in own.items() if name != "density"}
+        kept = ("density", "guide", "fitted")  # frozen
+        copied = {name: copy.deepcopy(value, memo) for name, value in own.items() if name not in kept}
         return replace(self, **copied)
 
     def __repr__(self) -> str:
-        made = f"{type(self.guide).__name__} by {type(self.objective).__name__}"
+        made = f"{self.guide.label} by {type(self.objective).__name__}"
         if self.fitted is None:
             return f"<Fit of {self.model}: {made}; no step was made>"
         state = "" if self.complete else ", interrupted"
@@ -179,6 +186,12 @@ class Fit(AbstractApproximation):
                 "infer.resume(path, model(...)) returns the fit of a folder with its model."
             )
         return self.density
+
+    def with_model(self, density: LogDensity, guide: AbstractGuide) -> "Fit":
+        """Return it with the log density and the guide that it was made of."""
+        return replace(
+            self, density=density, guide=guide, fitted=self.fitted and replace(self.fitted, guide=guide)
+        )
 
     @checks_options
     def draw(self, draws: int = 1000, *, seed: int = 0) -> GuideDraws:

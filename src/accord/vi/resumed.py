@@ -15,6 +15,7 @@ from ..core.tree import filled, to_numpy
 from ..density import LogDensity
 from ..executors import AbstractExecutor
 from ..executors.pools import one_blas_thread
+from ..guides.base import AbstractGuide
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.start.choose import KEPT, stored_start
@@ -34,6 +35,7 @@ from .restart import IS_OVER, LOCATION, LOSS, SCALE, STATE, Restart
 from .result import Fit
 from .stage import NUM_CANDIDATES
 from .stored import check_kind, describe, ended, guide_of, objective_of, stored_judgements
+from .written.guide import Written
 
 _NOT_MADE_AGAIN = {
     KEPT: "It held where the restarts begin. infer.load reads the fit; start a new one in another folder.",
@@ -72,6 +74,7 @@ def take_up(
     is_quiet: bool,
     began: float,
     optimizer: Any = None,
+    guide: Model | None = None,
 ) -> Callable[[Interrupts], Fit]:
     """Take up a stored fit with its model; return what carries it to its end. Arguments as of `infer.resume`.
 
@@ -94,9 +97,11 @@ def take_up(
             if optimizer is None
             else "optimizer: the fit was started with the default. Leave it out."
         )
-    density, minibatch = traced(target, manifest["precision"])
-    guide, objective = guide_of(manifest), objective_of(manifest)
-    stages = stages_of(density, guide, objective, optimizer, manifest["draws"], minibatch)
+    stored_guide, objective = guide_of(manifest), objective_of(manifest)
+    _check_guide(stored_guide, guide)
+    given = stored_guide if guide is None else guide
+    density, minibatch, fitted_guide = traced(target, given, manifest["precision"])
+    stages = stages_of(density, fitted_guide, objective, optimizer, manifest["draws"], minibatch)
     start = stored_start(manifest["settings"].get("init"), run.records.get(KEPT))
     where = check_executor(executor)
     numbers = manifest["chains"]
@@ -112,11 +117,23 @@ def take_up(
     order = order_of(density, plan, left, where, run, shown, is_quiet, began)
     if left:
         return partial(carry_out, order)
-    fit = replace(read(run), density=density)
+    fit = read(run).with_model(density, fitted_guide)
     if not stored_judgements(run):  # it was cut off between its last step and its end
         fit = _judged(run, order.host, where)
     run.close()
     return lambda interrupts: fit
+
+
+def _check_guide(stored: AbstractGuide, guide: Model | None) -> None:
+    """Raise `OptionError` unless a guide that was written as a model is given again, and no other."""
+    is_written = isinstance(stored, Written)
+    if is_written and not isinstance(guide, Model):
+        raise OptionError(
+            f"guide: the fit has one that was written as a model, {stored.label!r}, of which its folder holds no code. "
+            "Give the same, called with its data: infer.resume(path, model(...), guide=guide(...))."
+        )
+    if not is_written and guide is not None:
+        raise OptionError(f"guide: the fit has {stored.label}, which its folder holds. Leave it out.")
 
 
 def _judged(run: AbstractRun, host: AbstractHost[Fit], executor: AbstractExecutor) -> Fit:
@@ -137,7 +154,7 @@ def _rule(described: Any) -> ELBOPlateau | None:
 def _restored(run: AbstractRun, plan: Plan, number: int) -> Restart:
     """Return a restart as its last segment left it."""
     segments = run.segments(number)
-    blank = Restart(number, num_stages=len(plan.stages))
+    blank = plan.restart(number)
     if not segments:
         return blank
     last = segments[-1]

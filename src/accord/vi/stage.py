@@ -20,6 +20,8 @@ from .each import in_pairs, sharing
 from .frame import Frame
 from .objectives.base import AbstractObjective, Each, LogDensityAt
 from .steps import AbstractStepper, Climb, Descent
+from .written.guide import Written
+from .written.target import WithGuide
 
 NUM_CANDIDATES = 10
 """Locations of which a stage begins at the best."""
@@ -105,7 +107,8 @@ class Stage:
     @property
     def is_anchored(self) -> bool:
         """Return whether its steps have parts of the data that an anchor makes less noisy."""
-        return self.minibatch is not None and not self.objective.is_fixed
+        is_written = isinstance(self.guide, Written)  # whose positions are of other unknowns from part to part
+        return self.minibatch is not None and not self.objective.is_fixed and not is_written
 
     @property
     def num_draws(self) -> int:
@@ -145,7 +148,7 @@ class Stage:
         return anchored(whole, partial(self._part, density, given, _PAIRS), position, given.scale, noise)
 
     def advance(
-        self, density: LogDensity, state: StageState, given: Given, limit: Int[Array, ""]
+        self, density: LogDensity | WithGuide, state: StageState, given: Given, limit: Int[Array, ""]
     ) -> tuple[StageState, Float[Array, " step"], Int[Array, ""]]:
         """Take at most `limit` steps; return the state, the losses, shape `(MOST_STEPS,)`, and their number; traced."""
         losses = jnp.zeros(MOST_STEPS, self.dtype)
@@ -169,7 +172,7 @@ class Stage:
 
     def found(self, state: StageState, given: Given) -> Params:
         """Return the parameters so far; traced."""
-        return self.stepper(given.start).found(state.stepper)
+        return self.guide.shown(self.stepper(given.start).found(state.stepper))
 
     def next_level(self, state: StageState, given: Given) -> StageState:
         """Return the state before steps that are ten times smaller; on the host."""
@@ -177,7 +180,7 @@ class Stage:
         stepper = self.stepper(given.start).at_level(state.stepper)
         return replace(state, stepper=stepper, level=numbers[0], level_began=numbers[1])
 
-    def _step(self, density: LogDensity, state: StageState, given: Given) -> tuple[StageState, Array]:
+    def _step(self, density: LogDensity | WithGuide, state: StageState, given: Given) -> tuple[StageState, Array]:
         num_candidates, stepper = given.locations.shape[0], self.stepper(given.start)
         is_choosing = state.num_tried < num_candidates
         place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
@@ -210,17 +213,33 @@ class Stage:
         return after, loss
 
     def _loss(
-        self, density: LogDensity, params: Params, frame: Frame, given: Given, state: StageState
+        self, density: LogDensity | WithGuide, params: Params, frame: Frame, given: Given, state: StageState
     ) -> Array:
         number = state.count.astype(jnp.uint32)
         of_step = keys.item(given.words, jnp.uint32(_NOISE), number)
         if self.objective.is_fixed:
             noise = given.noise
         else:
-            shape = (self.num_draws, self.guide.num_noise(self.dim))
-            noise = keys.normal(of_step, int(np.prod(shape)), 0, self.dtype).reshape(shape)
+            noise = self.guide.noise(of_step, self.num_draws, self.dim, self.dtype)
+        if isinstance(density, WithGuide):
+            return self._loss_of_written(density, params, given, state.count, noise)
         each = self._each(density, frame, given, state.count, state.anchor)
         return self.objective.loss(self.guide, params, noise, each)
+
+    def _loss_of_written(
+        self, target: WithGuide, params: Params, given: Given, count: Array, noise: Array
+    ) -> Array:
+        guide, density = target.guide, target.density
+        assert isinstance(guide, Written)
+        if self.minibatch is not None:
+            words = keys.item(given.words, jnp.uint32(_BATCH), jnp.uint32(0))
+            density = self.minibatch.at(density.data, words, count)
+            guide = guide.at_part(density.data[self.minibatch.words])
+
+        def log_density(values: Any) -> Array:
+            return guide.log_joint(density, params, values)
+
+        return self.objective.loss(guide, params, noise, sharing(log_density, self.is_side_by_side))
 
     def _each(
         self, density: LogDensity, frame: Frame, given: Given, count: Array, anchor: Anchor | None

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import StorageError
-from ..core.tree import filled
 from ..density import LogDensity
 from ..guides import GUIDES
 from ..guides.base import AbstractGuide
@@ -21,6 +20,7 @@ from .objectives import OBJECTIVES
 from .objectives.base import AbstractObjective
 from .plan import FIT, KIND, Plan
 from .restart import CONVERGED, IS_OVER, LOCATION, LOSS, NUM_BAD, PARAMS, SCALE
+from .written.guide import Written
 
 JUDGED = "judged"
 """Name of the record of what draws say of each restart."""
@@ -77,7 +77,7 @@ def describe(
 
 def guide_of(manifest: Manifest) -> AbstractGuide:
     """Build the guide of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
-    return _built(manifest, "guide", GUIDES)
+    return _built(manifest, "guide", {**GUIDES, Written.__name__: Written})
 
 
 def objective_of(manifest: Manifest) -> AbstractObjective:
@@ -107,13 +107,12 @@ def ended(run: AbstractRun, guide: AbstractGuide, number: int, spilled: Sequence
     state = of_fit[-1].end_state
     with built_from(f"the last segment of restart {number}"):
         location, scale = np.asarray(state[LOCATION]), np.asarray(state[SCALE])
-        like = guide.start(np.zeros(2, np.uint32), location.size, location.dtype)
         stored = {name.removeprefix(PARAMS): state[name] for name in state if name.startswith(PARAMS)}
         at: Any = (location, scale)
         return Ended(
             number,
             np.concatenate([each.arrays[LOSS] for each in of_fit]),
-            Fitted(guide, filled(like, stored), Frame(*at)),
+            Fitted(guide, guide.restored(stored, location.size, location.dtype), Frame(*at)),
             bool(state[CONVERGED]),
             bool(state[IS_OVER]),
             int(state[NUM_BAD]),

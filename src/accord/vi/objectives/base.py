@@ -60,6 +60,6 @@ class AbstractObjective(Module):
         return cls(**options)
 
 
-def held(params: Params) -> Params:
-    """Return parameters by which nothing is differentiated."""
+def held(params: Any) -> Any:
+    """Return parameters, or a position, by which nothing is differentiated."""
     return jax.tree.map(jax.lax.stop_gradient, params)

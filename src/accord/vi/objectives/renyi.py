@@ -35,14 +35,19 @@ class _Bound(AbstractObjective):
         noise does not drown the signal as the draws become more.
         """
 
-        def log_weight(log_density: LogDensityAt, own: Array) -> Array:
+        def log_weight(log_density: LogDensityAt, own: Array) -> tuple[Array, Array]:
             position, _ = guide.draw(params, own)
-            return log_density(position) - guide.log_prob(held(params), position)
+            # Of a position that is held, its gradient is that by parameters of the model.
+            at_rest = log_density(held(position)) if guide.fits_model else jnp.zeros(())
+            return log_density(position) - guide.log_prob(held(params), position), at_rest
 
-        log_weights, power = each(log_weight, noise), 1 - self.alpha
+        (log_weights, at_rest), power = each(log_weight, noise), 1 - self.alpha
         share = jax.lax.stop_gradient(jax.nn.softmax(power * log_weights))
         bound = (jax.nn.logsumexp(power * log_weights) - jnp.log(noise.shape[0])) / power
-        moved = jnp.sum((self.alpha * share + power * share**2) * log_weights)
+        through_draws = self.alpha * share + power * share**2
+        moved = jnp.sum(through_draws * log_weights)
+        if guide.fits_model:  # whose parameters move no draw, so that each weight counts by its share
+            moved = moved + jnp.sum((share - through_draws) * at_rest)
         return -(moved + jax.lax.stop_gradient(bound - moved))
 
 

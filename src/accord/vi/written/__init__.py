@@ -1,0 +1,1 @@
+"""Guides that users write as models: traced beside the model, and fitted together with its parameters."""
