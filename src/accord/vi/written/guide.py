@@ -18,6 +18,7 @@ from ...density import LogDensity
 from ...density.latent import SubsampledError
 from ...density.minibatch import Minibatch, for_minibatches, minibatch_of
 from ...density.program import Given
+from ...density.reduction import log_jacobian_of
 from ...density.unknowns import joined
 from ...guides.base import AbstractGuide, Params
 from ...language import Model
@@ -155,9 +156,7 @@ class Written(AbstractGuide):
                 values, log_q = pair.guide.draw(own, words, data)
                 pieces = density.program.positions({**values, **theirs}, density.data)
                 position = joined(pieces, density.layout)
-                recorded = density.program.recorded(position, density.data)[1]
-                assert recorded is not None
-                return position, log_q + recorded[1]
+                return position, log_q + _log_jacobian(density, position)
 
             return jax.lax.map(one, words)
 
@@ -176,6 +175,14 @@ class Written(AbstractGuide):
     def detached(self) -> Self:
         """See `AbstractGuide.detached`: without its function."""
         return type(self)(self.function)
+
+
+def _log_jacobian(density: LogDensity, position: Any) -> Array:
+    """Return log |d values / d position| of all unknowns of a model."""
+    program, whole = density.program, density.program.whole
+    assert whole is not None
+    sites = whole.sites(program.pieces(position), program.whole_data(density.data))
+    return log_jacobian_of((sites[entry.name] for entry in density.layout.entries), position.dtype)
 
 
 def written_for(
