@@ -14,7 +14,7 @@ FAMILIES = frozenset(
     (
         "Normal LogNormal HalfNormal StudentT HalfStudentT Cauchy HalfCauchy Laplace AsymmetricLaplace Logistic Gumbel "
         "Exponential Gamma InverseGamma Chi2 Weibull Rayleigh Frechet LogLogistic Beta Kumaraswamy LogitNormal Uniform "
-        "RelaxedBernoulli RelaxedBernoulliLogits Pareto VonMises Dirichlet MultivariateNormal LowRankMultivariateNormal "
+        "RelaxedBernoulli RelaxedBernoulliLogits Pareto Dirichlet MultivariateNormal LowRankMultivariateNormal "
         "MultivariateStudentT MultivariateLogNormal LogisticNormal MatrixNormal Delta"
     ).split()
 )

@@ -18,11 +18,15 @@ from ..core.tracebacks import entry_points
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..guides.base import AbstractGuide, Params
+from ..language import Model
+from ..language.modules.module import with_values
 from ..optimise.approximation import AbstractApproximation
 from ..optimise.surface import values_of_sites
 from ..report.labels import read_written
+from ..runs.stored.describe import described_layout
 from ..storage import AbstractRun, Manifest
 from .draws import GuideDraws
+from .applied import applied
 from .evaluate import Fitted, Judgement
 from .objectives.base import AbstractObjective
 from .stored import Ended
@@ -115,8 +119,7 @@ class Fit(AbstractApproximation):
             own.effective,
             best is not None and best.converged,
             bool(ended) and all(each.is_over for each in ended),
-            {site["name"]: tuple(site["dims"]) for site in layout["sites"]},
-            {dim: read_written(labels) for dim, labels in layout["coords"].items()},
+            *_dims_of(layout),
             manifest,
             run.location,
             tuple(run.problems),
@@ -204,13 +207,55 @@ class Fit(AbstractApproximation):
         count = positive_count("draws", draws)
         keys.chain_key(seed, 0)  # refuses a bad seed
         density, fitted = self.attached("draw"), self._known()
-        with scope(density.program.precision), one_blas_thread():
-            # The draws that judge the fit have the seed of the fit, and others are not to repeat them.
-            positions, _ = fitted.draw(density, count, seed, 2**31)
-            values = values_of_sites(density)(positions)
-        order = [entry.name for entry in density.layout.drawn if entry.name in values]
-        sites = InMemory({name: values[name][None] for name in order})
+        sites, positions = _drawn(density, fitted, count, seed)
         return GuideDraws(sites, positions, self.dims, self.coords, self.manifest, density)
+
+    @checks_options
+    def draw_for(self, target: Model, guide: Model, draws: int = 1000, *, seed: int = 0) -> GuideDraws:
+        """Draw from a guide that was written as a model, and is given new data, with the parameters as they were fitted.
+
+        What it says of data that it was not fitted to costs no step. A loaded fit can be asked, too.
+
+        **Arguments**: `target` and `guide`, the models of the fit, called with new data; `draws`, >= 1; `seed`.
+
+        **Raises** `OptionError` for a fit with another kind of guide, or models with other parameters: those with an
+        entry for each row of the data say nothing of new rows.
+
+        **Example**
+
+        >>> @ac.model
+        ... def noisy(y):
+        ...     with ac.plate("row", len(y)):
+        ...         z = ac.sample("z", dist.Normal(0, 1))
+        ...         ac.sample("y", dist.Normal(z, 1), obs=y)
+        >>> @ac.model
+        ... def by_row(y):
+        ...     slope, scale = ac.param("slope", 0.0), ac.param("scale", 1.0, constraint=constraints.positive)
+        ...     with ac.plate("row", len(y)):
+        ...         ac.sample("z", dist.Normal(slope * y, scale))
+        >>> y = np.array([1.0, -2.0, 0.5])
+        >>> fit = infer.fit(noisy(y), by_row(y), quiet=True)
+        >>> new = np.array([4.0])
+        >>> print(f"{fit.draw_for(noisy(new), by_row(new), 10_000)['z'].mean():.1f}")
+        2.0
+        """
+        count = positive_count("draws", draws)
+        keys.chain_key(seed, 0)
+        density, fitted = applied(self._known(), target, guide, self.manifest["precision"])
+        sites, positions = _drawn(density, fitted, count, seed)
+        layout = described_layout(density.layout)
+        manifest = Manifest({**self.manifest, "layout": layout, "target": {"kind": "log density", "dim": density.dim}})
+        return GuideDraws(sites, positions, *_dims_of(manifest["layout"]), manifest, density)
+
+    @checks_options
+    def module(self, name: str, module: Any, *, variables: Mapping[str, Any] | None = None) -> Any:
+        """Return a module of `ac.module` with the parameters that were fitted, to be called on new inputs.
+
+        **Arguments**: `name`, `module` and `variables`, as they were given to `ac.module`.
+
+        **Raises** `OptionError` where no parameter of that name was fitted, or one has another shape.
+        """
+        return with_values(name, module, self.params, variables=variables)
 
     def starts(self, chains: Sequence[int], seed: int) -> list[dict[str, np.ndarray]]:
         """See `AbstractApproximation.starts`: one draw for each chain."""
@@ -239,6 +284,24 @@ class Fit(AbstractApproximation):
 
         density, fitted = self.attached("summary"), self._known()
         return self.kept.get("summary", lambda: summarise(self, density, fitted))
+
+
+def _drawn(
+    density: LogDensity, fitted: Fitted, count: int, seed: int
+) -> tuple[InMemory, np.ndarray]:
+    """Return draws by site, and their positions."""
+    with scope(density.program.precision), one_blas_thread():
+        # The draws that judge the fit have the seed of the fit, and others are not to repeat them.
+        positions, _ = fitted.draw(density, count, seed, 2**31)
+        values = values_of_sites(density)(positions)
+    order = [entry.name for entry in density.layout.drawn if entry.name in values]
+    return InMemory({name: values[name][None] for name in order}), positions
+
+
+def _dims_of(layout: Any) -> tuple[dict[str, tuple[str, ...]], dict[str, np.ndarray]]:
+    """Return names of the dimensions of each site, and labels along them, from the layout of a manifest."""
+    dims = {site["name"]: tuple(site["dims"]) for site in layout["sites"]}
+    return dims, {dim: read_written(labels) for dim, labels in layout["coords"].items()}
 
 
 def _height(bounds: Mapping[int, float], number: int) -> float:

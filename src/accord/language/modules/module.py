@@ -5,6 +5,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from ...core.errors import OptionError, SiteError
 from ...core.options import checks_options
@@ -96,6 +97,30 @@ def module(
             )
         values[path] = in_precision(array) if given == FIXED else param(f"{name}.{path}", array)
     return parts.rebuild(values)
+
+
+def with_values(
+    name: str, module: Any, values: Mapping[str, Any], *, variables: Mapping[str, Any] | None = None
+) -> Any:
+    """Return a module with values of its sites, by their names; its other arrays stay as they are.
+
+    **Raises** `OptionError` where it has none of the sites, or a value has another shape.
+    """
+    where = f"module {name!r}"
+    parts = _parts_of(where, module, None, variables)
+    found = {path: values[f"{name}.{path}"] for path in parts.arrays if f"{name}.{path}" in values}
+    if not found:
+        raise OptionError(
+            f"{where}: there is no value of {name}.{next(iter(parts.arrays), '')}. There is: "
+            f"{', '.join(map(repr, values)) or 'none'}."
+        )
+    for path, value in found.items():
+        if jnp.shape(value) != jnp.shape(parts.arrays[path]):
+            raise OptionError(
+                f"{where}: {path!r} has shape {jnp.shape(parts.arrays[path])} in the module given, and the value has "
+                f"{jnp.shape(value)}."
+            )
+    return parts.rebuild({path: in_precision(found.get(path, array)) for path, array in parts.arrays.items()})
 
 
 def _parts_of(where: str, module: Any, inputs: Any, variables: Any) -> Parts:

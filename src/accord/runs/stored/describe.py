@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ...core.precision import Precision
-from ...density import LogDensity
+from ...density import Layout, LogDensity
 from ...density.rows.cutting import NUM_BLOCKS
 from ...density.rows.row_files import pieces_in_memory
 from ...executors import available_cores
@@ -32,6 +32,30 @@ def describe(
     """
     layout = density.layout
     chunk = {} if layout.chunked is None else {"chunk": list(layout.chunked)}
+    return Manifest.new(
+        {
+            "method": kind,
+            "model": density.program.name,
+            "target": {"kind": "log density", "dim": density.dim},
+            "precision": precision,
+            "settings": {
+                "shard": dict(shard),
+                "blocks": NUM_BLOCKS if shard else 1,
+                **chunk,
+                **settings,
+            },
+            **more,
+            "layout": described_layout(layout),
+            "data_hashes": {name: _digest(array) for name, array in density.data.items()},
+            FIELD: particulars(density),
+            "platform": jax.default_backend(),
+            "nproc": int(os.environ.get("NPROC") or available_cores()),
+        }
+    )
+
+
+def described_layout(layout: Layout) -> dict[str, Any]:
+    """Describe the sites of a density for its manifest, in plain JSON."""
     # Labels other than the default must have been given; for default ones this is recorded.
     given = dict(layout.labels)
     coords = {
@@ -51,31 +75,12 @@ def describe(
         }
         for entry in layout.sites
     ]
-    return Manifest.new(
-        {
-            "method": kind,
-            "model": density.program.name,
-            "target": {"kind": "log density", "dim": density.dim},
-            "precision": precision,
-            "settings": {
-                "shard": dict(shard),
-                "blocks": NUM_BLOCKS if shard else 1,
-                **chunk,
-                **settings,
-            },
-            **more,
-            "layout": {
-                "dim": density.dim,
-                "sites": sites,
-                "coords": coords,
-                **({"labelled": counted} if counted else {}),
-            },
-            "data_hashes": {name: _digest(array) for name, array in density.data.items()},
-            FIELD: particulars(density),
-            "platform": jax.default_backend(),
-            "nproc": int(os.environ.get("NPROC") or available_cores()),
-        }
-    )
+    return {
+        "dim": layout.dim,
+        "sites": sites,
+        "coords": coords,
+        **({"labelled": counted} if counted else {}),
+    }
 
 
 def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
