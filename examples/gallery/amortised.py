@@ -92,7 +92,7 @@ def main():
     new = {"patients": np.array([[20, 20, 20, 20, 20]]), "infections": np.array([[5, 4, 6, 3, 5]])}
     effect = fit.draw_for(amortised(**new), guide(**new))["effect"]
     print(f"a ward with 23 infections in 100 patients: effect {effect.mean():.2f} +- {effect.std():.2f}")
-    return fit, draws
+    return fit
 
 
 if __name__ == "__main__":

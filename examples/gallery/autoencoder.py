@@ -89,17 +89,24 @@ def main():
     apart = np.sum(picture * np.log(share) + (1 - picture) * np.log(1 - share))
     print(f"log evidence of a picture above {fit.log_evidence_bound / 200:.1f}; of pixels alone {apart / 200:.1f}")
 
-    # Check: new bars, with a tenth of the pixels wrong. The guide says what their codes are, and the decoder what the
-    # picture should be.
+    # Check
+    before, after = mend(fit)
+    print(f"wrong pixels of new pictures: {before:.1%} before, {after:.1%} after")
+    return fit
+
+
+def mend(fit):
+    """Mend new bars, a tenth of whose pixels are wrong; return the shares of wrong pixels before and after.
+
+    The guide says what the codes of a picture are, and the decoder what the picture should be.
+    """
     rng = np.random.default_rng(7)
     clean = bars(rng.uniform(0, np.pi, 100))
     spoilt = np.where(rng.random(clean.shape) < 0.1, 1 - clean, clean)
     codes = fit.draw_for(autoencoder(spoilt), encoder(spoilt), 200)["code"][0]
     decode = jax.jit(jax.vmap(jax.vmap(fit.module("decoder", DECODER))))
     mended = np.asarray(jax.nn.sigmoid(decode(codes))).mean(axis=0) > 0.5
-    before, after = np.mean(spoilt != clean), np.mean(mended != clean)
-    print(f"wrong pixels of new pictures: {before:.1%} before, {after:.1%} after")
-    return fit
+    return np.mean(spoilt != clean), np.mean(mended != clean)
 
 
 def plot(fit):

@@ -231,6 +231,17 @@ def nile(draws, module):
     assert module.FIRST + np.argmin(np.diff(level)) == 1898
 
 
+def amortised(fit, module):
+    drawn = fit.draw(5000)
+    for name, truth in module.TRUTH.items():
+        covers(drawn[name], truth)
+
+
+def autoencoder(fit, module):
+    before, after = module.mend(fit)
+    assert after < 0.6 * before
+
+
 def annotation(draws, module):
     # The other mean has an error of its own, and is rounded.
     for grade, published in enumerate(module.BY_STAN):
@@ -242,8 +253,10 @@ def annotation(draws, module):
 
 
 ANSWERS = {
+    "amortised": amortised,
     "annotation": annotation,
     "aspirin": aspirin,
+    "autoencoder": autoencoder,
     "baseball": baseball,
     "bcg": bcg,
     "challenger": challenger,

@@ -8,7 +8,7 @@ from ..core.notice import Notice
 from .evaluate import NUM_DRAWS, Judgement
 from .stage import Stage
 from .stored import Ended
-from .tail import tail
+from .tail import DOUBTFUL, tail
 from .written.guide import Written
 
 _FEW_BAD = 0.01  # of the steps
@@ -52,17 +52,43 @@ def _stopped(ended: Sequence[Ended]) -> list[Notice]:
 
 
 def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
+    if isinstance(stage.guide, Written):
+        return _tail_of_written(judgement, stage.guide)
     narrow = " A mean field is too narrow where unknowns are dependent." if stage.guide.is_factorised else ""
-    if isinstance(stage.guide, Written) and stage.guide.known.local:
-        narrow = f" A weight is a product over all entries of {stage.guide.known.local[0]!r}."
     return tail(
         judgement.pareto_k,
         judgement.effective / NUM_DRAWS,
-        f"the {stage.guide.label}" if not isinstance(stage.guide, Written) else f"the guide {stage.guide.label!r}",
+        f"the {stage.guide.label}",
         "the guide",
         f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
         "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "
         "with infer.sample(model, init=fit).",
+    )
+
+
+def _tail_of_written(judgement: Judgement, guide: Written) -> list[Notice]:
+    k, local = judgement.pareto_k, guide.known.local
+    if local and k >= DOUBTFUL:
+        return [
+            Notice(
+                "warning",
+                "high_pareto_k",
+                f"Weights of draws are products over all entries of {local[0]!r}, and Pareto k of these is {k:.2f}: "
+                f"they cannot correct the guide {guide.label!r}. Its bound is {judgement.bound:.6g}, with a standard "
+                f"error of {judgement.error:.2g}.",
+                "Compare it with the bound of another guide, or its draws with those of infer.sample for a part of the "
+                "data.",
+                local,
+            )
+        ]
+    return tail(
+        k,
+        judgement.effective / NUM_DRAWS,
+        f"the guide {guide.label!r}",
+        "the guide",
+        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.",
+        "Let its sites depend on each other, take distributions with wider tails, or draw with infer.sample(model, "
+        "init=fit).",
     )
 
 
