@@ -1,5 +1,7 @@
 """Hold every guide to the laws of guides: its draws have its density, it starts near the standard normal."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -11,9 +13,11 @@ from laws import each
 from accord import infer
 from accord.core import keys, precision
 from accord.core.errors import OptionError
-from accord.guides import GUIDES
 from accord.guides.base import AbstractGuide
+from accord.guides.known import GUIDES, guide_from
+from accord.guides.places import Place, Places
 
+REST = infer.guides.MeanField()
 GUIDES_HERE: dict[str, AbstractGuide] = {
     "MeanField": infer.guides.MeanField(),
     "FullRank": infer.guides.FullRank(),
@@ -21,16 +25,42 @@ GUIDES_HERE: dict[str, AbstractGuide] = {
     "LowRank of rank 1": infer.guides.LowRank(rank=1),
     "Flow": infer.guides.Flow(layers=2, hidden=(8,)),
     "Delta": infer.guides.Delta(),
+    "Laplace": infer.guides.Laplace(),
+    "Product": infer.guides.Product({"before": infer.guides.FullRank(), ...: REST}),
+    "Product of one part": infer.guides.Product({...: infer.guides.LowRank(rank=1)}),
+    "Product with a point": infer.guides.Product(
+        {"before": infer.guides.Delta(), ...: infer.guides.FullRank()}
+    ),
+    "Structured": infer.guides.Structured(),
+    "Structured within a Product": infer.guides.Product({"before": REST, ...: infer.guides.Structured()}),
 }
 SPREAD = [name for name, guide in GUIDES_HERE.items() if not guide.is_point]
-DIMS = [1, 2, 5]
+SQUARE = [
+    name
+    for name in SPREAD
+    if "LowRank" not in name and name not in ("Product of one part", "Product with a point")
+]
+DIMS = [1, 2, 8]
 
 
-def moved(guide: AbstractGuide, dim: int) -> dict[str, np.ndarray]:
+def places_of(dim: int) -> Places:
+    """Sites of so many coordinates: one or two globals, after sites in a plate of two entries."""
+    sites = [Place("x0", 0, (2,), "plate")] if dim > 2 else []
+    if dim > 4:
+        sites.append(Place("x1", 2, (1, 2) if dim < 7 else (2, 2), "plate", 1))
+    used = sum(len(site.coordinates) for site in sites)
+    return Places((*sites, Place("before", used, (dim - used,))))
+
+
+def guide_at(name: str, dim: int) -> AbstractGuide:
+    return GUIDES_HERE[name].placed(places_of(dim))
+
+
+def moved(guide: AbstractGuide, dim: int) -> dict[str, Any]:
     """Parameters away from the start."""
     start = guide.start(keys.chain_key(0, 0), dim, np.dtype(float))
     noise = np.random.default_rng(1)
-    return {name: value + 0.3 * noise.standard_normal(value.shape) for name, value in start.items()}
+    return jax.tree.map(lambda value: value + 0.3 * noise.standard_normal(value.shape), start)
 
 
 def test_every_guide_is_in_the_table() -> None:
@@ -40,7 +70,7 @@ def test_every_guide_is_in_the_table() -> None:
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("name", GUIDES_HERE)
 def test_the_density_of_a_draw_is_that_at_its_place(name: str, dim: int) -> None:
-    guide = GUIDES_HERE[name]
+    guide = guide_at(name, dim)
     with precision.scope("float64"):
         noise = np.random.default_rng(2).standard_normal(guide.num_noise(dim))
         position, log_prob = guide.draw(moved(guide, dim), jnp.asarray(noise))
@@ -48,19 +78,20 @@ def test_the_density_of_a_draw_is_that_at_its_place(name: str, dim: int) -> None
         assert np.allclose(log_prob, guide.log_prob(moved(guide, dim), position), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in SPREAD if not name.startswith("LowRank")])
-def test_the_density_follows_from_the_map_of_the_noise(name: str) -> None:
-    guide, dim = GUIDES_HERE[name], 3
+@pytest.mark.parametrize("dim", [5])
+@pytest.mark.parametrize("name", SQUARE)
+def test_the_density_follows_from_the_map_of_the_noise(name: str, dim: int) -> None:
+    guide = guide_at(name, dim)
     with precision.scope("float64"):
-        params, noise = moved(guide, dim), jnp.asarray([0.3, -1.2, 0.7])
+        params, noise = moved(guide, dim), jnp.linspace(-1.2, 0.7, dim)
         slopes = jax.jacobian(lambda own: guide.draw(params, own)[0])(noise)
-        wanted = -0.5 * noise @ noise - 1.5 * np.log(2 * np.pi) - np.linalg.slogdet(slopes)[1]
+        wanted = -0.5 * noise @ noise - dim / 2 * np.log(2 * np.pi) - np.linalg.slogdet(slopes)[1]
         assert np.allclose(guide.draw(params, noise)[1], wanted, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["LowRank", "LowRank of rank 1"])
 def test_a_low_rank_guide_has_the_density_of_its_covariance(name: str) -> None:
-    guide, dim = GUIDES_HERE[name], 4
+    guide, dim = guide_at(name, 4), 4
     with precision.scope("float64"):
         params = moved(guide, dim)
         scale = np.diag(np.exp(params["log_scale"]))
@@ -74,25 +105,61 @@ def test_a_low_rank_guide_has_the_density_of_its_covariance(name: str) -> None:
 
 @pytest.mark.parametrize("name", GUIDES_HERE)
 def test_a_guide_starts_near_the_standard_normal(name: str) -> None:
-    guide = GUIDES_HERE[name]
+    guide = guide_at(name, 4)
     with precision.scope("float64"):
         start = guide.start(keys.chain_key(0, 0), 4, np.dtype(float))
         noise = np.random.default_rng(3).standard_normal(guide.num_noise(4))
         position, _ = guide.draw(start, jnp.asarray(noise))
-        if guide.is_point:
-            assert np.array_equal(position, np.zeros(4))
-        else:
-            # Flows reverse the order of the noise at each coupling.
-            assert np.abs(np.sort(np.asarray(position)) - np.sort(noise[:4])).max() < 0.5
+        is_point = guide.points(4)
+        assert np.array_equal(np.asarray(position)[is_point], np.zeros(is_point.sum()))
+        # Flows reverse the order of the noise at each coupling.
+        spread = np.sort(np.asarray(position)[~is_point])
+        assert np.abs(spread - np.sort(noise[: spread.size])).max(initial=0) < 0.5
 
 
 @pytest.mark.parametrize("name", GUIDES_HERE)
 def test_a_guide_is_built_again_from_its_description(name: str) -> None:
-    guide = GUIDES_HERE[name]
-    described = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in guide.described().items()
+    for guide in (GUIDES_HERE[name], guide_at(name, 5)):
+        assert guide_from(json.loads(json.dumps(guide.described()))) == guide
+
+
+@pytest.mark.parametrize("dim", [5, 8])
+def test_entries_of_a_plate_are_independent_given_the_globals_of_a_structured_guide(dim: int) -> None:
+    guide, places = guide_at("Structured", dim), places_of(dim)
+    with precision.scope("float64"):
+        params = moved(guide, dim)
+        slopes = np.asarray(jax.jacobian(lambda own: guide.draw(params, own)[0])(jnp.zeros(dim)))
+    precisions = np.linalg.inv(slopes @ slopes.T)
+    entries = np.concatenate([site.by_entry for site in places.sites if site.plate], axis=1)
+    between = precisions[np.ix_(entries[0], entries[1])]
+    within = precisions[np.ix_(entries[0], entries[0])]
+    assert np.abs(between).max() < 1e-12 and np.abs(within).min() > 1e-3
+    assert np.abs(precisions[np.ix_(entries[0], places.coordinates({"before"}))]).min() > 1e-3
+
+
+def test_a_guide_that_was_not_told_of_sites_says_so() -> None:
+    with pytest.raises(OptionError, match="does not know the sites"):
+        infer.guides.Structured().start(keys.chain_key(0, 0), 3, np.dtype(float))
+
+
+@each(
+    {
+        "an unknown site": ({"befor": REST, ...: REST}, "no latent site 'befor'.*before"),
+        "a gap": ({"before": REST}, "the sites 'x0', 'x1' are in no part"),
+        "another gap": ({("before", "x1"): REST}, "the site 'x0' is in no part"),
+        "two names of one": (
+            {"other": REST, "before": REST, ...: REST},
+            "'other' and 'before' settle each other",
+        ),
     }
-    assert GUIDES[described.pop("name")].from_described(described) == guide
+)
+def test_a_product_refuses_sites_that_do_not_fit(case: Any) -> None:
+    parts, words = case
+    sites = tuple(
+        replace(site, names=("other",)) if site.name == "before" else site for site in places_of(5).sites
+    )
+    with pytest.raises(OptionError, match=words):
+        infer.guides.Product(parts).placed(Places(sites))
 
 
 @each(
@@ -102,6 +169,15 @@ def test_a_guide_is_built_again_from_its_description(name: str) -> None:
         "hidden": (lambda: infer.guides.Flow(hidden=32), "tuple of widths"),  # pyright: ignore[reportArgumentType]
         "pieces": (lambda: infer.guides.Flow(pieces=1), "Flow: pieces"),
         "bound": (lambda: infer.guides.Flow(bound=0.0), "Flow: bound"),
+        "no parts": (lambda: infer.guides.Product({}), "from sites to guides"),
+        "a part twice": (
+            lambda: infer.guides.Product({"a": REST, ("b", "a"): REST}),
+            "the site 'a' is in more than one part",
+        ),
+        "points alone": (lambda: infer.guides.Product({"a": infer.guides.Delta()}), "every part is a Delta"),
+        "a key that is no name": (lambda: infer.guides.Product({3: REST}), "named by a string"),  # pyright: ignore[reportArgumentType]
+        "a class": (lambda: infer.guides.Product({"a": infer.guides.Delta}), "the guide of 'a'"),  # pyright: ignore[reportArgumentType]
+        "a peak of a part": (lambda: infer.guides.Product({"a": infer.guides.Laplace()}), "is of all sites"),
         "a typo": (lambda: infer.guides.LowRank(ranks=2), "LowRank has no option 'ranks'"),  # pyright: ignore[reportCallIssue]
     }
 )

@@ -46,6 +46,14 @@ WAYS: dict[str, Any] = {
     "two stages": lambda: dict(
         guide=infer.guides.FullRank(), restarts=2, steps=600, until=infer.ELBOPlateau(window=100)
     ),
+    "a product": lambda: dict(
+        guide=infer.guides.Product({"tau": infer.guides.Delta(), ...: infer.guides.MeanField()}),
+        restarts=2,
+        steps=600,
+        until=None,
+    ),
+    "plates": lambda: dict(guide=infer.guides.Structured(), restarts=2, steps=600, until=None),
+    "a peak": lambda: dict(guide=infer.guides.Laplace(), restarts=2),
     "an optimiser of one's own": lambda: dict(
         guide=infer.guides.LowRank(), restarts=2, steps=600, until=None, optimizer=optax.sgd(1e-3)
     ),
@@ -160,6 +168,21 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
             OptionError,
             "without step sizes",
         ),
+        "a peak by a bound": (
+            dict(guide=infer.guides.Laplace(), objective=infer.ELBO()),
+            OptionError,
+            "Laplace raises no bound",
+        ),
+        "a peak by an optimiser": (
+            dict(guide=infer.guides.Laplace(), optimizer=optax.adam(1e-2)),
+            OptionError,
+            "takes no steps of an optimiser",
+        ),
+        "a site that is not there": (
+            dict(guide=infer.guides.Product({"theta": infer.guides.Delta(), ...: infer.guides.MeanField()})),
+            OptionError,
+            "no latent site 'theta'",
+        ),
         "no optimiser": (dict(optimizer="adam"), OptionError, "one of optax"),
         "no steps": (dict(steps=0), OptionError, "steps must be"),
         "no restarts": (dict(restarts=0), OptionError, "restarts must be"),
@@ -196,6 +219,8 @@ def test_bad_options_of_objectives_and_rules_are_refused() -> None:
 def test_fixed_draws_refuse_parts_of_the_data_and_so_do_unknowns_within_them() -> None:
     with pytest.raises(OptionError, match="needs all data at each step"):
         infer.fit(regression(X, Y, 10), objective=infer.FixedDraws(), **QUIET)
+    with pytest.raises(OptionError, match="needs all data for its second derivatives"):
+        infer.fit(regression(X, Y, 10), infer.guides.Laplace(), **QUIET)
 
     @ac.model
     def local(y: Any) -> None:

@@ -1,7 +1,7 @@
 """Compare fits with answers that are known: normal posteriors, and integrals by quadrature.
 
 Most fits here are climbs over whitened draws, which are exact for normal posteriors. Those by noisy steps, and moments
-by draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 18 comparisons.
+by draws, are compared within 6 standard errors: a false alarm in 2e-9 of each of 21 comparisons.
 """
 
 import math
@@ -16,6 +16,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core import keys, precision
+from accord.core.errors import SamplingError
 from accord.report.weights import effective_size, pareto_k, smoothed
 from accord.vi.each import sharing
 from accord.vi.objectives import ELBO, IWAE, FixedDraws, Renyi
@@ -59,7 +60,18 @@ def scales(fit: Any) -> np.ndarray:
 
 def location(fit: Any) -> np.ndarray:
     frame = fit.fitted.frame
-    return np.asarray(frame.location + frame.scale * fit.params["loc"])
+    with precision.scope("float64"):
+        noise = jnp.zeros(fit.guide.num_noise(frame.location.size))
+        return np.asarray(frame.position(fit.guide.draw(fit.params, noise)[0]))
+
+
+def covariance(fit: Any) -> np.ndarray:
+    """Covariance of a guide that is linear in its noise, in unconstrained units."""
+    frame, dim = fit.fitted.frame, fit.fitted.frame.location.size
+    with precision.scope("float64"):
+        spread = jax.jacobian(lambda noise: fit.guide.draw(fit.params, noise)[0])(jnp.zeros(dim))
+    spread = frame.scale[:, None] * np.asarray(spread)
+    return spread @ spread.T
 
 
 @pytest.mark.parametrize(("rho", "divergence"), [(0.5, 0.143841), (0.9, 0.830366), (0.99, 1.958518)])
@@ -121,6 +133,119 @@ def test_a_logistic_regression_is_fitted_as_by_quadrature() -> None:
     assert np.isclose(fit.log_evidence_bound, -1.676505322, atol=6 * fit.log_evidence_bound_error)
     # Its weights differ so little that the shape of their tail is of no account.
     assert fit.effective_draws > 950 and not fit.notices
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "scale", "evidence"),
+    [(rate, math.log(10), math.sqrt(0.1), -0.008330563), (logistic, 0.825594678, 0.742904943, -1.684608061)],
+)
+def test_laplace_is_the_normal_at_the_peak_of_unconstrained_numbers(
+    model: Any, mode: float, scale: float, evidence: float
+) -> None:
+    fit = infer.fit(model(), infer.guides.Laplace(), **QUIET)
+    assert fit.converged and np.isclose(location(fit)[0], mode, rtol=1e-9)
+    assert np.isclose(covariance(fit)[0, 0], scale**2, rtol=1e-8)
+    assert np.isclose(-fit.losses[0][-1], evidence, rtol=0, atol=1e-9)
+    assert fit.pareto_k < 0.7
+
+
+def test_a_peak_that_is_no_normal_is_an_error_with_the_sites_of_its_direction() -> None:
+    @ac.model
+    def level() -> None:
+        ac.sample("a", dist.Normal(0, 1))
+        b, c = ac.sample("b", dist.Normal(0, 1)), ac.sample("c", dist.Normal(0, 1))
+        ac.factor("only_their_sum", 0.5 * b**2 + 0.5 * c**2 - (b + c) ** 2)
+
+    with pytest.raises(SamplingError, match="does not fall along a direction of 'b', 'c'"):
+        infer.fit(level(), infer.guides.Laplace(), **QUIET)
+
+    @ac.model
+    def saddle() -> None:
+        ac.sample("a", dist.Normal(0, 1))
+        b = ac.sample("b", dist.Normal(0, 1))
+        ac.factor("two_modes", 2 * b**2 - b**4)
+
+    with pytest.raises(SamplingError, match="rises along a direction of 'b'"):
+        infer.fit(saddle(), infer.guides.Laplace(), init={"a": 0.3, "b": 0.0}, **QUIET)
+
+
+def test_a_coin_is_fitted_as_by_the_beta_integral() -> None:
+    @ac.model
+    def coin() -> None:
+        p = ac.sample("p", dist.Beta(10, 10))
+        with ac.plate("toss", 10):
+            ac.sample("y", dist.Bernoulli(p), obs=np.repeat([1, 0], [6, 4]))
+
+    fit = infer.fit(coin(), **QUIET)
+    evidence, found = -7.069374503, fit.summary()
+    assert evidence - 0.01 < fit.log_evidence_bound < evidence + 6 * fit.log_evidence_bound_error
+    # In log odds the posterior is so near to a normal that 1000 draws have its moments.
+    assert fit.effective_draws > 990 and not fit.notices
+    assert abs(found["mean"][0] - 0.533333) < 6 * 0.089602868 / math.sqrt(1000)
+    assert abs(found["sd"][0] / 0.089602868 - 1) < 6 / math.sqrt(2 * 1000)
+
+
+def test_the_tail_of_a_mean_field_of_a_regression_is_that_of_algebra() -> None:
+    widths = scales(infer.fit(line(SEEN), **QUIET))
+    posterior = np.array([[0.514346440, -0.170031881], [-0.170031881, 0.089266738]])
+    least = np.linalg.eigvals(np.linalg.solve(posterior, np.diag(widths**2))).min()
+    assert np.isclose(1 - least, 0.793519601, atol=1e-6)
+
+
+@ac.model
+def grouped(y: Any) -> None:
+    mu, slope = ac.sample("mu", dist.Normal(0, 2)), ac.sample("slope", dist.Normal(0, 1))
+    with ac.plate("group", y.shape[1]):
+        level, turn = ac.sample("level", dist.Normal(mu, 0.5)), ac.sample("turn", dist.Normal(slope, 0.3))
+        with ac.plate("row", y.shape[0]):
+            ac.sample("y", dist.Normal(level + turn * (np.arange(y.shape[0])[:, None] - 0.5), 1.0), obs=y)
+
+
+def test_a_structured_guide_is_exact_for_a_hierarchy_of_normals_and_a_mean_field_is_not() -> None:
+    seen = np.random.default_rng(0).standard_normal((3, 4)) + np.arange(4)
+    # Unknowns: mu, slope, four levels, four turns; all are linear in standard normal numbers.
+    prior = np.zeros((10, 10))
+    prior[0, 0], prior[1, 1] = 2, 1
+    prior[2:6, 0], prior[2:6, 2:6] = 2, 0.5 * np.eye(4)
+    prior[6:, 1], prior[6:, 6:] = 1, 0.3 * np.eye(4)
+    design = np.zeros((12, 10))
+    for row, (j, group) in enumerate(np.ndindex(3, 4)):
+        design[row, 2 + group], design[row, 6 + group] = 1, j - 0.5
+    gram = prior @ prior.T
+    total = design @ gram @ design.T + np.eye(12)
+    gain = gram @ design.T @ np.linalg.inv(total)
+    mean, spread = gain @ seen.ravel(), gram - gain @ design @ gram
+    evidence = -0.5 * (
+        seen.ravel() @ np.linalg.solve(total, seen.ravel()) + np.linalg.slogdet(2 * np.pi * total)[1]
+    )
+    until = infer.ELBOPlateau(window=100)
+    fit = infer.fit(grouped(seen), infer.guides.Structured(), until=until, **QUIET)
+    narrow = infer.fit(grouped(seen), **QUIET)
+    assert narrow.log_evidence_bound < evidence - 0.5
+    # Where the guide is the posterior, its gradients have no noise.
+    assert fit.converged and np.isclose(fit.log_evidence_bound, evidence, atol=1e-6)
+    assert np.allclose(location(fit), mean, atol=1e-4)
+    assert np.allclose(covariance(fit), spread, atol=1e-4)
+    laplace = infer.fit(grouped(seen), infer.guides.Laplace(), **QUIET)
+    assert np.isclose(-laplace.losses[0][-1], evidence, rtol=1e-9)
+    assert np.allclose(covariance(laplace), spread, atol=1e-9)
+
+
+def test_a_product_is_exact_for_independent_sites_and_holds_points_at_their_mode() -> None:
+    @ac.model
+    def apart() -> None:
+        a, b, c, d = (ac.sample(name, dist.Normal(0, 1)) for name in "abcd")
+        ac.sample("sum", dist.Normal(a + b, 0.5), obs=1.0)
+        ac.sample("own", dist.Normal(c, 1), obs=2.0)
+        ac.sample("last", dist.Normal(d, 1), obs=0.0)
+
+    parts = {("a", "b"): infer.guides.FullRank(), "c": infer.guides.Delta(), ...: infer.guides.MeanField()}
+    fit = infer.fit(apart(), infer.guides.Product(parts), until=infer.ELBOPlateau(window=100), **QUIET)
+    assert np.allclose(fit.draw(5)["c"], 1.0, atol=1e-5)
+    # Evidence of the others, times the density of c and its observation at the mode.
+    terms = dist.Normal(0, np.array([1.5, math.sqrt(2), 1, 1])).log_prob(np.array([1.0, 0, 1, 1]))
+    assert np.isclose(fit.log_evidence_bound, float(np.sum(terms)), atol=1e-5) and fit.pareto_k < 0.2
+    assert [notice.code for notice in fit.notices] == ["point_only"] and "at its point" in repr(fit)
 
 
 def test_a_point_is_the_mode_without_jacobian() -> None:

@@ -72,6 +72,7 @@ def layout_of(
                 if kind == "observed" and not may_be_hidden(site)
                 else "",
                 auxiliary=site.treatment.auxiliary if isinstance(site.treatment, Computed) else "",
+                plates=tuple(frame.name for frame in reversed(site.plates)),
                 num_steps=len(site.steps),
                 num_event=0 if site.distribution is None else len(site.distribution.event_shape),
                 taken=_taken_of(site) if is_latent else "any",

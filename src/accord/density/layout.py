@@ -31,6 +31,7 @@ class Entry:
     - `distribution`: name of the distribution's class, or empty.
     - `source`: name of the data that an observed site's value is, where it is one of them unchanged, or empty.
     - `auxiliary`: of a site that is reparameterised, the latent site from which its value follows, or empty.
+    - `plates`: names of the plates around it, outermost first; each is one of `dims`.
     - `num_steps`, `num_event`: how many of the first axes are steps of scans, and of the last ones belong to an event.
     - `taken`: which entries of an event are values of an event too: `"any"` of them, `"all"` in another order,
       `"alike"` of rows and columns, or `"none"`, since the order is part of the value; those of a batch always are.
@@ -55,6 +56,7 @@ class Entry:
     distribution: str = ""
     source: str = ""
     auxiliary: str = ""
+    plates: tuple[str, ...] = ()
     num_steps: int = 0
     num_event: int = 0
     taken: str = "any"

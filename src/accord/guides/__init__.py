@@ -5,14 +5,23 @@ from .base import AbstractGuide as AbstractGuide
 from .delta import Delta as Delta
 from .flow import Flow as Flow
 from .full_rank import FullRank as FullRank
+from .known import GUIDES as GUIDES
+from .laplace import Laplace as Laplace
 from .low_rank import LowRank as LowRank
 from .mean_field import MeanField as MeanField
+from .product import Product as Product
+from .structured import Structured as Structured
 
-GUIDES: dict[str, type[AbstractGuide]] = {
-    each.__name__: each for each in (Delta, MeanField, FullRank, LowRank, Flow)
-}
-"""Guides that a stored fit may name."""
-
-__all__ = ["AbstractGuide", "Delta", "Flow", "FullRank", "LowRank", "MeanField"]
+__all__ = [
+    "AbstractGuide",
+    "Delta",
+    "Flow",
+    "FullRank",
+    "Laplace",
+    "LowRank",
+    "MeanField",
+    "Product",
+    "Structured",
+]
 
 __getattr__ = _refusal(__name__)

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, UInt32
+from jaxtyping import Array, Bool, Float, UInt32
 
 from ..core import keys
 from ..core.modules import Module
 from ..core.tree import filled
+from .places import Places
 
 Params = dict[str, Any]
 """Parameters of a guide, by name: what is fitted. Each is an array or a pytree of arrays."""
@@ -25,7 +26,8 @@ class AbstractGuide(Module):
     - A guide is a frozen value of options; its parameters are elsewhere, in a dict of arrays.
     - With the parameters at which it starts, its draws are standard normal, or nearly so. The fit gives it coordinates
       in which this is a good start, as `vi.frame` says.
-    - All methods but `start` are traced, for one draw at a time.
+    - A guide that treats sites differently is told where they lie, by `placed`, before any other method is called.
+    - `draw` and `log_prob` are traced, for one draw at a time.
 
     **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
     it is an independent normal for each coordinate, with `loc` and `log_scale`; `rate`, the first step size of the
@@ -60,6 +62,18 @@ class AbstractGuide(Module):
     def fits_model(self) -> bool:
         """Whether some of its parameters are parameters of the model, so that the log density depends on them."""
         return False
+
+    def placed(self, places: Places) -> Self:
+        """Return the guide of positions in which sites lie so: itself, unless it treats sites differently.
+
+        **Raises** `OptionError` where it does not fit the sites.
+        """
+        del places
+        return self
+
+    def points(self, dim: int) -> Bool[np.ndarray, " dim"]:
+        """Return which coordinates have no spread, so that no density of the guide is over them."""
+        return np.full(dim, self.is_point)
 
     def num_noise(self, dim: int) -> int:
         """Return how many standard normal numbers a draw takes."""
@@ -98,14 +112,19 @@ class AbstractGuide(Module):
 
     def described(self) -> dict[str, Any]:
         """Return its name and its options for a manifest, in plain JSON."""
-        return {"name": type(self).__name__, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        options = {each.name: getattr(self, each.name) for each in fields(self)}
+        if isinstance(places := options.get("places"), Places):
+            options["places"] = places.described()
+        return {"name": type(self).__name__, **options}
 
     @classmethod
-    def from_described(cls, options: dict[str, Any]) -> Self:
-        """Build it of the options that `described` returns, without the name."""
-        return cls(
-            **{name: tuple(each) if isinstance(each, list) else each for name, each in options.items()}
-        )
+    def from_described(cls, options: dict[str, Any], known: Mapping[str, type["AbstractGuide"]]) -> Self:
+        """Build it of the options that `described` returns, without the name; `known`, guides by name."""
+        del known
+        values = {name: tuple(each) if isinstance(each, list) else each for name, each in options.items()}
+        if options.get("places") is not None:
+            values["places"] = Places.from_described(options["places"])
+        return cls(**values)
 
 
 def standard_normal(noise: Float[Array, " n"]) -> Float[Array, ""]:

@@ -54,11 +54,11 @@ def viewing(density: LogDensity, objective: Objective) -> Callable[[np.ndarray],
     """
     example = np.zeros(density.dim, float_dtype(density.program.precision))
     try:
-        program = compile_alone(density, _view_with(objective, _products), example)
+        program = compile_alone(density, _view_with(objective, products), example)
     except TypeError as error:
         if "custom_vjp" not in str(error):
             raise
-        program = compile_alone(density, _view_with(objective, _differences), example)
+        program = compile_alone(density, _view_with(objective, differences), example)
 
     def run(position: np.ndarray) -> View:
         found = to_numpy(program(position.astype(example.dtype)))
@@ -100,7 +100,12 @@ def _view_with(objective: Objective, derivatives: _Derivatives) -> Callable[[Log
     return view
 
 
-def _products(function: Callable[[Any], Any], position: Any) -> tuple[Any, Any]:
+def products(function: Callable[[Any], Any], position: Any) -> tuple[Any, Any]:
+    """Return a function's results at a position, and its derivatives, by coordinate first; traced.
+
+    **Raises** `TypeError` that names `custom_vjp` for a function that JAX can only differentiate backward.
+    """
+
     # The results again with each column: one copy of the function is to be compiled.
     def column(direction: Any) -> Any:
         return jax.jvp(function, (position,), (direction,))
@@ -109,7 +114,8 @@ def _products(function: Callable[[Any], Any], position: Any) -> tuple[Any, Any]:
     return jax.tree.map(lambda leaf: leaf[0], found), columns
 
 
-def _differences(function: Callable[[Any], Any], position: Any) -> tuple[Any, Any]:
+def differences(function: Callable[[Any], Any], position: Any) -> tuple[Any, Any]:
+    """Return them by differences, for functions that JAX can only differentiate backward; traced."""
     # The cube root balances what is rounded against what is curved.
     steps = jnp.finfo(position.dtype).eps ** (1 / 3) * (1 + jnp.abs(position))
     moves = jnp.diag(steps)

@@ -53,7 +53,8 @@ class Fitted:
             return jax.vmap(functools.partial(self.guide.draw, params))(noise)
 
         coordinates, log_q = to_numpy(compile_alone(density, draws, *arguments)(*arguments))
-        scales = 0.0 if self.guide.is_point else np.sum(np.log(np.asarray(self.frame.scale, float)))
+        is_spread = ~self.guide.points(location.size)
+        scales = np.sum(np.log(np.asarray(self.frame.scale, float))[is_spread])
         return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
 
 

@@ -180,8 +180,19 @@ def _apart(judged: Mapping[int, Judgement], best: int) -> list[Notice]:
 
 
 def _point(stage: Stage) -> list[Notice]:
-    if not stage.guide.is_point:
+    is_point = stage.guide.points(stage.dim)
+    if not is_point.any():
         return []
+    if not is_point.all():
+        return [
+            Notice(
+                "info",
+                "point_only",
+                f"{int(is_point.sum())} of {stage.dim} unconstrained numbers are held at a point by a Delta: their "
+                "draws are all equal, and the bound and Pareto k are of the other ones, given that point.",
+                "Give these sites another guide to see their uncertainty.",
+            )
+        ]
     return [
         Notice(
             "info",

@@ -5,7 +5,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ..core.tree import node
 
@@ -31,10 +31,20 @@ class Frame:
         """Return positions at coordinates, shape `(..., dim)`."""
         return self.location + self.scale * coordinates
 
-    def within(self, log_density: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return the log density of coordinates, from that of positions."""
+    def within(
+        self, log_density: Callable[[Any], Any], is_point: Bool[np.ndarray, " dim"]
+    ) -> Callable[[Any], Any]:
+        """Return the log density of coordinates, from that of positions.
+
+        Coordinates that are points, `is_point`, have no spread, and the density no units along them.
+        """
 
         def of_coordinates(coordinates: Any) -> Any:
-            return log_density(self.position(coordinates)) + jnp.sum(jnp.log(self.scale))
+            return log_density(self.position(coordinates)) + self.log_volume(is_point)
 
         return of_coordinates
+
+    def log_volume(self, is_point: Bool[np.ndarray, " dim"]) -> Any:
+        """Return the log volume of the unit cube of coordinates that are no points, shape `()`; traced."""
+        logs = jnp.log(self.scale)
+        return jnp.sum(logs[np.flatnonzero(~is_point)] if is_point.any() else logs)

@@ -37,14 +37,14 @@ def linear_response(
         return None
     guide, dtype = fitted.guide, np.asarray(fitted.frame.location).dtype
     noise = fixed_noise(objective, guide, seed, restart, density.dim, dtype)
-    names = [entry.name for entry in density.layout.entries]
+    names, is_point = [entry.name for entry in density.layout.entries], guide.points(density.dim)
     is_side_by_side = are_side_by_side(density, len(noise))
 
     def program(density: LogDensity, params: Any, frame: Any, noise: Any) -> Any:
         flat, unravel = ravel_pytree(params)
 
         def bound(flat: Any) -> Any:
-            each = sharing(frame.within(density), is_side_by_side)
+            each = sharing(frame.within(density, is_point), is_side_by_side)
             return objective.loss(guide, unravel(flat), noise, each)
 
         def means(flat: Any) -> Any:

@@ -138,6 +138,8 @@ class FitMachine(AbstractMachine[Restart]):
                 after = replace(after, state=state)
         is_over = is_over or converged or len(after.losses) >= stage.num_steps
         after = replace(after, is_over=is_over)
+        if is_over:
+            stage.stepper(after.given.start).check(state.stepper, stage.guide)
         params = program.found(state, after.given)
         return after, Stretch(stage.phase, done, losses, params, after, converged)
 

@@ -15,11 +15,15 @@ from ..core.precision import Precision, float_dtype, scope
 from ..density import LogDensity
 from ..density.minibatch import Minibatch
 from ..guides.base import AbstractGuide
+from ..guides.laplace import Laplace
 from ..guides.mean_field import MeanField
 from ..mcmc.start.base import AbstractPoints
+from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
-from .objectives import ELBO, FixedDraws
+from .newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
+from .objectives import ELBO, Curvature, FixedDraws, Height
 from .objectives.base import AbstractObjective
+from .placed import places_of
 from .plateau import ELBOPlateau
 from .restart import Restart
 from .stage import Stage
@@ -86,10 +90,15 @@ def stages_of(
     dtype, is_default = float_dtype(density.program.precision), optimizer is None
     if isinstance(guide, Written):
         check_objective(objective, guide)
+    else:
+        guide = guide.placed(places_of(density.layout))
+    if isinstance(guide, Laplace):
+        _check_laplace(dim, objective, optimizer, minibatch)
+        objective = Curvature()
     if objective is None:
         is_climbed = guide.is_factorised and optimizer is None and minibatch is None
         objective = FixedDraws() if is_climbed else ELBO()
-    if objective.is_fixed:
+    if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
 
     def stage(
@@ -100,9 +109,14 @@ def stages_of(
         levels = NUM_LEVELS if is_default else 0
         return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, minibatch)
 
+    if isinstance(guide, Laplace):
+        climb = stage(START, MeanField(), Height(), None, max(num_steps, _MOST_CLIMBED))
+        return climb, stage(FIT, guide, objective, None, MOST_STEPS_OF_NEWTON)
     is_climb = objective.is_fixed or (guide.is_point and optimizer is None and minibatch is None)
     if is_climb:
         return (stage(FIT, guide, objective, None, max(num_steps, _MOST_CLIMBED)),)
+    most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
+    first = stage(START, MeanField(), FixedDraws(), None, most)
     if optimizer is None:
         # A draw in a far tail has a gradient that others would take hundreds of steps to make up for.
         clip = optax.clip_by_global_norm(_LONGEST * math.sqrt(dim))
@@ -113,8 +127,7 @@ def stages_of(
     last = stage(FIT, guide, objective, optimizer, num_steps)
     if is_written or (guide.is_point and minibatch is None):
         return (last,)
-    most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
-    return stage(START, MeanField(), FixedDraws(), None, most), last
+    return first, last
 
 
 def _check_steps(optimizer: Any, guide: AbstractGuide, dim: int, dtype: np.dtype) -> None:
@@ -131,6 +144,26 @@ def _check_steps(optimizer: Any, guide: AbstractGuide, dim: int, dtype: np.dtype
             f"optimizer: it cannot take a step along a gradient ({error}). Those of optax that search along lines, "
             "such as optax.lbfgs(), need the function itself; infer.FixedDraws() climbs so by itself."
         ) from error
+
+
+def _check_laplace(
+    dim: int, objective: AbstractObjective | None, optimizer: Any, minibatch: Minibatch | None
+) -> None:
+    if minibatch is not None:
+        raise OptionError(
+            "Laplace needs all data for its second derivatives, and the model has a plate with `subsample_size`. "
+            "Leave subsample_size out, or use infer.guides.FullRank()."
+        )
+    if not (objective is None or isinstance(objective, Curvature)) or optimizer is not None:
+        raise OptionError(
+            "Laplace raises no bound and takes no steps of an optimiser: leave out `objective=` and `optimizer=`, or "
+            "use infer.guides.FullRank()."
+        )
+    if dim > MAX_DIM:
+        raise OptionError(
+            f"Laplace: the model has {dim} unconstrained numbers, of which the second derivatives would be a matrix; "
+            f"at most {MAX_DIM} are taken. Use infer.guides.LowRank() or MeanField()."
+        )
 
 
 def _check_fixed(guide: AbstractGuide, optimizer: Any, minibatch: Minibatch | None) -> None:

@@ -102,7 +102,7 @@ class Stage:
     @property
     def is_climb(self) -> bool:
         """Return whether it climbs to the maximum of a function, which it knows when it is there."""
-        return self.optimizer is None
+        return self.optimizer is None and (self.objective.is_fixed or self.guide.is_point)
 
     @property
     def is_anchored(self) -> bool:
@@ -125,17 +125,20 @@ class Stage:
 
     def stepper(self, like: Params) -> AbstractStepper:
         """Return what takes its steps."""
+        own = self.objective.stepper(like)
+        if own is not None:
+            return own
         return Climb(like) if self.is_climb else Descent(self.optimizer)
 
     def begin(self, given: Given) -> StageState:
         """Return the state before any candidate was tried; traced."""
         zero = jnp.zeros((), jnp.int32)
         infinite = jnp.full((), jnp.inf, self.dtype)
-        nothing = jax.tree.map(jnp.zeros_like, given.start)
-        stepper = self.stepper(given.start).begin(given.start, infinite, nothing)
+        stepper = self.stepper(given.start)
+        begun = stepper.begin(given.start, infinite, stepper.blank(given.start))
         tried = jnp.full((given.locations.shape[0], 2), jnp.inf, self.dtype)
         anchor = Anchor.unknown(self.dim, self.dtype) if self.is_anchored else None
-        return StageState(zero, zero, tried, stepper, zero, zero, zero, zero, zero, anchor)
+        return StageState(zero, zero, tried, begun, zero, zero, zero, zero, zero, anchor)
 
     def anchored(self, density: LogDensity, params: Params, given: Given) -> Anchor:
         """Return an anchor at the centre of the guide, around the last candidate; traced."""
@@ -186,8 +189,7 @@ class Stage:
         place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
         params = where(is_choosing, given.start, stepper.ask(state.stepper))
         frame = Frame(given.locations[place], given.scale)
-        evaluate = jax.value_and_grad(lambda params: self._loss(density, params, frame, given, state))
-        loss, gradient = evaluate(params)
+        loss, gradient = self._measured(density, params, frame, given, state)
         leaves = jax.tree.leaves(gradient)
         length = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in leaves))
         is_finite = jnp.isfinite(loss) & jnp.isfinite(length)
@@ -212,9 +214,9 @@ class Stage:
         )
         return after, loss
 
-    def _loss(
+    def _measured(
         self, density: LogDensity | WithGuide, params: Params, frame: Frame, given: Given, state: StageState
-    ) -> Array:
+    ) -> tuple[Array, Any]:
         number = state.count.astype(jnp.uint32)
         of_step = keys.item(given.words, jnp.uint32(_NOISE), number)
         if self.objective.is_fixed:
@@ -222,13 +224,13 @@ class Stage:
         else:
             noise = self.guide.noise(of_step, self.num_draws, self.dim, self.dtype)
         if isinstance(density, WithGuide):
-            return self._loss_of_written(density, params, given, state.count, noise)
+            return self._measured_of_written(density, params, given, state.count, noise)
         each = self._each(density, frame, given, state.count, state.anchor)
-        return self.objective.loss(self.guide, params, noise, each)
+        return self.objective.measured(self.guide, params, noise, each)
 
-    def _loss_of_written(
+    def _measured_of_written(
         self, target: WithGuide, params: Params, given: Given, count: Array, noise: Array
-    ) -> Array:
+    ) -> tuple[Array, Any]:
         guide, density = target.guide, target.density
         assert isinstance(guide, Written)
         if self.minibatch is not None:
@@ -236,10 +238,13 @@ class Stage:
             density = self.minibatch.at(density.data, words, count)
             guide = guide.at_part(density.data[self.minibatch.words])
 
-        def log_density(values: Any) -> Array:
-            return guide.log_joint(density, params, values)
+        def loss(params: Params) -> Array:
+            def log_density(values: Any) -> Array:  # which depends on parameters of the model
+                return guide.log_joint(density, params, values)
 
-        return self.objective.loss(guide, params, noise, sharing(log_density, self.is_side_by_side))
+            return self.objective.loss(guide, params, noise, sharing(log_density, self.is_side_by_side))
+
+        return jax.value_and_grad(loss)(params)
 
     def _each(
         self, density: LogDensity, frame: Frame, given: Given, count: Array, anchor: Anchor | None
@@ -247,9 +252,7 @@ class Stage:
         """Return what evaluates draws."""
 
         def within(log_density: LogDensityAt) -> LogDensityAt:
-            if self.guide.is_point:  # which has no spread, and its density no units
-                return lambda at: log_density(frame.position(at))
-            return frame.within(log_density)
+            return frame.within(log_density, self.guide.points(self.dim))
 
         if self.minibatch is not None and self.objective.is_fixed:
             # A function of the parameters needs parts that stay the same; those of all draws make a larger one.

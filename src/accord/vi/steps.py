@@ -15,17 +15,24 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float
 
 from ..core.tree import node, where
-from ..guides.base import Params
+from ..guides.base import AbstractGuide, Params
 from ..optimise.lbfgs import LBFGS, LBFGSState, Point
 
 _DECAY = 8  # of the average: it stands for the last ninth of the steps, roughly
 
 
 class AbstractStepper(abc.ABC):
-    """Abstract base class of what takes steps; all methods are traced."""
+    """Abstract base class of what takes steps; all methods are traced, unless they say otherwise.
+
+    `gradient` is that of the loss by the parameters, or what else the objective has measured.
+    """
+
+    def blank(self, params: Params) -> Any:
+        """Return a `gradient` of zeros."""
+        return jax.tree.map(jnp.zeros_like, params)
 
     @abc.abstractmethod
-    def begin(self, params: Params, loss: Float[Array, ""], gradient: Params) -> Any:
+    def begin(self, params: Params, loss: Float[Array, ""], gradient: Any) -> Any:
         """Return the state at some parameters, evaluated."""
 
     @abc.abstractmethod
@@ -38,7 +45,7 @@ class AbstractStepper(abc.ABC):
         state: Any,
         params: Params,
         loss: Float[Array, ""],
-        gradient: Params,
+        gradient: Any,
         is_finite: Bool[Array, ""],
         rate: Float[Array, ""],
     ) -> Any:
@@ -55,6 +62,10 @@ class AbstractStepper(abc.ABC):
     @abc.abstractmethod
     def is_over(self, state: Any) -> Bool[Array, ""]:
         """Return whether no step is left to take."""
+
+    def check(self, state: Any, guide: AbstractGuide) -> None:
+        """Raise `SamplingError` for an end that is no result; on the host."""
+        del state, guide
 
 
 class Climb(AbstractStepper):

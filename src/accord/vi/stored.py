@@ -1,6 +1,6 @@
 """Describe a fit for its manifest, and read it from its store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..core.errors import StorageError
 from ..density import LogDensity
-from ..guides import GUIDES
 from ..guides.base import AbstractGuide
+from ..guides.known import GUIDES, guide_from
 from ..mcmc.start.base import AbstractStart
 from ..runs.stored import describe as runs
 from ..runs.stored.checked import built_from
@@ -77,24 +77,37 @@ def describe(
 
 def guide_of(manifest: Manifest) -> AbstractGuide:
     """Build the guide of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
-    return _built(manifest, "guide", {**GUIDES, Written.__name__: Written})
+    return _built(manifest, "guide", {**GUIDES, Written.__name__: Written}, _guide_from)
+
+
+def _guide_from(described: dict[str, Any]) -> AbstractGuide:
+    if described["name"] == Written.__name__:
+        return Written.from_described(described, GUIDES)
+    return guide_from(described)
 
 
 def objective_of(manifest: Manifest) -> AbstractObjective:
     """Build the objective of a stored fit. **Raises** `StorageError` for one that this accord does not have."""
-    return _built(manifest, "objective", OBJECTIVES)
+    return _built(
+        manifest,
+        "objective",
+        OBJECTIVES,
+        lambda options: OBJECTIVES[options.pop("name")].from_described(options),
+    )
 
 
-def _built(manifest: Manifest, what: str, known: Mapping[str, Any]) -> Any:
+def _built(
+    manifest: Manifest, what: str, known: Mapping[str, Any], build: Callable[[dict[str, Any]], Any]
+) -> Any:
     with built_from(f"'sampler.{what}' in manifest.json"):
         options = dict(manifest["sampler"][what])
-        name = options.pop("name")
+        name = options["name"]
         if name not in known:
             raise StorageError(
                 f"the fit used the {what} {name!r}, which is not accord's: it cannot be made of what is stored. "
                 "Fit again, and use the result in the same program."
             )
-        return known[name].from_described(options)
+        return build(options)
 
 
 def ended(run: AbstractRun, guide: AbstractGuide, number: int, spilled: Sequence[Segment] = ()) -> Ended:

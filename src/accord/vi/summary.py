@@ -86,7 +86,7 @@ def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
         count = 1 if fitted.guide.is_point else NUM_DRAWS
         positions, log_q = fitted.draw(density, count, seed, fit.best)
         sites, log_p = in_batches(density, looks)(positions)
-        if fit.objective.is_fixed:
+        if fit.objective.is_fixed and fitted.guide.is_factorised:
             response = linear_response(density, fitted, fit.objective, seed, fit.best)
     flat = np.concatenate([sites[name].reshape(count, -1) for name in names], axis=1).astype(float)
     unknown = np.full(flat.shape[1], np.nan)

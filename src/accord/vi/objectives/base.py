@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, UInt32
 
 from ...core.modules import Module
 from ...guides.base import AbstractGuide, Params
+from ..steps import AbstractStepper
 
 LogDensityAt = Callable[[Float[Array, " dim"]], Float[Array, ""]]
 """From a position in the coordinates of the guide to its log density there."""
@@ -28,6 +29,14 @@ class AbstractObjective(Module):
     """
 
     is_fixed: ClassVar[bool] = False
+
+    def stepper(self, like: Params) -> AbstractStepper | None:
+        """Return what takes steps by what is `measured`, or None for a climb or an optimiser by the gradient.
+
+        `like`, parameters of the guide.
+        """
+        del like
+        return None
 
     @abc.abstractmethod
     def num_draws(self, dim: int) -> int:
@@ -49,6 +58,16 @@ class AbstractObjective(Module):
         each: Each,
     ) -> Float[Array, ""]:
         """Estimate it from draws of this noise, so that its gradient by the parameters is an estimate too."""
+
+    def measured(
+        self,
+        guide: AbstractGuide,
+        params: Params,
+        noise: Float[Array, "draw noise"],
+        each: Each,
+    ) -> tuple[Float[Array, ""], Any]:
+        """Return the loss and what a stepper is told beside it: its gradient by the parameters, unless it says more."""
+        return jax.value_and_grad(lambda params: self.loss(guide, params, noise, each))(params)
 
     def described(self) -> dict[str, Any]:
         """Return its name and its options for a manifest, in plain JSON."""
