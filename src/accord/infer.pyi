@@ -62,6 +62,7 @@ from .storage import RunFolder as RunFolder
 from .vi.fit import fit as fit
 from .vi.objectives import ELBO as ELBO
 from .vi.objectives import IWAE as IWAE
+from .vi.objectives import FisherDivergence as FisherDivergence
 from .vi.objectives import FixedDraws as FixedDraws
 from .vi.objectives import Renyi as Renyi
 from .vi.pathfinder.find import pathfinder as pathfinder

@@ -54,6 +54,13 @@ WAYS: dict[str, Any] = {
     ),
     "plates": lambda: dict(guide=infer.guides.Structured(), restarts=2, steps=600, until=None),
     "a peak": lambda: dict(guide=infer.guides.Laplace(), restarts=2),
+    "scores": lambda: dict(
+        guide=infer.guides.FullRank(),
+        objective=infer.FisherDivergence(draws=8),
+        restarts=2,
+        steps=600,
+        until=None,
+    ),
     "an optimiser of one's own": lambda: dict(
         guide=infer.guides.LowRank(), restarts=2, steps=600, until=None, optimizer=optax.sgd(1e-3)
     ),
@@ -178,6 +185,18 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
             OptionError,
             "takes no steps of an optimiser",
         ),
+        "scores of a mean field": (
+            dict(objective=infer.FisherDivergence()),
+            OptionError,
+            "scores of a MeanField cannot be matched",
+        ),
+        "scores and an optimiser": (
+            dict(
+                guide=infer.guides.FullRank(), objective=infer.FisherDivergence(), optimizer=optax.adam(1e-2)
+            ),
+            OptionError,
+            "steps of its own",
+        ),
         "a site that is not there": (
             dict(guide=infer.guides.Product({"theta": infer.guides.Delta(), ...: infer.guides.MeanField()})),
             OptionError,
@@ -207,6 +226,7 @@ def test_bad_options_of_objectives_and_rules_are_refused() -> None:
         (lambda: infer.FixedDraws(draws=3), "half of draws"),
         (lambda: infer.ELBO(draws=0), "ELBO: draws"),
         (lambda: infer.ELBO(sticks_the_landing=1), "True or False"),  # pyright: ignore[reportArgumentType]
+        (lambda: infer.FisherDivergence(draws=1), "FisherDivergence: draws"),
         (lambda: infer.IWAE(draws=1), "IWAE: draws"),
         (lambda: infer.Renyi(1.0), "below 1"),
         (lambda: infer.ELBOPlateau(window=2), "window"),
@@ -219,6 +239,8 @@ def test_bad_options_of_objectives_and_rules_are_refused() -> None:
 def test_fixed_draws_refuse_parts_of_the_data_and_so_do_unknowns_within_them() -> None:
     with pytest.raises(OptionError, match="needs all data at each step"):
         infer.fit(regression(X, Y, 10), objective=infer.FixedDraws(), **QUIET)
+    with pytest.raises(OptionError, match="would bias the covariance"):
+        infer.fit(regression(X, Y, 10), infer.guides.FullRank(), objective=infer.FisherDivergence(), **QUIET)
     with pytest.raises(OptionError, match="needs all data for its second derivatives"):
         infer.fit(regression(X, Y, 10), infer.guides.Laplace(), **QUIET)
 

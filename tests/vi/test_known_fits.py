@@ -19,6 +19,7 @@ from accord.core import keys, precision
 from accord.core.errors import SamplingError
 from accord.report.weights import effective_size, pareto_k, smoothed
 from accord.vi.each import sharing
+from accord.vi.matching import Scores, matched
 from accord.vi.objectives import ELBO, IWAE, FixedDraws, Renyi
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
@@ -229,6 +230,30 @@ def test_a_structured_guide_is_exact_for_a_hierarchy_of_normals_and_a_mean_field
     laplace = infer.fit(grouped(seen), infer.guides.Laplace(), **QUIET)
     assert np.isclose(-laplace.losses[0][-1], evidence, rtol=1e-9)
     assert np.allclose(covariance(laplace), spread, atol=1e-9)
+
+
+@pytest.mark.parametrize(("weight", "most"), [(1e4, 1e-2), (1e8, 1e-6)])
+def test_scores_of_a_normal_are_matched_by_one_step_of_large_weight(weight: float, most: float) -> None:
+    noise = np.random.default_rng(8)
+    mean, factor = np.array([1.0, -2, 0.5]), np.array([[1.0, 0, 0], [0.5, 0.8, 0], [-0.3, 0.4, 1.2]])
+    spread = factor @ factor.T
+    positions = noise.standard_normal((6, 3))
+    gradients = -np.linalg.solve(spread, (positions - mean).T).T
+    with precision.scope("float64"):
+        scores = Scores(jnp.asarray(positions), jnp.asarray(gradients))
+        found = matched(jnp.zeros(3), jnp.eye(3), scores, jnp.asarray(weight))
+    assert np.abs(found[0] - mean).max() < most and np.abs(found[1] - spread).max() < most
+
+
+def test_scores_of_a_normal_are_matched_in_some_steps() -> None:
+    until = infer.ELBOPlateau(window=20)
+    matching = infer.FisherDivergence(draws=8)
+    fit = infer.fit(line(SEEN), infer.guides.FullRank(), objective=matching, until=until, **QUIET)
+    assert fit.converged and len(fit.losses[0]) <= 200
+    assert np.isclose(fit.log_evidence_bound, -9.475921940, atol=1e-8)
+    assert np.allclose(location(fit), [1.487778956, 0.218916047], atol=1e-6)
+    known = np.array([[0.514346440, -0.170031881], [-0.170031881, 0.089266738]])
+    assert np.allclose(covariance(fit), known, atol=1e-6)
 
 
 def test_a_product_is_exact_for_independent_sites_and_holds_points_at_their_mode() -> None:

@@ -69,14 +69,14 @@ def fit(
     **Arguments**
     - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out. Plates with a
       `subsample_size` have a part of their data at each step, and all of them at the beginning, once, and at the end.
-    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Flow()` or `Delta()`; or a model whose
-      sites approximate the unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of
-      the target.
-    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()` or `Renyi(alpha)`. None is `FixedDraws()` for a `MeanField`
-      without an optimiser and minibatches, and else `ELBO()`.
+    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Structured()`, `Flow()`, `Laplace()`,
+      `Delta()` or a `Product({...})` of these by sites; or a model whose sites approximate the unknowns of the same
+      names. Its `ac.param` and `ac.module` are fitted, and with it those of the target.
+    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. None is
+      `FixedDraws()` for a `MeanField` without an optimiser and minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
-      coordinates, 1e-2 (1e-3 for a `Flow`; a guide that is a model has none, and its networks may need less), and ten times smaller once the bound rises no more. The result is an
-      average of late parameters.
+      coordinates, 1e-2 (1e-3 for a `Flow`; a guide that is a model has none, and its networks may need less), and ten
+      times smaller once the bound rises no more. The result is an average of late parameters.
     - `steps`: at most so many steps of the optimiser; >= 1. A climb ends by itself.
     - `restarts`: the number of fits, each from a start and noise of its own, of which the best is taken; >= 1.
     - `seed`: an integer in [0, 2**64).

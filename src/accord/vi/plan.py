@@ -15,13 +15,14 @@ from ..core.precision import Precision, float_dtype, scope
 from ..density import LogDensity
 from ..density.minibatch import Minibatch
 from ..guides.base import AbstractGuide
+from ..guides.full_rank import FullRank
 from ..guides.laplace import Laplace
 from ..guides.mean_field import MeanField
 from ..mcmc.start.base import AbstractPoints
 from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
 from .newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
-from .objectives import ELBO, Curvature, FixedDraws, Height
+from .objectives import ELBO, Curvature, FisherDivergence, FixedDraws, Height
 from .objectives.base import AbstractObjective
 from .placed import places_of
 from .plateau import ELBOPlateau
@@ -100,13 +101,16 @@ def stages_of(
         objective = FixedDraws() if is_climbed else ELBO()
     if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
+    is_matched = isinstance(objective, FisherDivergence)
+    if is_matched:
+        _check_matched(guide, optimizer, minibatch)
 
     def stage(
         phase: str, guide: AbstractGuide, objective: AbstractObjective, optimizer: Any, most: int
     ) -> Stage:
         num_draws = 1 if guide.is_point else objective.num_draws(dim)
         is_side_by_side = are_side_by_side(density, num_draws)
-        levels = NUM_LEVELS if is_default else 0
+        levels = NUM_LEVELS if is_default and not is_matched else 0
         return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, minibatch)
 
     if isinstance(guide, Laplace):
@@ -117,6 +121,8 @@ def stages_of(
         return (stage(FIT, guide, objective, None, max(num_steps, _MOST_CLIMBED)),)
     most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
     first = stage(START, MeanField(), FixedDraws(), None, most)
+    if is_matched:
+        return first, stage(FIT, guide, objective, None, num_steps)
     if optimizer is None:
         # A draw in a far tail has a gradient that others would take hundreds of steps to make up for.
         clip = optax.clip_by_global_norm(_LONGEST * math.sqrt(dim))
@@ -163,6 +169,23 @@ def _check_laplace(
         raise OptionError(
             f"Laplace: the model has {dim} unconstrained numbers, of which the second derivatives would be a matrix; "
             f"at most {MAX_DIM} are taken. Use infer.guides.LowRank() or MeanField()."
+        )
+
+
+def _check_matched(guide: AbstractGuide, optimizer: Any, minibatch: Minibatch | None) -> None:
+    if not isinstance(guide, FullRank):
+        raise OptionError(
+            f"FisherDivergence: the scores of a {type(guide).__name__} cannot be matched by a formula. Use "
+            "infer.guides.FullRank(), or infer.ELBO()."
+        )
+    if minibatch is not None:
+        raise OptionError(
+            "FisherDivergence needs all data at each step: gradients by a part of them would bias the covariance. Use "
+            "infer.ELBO(), or leave subsample_size out."
+        )
+    if optimizer is not None:
+        raise OptionError(
+            "FisherDivergence has steps of its own, without step sizes: leave out `optimizer=`, or use infer.ELBO()."
         )
 
 
