@@ -1,6 +1,8 @@
 """Hold every guide to the laws of guides: its draws have its density, it starts near the standard normal."""
 
+import functools
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +34,11 @@ GUIDES_HERE: dict[str, AbstractGuide] = {
         {"before": infer.guides.Delta(), ...: infer.guides.FullRank()}
     ),
     "Structured": infer.guides.Structured(),
+    "DAIS": infer.guides.DAIS(steps=2),
     "Structured within a Product": infer.guides.Product({"before": REST, ...: infer.guides.Structured()}),
 }
-SPREAD = [name for name, guide in GUIDES_HERE.items() if not guide.is_point]
+DENSE = [name for name, guide in GUIDES_HERE.items() if guide.has_density]
+SPREAD = [name for name in DENSE if not GUIDES_HERE[name].is_point]
 SQUARE = [
     name
     for name in SPREAD
@@ -68,7 +72,7 @@ def test_every_guide_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("dim", DIMS)
-@pytest.mark.parametrize("name", GUIDES_HERE)
+@pytest.mark.parametrize("name", DENSE)
 def test_the_density_of_a_draw_is_that_at_its_place(name: str, dim: int) -> None:
     guide = guide_at(name, dim)
     with precision.scope("float64"):
@@ -109,7 +113,8 @@ def test_a_guide_starts_near_the_standard_normal(name: str) -> None:
     with precision.scope("float64"):
         start = guide.start(keys.chain_key(0, 0), 4, np.dtype(float))
         noise = np.random.default_rng(3).standard_normal(guide.num_noise(4))
-        position, _ = guide.draw(start, jnp.asarray(noise))
+        towards = guide.towards(lambda position: -0.5 * position @ position)
+        position, _ = towards.draw(start, jnp.asarray(noise))
         is_point = guide.points(4)
         assert np.array_equal(np.asarray(position)[is_point], np.zeros(is_point.sum()))
         # Flows reverse the order of the noise at each coupling.
@@ -121,6 +126,42 @@ def test_a_guide_starts_near_the_standard_normal(name: str) -> None:
 def test_a_guide_is_built_again_from_its_description(name: str) -> None:
     for guide in (GUIDES_HERE[name], guide_at(name, 5)):
         assert guide_from(json.loads(json.dumps(guide.described()))) == guide
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_the_weights_of_paths_have_the_evidence_as_their_mean(steps: int) -> None:
+    """By quadrature over the noise of paths towards an unnormalised normal.
+
+    The force is bounded far out, where it has a kink: there quadrature converges as the square of the distance of nodes.
+    """
+    guide = infer.guides.DAIS(steps=steps)
+    nodes = np.linspace(-8, 8, 100)
+    weights = np.exp(-0.5 * nodes**2)
+    with precision.scope("float64"):
+        params = {
+            name: value + 0.2 for name, value in guide.start(keys.chain_key(0, 0), 1, np.dtype(float)).items()
+        }
+
+        def log_density(position: Any) -> Any:
+            return -0.5 * jnp.sum((position - 0.4) ** 2 / 0.8)
+
+        @jax.vmap
+        def weight(noise: Any) -> Any:
+            position, log_q = guide.towards(log_density).draw(params, noise)
+            return jnp.exp(log_density(position) - log_q)
+
+        grids = np.meshgrid(*[nodes] * (steps + 1), indexing="ij")
+        noise = np.stack([grid.ravel() for grid in grids], axis=1)
+        shares = functools.reduce(np.multiply.outer, [weights / weights.sum()] * (steps + 1)).ravel()
+        assert np.isclose(shares @ np.asarray(weight(noise)), math.sqrt(2 * math.pi * 0.8), rtol=1e-5)
+
+
+def test_a_guide_without_a_density_says_so() -> None:
+    guide = infer.guides.DAIS()
+    with pytest.raises(OptionError, match="is not known"):
+        guide.log_prob({}, jnp.zeros(1))
+    with pytest.raises(OptionError, match="towards"):
+        guide.draw({}, jnp.zeros(1))
 
 
 @pytest.mark.parametrize("dim", [5, 8])
@@ -178,6 +219,11 @@ def test_a_product_refuses_sites_that_do_not_fit(case: Any) -> None:
         "a key that is no name": (lambda: infer.guides.Product({3: REST}), "named by a string"),  # pyright: ignore[reportArgumentType]
         "a class": (lambda: infer.guides.Product({"a": infer.guides.Delta}), "the guide of 'a'"),  # pyright: ignore[reportArgumentType]
         "a peak of a part": (lambda: infer.guides.Product({"a": infer.guides.Laplace()}), "is of all sites"),
+        "paths of a part": (
+            lambda: infer.guides.Product({"a": infer.guides.DAIS()}),
+            "follow the density of all",
+        ),
+        "paths without steps": (lambda: infer.guides.DAIS(steps=0), "DAIS: steps"),
         "a typo": (lambda: infer.guides.LowRank(ranks=2), "LowRank has no option 'ranks'"),  # pyright: ignore[reportCallIssue]
     }
 )

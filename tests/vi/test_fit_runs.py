@@ -53,6 +53,7 @@ WAYS: dict[str, Any] = {
         until=None,
     ),
     "plates": lambda: dict(guide=infer.guides.Structured(), restarts=2, steps=600, until=None),
+    "paths": lambda: dict(guide=infer.guides.DAIS(steps=2), restarts=2, steps=600, until=None),
     "a peak": lambda: dict(guide=infer.guides.Laplace(), restarts=2),
     "scores": lambda: dict(
         guide=infer.guides.FullRank(),
@@ -197,6 +198,11 @@ def test_discrete_unknowns_are_summed_out_and_drawn_back() -> None:
             OptionError,
             "steps of its own",
         ),
+        "weights without a density": (
+            dict(guide=infer.guides.DAIS(), objective=infer.IWAE()),
+            OptionError,
+            "that of a DAIS is not known",
+        ),
         "a site that is not there": (
             dict(guide=infer.guides.Product({"theta": infer.guides.Delta(), ...: infer.guides.MeanField()})),
             OptionError,
@@ -241,6 +247,8 @@ def test_fixed_draws_refuse_parts_of_the_data_and_so_do_unknowns_within_them() -
         infer.fit(regression(X, Y, 10), objective=infer.FixedDraws(), **QUIET)
     with pytest.raises(OptionError, match="would bias the covariance"):
         infer.fit(regression(X, Y, 10), infer.guides.FullRank(), objective=infer.FisherDivergence(), **QUIET)
+    with pytest.raises(OptionError, match="follow the gradient of all data"):
+        infer.fit(regression(X, Y, 10), infer.guides.DAIS(), **QUIET)
     with pytest.raises(OptionError, match="needs all data for its second derivatives"):
         infer.fit(regression(X, Y, 10), infer.guides.Laplace(), **QUIET)
 

@@ -22,7 +22,7 @@ from accord.core.errors import ModelError, OptionError, SiteError
 from accord.distributions import constraints
 from accord.language.part import part_of
 from accord.vi.objectives import ELBO, IWAE, Renyi
-from accord.vi.stage import each_of
+from accord.vi.each import sharing
 from accord.vi.written.guide import written_for
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
@@ -178,7 +178,7 @@ def test_gradients_by_parameters_of_the_model_are_those_of_the_bound(alpha: floa
 
         def loss(params: Any) -> Any:
             at = lambda values: guide.log_joint(density, params, values)  # noqa: E731
-            return objective.loss(guide, params, at, noise, each_of(True))
+            return objective.loss(guide, params, noise, sharing(at, True))
 
         def bound(prior: Any) -> Any:
             own = {**params, "prior": prior}
@@ -256,7 +256,7 @@ def test_elbo_without_sticking_has_the_same_mean() -> None:
         def slope(sticks: bool) -> np.ndarray:
             def loss(params: Any, noise: Any) -> Any:
                 at = lambda values: guide.log_joint(density, params, values)  # noqa: E731
-                return ELBO(draws=1, sticks_the_landing=sticks).loss(guide, params, at, noise, each_of(True))
+                return ELBO(draws=1, sticks_the_landing=sticks).loss(guide, params, noise, sharing(at, True))
 
             found = jax.vmap(jax.grad(loss), in_axes=(None, 0))(params, words)
             return np.asarray(found["loc"] - 0)

@@ -2,6 +2,7 @@
 
 from ..core.names import refusal as _refusal
 from .base import AbstractGuide as AbstractGuide
+from .dais import DAIS as DAIS
 from .delta import Delta as Delta
 from .flow import Flow as Flow
 from .full_rank import FullRank as FullRank

@@ -2,7 +2,7 @@
 
 import abc
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -51,6 +51,7 @@ class AbstractGuide(Module):
 
     is_point: ClassVar[bool] = False
     is_factorised: ClassVar[bool] = False
+    has_density: ClassVar[bool] = True
     rate: ClassVar[float] = 1e-2
 
     @property
@@ -69,6 +70,15 @@ class AbstractGuide(Module):
         **Raises** `OptionError` where it does not fit the sites.
         """
         del places
+        return self
+
+    def towards(self, log_density: Callable[[Array], Array]) -> "AbstractGuide":
+        """Return the guide that draws for a posterior with this log density: itself, unless draws follow it; traced.
+
+        Where it has no density, `draw` returns a log density of all that it drew, by which the weight of a draw is
+        right on average.
+        """
+        del log_density
         return self
 
     def points(self, dim: int) -> Bool[np.ndarray, " dim"]:

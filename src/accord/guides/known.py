@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .base import AbstractGuide
+from .dais import DAIS
 from .delta import Delta
 from .flow import Flow
 from .full_rank import FullRank
@@ -14,7 +15,8 @@ from .product import Product
 from .structured import Structured
 
 GUIDES: dict[str, type[AbstractGuide]] = {
-    each.__name__: each for each in (Delta, MeanField, FullRank, LowRank, Flow, Laplace, Product, Structured)
+    each.__name__: each
+    for each in (Delta, MeanField, FullRank, LowRank, Flow, Laplace, Product, Structured, DAIS)
 }
 """By name, the guides that a stored fit may name."""
 

@@ -192,6 +192,11 @@ def _checked(key: Any, guide: Any) -> AbstractGuide:
         raise OptionError(
             f"Product: {key!r} has a Laplace, which raises no bound and is of all sites. Use infer.guides.FullRank()."
         )
+    if not guide.has_density:
+        raise OptionError(
+            f"Product: the draws of the {type(guide).__name__} of {key!r} follow the density of all sites. Use another "
+            "guide, such as infer.guides.Flow()."
+        )
     return guide
 
 

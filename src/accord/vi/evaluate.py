@@ -46,15 +46,16 @@ class Fitted:
         if isinstance(self.guide, Written):
             return self.guide.positions(density, self.params, key, count)
         noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
-        arguments = (self.params, noise.astype(location.dtype))
+        arguments = (self.params, noise.astype(location.dtype), self.frame)
+        is_point = self.guide.points(location.size)
 
-        def draws(density: LogDensity, params: Params, noise: Any) -> Any:
-            del density  # whose data no draw needs
-            return jax.vmap(functools.partial(self.guide.draw, params))(noise)
+        def draws(density: LogDensity, params: Params, noise: Any, frame: Frame) -> Any:
+            draw = functools.partial(self.guide.towards(frame.within(density, is_point)).draw, params)
+            # One by one where each evaluates the density, which may take much memory.
+            return jax.vmap(draw)(noise) if self.guide.has_density else jax.lax.map(draw, noise)
 
         coordinates, log_q = to_numpy(compile_alone(density, draws, *arguments)(*arguments))
-        is_spread = ~self.guide.points(location.size)
-        scales = np.sum(np.log(np.asarray(self.frame.scale, float))[is_spread])
+        scales = np.sum(np.log(np.asarray(self.frame.scale, float))[~is_point])
         return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
 
 

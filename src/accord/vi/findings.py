@@ -55,12 +55,13 @@ def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
     if isinstance(stage.guide, Written):
         return _tail_of_written(judgement, stage.guide)
     narrow = " A mean field is too narrow where unknowns are dependent." if stage.guide.is_factorised else ""
+    whole = "" if stage.guide.has_density else " Weights are of whole paths: their ends alone may be nearer."
     return tail(
         judgement.pareto_k,
         judgement.effective / NUM_DRAWS,
         f"the {stage.guide.label}",
         "the guide",
-        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}",
+        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}{whole}",
         "Take a guide that can bend or correlate (FullRank, Flow), write the model in a non-centred form, or draw "
         "with infer.sample(model, init=fit).",
     )

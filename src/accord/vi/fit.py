@@ -69,9 +69,9 @@ def fit(
     **Arguments**
     - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out. Plates with a
       `subsample_size` have a part of their data at each step, and all of them at the beginning, once, and at the end.
-    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Structured()`, `Flow()`, `Laplace()`,
-      `Delta()` or a `Product({...})` of these by sites; or a model whose sites approximate the unknowns of the same
-      names. Its `ac.param` and `ac.module` are fitted, and with it those of the target.
+    - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Structured()`, `Flow()`, `DAIS()`,
+      `Laplace()`, `Delta()` or a `Product({...})` of some of these by sites; or a model whose sites approximate the
+      unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of the target.
     - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. None is
       `FixedDraws()` for a `MeanField` without an optimiser and minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the

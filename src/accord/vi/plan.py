@@ -101,6 +101,8 @@ def stages_of(
         objective = FixedDraws() if is_climbed else ELBO()
     if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
+    if not guide.has_density:
+        _check_paths(guide, objective, minibatch)
     is_matched = isinstance(objective, FisherDivergence)
     if is_matched:
         _check_matched(guide, optimizer, minibatch)
@@ -169,6 +171,20 @@ def _check_laplace(
         raise OptionError(
             f"Laplace: the model has {dim} unconstrained numbers, of which the second derivatives would be a matrix; "
             f"at most {MAX_DIM} are taken. Use infer.guides.LowRank() or MeanField()."
+        )
+
+
+def _check_paths(guide: AbstractGuide, objective: AbstractObjective, minibatch: Minibatch | None) -> None:
+    name = type(guide).__name__
+    if not isinstance(objective, ELBO):
+        raise OptionError(
+            f"{type(objective).__name__} needs the density of the guide at its draws, and that of a {name} is not "
+            "known. Use infer.ELBO(), or another guide such as infer.guides.Flow()."
+        )
+    if minibatch is not None:
+        raise OptionError(
+            f"{name}: its draws follow the gradient of all data, and the model has a plate with `subsample_size`. "
+            "Leave subsample_size out, or use infer.guides.FullRank() or Flow()."
         )
 
 

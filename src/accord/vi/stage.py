@@ -225,8 +225,14 @@ class Stage:
             noise = self.guide.noise(of_step, self.num_draws, self.dim, self.dtype)
         if isinstance(density, WithGuide):
             return self._measured_of_written(density, params, given, state.count, noise)
-        each = self._each(density, frame, given, state.count, state.anchor)
-        return self.objective.measured(self.guide, params, noise, each)
+        if self.minibatch is not None and self.objective.is_fixed:
+            # A function of the parameters needs parts that stay the same; those of all draws make a larger one.
+            # Draws with opposite noise share theirs.
+            each = in_pairs(partial(self._of_part, density, frame, given), self.is_side_by_side)
+            return self.objective.measured(self.guide, params, noise, each)
+        log_density = self._shared(density, frame, given, state)
+        each = sharing(log_density, self.is_side_by_side)
+        return self.objective.measured(self.guide.towards(log_density), params, noise, each)
 
     def _measured_of_written(
         self, target: WithGuide, params: Params, given: Given, count: Array, noise: Array
@@ -246,26 +252,18 @@ class Stage:
 
         return jax.value_and_grad(loss)(params)
 
-    def _each(
-        self, density: LogDensity, frame: Frame, given: Given, count: Array, anchor: Anchor | None
-    ) -> Each:
-        """Return what evaluates draws."""
-
-        def within(log_density: LogDensityAt) -> LogDensityAt:
-            return frame.within(log_density, self.guide.points(self.dim))
-
-        if self.minibatch is not None and self.objective.is_fixed:
-            # A function of the parameters needs parts that stay the same; those of all draws make a larger one.
-            # Draws with opposite noise share theirs.
-            return in_pairs(
-                lambda number: within(self._part(density, given, _BATCH, number)), self.is_side_by_side
-            )
+    def _shared(self, density: LogDensity, frame: Frame, given: Given, state: StageState) -> LogDensityAt:
+        """Return the log density of coordinates that all draws of a step share."""
         log_density = self._kind(density)
         if self.minibatch is not None:
-            log_density = self._part(density, given, _BATCH, count)
-        if anchor is not None:
-            log_density = anchor.controlled(log_density)
-        return sharing(within(log_density), self.is_side_by_side)
+            log_density = self._part(density, given, _BATCH, state.count)
+        if state.anchor is not None:
+            log_density = state.anchor.controlled(log_density)
+        return frame.within(log_density, self.guide.points(self.dim))
+
+    def _of_part(self, density: LogDensity, frame: Frame, given: Given, number: Array) -> LogDensityAt:
+        log_density = self._part(density, given, _BATCH, number)
+        return frame.within(log_density, self.guide.points(self.dim))
 
     def _part(self, density: LogDensity, given: Given, stream: int, number: Array) -> LogDensityAt:
         """Return the log density of a part of the data, by its number in a stream."""

@@ -79,6 +79,7 @@ _NUMPYRO = {
     "AutoMultivariateNormal": "infer.guides.FullRank",
     "AutoLaplaceApproximation": "infer.guides.Laplace",
     "AutoGuideList": "infer.guides.Product",
+    "AutoDAIS": "infer.guides.DAIS",
     "AutoDelta": "infer.guides.Delta",
     "AIES": "infer.Ensemble",
     "ESS": "infer.Ensemble",

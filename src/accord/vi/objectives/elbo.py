@@ -56,7 +56,7 @@ class ELBO(AbstractObjective):
 
         def difference(log_density: LogDensityAt, own: Array) -> Array:
             position, log_q = guide.draw(params, own)
-            if self.sticks_the_landing:
+            if self.sticks_the_landing and guide.has_density:
                 log_q = guide.log_prob(held(params), position)
             return log_density(position) - log_q
 
