@@ -69,7 +69,9 @@ class Plan:
 
     def restart(self, number: int) -> Restart:
         """Return a restart before its first step."""
-        if isinstance(self.stages[0].guide, Written):  # which has no coordinates, and says itself where it begins
+        if isinstance(
+            self.stages[0].guide, Written
+        ):  # which has no coordinates, and says itself where it begins
             return Restart(number, num_stages=1, frame=(np.zeros(0), np.ones(0)))
         return Restart(number, num_stages=len(self.stages))
 

@@ -18,7 +18,7 @@ from ..guides.base import AbstractGuide, Params
 from .anchor import NUM_PAIRS, Anchor, anchored
 from .each import in_pairs, sharing
 from .frame import Frame
-from .objectives.base import AbstractObjective, Each, LogDensityAt
+from .objectives.base import AbstractObjective, LogDensityAt
 from .steps import AbstractStepper, Climb, Descent
 from .written.guide import Written
 from .written.target import WithGuide
@@ -107,7 +107,9 @@ class Stage:
     @property
     def is_anchored(self) -> bool:
         """Return whether its steps have parts of the data that an anchor makes less noisy."""
-        is_written = isinstance(self.guide, Written)  # whose positions are of other unknowns from part to part
+        is_written = isinstance(
+            self.guide, Written
+        )  # whose positions are of other unknowns from part to part
         return self.minibatch is not None and not self.objective.is_fixed and not is_written
 
     @property
@@ -183,7 +185,9 @@ class Stage:
         stepper = self.stepper(given.start).at_level(state.stepper)
         return replace(state, stepper=stepper, level=numbers[0], level_began=numbers[1])
 
-    def _step(self, density: LogDensity | WithGuide, state: StageState, given: Given) -> tuple[StageState, Array]:
+    def _step(
+        self, density: LogDensity | WithGuide, state: StageState, given: Given
+    ) -> tuple[StageState, Array]:
         num_candidates, stepper = given.locations.shape[0], self.stepper(given.start)
         is_choosing = state.num_tried < num_candidates
         place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
