@@ -28,9 +28,9 @@ BASE = "unknowns_base"
 class Neutra(AbstractWhole):
     """Sample a vector `unknowns_base`, which `bijector.forward` maps to the unconstrained unknowns.
 
-    A flow of `accord.bijectors` that sends a normal vector to something like the posterior leaves a posterior of
-    `unknowns_base` that is easy to draw from, whatever the model's looks like; one that is far from the posterior only
-    costs time. The posterior of the model is the same with any.
+    A map that sends a normal vector to something like the posterior leaves a posterior of `unknowns_base` that is easy
+    to draw from, whatever the model's looks like; one that is far from the posterior only costs time. The posterior of
+    the model is the same with any. `infer.fit(model, infer.guides.Flow()).bijector` is such a map.
 
     Conditions belong on the model before: afterwards no site can be given a value. There is no prior to draw from.
 
@@ -56,7 +56,8 @@ class Neutra(AbstractWhole):
 
     def __check_init__(self) -> None:
         if not isinstance(self.bijector, AbstractBijector):
-            raise OptionError(f"Neutra takes a bijector of `accord.bijectors`, got {self.bijector!r}.")
+            hint = " Give its `bijector`." if hasattr(type(self.bijector), "bijector") else ""
+            raise OptionError(f"Neutra takes a bijector of `accord.bijectors`, got {self.bijector!r}.{hint}")
 
     def rule(self, model: Model) -> "Through":
         """Return the rule for a model, which gives its sites their values."""
