@@ -28,6 +28,7 @@ RATES = {
     "distributions/test_series.py": 21 * 6e-7,
     "calibration/test_blocks.py": 17 * 1e-9,
     "calibration/test_calibration.py": 1e-5,
+    "calibration/test_calibrated_fits.py": 1e-5,
     "optimise/test_laplace.py": 1e-5,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
     "vi/test_known_fits.py": 23 * 2e-9,

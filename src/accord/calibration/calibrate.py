@@ -1,4 +1,6 @@
-"""Sample given many simulated data sets, and rank each truth among its draws."""
+"""Sample, or fit a guide, given many simulated data sets, and rank each truth among its draws."""
+
+from typing import Any
 
 from ..core import keys
 from ..core.errors import ModelError
@@ -6,6 +8,7 @@ from ..core.options import checks_options, positive_count
 from ..core.precision import Precision
 from ..density import cut_arguments
 from ..executors import AbstractExecutor
+from ..guides.base import AbstractGuide
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..mcmc.samplers import check_sampler
@@ -14,9 +17,11 @@ from ..runs.interrupts import Interrupts
 from ..runs.requests import check_kinds, default_executor, display
 from ..runs.target import Target
 from ..storage import AbstractStore, Memory
+from ..vi.fit import check_executor
 from .book import Book
 from .calibration import LP, Calibration
 from .carry_out import CalibrationRequest, carry_out
+from .fitted import check_guide
 from .identity import Identity
 from .simulations import Simulating, executors_of
 from .simulator import Simulator
@@ -29,7 +34,7 @@ _THINNING = 5  # neighbours of NUTS are then nearly independent in most posterio
 @checks_options
 def calibrate(
     model: Model,
-    sampler: AbstractKernel = NUTS(),  # noqa: B008 - a frozen value
+    sampler: AbstractKernel | AbstractGuide = NUTS(),  # noqa: B008 - a frozen value
     *,
     simulations: int = 100,
     draws: int = 100,
@@ -62,8 +67,11 @@ def calibrate(
     - `draws`: kept draws to rank each truth among; >= 1.
     - `thinning`: keep every n-th draw; >= 1. None is 5. Ranks are uniform for independent draws: a notice reports
       dependent ones, and which thinning would suffice.
-    - `sampler`, `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`; discrete sites that the
-      sampler moves are parameters too. `seed`: an integer in [0, 2**64).
+    - `sampler`: as for `infer.sample`; discrete sites that it moves are parameters too. Or a guide, such as
+      `infer.guides.MeanField()`: then it is fitted to each data set as by `infer.fit` at its defaults, and the
+      truth ranked among draws from it. Ranks at both ends tell of a guide that is too narrow, and ranks
+      at one of a shifted one. Fits take no `warmup` and no `thinning`.
+    - `warmup`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`. `seed`: an integer in [0, 2**64).
     - `store`: `infer.RunFolder("folder")` keeps each simulation on disk as soon as it is finished. `infer.load` reads
       them, and `infer.resume(path, model)` runs those that are missing. None keeps them in memory.
 
@@ -72,10 +80,12 @@ def calibrate(
     have no rank.
 
     **Raises** `ModelError` for a model that observes nothing, or has a site named 'lp'; `SiteError` for a prior
-    that is improper or cannot be sampled, or a factor; the error of the first simulation, if none could be run.
+    that is improper or cannot be sampled, or a factor; `OptionError` for a `Delta`, or options of chains beside a
+    guide; the error of the first simulation, if none could be run.
 
     **Source**: Talts, Betancourt, Simpson, Vehtari & Gelman (2018), arXiv:1804.06788; the log density among what is
-    ranked: Modrák et al. (2023), Bayesian Analysis 20(2), 461-488.
+    ranked: Modrák et al. (2023), Bayesian Analysis 20(2), 461-488; of fits: Yao, Vehtari, Simpson & Gelman (2018),
+    "Yes, but did it work?", ICML, section 3.2.
 
     **Example**
 
@@ -87,12 +97,17 @@ def calibrate(
     num_draws = positive_count("draws", draws)
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, executor, store)
-    check_sampler(sampler)
-    options = {
-        "draws": num_draws,
-        "warmup": None if warmup is None else positive_count("warmup", warmup, 0),
-        "thinning": _THINNING if thinning is None else positive_count("thinning", thinning),
-    }
+    if isinstance(sampler, AbstractGuide):
+        check_guide(sampler, {"warmup": warmup, "thinning": thinning})
+        executor = check_executor(executor, "infer.calibrate", "simulation")
+        options: dict[str, Any] = {"draws": num_draws, "warmup": 0, "thinning": 1}
+    else:
+        check_sampler(sampler)
+        options = {
+            "draws": num_draws,
+            "warmup": None if warmup is None else positive_count("warmup", warmup, 0),
+            "thinning": _THINNING if thinning is None else positive_count("thinning", thinning),
+        }
     with Interrupts() as interrupts:
         with interrupts.raising():
             simulator = Simulator.of(model, precision, sampler)

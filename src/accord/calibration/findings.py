@@ -6,9 +6,18 @@ import numpy as np
 
 from ..core.notice import Notice, by_severity
 from .calibration import DOUBT, LP, Calibration, Trial
+from .fitted import is_of_fits
 
 _CERTAIN = 1e-4  # adjusted p-value below which draws are not to be used
 _MAX_NAMED = 5
+_REMEDY = (
+    "The draws do not follow the posterior of the simulated data: look for divergences and short warm-up, and "
+    "for a distribution whose draws do not follow its density. `calibration.plot()` shows where."
+)
+_REMEDY_OF_FITS = (
+    "The guide does not follow the posterior of the simulated data: take one that can bend or correlate (FullRank, "
+    "Flow), write the model in a non-centred form, or draw with infer.sample. `calibration.plot()` shows where."
+)
 
 
 def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
@@ -18,6 +27,7 @@ def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
             *_incomplete(found, trials),
             *_failed(found, trials),
             *_divergent(trials),
+            *_far_tails(found, trials),
             *_uneven(found),
             *_dependent(found, trials),
         ]
@@ -49,7 +59,7 @@ def _incomplete(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]
 
 def _failed(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
     """Simulations with errors; leaving them out would favour what went well."""
-    bad = [trial for trial in trials if not trial.ranks or any(n.severity == "error" for n in trial.notices)]
+    bad = [trial for trial in trials if not trial.ranks or _errors(trial)]
     if not bad:
         return
     num_out = sum(not trial.ranks for trial in bad)
@@ -65,14 +75,27 @@ def _failed(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
         "failed_simulations",
         f"{len(bad)} of {len(trials)} simulations failed or have draws that must not be used: "
         f"{named}{more}.{counted}",
-        f"`infer.simulate_and_recover(model, seed={bad[0].seed})`, with the sampler, warmup and precision as here, "
-        f"makes simulation {bad[0].number} again; `calibration.seeds` has the others. Priors that allow absurd data "
-        "are the usual cause.",
+        f"{_again(found, bad[0])}; `calibration.seeds` has the others. Priors that allow absurd data are the usual "
+        "cause.",
+    )
+
+
+def _errors(trial: Trial) -> list[str]:
+    """Return the codes of what makes draws unusable; a calibration of fits tests what a high Pareto k warns of."""
+    return [n.code for n in trial.notices if n.severity == "error" and n.code != "high_pareto_k"]
+
+
+def _again(found: Calibration, trial: Trial) -> str:
+    """Say how to make a simulation again."""
+    same = "guide and precision" if is_of_fits(found.manifest) else "sampler, warmup and precision"
+    return (
+        f"`infer.simulate_and_recover(model, seed={trial.seed})`, with the {same} as here, makes simulation "
+        f"{trial.number} again"
     )
 
 
 def _why(trial: Trial) -> str:
-    errors = [notice.code for notice in trial.notices if notice.severity == "error"]
+    errors = _errors(trial)
     if trial.error is not None:
         return f"{type(trial.error).__name__}: {str(trial.error).split('. ')[0]}"
     return ", ".join(errors) or "the log density of the truth is not finite"
@@ -87,6 +110,19 @@ def _divergent(trials: Sequence[Trial]) -> Iterator[Notice]:
             f"Trajectories diverged in {len(found)} of {len(trials)} simulations, the first is {found[0].number}.",
             f"`infer.simulate_and_recover(model, seed={found[0].seed})`, with the sampler, warmup and precision as "
             "here, makes it again. Raise target_accept, or reparameterise.",
+        )
+
+
+def _far_tails(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
+    """Fits whose guide has far less mass than the posterior in places."""
+    high = [trial for trial in trials if any(n.code == "high_pareto_k" for n in trial.notices)]
+    if high:
+        yield Notice(
+            "warning" if len(high) > 0.1 * len(trials) else "info",
+            "high_pareto_k",
+            f"Pareto k of the guide is above 0.7 in {len(high)} of {len(trials)} simulations, the first is "
+            f"{high[0].number}: in places the posterior has far more mass than the guide.",
+            f"{_again(found, high[0])}. The ranks say how far it matters for each parameter by itself.",
         )
 
 
@@ -110,8 +146,7 @@ def _uneven(found: Calibration) -> Iterator[Notice]:
         "not_calibrated",
         f"Ranks are not uniform for {len(bad)} of {len(found)} parameters (adjusted p = {least:.2g}): draws of "
         f"{named}{more}.",
-        "The draws do not follow the posterior of the simulated data: look for divergences and short warm-up, and "
-        "for a distribution whose draws do not follow its density. `calibration.plot()` shows where.",
+        _REMEDY_OF_FITS if is_of_fits(found.manifest) else _REMEDY,
         tuple(touched),
     )
 

@@ -1,6 +1,28 @@
 """Rank a true value among draws."""
 
+from collections.abc import Mapping
+
 import numpy as np
+
+from ..core import keys
+from .calibration import LP
+
+
+def ranked(
+    truth: Mapping[str, np.ndarray],
+    draws: Mapping[str, np.ndarray],
+    log_density_of_truth: float,
+    log_density: np.ndarray,
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """Rank the truth of a simulation by site, and its log density, among draws.
+
+    - `draws`: by site, shape `(draw, *site)`; `log_density`, of each, shape `(draw,)`. `seed` of the simulation.
+    """
+    generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
+    ranks = {name: rank(draws[name], value, generator) for name, value in truth.items()}
+    ranks[LP] = rank(*tied(log_density, np.array(log_density_of_truth, log_density.dtype)), generator)
+    return ranks
 
 
 def rank(draws: np.ndarray, truth: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -1,6 +1,7 @@
-"""Sample given simulated data, and compare the draws with the known truth."""
+"""Sample, or fit a guide, given simulated data, and compare the draws with the known truth."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..core.notice import Notice
 from ..core.options import checks_options
 from ..core.precision import Precision
 from ..executors import AbstractExecutor
+from ..guides.base import AbstractGuide
 from ..kernels import NUTS, AbstractKernel
 from ..language import Model
 from ..mcmc.draws import Draws
@@ -18,6 +20,9 @@ from ..mcmc.samplers import check_sampler
 from ..report import tell
 from ..report.labels import scalar_labels
 from ..runs.requests import check_kinds
+from ..vi.draws import GuideDraws
+from ..vi.fit import fit
+from .fitted import check_guide
 from .ranks import share_below
 from .recovery import Recovery
 from .simulator import Simulator, Values
@@ -29,7 +34,7 @@ _MAX_NAMED = 5
 @checks_options
 def simulate_and_recover(
     model: Model,
-    sampler: AbstractKernel = NUTS(),  # noqa: B008 - a frozen value
+    sampler: AbstractKernel | AbstractGuide = NUTS(),  # noqa: B008 - a frozen value
     *,
     draws: int = DEFAULT_DRAWS,
     warmup: int | None = None,
@@ -48,11 +53,13 @@ def simulate_and_recover(
     **Arguments**
     - `model`: called with data of the right shapes. Simulated values replace its observations, also masked
       entries; other arguments are used unchanged.
-    - `sampler`, `draws`, `warmup`, `chains`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`.
+    - `sampler`, `draws`, `warmup`, `chains`, `precision`, `executor`, `progress`, `quiet`: as for `infer.sample`. Or a
+      guide in the place of a sampler, such as `infer.guides.MeanField()`, which is fitted by the defaults of
+      `infer.fit`; it takes no `warmup` and no `chains`.
     - `seed`: seed of the simulation and the run, which use different random numbers.
 
     **Raises** `ModelError` for a model that observes nothing; `SiteError` for a prior that is improper or cannot be
-    sampled, or a factor; errors of `infer.sample`.
+    sampled, or a factor; errors of `infer.sample` and `infer.fit`.
 
     **Example**
 
@@ -62,28 +69,28 @@ def simulate_and_recover(
     """
     keys.chain_key(seed, 0)  # refuses a bad seed before anything is traced
     check_kinds(model, executor, None)
-    check_sampler(sampler)
+    is_fitted = isinstance(sampler, AbstractGuide)
+    if is_fitted:
+        check_guide(sampler, {"warmup": warmup, "chains": None if chains == DEFAULT_CHAINS else chains})
+    else:
+        check_sampler(sampler)
     simulator = Simulator.of(model, precision, sampler)
     simulation = simulator.simulate(int(seed))
-    drawn = sample(
-        simulator.given(simulation),
-        sampler,
-        draws=draws,
-        warmup=warmup,
-        chains=chains,
-        seed=seed,
-        precision=precision,
-        executor=executor,
-        progress=progress,
-        quiet=quiet,
-    )
+    density = simulator.given(simulation)
+    common: dict[str, Any] = dict(seed=seed, precision=precision, executor=executor)
+    shown: dict[str, Any] = dict(progress=progress, quiet=quiet)
+    if is_fitted:
+        drawn = fit(density, sampler, **common, **shown).draw(draws, seed=seed)
+    else:
+        chain: dict[str, Any] = dict(draws=draws, warmup=warmup, chains=chains)
+        drawn = sample(density, sampler, **chain, **common, **shown)
     recovery = _compared(simulation.truth, simulation.data, drawn)
     if not quiet:
         tell(recovery.notices)
     return recovery
 
 
-def _compared(truth: Values, data: Values, drawn: Draws) -> Recovery:
+def _compared(truth: Values, data: Values, drawn: Draws | GuideDraws) -> Recovery:
     labels: list[str] = []
     owners: list[str] = []
     parts: list[dict[str, np.ndarray]] = []

@@ -10,6 +10,7 @@ from ..core.notice import Notice
 from ..core.tracebacks import entry_points
 from ..mcmc.draws import Draws
 from ..report.table import lay_out, to_dataframe
+from ..vi.draws import GuideDraws
 from .simulator import Values
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Recovery:
     **Fields**
     - `truth`: by latent site, the values that were drawn from the prior.
     - `data`: by observed site, the values that were drawn given them.
-    - `draws`: of the posterior given these data.
+    - `draws`: of the posterior given these data, or from a guide that was fitted to it.
     - `labels`: label of each parameter, such as `theta[2]`; length k.
     - `values`: column name to array of shape `(k,)`: truth, mean, sd, 5%, 95%, rank (the share of draws below the
       truth, ties counting half), z (how many standard deviations the truth is above the mean; NaN without any).
@@ -41,7 +42,7 @@ class Recovery:
 
     truth: Values
     data: Values
-    draws: Draws
+    draws: Draws | GuideDraws
     labels: tuple[str, ...]
     values: dict[str, np.ndarray]
     notices: tuple[Notice, ...]

@@ -15,9 +15,12 @@ from ..runs.stopping.base import AbstractRule
 from ..runs.stored.checked import check_same
 from ..runs.target import Target
 from ..storage import AbstractRun
+from ..vi.fit import check_executor
+from ..vi.stored import guide_of
 from .book import Book
 from .calibration import Calibration
 from .carry_out import CalibrationRequest, carry_out, concluded
+from .fitted import is_of_fits
 from .identity import Identity
 from .simulations import Simulating, executors_of
 from .simulator import Simulator
@@ -47,7 +50,13 @@ def take_up(
         )
     stored = run.manifest
     trials = stored_trials(run)
-    kernel = sampler or sampler_from(stored["sampler"])
+    if is_of_fits(stored):
+        if sampler is not None:
+            raise OptionError("sampler: this calibration is one of fits, which have none. Leave it out.")
+        kernel = guide_of(stored)
+        check_executor(executor, "infer.resume", "simulation")
+    else:
+        kernel = sampler or sampler_from(stored["sampler"])
     simulator = Simulator.of(target, stored["precision"], kernel)
     posterior = simulator.posterior
     where, of_chain = executors_of(simulator.cut(executor))

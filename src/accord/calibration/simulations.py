@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from ..core.errors import AccordError, OptionError
 from ..core.pace import USUAL, Pace
 from ..core.precision import Precision
 from ..executors import AbstractExecutor, Serial
+from ..guides.base import AbstractGuide
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..mcmc.draws import Draws
@@ -23,8 +24,9 @@ from ..runs.interrupts import Interrupts
 from ..runs.method import AbstractMethod
 from ..runs.units import AbstractMachine, AbstractUnits, Item
 from .calibration import LP, Trial
-from .ranks import rank, tied
-from .simulator import Simulation, Simulator
+from .fitted import trial_of_fit
+from .ranks import ranked
+from .simulator import Simulator
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,13 @@ class Numbered(AbstractUnits):
 class Simulating(AbstractMethod):
     """Simulations of one calibration.
 
-    **Fields**: `model`; `sampler`, with its `options`: `draws`, `warmup` and `thinning`; `seed`; `working_precision`;
-    `executor`, for the chain of a simulation; `known`, the simulator, if it is compiled already.
+    **Fields**: `model`; `sampler`, or the guide that is fitted, with its `options`: `draws`, `warmup` and `thinning`;
+    `seed`; `working_precision`; `executor`, for the chain of a simulation; `known`, the simulator, if it is compiled
+    already.
     """
 
     model: Model
-    sampler: AbstractKernel
+    sampler: AbstractKernel | AbstractGuide
     options: dict[str, Any]
     seed: int
     working_precision: Precision
@@ -112,6 +115,9 @@ class SimulationMachine(AbstractMachine[Numbered]):
         """Run one simulation; return None if it was stopped."""
         method = self.method
         seed = simulation_seed(method.seed, number)
+        if isinstance(method.sampler, AbstractGuide):
+            num_draws, stopped = method.options["draws"], StoppedWhen(is_stopped)
+            return trial_of_fit(self.simulator, method.sampler, num_draws, number, seed, stopped)
         simulation = self.simulator.simulate(seed)
         try:
             order = prepared(
@@ -133,8 +139,16 @@ class SimulationMachine(AbstractMachine[Numbered]):
         notices = tuple(drawn.notices)
         if drawn.lost_chains or not np.isfinite(simulation.log_density):
             return Trial(number, seed, notices, {}, {})
-        num_divergent = int(np.sum(drawn.stats["diverging"]))
-        return Trial(number, seed, notices, *_ranked(simulation, drawn, seed), num_divergent=num_divergent)
+        draws = {name: np.asarray(drawn[name][0]) for name in simulation.truth}
+        log_density = np.asarray(drawn.stats["lp"][0])
+        return Trial(
+            number,
+            seed,
+            notices,
+            ranked(simulation.truth, draws, simulation.log_density, log_density, seed),
+            _effective(draws, drawn),
+            num_divergent=int(np.sum(drawn.stats["diverging"])),
+        )
 
 
 class StoppedWhen(Interrupts):
@@ -167,17 +181,9 @@ def executors_of(executor: AbstractExecutor) -> tuple[AbstractExecutor, Abstract
     return (Serial(), executor) if shares_data else (executor, Serial())
 
 
-def _ranked(
-    simulation: Simulation, drawn: Draws, seed: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return, by site, the ranks of the truth, and the effective number of draws."""
-    generator = keys.generator(keys.chain_key(seed, 0), keys.USE_SIMULATE, 1)
-    values = {name: (np.asarray(drawn[name][0]), truth) for name, truth in simulation.truth.items()}
-    log_density = np.asarray(drawn.stats["lp"][0])
-    values[LP] = tied(log_density, np.array(simulation.log_density, log_density.dtype))
-    ranks = {name: rank(some, truth, generator) for name, (some, truth) in values.items()}
-    effective = {
-        name: ess_mean(some.reshape(1, len(some), -1).astype(np.float64))
-        for name, (some, _) in values.items()
+def _effective(names: Iterable[str], drawn: Draws) -> dict[str, np.ndarray]:
+    """Return the effective number of draws of each scalar, by site, and of the log density."""
+    values = {name: np.asarray(drawn[name]) for name in names} | {LP: np.asarray(drawn.stats["lp"])}
+    return {
+        name: ess_mean(some.reshape(*some.shape[:2], -1).astype(np.float64)) for name, some in values.items()
     }
-    return ranks, effective

@@ -19,6 +19,7 @@ from ..density import LogDensity
 from ..density.simulate import simulate
 from ..density.unknowns import free_of
 from ..executors import AbstractExecutor
+from ..guides.base import AbstractGuide
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..programs.standalone import compile_alone
@@ -55,8 +56,10 @@ class Simulator:
     trace: Callable[[], Any]
 
     @staticmethod
-    def of(model: Model | LogDensity, precision: Precision, sampler: AbstractKernel) -> "Simulator":
-        """Trace and compile both programs. Discrete sites that the sampler moves are unknowns.
+    def of(
+        model: Model | LogDensity, precision: Precision, sampler: AbstractKernel | AbstractGuide
+    ) -> "Simulator":
+        """Trace and compile both programs. Discrete sites that the sampler moves are unknowns; a guide moves none.
 
         **Raises** `OptionError` for what is not a model; `ModelError` for one that observes nothing, and `SiteError`
         for one that cannot be simulated.
@@ -67,7 +70,7 @@ class Simulator:
                 "to simulate takes a model, and this is a LogDensity, whose data cannot be told from its other "
                 "arguments. Give the model that it was made from."
             )
-        whole = sampler.whole, sampler.whole_if_discrete
+        whole = ((), ()) if isinstance(sampler, AbstractGuide) else (sampler.whole, sampler.whole_if_discrete)
         density = density_of(model, precision, *whole)
         layout = density.layout
         if not layout.observed:

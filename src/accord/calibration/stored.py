@@ -13,6 +13,7 @@ import numpy as np
 from ..core import errors
 from ..core.errors import AccordError, StorageError, WorkerError
 from ..density import LogDensity
+from ..guides.base import AbstractGuide
 from ..mcmc.prepare import DEFAULT_WARMUP, MAX_WARMUP
 from ..runs.fingerprint import NUM_POINTS, STORED
 from ..runs.stored import describe as runs
@@ -23,6 +24,7 @@ from ..storage import AbstractRun, Manifest, Segment, to_json
 from ..storage.forms import check_record
 from .calibration import LP, Calibration, Trial, latents
 from .findings import findings
+from .fitted import described
 from .simulations import Simulating, simulation_seed
 
 KIND = "calibration"
@@ -47,7 +49,9 @@ def describe(density: LogDensity, method: Simulating, shard: Mapping[str, int], 
         {"max_warmup": MAX_WARMUP} if warmup is None else {},
         {
             "phases": [_PHASE],
-            "sampler": method.sampler.described(),
+            "sampler": described(method.sampler)
+            if isinstance(method.sampler, AbstractGuide)
+            else method.sampler.described(),
             "seed": method.seed,
             "lanes": 1,
             "chains": list(range(count)),
