@@ -31,12 +31,15 @@ class Database:
         """Name the file of a data set."""
         return self.folder / "data" / "data" / f"{name}.json.zip"
 
+    def has_reference(self, name: str) -> bool:
+        """Return whether there is a file of reference draws."""
+        return self._reference_file(name).exists()
+
     def reference(self, name: str) -> dict[str, np.ndarray]:
         """Read reference draws by Stan's names, shape `(chain, draw, *parameter)`; none of a file that is missing."""
-        file = self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip"
-        if not file.exists():
+        if not self.has_reference(name):
             return {}
-        chains = _read(file)
+        chains = _read(self._reference_file(name))
         columns = {key: np.asarray([chain[key] for chain in chains], float) for key in chains[0]}
         shapes: dict[str, list[tuple[int, ...]]] = {}
         for key in columns:
@@ -51,6 +54,9 @@ class Database:
                 key = f"{name}[{','.join(str(i + 1) for i in place)}]" if place else name
                 draws[name][(..., *place)] = columns[key]
         return draws
+
+    def _reference_file(self, name: str) -> Path:
+        return self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip"
 
 
 def read_data(file: Path) -> dict[str, Any]:
