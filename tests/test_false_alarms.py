@@ -34,6 +34,7 @@ RATES = {
     "vi/test_known_fits.py": 23 * 2e-9,
     "vi/test_fit_runs.py": 4 * 2e-9,
     "vi/test_transport.py": 4 * 2e-9,
+    "vi/test_known_weights.py": 4 * 2e-9,
     "kernels/test_elliptical_slice.py": 2e-8,
     "kernels/test_ensemble.py": 1e-10 + 2 * 1e-9,
     "kernels/test_combined.py": (4 + 1 + 5) * 6e-7,
