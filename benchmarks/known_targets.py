@@ -1,175 +1,207 @@
 """Compare every kernel with averages that are known, over two million effective draws.
 
-    python benchmarks/known_targets.py [--ess 2e6] [--only NAME ...]
+    python benchmarks/known_targets.py [--ess 2e6] [--seconds S] [--only NAME ...]
+    python benchmarks/known_targets.py --page    # write docs/known_averages.md from the results
 
-Runs of 4 chains are repeated with other seeds until the quantity with the fewest effective draws has enough of them. A
-score is the distance of an average from the truth, in standard errors that come from the spread of chain means: of the
-scores in a row, the largest is shown, which should be about 2 to 3, and which 1 of 10,000 sound rows takes above 4.7.
+Runs are repeated with other seeds until the quantity with the fewest effective draws has enough of them, or the seconds
+for a kernel are over. Each is a line of `results/known_targets.jsonl`; runs that are there are not made again.
 """
 
 import argparse
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from scipy import stats
 
-import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.kernels import AbstractKernel
+from known_models import ALONE, FOUR, LABELS, LOCS, MODES, NORMAL, ROWS_OF_COUNTS, SHARES, Target
 
-CHAINS = 4
-FEWEST = 8  # runs, so that a standard error is known to 12%
+FEWEST = 32  # chains, so that a standard error is known to 12%
+OUTPUT = Path(__file__).resolve().parent / "results" / "known_targets.jsonl"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "known_averages.md"
 
 
 @dataclass(frozen=True)
-class Target:
-    """A model, and of some quantities, computed from its draws, their names, true means and true variances."""
+class Row:
+    """A kernel and what it draws from: draws of a chain in a run, chains, and why its draws are biased, if they are."""
 
-    model: Callable[[], Any]
-    quantities: Callable[[Mapping[str, np.ndarray]], list[np.ndarray]]
-    means: tuple[float, ...]
-    variances: tuple[float, ...]
-
-
-@ac.model
-def four() -> None:
-    """Unknowns on an interval, a half-line and the plane, two of them correlated."""
-    ac.sample("share", dist.Beta(2.5, 4.0))
-    ac.sample("rate", dist.Gamma(3.0, 2.0))
-    x = ac.sample("x", dist.Normal(0, 1))
-    ac.sample("y", dist.Normal(0.8 * x, 0.6))
+    target: Target
+    kernel: Callable[[], AbstractKernel]
+    num_draws: int
+    chains: int = 4
+    biased: str = ""
 
 
-@ac.model
-def normal_prior() -> None:
-    """A normal prior and a normal likelihood: the posterior is N(1.4, 0.8)."""
-    x = ac.sample("x", dist.Normal(3, 2))
-    ac.sample("seen", dist.Normal(x, 1), obs=1.0)
+def _x_given_y(values: Any) -> Any:
+    return dist.Normal(0.8 * values["y"], 0.6)
 
 
-@ac.model
-def two_modes() -> None:
-    """A posterior of two normal modes, of weights 0.2 and 0.8."""
-    x = ac.sample("x", dist.Normal(0, 10))
-    left, right = dist.Normal(-5, 0.5).log_prob(x), dist.Normal(5, 0.5).log_prob(x)
-    ac.factor("likelihood", jnp.logaddexp(jnp.log(0.2) + left, jnp.log(0.8) + right))
+def _labels(at: Any) -> Any:
+    logits = jnp.log(SHARES) + dist.Normal(LOCS, 1.0).log_prob(at["x"])
+    return dist.Categorical(logits=logits)
 
 
-LOCS, SHARES = np.array([-2.0, 0.0, 2.0, 4.0]), np.array([0.15, 0.3, 0.3, 0.25])
-
-
-@ac.model
-def labelled() -> None:
-    """A discrete unknown with four values, and a normal one given it."""
-    label = ac.sample("label", dist.Categorical(SHARES))
-    ac.sample("x", dist.Normal(jnp.asarray(LOCS)[label], 1.0))
-
-
-def _bernoulli(p: Any) -> tuple[float, ...]:
-    return tuple(np.ravel(np.multiply(p, np.subtract(1, p))))
-
-
-_SHARE, _RATE = stats.beta(2.5, 4), stats.gamma(3, scale=0.5)
-_LEVELS = (0.05, 0.5, 0.95)
-FOUR = Target(
-    four,
-    lambda d: [
-        d["share"],
-        d["rate"],
-        d["x"],
-        d["y"],
-        d["x"] * d["y"],
-        *(d["y"] < stats.norm.ppf(level) for level in _LEVELS),
-        *(d["rate"] < _RATE.ppf(level) for level in _LEVELS),
-    ],
-    (_SHARE.mean(), _RATE.mean(), 0.0, 0.0, 0.8, *_LEVELS, *_LEVELS),
-    (_SHARE.var(), _RATE.var(), 1.0, 1.0, 1.64, *_bernoulli(_LEVELS), *_bernoulli(_LEVELS)),
-)
-_POSTERIOR = stats.norm(1.4, np.sqrt(0.8))
-NORMAL = Target(
-    normal_prior,
-    lambda d: [d["x"], (d["x"] - 1.4) ** 2, *(d["x"] < _POSTERIOR.ppf(level) for level in _LEVELS)],
-    (1.4, 0.8, *_LEVELS),
-    (0.8, 2 * 0.8**2, *_bernoulli(_LEVELS)),
-)
-_VARIANCE = 1 / (0.01 + 4)  # of a mode, whose mean is 20 times that
-MODES = Target(
-    two_modes,
-    lambda d: [d["x"] > 0, (np.abs(d["x"]) - 20 * _VARIANCE) ** 2],
-    (0.8, _VARIANCE),
-    (0.16, 2 * _VARIANCE**2),
-)
-LABELS = Target(
-    labelled,
-    lambda d: [d["x"], d["x"] ** 2, *(d["label"] == k for k in range(4)), d["x"] * (d["label"] == 3)],
-    (1.3, 6.8, *SHARES, 1.0),
-    (5.11, 62.76, *_bernoulli(SHARES), 3.25),
-)
-
-
-# Target, kernel, draws of a chain in a run.
-ROWS: dict[str, tuple[Target, Callable[[], AbstractKernel], int]] = {
-    "NUTS": (FOUR, infer.NUTS, 100_000),
-    "HMC": (FOUR, infer.HMC, 100_000),
-    "MALA": (FOUR, infer.MALA, 200_000),
-    "Barker": (FOUR, infer.Barker, 200_000),
-    "RandomWalk": (FOUR, infer.RandomWalk, 400_000),
-    "RandomWalk, robust": (FOUR, lambda: infer.RandomWalk(metric="robust"), 400_000),
-    "Metropolis": (NORMAL, lambda: infer.Metropolis(lambda at: dist.StudentT(4.0, at, 1.5)), 200_000),
-    "Slice": (FOUR, infer.Slice, 50_000),
-    "EllipticalSlice": (NORMAL, lambda: infer.EllipticalSlice(mean=3.0, scale=2.0), 100_000),
-    "Repeat": (FOUR, lambda: infer.Repeat(infer.RandomWalk(), 5), 100_000),
-    "Mixture": (FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 100_000),
-    "Gibbs": (FOUR, lambda: infer.Gibbs({("share", "x"): infer.NUTS(), ...: infer.Slice()}), 50_000),
-    "Gibbs and DiscreteGibbs": (
-        LABELS,
-        lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}),
-        200_000,
+ROWS = {
+    "NUTS": Row(FOUR, infer.NUTS, 100_000),
+    "HMC": Row(FOUR, infer.HMC, 100_000),
+    "ChEES": Row(FOUR, infer.ChEES, 10_000, chains=64),
+    "MALA": Row(FOUR, infer.MALA, 100_000),
+    "Barker": Row(FOUR, infer.Barker, 100_000),
+    "RandomWalk": Row(FOUR, infer.RandomWalk, 100_000),
+    "RandomWalk, robust": Row(FOUR, lambda: infer.RandomWalk(metric="robust"), 100_000),
+    "Metropolis": Row(NORMAL, lambda: infer.Metropolis(lambda at: dist.StudentT(4.0, at, 1.5)), 100_000),
+    "Slice": Row(FOUR, infer.Slice, 20_000),
+    "EllipticalSlice": Row(NORMAL, lambda: infer.EllipticalSlice(mean=3.0, scale=2.0), 100_000),
+    "Ensemble": Row(FOUR, infer.Ensemble, 50_000),
+    "Ensemble, differences": Row(FOUR, lambda: infer.Ensemble("differential"), 50_000),
+    "Ensemble, slices": Row(FOUR, lambda: infer.Ensemble("slice"), 20_000),
+    "Repeat": Row(FOUR, lambda: infer.Repeat(infer.RandomWalk(), 5), 20_000),
+    "Mixture": Row(FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 20_000),
+    "Gibbs": Row(FOUR, lambda: infer.Gibbs({("share", "x"): infer.NUTS(), ...: infer.Slice()}), 10_000),
+    "Conditional": Row(
+        FOUR, lambda: infer.Gibbs({"x": infer.Conditional(_x_given_y), ...: infer.NUTS()}), 20_000
     ),
-    "Tempered": (MODES, lambda: infer.Tempered(infer.HMC(), temperatures=6), 100_000),
+    "Conditional, labels": Row(
+        LABELS, lambda: infer.Gibbs({"label": infer.Conditional(_labels), ...: infer.NUTS()}), 20_000
+    ),
+    "DiscreteGibbs": Row(ALONE, infer.DiscreteGibbs, 100_000),
+    "DiscreteGibbs, plain": Row(ALONE, lambda: infer.DiscreteGibbs(is_metropolised=False), 100_000),
+    "Gibbs and DiscreteGibbs": Row(
+        LABELS, lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}), 20_000
+    ),
+    "MixedHMC": Row(LABELS, infer.MixedHMC, 20_000),
+    "Tempered": Row(MODES, lambda: infer.Tempered(infer.HMC(), temperatures=6), 20_000),
+    "HMCECS": Row(
+        ROWS_OF_COUNTS, infer.HMCECS, 5_000, biased="the noise of estimates is corrected for in part"
+    ),
+    "SGLD": Row(ROWS_OF_COUNTS, infer.SGLD, 5_000, biased="no step is refused"),
+    "SGLD, control variates": Row(
+        ROWS_OF_COUNTS,
+        lambda: infer.SGLD(control_variates=True, num_steps=40),
+        5_000,
+        biased="no step is refused",
+    ),
+    "SGHMC": Row(ROWS_OF_COUNTS, infer.SGHMC, 5_000, biased="no step is refused"),
 }
 
 
-def row(name: str, wanted: float) -> str:
-    """Return a row of the table."""
-    target, kernel, num_draws = ROWS[name]
-    truth, variance = np.array(target.means), np.array(target.variances)
-    began, found, seed = time.perf_counter(), [], 0
+@dataclass(frozen=True)
+class Result:
+    """Means of chains of all runs, `(chain, quantity)`, and what they took."""
+
+    means: np.ndarray
+    num_draws: int
+    seconds: float
+
+    def scored(self, target: Target) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the fewest effective draws, scores, and departures in standard deviations of the quantity."""
+        errors = self.means.std(0, ddof=1) / np.sqrt(len(self.means))
+        departures = self.means.mean(0) - np.array(target.means)
+        variances = np.array(target.variances)
+        return float(np.min(variances / errors**2)), departures / errors, departures / np.sqrt(variances)
+
+
+def stored(name: str) -> list[dict[str, Any]]:
+    """Return the runs of a row that were made."""
+    lines = OUTPUT.read_text().splitlines() if OUTPUT.exists() else []
+    return [run for run in map(json.loads, lines) if run["kernel"] == name]
+
+
+def together(runs: list[dict[str, Any]]) -> Result:
+    """Join runs."""
+    means = np.concatenate([run["means"] for run in runs])
+    return Result(means, sum(run["draws"] for run in runs), sum(run["seconds"] for run in runs))
+
+
+def run(name: str, wanted: float, seconds: float) -> None:
+    """Make the runs of a row that are missing."""
+    row, began = ROWS[name], time.perf_counter()
     while True:
+        runs = stored(name)
+        is_over = time.perf_counter() - began > seconds
+        if len(runs) * row.chains >= FEWEST and (is_over or together(runs).scored(row.target)[0] > wanted):
+            return
+        start = time.perf_counter()
         draws = infer.sample(
-            target.model(), kernel(), draws=num_draws, chains=CHAINS, seed=seed, progress=False, quiet=True
+            row.target.model(),
+            row.kernel(),
+            draws=row.num_draws,
+            chains=row.chains,
+            seed=len(runs),
+            progress=False,
+            quiet=True,
         )
-        found.append(np.stack([np.mean(each, 1) for each in target.quantities(draws)], -1))
-        seed += 1
-        means = np.concatenate(found)
-        if seed < FEWEST:
+        means = np.stack([np.mean(each, 1) for each in row.target.quantities(draws)], -1)
+        made = {
+            "kernel": name,
+            "seed": len(runs),
+            "draws": row.chains * row.num_draws,
+            "means": means.tolist(),
+            "seconds": round(time.perf_counter() - start, 1),
+        }
+        with OUTPUT.open("a") as file:
+            file.write(json.dumps(made) + "\n")
+
+
+def lines() -> Iterator[str]:
+    """Yield the table of what was run."""
+    yield "| kernel | draws | effective draws, at least | largest score | largest departure, sd | seconds |"
+    yield "|---|---|---|---|---|---|"
+    for name, row in ROWS.items():
+        runs = stored(name)
+        if len(runs) * row.chains < FEWEST:
             continue
-        errors = means.std(0, ddof=1) / np.sqrt(len(means))
-        least = np.min(variance / errors**2)
-        if least > wanted:
-            break
-    scores = (means.mean(0) - truth) / errors
-    seconds = time.perf_counter() - began
-    return (
-        f"| {name} | {seed * CHAINS * num_draws:.1e} | {least:.1e} | {np.abs(scores).max():.1f} of {len(scores)} | "
-        f"{seconds:.0f} |"
-    )
+        result = together(runs)
+        least, scores, departures = result.scored(row.target)
+        largest = f"{np.abs(scores).max():.1f} of {len(scores)}"
+        yield (
+            f"| {name}{', **biased**: ' + row.biased if row.biased else ''} | {result.num_draws:.1e} | {least:.1e} | "
+            f"{largest} | {np.abs(departures).max():.1e} | {result.seconds:.0f} |"
+        )
+
+
+INTRODUCTION = """# Kernels beside averages that are known
+
+<!-- Written by python benchmarks/known_targets.py --page: run it again instead of changing this page. -->
+
+Every kernel draws from a posterior whose averages are known: of a beta, a gamma and two correlated normal unknowns, a
+normal posterior, two far modes with weights 0.2 and 0.8, labels with four values and a normal number given each, a
+label alone, or a rate of 400 counts of which a step takes 20. Means, variances, covariances and the probabilities below
+the true 5%, 50% and 95% points are compared with the truth.
+
+- A *score* is the distance of an average from the truth in standard errors, which come from the spread of the means of
+  independent chains. Of the scores in a row the largest is shown. It should be 2 to 3, and 1 of 10,000 sound rows has
+  one above 4.7.
+- *Effective draws* are those of the quantity that has the fewest.
+- A *departure* is that distance in standard deviations of the quantity. Of a kernel without a bias, it falls as draws
+  are added; of one with a bias, it is the bias.
+
+"""
 
 
 def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Run what is missing and print the table, or write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ess", type=float, default=2e6)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="for a kernel")
     parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
-    print("| kernel | draws | effective draws, at least | largest score | seconds |\n|---|---|---|---|---|")
+    if options.page:
+        PAGE.write_text(INTRODUCTION + "\n".join(lines()) + "\n")
+        return
     for name in options.only:
-        print(row(name, options.ess), flush=True)
+        run(name, options.ess, options.seconds)
+    print("\n".join(lines()))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,18 @@ def simple(x, y):
         ac.sample("y", dist.Normal(b @ x, s), obs=y)
 
 
+@ac.model
+def classes(y, w, chunk=None):
+    """A class of each row, which decides the means of two numbers, one of them masked in some rows."""
+    share = ac.sample("share", dist.Dirichlet(np.ones(3)))
+    mean = ac.sample("mean", dist.Normal(0, 2).expand([3]).to_event(1))
+    with ac.plate("row", y.shape[0], chunk=chunk):
+        z = ac.sample("z", dist.Categorical(share))
+        ac.sample("y", dist.Poisson(jnp.exp(mean[z])), obs=y)
+        with ac.handlers.mask(mask=jnp.isfinite(w)):
+            ac.sample("w", dist.Normal(mean[z], 2.0), obs=w)
+
+
 def derivatives(function: Callable[[Any], Any], at: Any, direction: Any) -> dict[str, Any]:
     """A function by every way in which JAX differentiates, up to second derivatives; in one program."""
 
@@ -142,6 +154,17 @@ def main() -> None:
     pieces = sharded(LogDensity.from_model(counts(**arrays, shift=np.array([0.1]), chunk=2)), mesh, SHARD)
     found["chunks"] = few_derivatives(pieces, at, direction)
 
+    rows_of_classes = {"y": 0, "w": 0}
+    of_classes = {
+        chunk: LogDensity.from_model(classes(arrays["y"], arrays["w"], chunk)) for chunk in (None, 2)
+    }
+    five = jnp.asarray(0.3 * rng.normal(size=5))
+    for chunk, density in of_classes.items():
+        cut = sharded(density, mesh, rows_of_classes)
+        found[f"classes, {chunk}"] = few_derivatives(cut, five, -five) | {
+            "values": jax.jit(cut.constrain)(five)
+        }
+
     rows = {"x": arrays["x"].T, "y": arrays["y"]}
     four, along = (jnp.asarray(0.3 * rng.normal(size=4)) for _ in range(2))
     devices = jax.devices()[:num_devices]
@@ -152,6 +175,9 @@ def main() -> None:
         expected["model"] = ways(whole, at, direction) | {"values": jax.jit(whole.constrain)(at)}
         expected["chunks"] = few_derivatives(whole, at, direction)
         expected["function"] = derivatives(by_scan(rows), four, along)
+        for chunk in of_classes:
+            values = {"values": jax.jit(of_classes[None].constrain)(five)}
+            expected[f"classes, {chunk}"] = few_derivatives(of_classes[None], five, -five) | values
         loop = sum(
             log_term(jax.tree.map(lambda leaf, i=i: leaf[i], rows), four) for i in range(min(num_rows, 40))
         )

@@ -14,7 +14,6 @@ from ..unknowns import Unknowns
 from ..weights import Parts, Weights
 from .blocks import devices_in_use, mesh_of
 from .cutting import Cut
-from .eliminated import check_not_summed
 from .named_rows import num_rows_of, rows_of_plate
 from .sharded_program import ShardedProgram
 
@@ -30,12 +29,11 @@ class Chunk(AbstractStage):
     def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> AbstractProgram:
         """Keep to the chunk of the plate.
 
-        **Raises** `SiteError` where sites are integrated out and more rows than a chunk are needed for that.
+        **Raises** `SiteError` where sites are integrated or summed out, and more rows than a chunk are needed for that.
         """
         if program.layout.chunked is None:
             return program
         plate, chunk = program.layout.chunked
-        check_not_summed(program, f"the plate {plate!r} has chunk={chunk}")
         made = ChunkedProgram(program, plate, chunk)
         if program.layout.collapsed:
             made.by_rows(data)

@@ -16,6 +16,7 @@ from ...language.site import Frame
 from ..dependence.provenance import arguments_seen
 from ..latent import bijector_of, concrete, sites_of, unconstrained_shape
 from ..program import ModelProgram
+from ..support import first_value, is_discrete
 from .cutting import Cut
 
 Terms = Callable[[Any, Any], Mapping[str, jax.Array]]
@@ -24,7 +25,10 @@ Terms = Callable[[Any, Any], Mapping[str, jax.Array]]
 
 @dataclass(frozen=True)
 class Traced:
-    """The sites of a model, whose values are only traced, and the unconstrained shapes of the latent ones."""
+    """The sites of a model, whose values are only traced, and the unconstrained shapes of the latent ones.
+
+    Discrete ones have the first of their values, and their shape.
+    """
 
     sites: Mapping[str, Site]
     shapes: Mapping[str, tuple[int, ...]]
@@ -38,6 +42,9 @@ class Traced:
 
         def look(origin: jax.Array, data: Any) -> None:
             def value_of(site: Site) -> Site:
+                if is_discrete(site):
+                    shapes[site.name] = tuple(site.batch_shape)
+                    return first_value(site)
                 shapes[site.name] = unconstrained_shape(site)
                 return replace(
                     site, value=bijector_of(site).forward(jnp.broadcast_to(origin, shapes[site.name]))

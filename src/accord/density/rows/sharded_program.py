@@ -24,13 +24,14 @@ from ...language.site import Frame
 from ..layout import Layout
 from ..program import AbstractProgram, View
 from ..stage import AbstractStage, AbstractStaged
+from ..support import EachAt
 from ..unknowns import Unknowns, pieces_at
 from ..weights import Parts, Weights
 from .blocks import sum_over_blocks
 from .collect import collect, laid_out
 from .conditions import Traced, check_independent, listed, plates_over_rows, row_axis, with_rows
 from .cutting import Cut
-from .eliminated import check_apart, check_not_summed, normal_where_not
+from .eliminated import check_apart, discrete_of, first_where_not, normal_where_not
 from .file_blocks import FileBlocks
 from .named_rows import model_of_rows, num_rows_of
 
@@ -56,7 +57,6 @@ class Shard(AbstractStage):
 
     def applied(self, program: AbstractProgram, data: Mapping[str, Any]) -> "ShardedProgram":
         """Cut the rows, of which `ShardedProgram.blocks_of` makes blocks."""
-        check_not_summed(program, f"shard= shares the rows of {listed(self.shard)} out")
         cut = Cut.of(num_rows_of(program, data, self.shard), self.chunk)
         words = f"shard= shares the rows of {listed(self.shard)} out"
         with precision_scope.scope(program.precision):
@@ -72,7 +72,7 @@ class ShardedProgram(AbstractStaged):
     - `mesh`: the devices. `shard`: by argument, the axis of its rows. `cut`: how the rows are cut.
     - `plates`: those over the rows, by site within one of them. `own`: by unknown among them, the axis of its rows.
     - `inside`, `outside`: the base for the sites of a piece that are in one of these plates, and for the others.
-    - `hidden`: shapes, in a piece, of the sites that are integrated out.
+    - `hidden`: shapes, in a piece, of the sites that are integrated or summed out. `discrete`: those summed out.
     """
 
     mesh: Mesh
@@ -83,6 +83,7 @@ class ShardedProgram(AbstractStaged):
     inside: AbstractProgram
     outside: AbstractProgram
     hidden: Mapping[str, tuple[int, ...]]
+    discrete: frozenset[str]
 
     @staticmethod
     def of(
@@ -129,12 +130,19 @@ class ShardedProgram(AbstractStaged):
             inside=base.of_part({name: hidden[name] for name in hidden if name in rows}, rows, reason),
             outside=base.of_part({name: hidden[name] for name in hidden if name not in rows}, {}, reason),
             hidden=hidden,
+            discrete=discrete_of(whole.sites, hidden),
         )
         dtype = precision_scope.float_dtype(base.precision)
-        shapes = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape in pieces.shapes.items()}
+        shapes = {
+            name: jax.ShapeDtypeStruct(shape, np.int32 if name in program.discrete else dtype)
+            for name, shape in pieces.shapes.items()
+        }
+
+        def chosen(pieces: Mapping[str, jax.Array]) -> dict[str, Any]:
+            return {name: EachAt(each) if name in program.discrete else each for name, each in pieces.items()}
 
         def terms_outside(pieces: Mapping[str, jax.Array], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-            return model.terms_at(pieces, data, program.view_outside)
+            return model.terms_at(chosen(pieces), data, program.view_outside)
 
         check_independent(
             terms_outside,
@@ -153,10 +161,13 @@ class ShardedProgram(AbstractStaged):
             def terms_inside(
                 pieces: Mapping[str, jax.Array], data: Mapping[str, Any]
             ) -> dict[str, jax.Array]:
-                return model.terms_at(pieces, data, program.view_inside(np.ones(cut.size, bool)))
+                return model.terms_at(chosen(pieces), data, program.view_inside(np.ones(cut.size, bool)))
 
-            check_apart(terms_inside, shapes, abstract(part), hidden.keys() - rows.keys(), reason)
-            check_apart(terms_outside, shapes, abstract(part), hidden.keys() & rows.keys(), reason)
+            for terms, names in (
+                (terms_inside, hidden.keys() - rows.keys()),
+                (terms_outside, hidden.keys() & rows.keys()),
+            ):
+                check_apart(terms, shapes, abstract(part), names, reason, are_discrete=bool(program.discrete))
         return program
 
     def blocks_of(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -292,9 +303,16 @@ class ShardedProgram(AbstractStaged):
         return {**pieces, **self._zeros(pieces, is_inside=True)}, data, view
 
     def _zeros(self, pieces: Mapping[str, jax.Array], *, is_inside: bool) -> dict[str, jax.Array]:
-        """Give values to the sites that are integrated out of the other part, on which this one does not depend."""
+        """Give values to the sites that are integrated out of the other part, on which this one does not depend.
+
+        Discrete ones have the first of their values without.
+        """
         dtype = next(iter(pieces.values())).dtype
-        others = {name: shape for name, shape in self.hidden.items() if (name in self.plates) != is_inside}
+        others = {
+            name: shape
+            for name, shape in self.hidden.items()
+            if (name in self.plates) != is_inside and name not in self.discrete
+        }
         return {name: jnp.zeros(shape, dtype) for name, shape in others.items()}
 
     def _without_copies(self, site: Site, is_real: Any) -> Site:
@@ -302,6 +320,8 @@ class ShardedProgram(AbstractStaged):
         if self.cut.is_real.all():
             return site
         mask = is_real.reshape(-1, *(1,) * (-self.plates[site.name].dim - 1))
+        if site.name in self.discrete:
+            return first_where_not(mask, site)
         if site.name in self.hidden:
             return normal_where_not(mask, site)
         log_det = site.log_det

@@ -101,8 +101,8 @@ def normal_too(x):
 @ac.model
 def chunked(x):
     a = ac.sample("a", dist.Normal(0.0, 1.0))
+    z = ac.sample("z", dist.Bernoulli(0.3))
     with ac.plate("n", len(x), chunk=2):
-        z = ac.sample("z", dist.Bernoulli(0.3))
         ac.sample("x", dist.Normal(a * z, 1.0), obs=x)
 
 
@@ -150,7 +150,11 @@ REFUSED = {
         SiteError,
         "'z'.*discrete.*'a'.*handlers.collapse",
     ),
-    "rows in chunks": (chunked(X), SiteError, "'z'.*discrete.*rows"),
+    "a label of rows in chunks": (
+        chunked(X),
+        SiteError,
+        "'z' cannot be summed out.*'n' has chunk=2.*'x' depends on it across rows",
+    ),
     "one of two named": (
         handlers.collapse(two_labels(1.0), ["z"]),
         SiteError,

@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 
 from ....core import keys
-from ....core.errors import ModelError
+from ....core.errors import ModelError, SiteError
 from ....core.notice import Notice
 from ....core.once import TracedOnce
 from ....core.position import Position
 from ...latent import concrete
-from ...program import ModelProgram, Recorded, View, every_site
+from ...program import AbstractProgram, ModelProgram, Recorded, View, every_site
 from ...rows.row_files import in_memory
 from ...support import EachAt
 from ...unknowns import Unknowns, free_of
@@ -146,6 +146,23 @@ class SummedProgram(AbstractEliminated):
                     "likelihood of the others cannot be told apart. Look for the mode of the posterior, "
                     'estimator="map".'
                 )
+
+    def of_part(
+        self, hidden: Mapping[str, tuple[int, ...]], rows: Mapping[str, int], words: str
+    ) -> AbstractProgram:
+        """Return this program, of which views take the part, or the model itself for none.
+
+        **Raises** `SiteError` where a site of the part sees entries of a discrete one by an index.
+        """
+        if not hidden:
+            return self.base
+        for ((part, _), name), _ in self.plan.taken:
+            if rows and name in hidden:
+                raise SiteError(
+                    f"{name!r} cannot be summed out where {words}: site {part!r} takes entries of it by an index, "
+                    "which is one into all rows. Keep the rows together."
+                )
+        return self
 
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of the discrete ones for each position."""

@@ -179,7 +179,8 @@ def _in_turn(labels: Sequence[Label], places: Sequence[Any], plan: Plan, layout:
         entry = layout[name]
         turn = jnp.arange(entry.shape[0]) % len(own)
         steps = jnp.stack(own)[turn]
-        found[name] = jnp.broadcast_to(steps.reshape((-1,) + (1,) * (len(entry.shape) - 1)), entry.shape)
+        # Its other axes may be shorter here than in the layout, where a part of the rows is evaluated.
+        found[name] = steps.reshape((-1,) + (1,) * (len(entry.shape) - 1))
     return found
 
 
