@@ -198,6 +198,13 @@ def test_a_tenth_of_the_data_gives_the_posterior_of_all(inner: Any) -> None:
     assert notice.severity == "info" and "less than 0.1%" in notice.message
 
 
+def test_trajectories_that_end_at_their_longest_are_told() -> None:
+    sampler = infer.HMCECS(infer.NUTS(max_tree_depth=1))
+    draws = infer.sample(regression(X, Y, 20), sampler, draws=50, warmup=50, chains=1, seed=0, **QUIET)
+    (notice,) = [each for each in draws.notices if each.code == "tree_depth"]
+    assert "reached max_tree_depth 1" in notice.message
+
+
 def test_far_from_the_reference_a_warning_says_that_estimates_are_noisy() -> None:
     kernel = HMCECS(parts=4, reference={"slope": np.array([-1.5, 2.0])})
     draws = infer.sample(

@@ -239,6 +239,16 @@ def test_draws_at_the_end_of_a_sum_are_told(count, severity):
         assert "{'n': 80}" in notice.remedy and notice.sites == ("n",)
 
 
+def test_draws_at_the_end_of_a_support_are_none_at_the_end_of_a_sum():
+    """Of a draw in which all sums together leave out nothing, entries at the bound have no larger values."""
+    run = good_run()
+    run["sites"]["n"] = np.full((4, 1000, 2), 40)
+    run["stats"]["beyond.n"] = np.zeros((4, 1000))
+    run["stats"]["beyond.n"][0, :3] = 0.1
+    (found,) = [notice for notice in look(run, limits={"n": 40}) if notice.code == "bound_reached"]
+    assert "6 of 8000 draws" in found.message
+
+
 @pytest.mark.parametrize(
     ("share", "severity"), [(1e-9, "info"), (5e-4, "info"), (0.02, "warning"), (np.nan, None)]
 )

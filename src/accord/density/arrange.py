@@ -9,6 +9,7 @@ from jax.core import Tracer
 
 from ..core.errors import DistributionError, SiteError
 from ..distributions import constraint
+from ..distributions.constraint.each_step import EachStep
 from ..distributions.wrappers.family import family
 from ..language import Site
 from ..language.shapes import shape_of
@@ -78,7 +79,7 @@ def layout_of(
                 taken=_taken_of(site) if is_latent else "any",
                 low=low,
                 high=high,
-                upto=_upto(site, high) if kind == "collapsed" else None,
+                upto=_upto(site) if kind == "collapsed" else None,
             )
         )
         starts[kind == "whole"] = stop
@@ -103,22 +104,31 @@ def _check_named(sites: list[Site], summed: Collection[str]) -> None:
         )
 
 
-def _upto(site: Site, high: int | None) -> int | None:
-    """Return the largest value of the sum over a site, where that leaves some of its values out."""
+def _upto(site: Site) -> int | None:
+    """Return the largest value of the sum over a site, where that leaves some of its values out or may do so."""
     upto = site.treatment.upto if isinstance(site.treatment, Eliminated) else None
-    return None if upto is None or (high is not None and high <= upto) else upto
+    support = _support_of(site)
+    upper = getattr(support.base if isinstance(support, EachStep) else support, "upper", None)
+    is_known = upper is not None and not isinstance(upper, Tracer) and np.size(upper)
+    return None if upto is None or (is_known and np.max(np.asarray(upper)) <= upto) else upto
 
 
 def _bounds_of(site: Site) -> tuple[int | None, int | None]:
     """Return the least and the largest whole number that each entry of a site may have; None if it is not known."""
     if site.distribution is None:
         return None, None
-    support = site.distribution.support
-    while isinstance(support, constraint.Independent):
-        support = support.base
+    support = _support_of(site)
     if isinstance(support, constraint.Boolean):
         return 0, 1
     return _number(getattr(support, "lower", None)), _number(getattr(support, "upper", None))
+
+
+def _support_of(site: Site) -> Any:
+    """Return the support of one number, whatever is one event; None without one."""
+    support = None if site.distribution is None else site.distribution.support
+    while isinstance(support, constraint.Independent):
+        support = support.base
+    return support
 
 
 def _number(bound: Any) -> int | None:

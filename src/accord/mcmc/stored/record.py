@@ -118,7 +118,7 @@ def judge(
         chains=draws.chains,
         dims=draws.dims,
         coords=draws.coords,
-        max_tree_depth=sampler.get("max_tree_depth"),
+        max_tree_depth=sampler.get("inner", sampler).get("max_tree_depth"),
         target_accept=_target_accept(draws.tuning, "target_accept"),
         complete=draws.complete or bool(draws.problems),  # of which `damaged` tells
         requested=draws.requested,

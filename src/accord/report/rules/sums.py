@@ -10,6 +10,7 @@ from .words import percent
 
 FREQUENT = 0.001  # of the draws: more than that is missing beyond the end
 MUCH = 0.001  # share of the probability that is left out
+NOTHING = FREQUENT**2  # such a share, with which a value at the bound is not frequent, or the end of a support
 
 
 def bound_reached(run: Evidence) -> Iterator[Notice]:
@@ -18,6 +19,10 @@ def bound_reached(run: Evidence) -> Iterator[Notice]:
         if name not in run.sites or not run.sites.width(name):
             continue
         at_bound = np.asarray(run.sites[name]) >= bound
+        if f"beyond.{name}" in run.stats:
+            # Entries whose own support ends at the bound may be there as often as they like.
+            leaves_out = ~(np.asarray(run.stats[f"beyond.{name}"]) < NOTHING)
+            at_bound = at_bound & leaves_out.reshape(*leaves_out.shape, *(1,) * (at_bound.ndim - 2))
         share = at_bound.mean() if at_bound.size else 0.0
         if share:
             yield Notice(

@@ -141,6 +141,36 @@ def test_a_finite_support_may_be_cut_and_no_value_means_all() -> None:
 
 
 @ac.model
+def marked(total: Any, seen: Any) -> None:
+    share = ac.sample("share", dist.Beta(8.0, 2.0))
+    with ac.plate("place", len(seen)):
+        n = ac.sample("n", dist.Binomial(total, share))
+        ac.sample("seen", dist.Normal(1.0 * n, 0.5), obs=seen)
+
+
+TOTAL, MARKED = np.array([3, 4], np.int32), np.array([3.1, 4.2])
+
+
+def test_a_sum_beyond_the_end_of_every_support_has_no_end_of_its_own() -> None:
+    @ac.model
+    def written(seen: Any) -> None:
+        return marked.function(TOTAL, seen)
+
+    assert handlers.collapse(written(MARKED), {"n": 4}).log_density().layout["n"].upto is None
+    assert handlers.collapse(written(MARKED), {"n": 3}).log_density().layout["n"].upto == 3
+
+
+@pytest.mark.slow
+def test_draws_at_the_end_of_a_support_that_comes_with_the_data_are_no_alarm() -> None:
+    options: dict[str, Any] = dict(draws=100, warmup=100, chains=2, seed=0, progress=False, quiet=True)
+    draws = infer.sample(handlers.collapse(marked(TOTAL, MARKED), {"n": 4}), **options)
+    assert (draws["n"] == [3, 4]).mean() > 0.5
+    assert not {"bound_reached"} & {each.code for each in draws.notices}
+    short = infer.sample(handlers.collapse(marked(TOTAL, MARKED), {"n": 3}), **options)
+    assert {"bound_reached", "left_out"} <= {each.code for each in short.notices}
+
+
+@ac.model
 def die() -> None:
     p = ac.sample("p", dist.Beta(2.0, 2.0))
     face = ac.sample("face", dist.DiscreteUniform(3, 6))
