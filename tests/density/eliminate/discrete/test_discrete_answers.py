@@ -158,6 +158,7 @@ def test_the_sum_is_the_known_one(case):
 
 
 def test_a_scale_is_outside_of_the_sum():
+    """Twice the logarithm of the sum. NumPyro scales within it, -7.176283: the sum of squares of probabilities."""
     model = handlers.scale(classes(X, True), scale=2.0)
     found = jax.jit(model.log_density())(jnp.zeros(1)) - 2 * LOG_NORMAL
     np.testing.assert_allclose(found, -5.442773848, atol=2e-9)
@@ -194,6 +195,10 @@ def test_the_most_probable_states_are_the_known_ones():
     program = density.program.stage(SummedProgram)
     found = jax.jit(program.most_probable_at)({"a": jnp.zeros(())}, density.data)
     np.testing.assert_array_equal(found["z"], [0, 1, 1, 0, 1])
+    emit = np.where(SEEN[:, None], [0.1, 0.8], [0.9, 0.2])
+    moves = np.concatenate([[np.asarray(START)[0]], [MOVES[0, 1], MOVES[1, 1], MOVES[1, 0], MOVES[0, 1]]])
+    path = np.prod(moves * emit[np.arange(5), found["z"]])
+    np.testing.assert_allclose(path / np.exp(-4.022080367), 0.300004170, atol=2e-9)
 
 
 def test_the_gradient_is_the_known_one():
