@@ -53,42 +53,42 @@ ROWS = {
     "HMC": Row(FOUR, infer.HMC, 100_000),
     "ChEES": Row(FOUR, infer.ChEES, 10_000, chains=64),
     "MALA": Row(FOUR, infer.MALA, 100_000),
-    "Barker": Row(FOUR, infer.Barker, 100_000),
-    "RandomWalk": Row(FOUR, infer.RandomWalk, 100_000),
-    "RandomWalk, robust": Row(FOUR, lambda: infer.RandomWalk(metric="robust"), 100_000),
-    "Metropolis": Row(NORMAL, lambda: infer.Metropolis(lambda at: dist.StudentT(4.0, at, 1.5)), 100_000),
-    "Slice": Row(FOUR, infer.Slice, 20_000),
-    "EllipticalSlice": Row(NORMAL, lambda: infer.EllipticalSlice(mean=3.0, scale=2.0), 100_000),
-    "Ensemble": Row(FOUR, infer.Ensemble, 50_000),
-    "Ensemble, differences": Row(FOUR, lambda: infer.Ensemble("differential"), 50_000),
-    "Ensemble, slices": Row(FOUR, lambda: infer.Ensemble("slice"), 20_000),
-    "Repeat": Row(FOUR, lambda: infer.Repeat(infer.RandomWalk(), 5), 20_000),
-    "Mixture": Row(FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 20_000),
-    "Gibbs": Row(FOUR, lambda: infer.Gibbs({("share", "x"): infer.NUTS(), ...: infer.Slice()}), 10_000),
+    "Barker": Row(FOUR, infer.Barker, 20_000),
+    "RandomWalk": Row(FOUR, infer.RandomWalk, 20_000),
+    "RandomWalk, robust": Row(FOUR, lambda: infer.RandomWalk(metric="robust"), 20_000),
+    "Metropolis": Row(NORMAL, lambda: infer.Metropolis(lambda at: dist.StudentT(4.0, at, 1.5)), 20_000),
+    "Slice": Row(FOUR, infer.Slice, 5_000),
+    "EllipticalSlice": Row(NORMAL, lambda: infer.EllipticalSlice(mean=3.0, scale=2.0), 20_000),
+    "Ensemble": Row(FOUR, infer.Ensemble, 10_000),
+    "Ensemble, differences": Row(FOUR, lambda: infer.Ensemble("differential"), 10_000),
+    "Ensemble, slices": Row(FOUR, lambda: infer.Ensemble("slice"), 5_000),
+    "Repeat": Row(FOUR, lambda: infer.Repeat(infer.RandomWalk(), 5), 5_000),
+    "Mixture": Row(FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 5_000),
+    "Gibbs": Row(FOUR, lambda: infer.Gibbs({("share", "x"): infer.NUTS(), ...: infer.Slice()}), 5_000),
     "Conditional": Row(
-        FOUR, lambda: infer.Gibbs({"x": infer.Conditional(_x_given_y), ...: infer.NUTS()}), 20_000
+        FOUR, lambda: infer.Gibbs({"x": infer.Conditional(_x_given_y), ...: infer.NUTS()}), 5_000
     ),
     "Conditional, labels": Row(
-        LABELS, lambda: infer.Gibbs({"label": infer.Conditional(_labels), ...: infer.NUTS()}), 20_000
+        LABELS, lambda: infer.Gibbs({"label": infer.Conditional(_labels), ...: infer.NUTS()}), 5_000
     ),
-    "DiscreteGibbs": Row(ALONE, infer.DiscreteGibbs, 100_000),
-    "DiscreteGibbs, plain": Row(ALONE, lambda: infer.DiscreteGibbs(is_metropolised=False), 100_000),
+    "DiscreteGibbs": Row(ALONE, infer.DiscreteGibbs, 20_000),
+    "DiscreteGibbs, plain": Row(ALONE, lambda: infer.DiscreteGibbs(is_metropolised=False), 20_000),
     "Gibbs and DiscreteGibbs": Row(
-        LABELS, lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}), 20_000
+        LABELS, lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}), 5_000
     ),
-    "MixedHMC": Row(LABELS, infer.MixedHMC, 20_000),
-    "Tempered": Row(MODES, lambda: infer.Tempered(infer.HMC(), temperatures=6), 20_000),
+    "MixedHMC": Row(LABELS, infer.MixedHMC, 5_000),
+    "Tempered": Row(MODES, lambda: infer.Tempered(infer.HMC(), temperatures=6), 5_000),
     "HMCECS": Row(
-        ROWS_OF_COUNTS, infer.HMCECS, 5_000, biased="the noise of estimates is corrected for in part"
+        ROWS_OF_COUNTS, infer.HMCECS, 2_000, biased="the noise of estimates is corrected for in part"
     ),
-    "SGLD": Row(ROWS_OF_COUNTS, infer.SGLD, 5_000, biased="no step is refused"),
+    "SGLD": Row(ROWS_OF_COUNTS, infer.SGLD, 2_000, biased="no step is refused"),
     "SGLD, control variates": Row(
         ROWS_OF_COUNTS,
         lambda: infer.SGLD(control_variates=True, num_steps=40),
-        5_000,
+        2_000,
         biased="no step is refused",
     ),
-    "SGHMC": Row(ROWS_OF_COUNTS, infer.SGHMC, 5_000, biased="no step is refused"),
+    "SGHMC": Row(ROWS_OF_COUNTS, infer.SGHMC, 2_000, biased="no step is refused"),
 }
 
 

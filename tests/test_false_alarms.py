@@ -41,6 +41,7 @@ RATES = {
     "kernels/test_conditional.py": 36 * 2e-9,
     "kernels/test_drawn_at_once.py": 28 * 2e-9,
     "kernels/test_discrete_gibbs.py": (28 + 3 + 6 + 3) * 6e-7,
+    "kernels/test_joint_distribution.py": (7 * 7 + 3 * 9) * 2e-9,
     "kernels/test_gibbs.py": (10 + 7 + 3) * 6e-7,
     "examples/test_gallery_answers.py": 1 / 38_000,
     "kernels/test_kernel_laws.py": 3 * 6.3e-5,
