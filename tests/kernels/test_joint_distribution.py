@@ -152,7 +152,7 @@ CONTROLS: dict[str, Callable[[], Case]] = {
     "a wrong acceptance": lambda: Case(Lenient()),
     "a conditional with a wrong scale": lambda: conditional(1.2),
     # Its replica begins in the prior, of which it is not.
-    "a ladder with another power": lambda: replace(CASES["Tempered"](), power=0.3),
+    "a ladder with another power": lambda: replace(CASES["Tempered"](), power=0.6),
 }
 
 
@@ -164,13 +164,9 @@ def scores(case: Case) -> dict[str, float]:
     tuning = tuning_of(inner, diagonal_metric(2, 2), 0.8)
     if is_ladder:
         # The hot replica has the prior, whatever the data.
+        no, zero = jnp.zeros((), bool), jnp.int32(0)
         tuning = LadderTuning(
-            jnp.array([case.power, 1.0]),
-            jnp.ones((2, 2)),
-            jnp.int32(0),
-            jnp.zeros((), bool),
-            jnp.int32(0),
-            lambda _: tuning_of(inner, diagonal_metric(2, 2), 0.8),
+            jnp.array([case.power, 1.0]), jnp.ones((2, 2)), zero, no, zero, lambda _, own=tuning: own
         )
 
     nowhere = Position(np.zeros(2), np.full(1, 3, np.int32) if case.has_label else None)
@@ -245,19 +241,22 @@ def scores(case: Case) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("RandomWalk", "Conditional")))
-        for name in CASES
-    ],
-)
+IN_DEFAULT = ("RandomWalk", "a wrong acceptance")
+
+
+def each_of(table: dict[str, Any]) -> Any:
+    return pytest.mark.parametrize(
+        "name", [name if name in IN_DEFAULT else pytest.param(name, marks=pytest.mark.slow) for name in table]
+    )
+
+
+@each_of(CASES)
 def test_parameters_keep_their_prior(name: str) -> None:
     found = scores(CASES[name]())
     assert max(map(abs, found.values())) < 6, found
 
 
-@pytest.mark.parametrize("name", CONTROLS)
+@each_of(CONTROLS)
 def test_what_is_wrong_does_not_keep_it(name: str) -> None:
     found = scores(CONTROLS[name]())
-    assert max(map(abs, found.values())) > 10, found
+    assert max(map(abs, found.values())) > 6, found
