@@ -22,8 +22,8 @@ import accord.distributions as dist
 from accord import handlers, infer
 from accord.core import precision
 from accord.density.minibatch import for_minibatches, minibatch_of
+from accord.vi.each import sharing
 from accord.vi.objectives import ELBO, IWAE, Renyi
-from accord.vi.stage import each_of
 
 ROWS = 4
 WIDTH = 9.0  # of the grid on each side, in standard deviations of the guide
@@ -184,7 +184,7 @@ def _programs(form: Form, objective: Any, density: Any, dim: int) -> Any:
                 at = [
                     density.with_data(data) if part is None else part.at(data, words, step) for step in steps
                 ]
-                return sum(objective.loss(guide, params, each, rows, each_of(True)) for each in at) / len(at)
+                return sum(objective.loss(guide, params, rows, sharing(each, True)) for each in at) / len(at)
 
             return jnp.sum(weights * jax.vmap(own)(noise))
 

@@ -18,8 +18,8 @@ import accord.distributions as dist
 from accord import infer
 from accord.core import precision
 from accord.report.weights import effective_size, pareto_k
+from accord.vi.each import sharing
 from accord.vi.objectives import ELBO, Renyi
-from accord.vi.stage import each_of
 
 
 @ac.model
@@ -36,7 +36,7 @@ def test_a_bound_of_negative_order_is_above_the_evidence() -> None:
         density = ac.LogDensity.from_model(one_seen())
         params = {"loc": jnp.zeros(1), "log_scale": jnp.zeros(1)}
         loss = Renyi(-1.0, draws=count).loss(
-            infer.guides.MeanField(), params, density, jnp.asarray(noise), each_of(True)
+            infer.guides.MeanField(), params, jnp.asarray(noise), sharing(density, True)
         )
     assert np.isclose(-loss, -1.360258272, atol=1e-5)
 
@@ -61,7 +61,7 @@ def test_where_a_full_rank_is_the_posterior_every_gradient_is_zero() -> None:
 
         def gradients(sticks: bool, noise: Any) -> Any:
             objective = ELBO(draws=1, sticks_the_landing=sticks)
-            return jax.grad(lambda p: objective.loss(guide, p, density, noise, each_of(True)))(params)
+            return jax.grad(lambda p: objective.loss(guide, p, noise, sharing(density, True)))(params)
 
         for row in rng.normal(size=(20, 1, 5)):
             noise = jnp.asarray(row)

@@ -21,8 +21,8 @@ from accord.core import precision
 from accord.core.errors import ModelError, OptionError, SiteError
 from accord.distributions import constraints
 from accord.language.part import part_of
-from accord.vi.objectives import ELBO, IWAE, Renyi
 from accord.vi.each import sharing
+from accord.vi.objectives import ELBO, IWAE, Renyi
 from accord.vi.written.guide import written_for
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
