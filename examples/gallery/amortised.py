@@ -41,7 +41,10 @@ def amortised(patients, infections, size=None):
 @ac.model
 def guide(patients, infections, size=None):
     """Normal distributions: of each effect by the ward's data, given level and spread."""
-    loc, scale = ac.param("loc", np.zeros(2)), ac.param("scale", 0.1 * np.ones(2), constraint=constraints.positive)
+    loc, scale = (
+        ac.param("loc", np.zeros(2)),
+        ac.param("scale", 0.1 * np.ones(2), constraint=constraints.positive),
+    )
     level = ac.sample("level", dist.Normal(-2 + loc[0], scale[0]))
     spread = ac.sample("spread", dist.LogNormal(loc[1], scale[1]))
     shift = ac.param("shift", np.zeros(3))

@@ -87,7 +87,9 @@ def main():
     # much better than pixels that know nothing of each other?
     share = picture.mean(axis=0)
     apart = np.sum(picture * np.log(share) + (1 - picture) * np.log(1 - share))
-    print(f"log evidence of a picture above {fit.log_evidence_bound / 200:.1f}; of pixels alone {apart / 200:.1f}")
+    print(
+        f"log evidence of a picture above {fit.log_evidence_bound / 200:.1f}; of pixels alone {apart / 200:.1f}"
+    )
 
     # Check
     before, after = mend(fit)

@@ -3,7 +3,6 @@
 Comparisons with noise are within 6 standard errors: a false alarm in 2e-9 of each.
 """
 
-import itertools
 import pickle
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,9 @@ def one_seen() -> None:
 
 @ac.model
 def normal(loc: float = 0.0, scale: float = 1.0) -> None:
-    ac.sample("x", dist.Normal(ac.param("loc", loc), ac.param("scale", scale, constraint=constraints.positive)))
+    ac.sample(
+        "x", dist.Normal(ac.param("loc", loc), ac.param("scale", scale, constraint=constraints.positive))
+    )
 
 
 @ac.model
@@ -142,7 +143,9 @@ def test_parts_of_rows_give_the_gradient_of_all_on_average(guide: Any) -> None:
         found = [taken(params, jnp.asarray([5, 6, step])) for step in range(ROWS // 3)]
     assert np.isclose(np.mean([value for value, _ in found]), wanted, rtol=1e-12)
     for name, slope in slopes.items():
-        assert np.allclose(np.mean([each[name] for _, each in found], axis=0), slope, rtol=1e-9, atol=1e-9), name
+        assert np.allclose(np.mean([each[name] for _, each in found], axis=0), slope, rtol=1e-9, atol=1e-9), (
+            name
+        )
 
 
 def parts_taken(words: Any, step: Any) -> Any:
@@ -204,7 +207,9 @@ def test_a_fit_is_the_same_wherever_it_is_made_stored_and_taken_up(tmp_path: Pat
             np.array_equal(one.params[name], other.params[name]) for name in one.params
         )
 
-    kept = infer.fit(model, guide, store=infer.RunFolder(tmp_path / "run"), executor=infer.Serial(), **options)
+    kept = infer.fit(
+        model, guide, store=infer.RunFolder(tmp_path / "run"), executor=infer.Serial(), **options
+    )
     assert same(kept, infer.fit(model, guide, **options))
     read = infer.load(tmp_path / "run")
     assert same(kept, read) and "encoder by ELBO" in repr(read)
@@ -240,7 +245,9 @@ def test_discrete_sites_of_the_model_are_summed_out() -> None:
     fit = infer.fit(mixture(x), positive(), **QUIET)
     # The evidence by quadrature over the gap.
     gap = np.exp(np.linspace(-8, 6, 20_001))
-    terms = np.logaddexp(-0.5 * x[:, None] ** 2, -0.5 * (x[:, None] - gap) ** 2) - np.log(2 * np.sqrt(2 * np.pi))
+    terms = np.logaddexp(-0.5 * x[:, None] ** 2, -0.5 * (x[:, None] - gap) ** 2) - np.log(
+        2 * np.sqrt(2 * np.pi)
+    )
     log_prior = -0.5 * np.log(gap) ** 2 - 0.5 * np.log(2 * np.pi)  # by log gap
     evidence = np.log(np.trapezoid(np.exp(terms.sum(axis=0) + log_prior), np.log(gap)))
     assert evidence - 0.1 < fit.log_evidence_bound < evidence + 6 * fit.log_evidence_bound_error
@@ -306,8 +313,16 @@ def without_parameters() -> None:
 
 REFUSED = {
     "a site is missing": (plain(), lambda: guide_of(a=lambda: dist.Gamma(2, 1)), "does not draw 'b'"),
-    "a site too many": (plain(), lambda: guide_of(**rightly(), c=lambda: dist.Normal(0, 1)), "no unknown of the model"),
-    "an observed site": (plain(), lambda: guide_of(**rightly(), y=lambda: dist.Normal(np.zeros(3), 1)), "it is observed"),
+    "a site too many": (
+        plain(),
+        lambda: guide_of(**rightly(), c=lambda: dist.Normal(0, 1)),
+        "no unknown of the model",
+    ),
+    "an observed site": (
+        plain(),
+        lambda: guide_of(**rightly(), y=lambda: dist.Normal(np.zeros(3), 1)),
+        "it is observed",
+    ),
     "another shape": (
         plain(),
         lambda: guide_of(**{**rightly(), "b": lambda: dist.Normal(np.zeros(4), 1)}),

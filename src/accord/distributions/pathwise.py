@@ -10,14 +10,16 @@ from .wrappers.masked import MaskedDistribution
 from .wrappers.transformed import TransformedDistribution
 from .wrappers.wrappers import ExpandedDistribution, Independent
 
-FAMILIES = frozenset(
-    (
-        "Normal LogNormal HalfNormal StudentT HalfStudentT Cauchy HalfCauchy Laplace AsymmetricLaplace Logistic Gumbel "
-        "Exponential Gamma InverseGamma Chi2 Weibull Rayleigh Frechet LogLogistic Beta Kumaraswamy LogitNormal Uniform "
-        "RelaxedBernoulli RelaxedBernoulliLogits Pareto Dirichlet MultivariateNormal LowRankMultivariateNormal "
-        "MultivariateStudentT MultivariateLogNormal LogisticNormal MatrixNormal Delta"
-    ).split()
-)
+# fmt: off
+FAMILIES = frozenset({
+    "Normal", "LogNormal", "HalfNormal", "StudentT", "HalfStudentT", "Cauchy", "HalfCauchy", "Laplace",
+    "AsymmetricLaplace", "Logistic", "Gumbel", "Exponential", "Gamma", "InverseGamma", "Chi2",
+    "Weibull", "Rayleigh", "Frechet", "LogLogistic", "Beta", "Kumaraswamy", "LogitNormal", "Uniform",
+    "RelaxedBernoulli", "RelaxedBernoulliLogits", "Pareto", "Dirichlet", "MultivariateNormal",
+    "LowRankMultivariateNormal", "MultivariateStudentT", "MultivariateLogNormal", "LogisticNormal",
+    "MatrixNormal", "Delta",
+})
+# fmt: on
 """Families whose draws have slopes by all parameters, by which the mean of a smooth function changes as it should."""
 
 

@@ -99,14 +99,12 @@ class AbstractGuide(Module):
         """Return the parameters to start at; NumPy. `key` serves those that are drawn."""
 
     @abc.abstractmethod
-    def draw(
-        self, params: Params, noise: Float[Array, " noise"]
-    ) -> tuple[Float[Array, " dim"], Float[Array, ""]]:
-        """Map standard normal noise to a draw; return it with its log density."""
+    def draw(self, params: Params, noise: Any) -> tuple[Any, Float[Array, ""]]:
+        """Map noise, as of `noise`, to a draw, shape `(dim,)`; return it with its log density."""
 
     @abc.abstractmethod
-    def log_prob(self, params: Params, position: Float[Array, " dim"]) -> Float[Array, ""]:
-        """Return the log density at a position, which any parameters may have drawn."""
+    def log_prob(self, params: Params, position: Any) -> Float[Array, ""]:
+        """Return the log density at a position, shape `(dim,)`, which any parameters may have drawn."""
 
     def shown(self, params: Params) -> Params:
         """Return parameters as a result holds and stores them; traced."""

@@ -22,6 +22,7 @@ def param(name: str, init: Any, *, constraint: Constraint = constraints.real) ->
 
     In a log density it is a latent site with a flat prior, which does not integrate to one on an infinite set: the
     data must make the posterior proper. Drawing from the model takes `init`. `handlers.lift` gives it a prior.
+    `infer.fit` with a guide that is a model fits the parameters of both, without a distribution.
 
     **Arguments**
     - `name`: unique in the model.

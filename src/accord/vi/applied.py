@@ -12,9 +12,7 @@ from .evaluate import Fitted
 from .written.guide import Written, written_for
 
 
-def applied(
-    fitted: Fitted, target: Model, guide: Model, precision: Precision
-) -> tuple[LogDensity, Fitted]:
+def applied(fitted: Fitted, target: Model, guide: Model, precision: Precision) -> tuple[LogDensity, Fitted]:
     """Return the log density of a model of new data, and the guide of these with the parameters that were fitted.
 
     **Raises** `OptionError` for another kind of guide, and for other parameters than those that were fitted.

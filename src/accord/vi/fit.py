@@ -75,8 +75,8 @@ def fit(
     - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. None is
       `FixedDraws()` for a `MeanField` without an optimiser and minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
-      coordinates, 1e-2 (1e-3 for a `Flow`; a guide that is a model has none, and its networks may need less), and ten
-      times smaller once the bound rises no more. The result is an average of late parameters.
+      coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. A guide that is a model
+      has no such coordinates: its networks may need less. The result is an average of late parameters.
     - `steps`: at most so many steps of the optimiser; >= 1. A climb ends by itself.
     - `restarts`: the number of fits, each from a start and noise of its own, of which the best is taken; >= 1.
     - `seed`: an integer in [0, 2**64).
@@ -150,7 +150,7 @@ def order_of(
 def traced(
     target: Model | LogDensity, guide: AbstractGuide | Model, precision: Precision
 ) -> tuple[LogDensity, Minibatch | None, AbstractGuide]:
-    """Return the log density of a target, that of a part of its data if a plate has a `subsample_size`, and the guide."""
+    """Return the log density of a target, that of a part if a plate has a `subsample_size`, and the guide."""
     if isinstance(guide, Model):
         return written_for(target, guide, precision)
     try:

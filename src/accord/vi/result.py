@@ -26,8 +26,8 @@ from ..optimise.surface import values_of_sites
 from ..report.labels import read_written
 from ..runs.stored.describe import described_layout
 from ..storage import AbstractRun, Manifest
-from .draws import GuideDraws
 from .applied import applied
+from .draws import GuideDraws
 from .evaluate import Fitted, Judgement
 from .objectives.base import AbstractObjective
 from .stored import Ended
@@ -140,8 +140,8 @@ class Fit(AbstractApproximation):
     def params(self) -> Params:
         """Parameters of the guide, in its coordinates: see `fitted.frame`. **Raises** `OptionError` without any.
 
-        Of a guide that is a model, they are the values of its `ac.param` and `ac.module`, and of those of the target, by
-        name, as the models have them.
+        Of a guide that is a model, they are the values of its `ac.param` and `ac.module`, and of those of the target,
+        by name, as the models have them.
         """
         return self._known().params
 
@@ -240,9 +240,9 @@ class Fit(AbstractApproximation):
 
     @checks_options
     def draw_for(self, target: Model, guide: Model, draws: int = 1000, *, seed: int = 0) -> GuideDraws:
-        """Draw from a guide that was written as a model, and is given new data, with the parameters as they were fitted.
+        """Draw for new data from a guide that was written as a model, with the parameters as they were fitted.
 
-        What it says of data that it was not fitted to costs no step. A loaded fit can be asked, too.
+        It costs no step. A loaded fit can be asked, too.
 
         **Arguments**: `target` and `guide`, the models of the fit, called with new data; `draws`, >= 1; `seed`.
 
@@ -272,7 +272,9 @@ class Fit(AbstractApproximation):
         density, fitted = applied(self._known(), target, guide, self.manifest["precision"])
         sites, positions = _drawn(density, fitted, count, seed)
         layout = described_layout(density.layout)
-        manifest = Manifest({**self.manifest, "layout": layout, "target": {"kind": "log density", "dim": density.dim}})
+        manifest = Manifest(
+            {**self.manifest, "layout": layout, "target": {"kind": "log density", "dim": density.dim}}
+        )
         return GuideDraws(sites, positions, *_dims_of(manifest["layout"]), manifest, density)
 
     @checks_options
@@ -314,9 +316,7 @@ class Fit(AbstractApproximation):
         return self.kept.get("summary", lambda: summarise(self, density, fitted))
 
 
-def _drawn(
-    density: LogDensity, fitted: Fitted, count: int, seed: int
-) -> tuple[InMemory, np.ndarray]:
+def _drawn(density: LogDensity, fitted: Fitted, count: int, seed: int) -> tuple[InMemory, np.ndarray]:
     """Return draws by site, and their positions."""
     with scope(density.program.precision), one_blas_thread():
         # The draws that judge the fit have the seed of the fit, and others are not to repeat them.

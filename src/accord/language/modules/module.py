@@ -30,6 +30,8 @@ def module(
 ) -> Any:
     """Return `module` with its floating-point arrays replaced by values of sites, one site for each array.
 
+    In a guide that is a model, and in the model beside it, parameters without a prior are fitted by `infer.fit`.
+
     A site is called as its array is in Python: `net.layers[0].weight` is `module.layers[0].weight` under the name
     "net". What is not a parameter stays as it is, in the precision of the run; `module` itself is never changed.
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, UInt32
 
 from ...core import keys
-from ...core.errors import OptionError, SiteError
+from ...core.errors import OptionError
 from ...core.precision import Precision, scope
 from ...core.tree import to_numpy
 from ...density import LogDensity

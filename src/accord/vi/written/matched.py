@@ -20,10 +20,8 @@ Sites = Mapping[str, Site]
 
 
 def latents_of(sites: Sites, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the unknowns of a model that a guide is to draw: all but parameters and what is summed out."""
-    return tuple(
-        entry.name for entry in layout.entries if not isinstance(sites[entry.name].role, Parameter)
-    )
+    """Return the unknowns of a model that a guide is to draw: all but parameters and what is summed out."""
+    return tuple(entry.name for entry in layout.entries if not isinstance(sites[entry.name].role, Parameter))
 
 
 def check_guide(guide: str, model: str, own: Sites, theirs: Sites, layout: Layout) -> None:
@@ -126,7 +124,8 @@ def _why_not(name: str, theirs: Sites, layout: Layout, latents: Collection[str])
 
 
 def _check_alike(guide: str, model: str, own: Site, theirs: Site) -> None:
-    assert own.distribution is not None and theirs.distribution is not None
+    assert own.distribution is not None
+    assert theirs.distribution is not None
     head = f"site {own.name!r} (at {own.where})"
     if is_discrete(own) or not is_pathwise(own.distribution):
         raise SiteError(
