@@ -44,7 +44,8 @@ class Fitted:
         location = np.asarray(self.frame.location)
         key = keys.fold(keys.chain_key(seed, restart), np.uint32(use))
         if isinstance(self.guide, Written):
-            return self.guide.positions(density, self.params, key, count)
+            positions, log_q = self.guide.positions(density, self.params, key, count)
+            return positions, np.asarray(log_q, float)
         noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
         arguments = (self.params, noise.astype(location.dtype), self.frame)
         is_point = self.guide.points(location.size)
@@ -97,8 +98,13 @@ def judging(density: LogDensity) -> Any:
     def judge(fitted: Fitted, seed: int, restart: int) -> Judgement:
         with one_blas_thread():
             is_point = fitted.guide.is_point
-            positions, log_q = fitted.draw(density, 1 if is_point else NUM_DRAWS, seed, restart)
-            log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
+            if isinstance(fitted.guide, Written):
+                key = keys.fold(keys.chain_key(seed, restart), np.uint32(keys.USE_GUIDE))
+                found = fitted.guide.log_weights(density, fitted.params, key, NUM_DRAWS)
+                log_weights = np.asarray(found, float)
+            else:
+                positions, log_q = fitted.draw(density, 1 if is_point else NUM_DRAWS, seed, restart)
+                log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
         if is_point:
             return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)
         log_weights = np.where(np.isnan(log_weights), -np.inf, log_weights)

@@ -56,6 +56,7 @@ def describe(
         {
             "init": start.described(),
             **({} if plan.until is None else {"until": plan.until.described()}),
+            **({"guide_data": runs.digests(last.guide.data)} if isinstance(last.guide, Written) else {}),
         },
         {
             "phases": list(plan.phases),

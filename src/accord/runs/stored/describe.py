@@ -46,7 +46,7 @@ def describe(
             },
             **more,
             "layout": described_layout(layout),
-            "data_hashes": {name: _digest(array) for name, array in density.data.items()},
+            "data_hashes": digests(density.data),
             FIELD: particulars(density),
             "platform": jax.default_backend(),
             "nproc": int(os.environ.get("NPROC") or available_cores()),
@@ -87,6 +87,11 @@ def labelled_in(layout: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the dims of a manifest's layout whose labels the model gave, rather than the default 0, 1, ..."""
     given = layout.get("labelled", ())
     return tuple(dim for dim, labels in layout["coords"].items() if dim in given or not are_default(labels))
+
+
+def digests(arrays: Mapping[str, Any]) -> dict[str, str]:
+    """Return the sha256 of each array."""
+    return {name: _digest(array) for name, array in arrays.items()}
 
 
 def _digest(array: Any) -> str:

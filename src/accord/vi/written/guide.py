@@ -1,6 +1,6 @@
 """Fit a guide that a user has written as a model, together with the parameters of the model that it is for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -147,16 +147,31 @@ class Written(AbstractGuide):
 
         `params`, as `shown`: those of the model are the same in each draw, and of density one.
         """
+        return self._drawn(density, params, key, count, lambda density, position, log_q: (position, log_q))
+
+    def log_weights(
+        self, density: LogDensity, params: Values, key: UInt32[np.ndarray, " 2"], count: int
+    ) -> np.ndarray:
+        """Compute `log p - log q` of the draws that `positions` returns, without keeping these; shape `(draw,)`."""
+        return self._drawn(density, params, key, count, lambda density, position, log_q: density(position) - log_q)
+
+    def _drawn(
+        self,
+        density: LogDensity,
+        params: Values,
+        key: UInt32[np.ndarray, " 2"],
+        count: int,
+        look: Callable[[LogDensity, Array, Array], Any],
+    ) -> Any:
+        """Return what `look` makes of each draw, which are drawn in batches."""
         pair, data = self.known, dict(self.data)
-        own = {name: params[name] for name in pair.own}
-        theirs = {name: params[name] for name in pair.theirs}
+        own, theirs = ({name: params[name] for name in names} for names in (pair.own, pair.theirs))
 
         def batch(density: LogDensity, own: Any, theirs: Any, data: Any, words: Any) -> Any:
             def one(words: Any) -> Any:
                 values, log_q = pair.guide.draw(own, words, data)
-                pieces = density.program.positions({**values, **theirs}, density.data)
-                position = joined(pieces, density.layout)
-                return position, log_q + _log_jacobian(density, position)
+                position = joined(density.program.positions({**values, **theirs}, density.data), density.layout)
+                return look(density, position, log_q + _log_jacobian(density, position))
 
             return jax.lax.map(one, words)
 
@@ -165,8 +180,7 @@ class Written(AbstractGuide):
         words = words.reshape(rows, AT_ONCE, 2)
         program = compile_alone(density, batch, own, theirs, data, words[0])
         found = [to_numpy(program(own, theirs, data, each)) for each in words]
-        positions, log_q = (np.concatenate(each)[:count] for each in zip(*found, strict=True))
-        return positions, np.asarray(log_q, float)
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *found)
 
     def described(self) -> dict[str, Any]:
         """See `AbstractGuide.described`: the function is not stored."""
