@@ -22,6 +22,7 @@ from ..runs.interrupts import Interrupts
 from . import examples
 from .arrays import check_new, write_arrays
 from .failing import INTERRUPTED, REFUSED, clipped, tell
+from .fitting import fit_command
 from .options import (
     ChainCount,
     Cluster,
@@ -150,6 +151,13 @@ def sample_command(
     with import_model(model) as function:
         target = bind(function, data)
         sample_into(target, kernel, out, draws, warmup, chains, seed, thinning, precision, where, quiet, rule)
+
+
+app.command(
+    "fit",
+    no_args_is_help=True,
+    epilog=_example("accord fit model.py --data data.json --guide full_rank --out fit"),
+)(fit_command)
 
 
 @app.command("resume", no_args_is_help=True, epilog=_example("accord resume run model.py --data data.json"))

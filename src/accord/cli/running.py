@@ -14,6 +14,7 @@ from ..language import Model, ModelFunction
 from ..language.binding import check_given, check_misspelt, choose
 from ..mcmc.draws import Draws
 from ..runs.stopping.base import AbstractRule
+from ..vi.result import Fit
 from .data import open_data
 from .failing import INTERRUPTED, clipped
 
@@ -54,7 +55,7 @@ def sample_into(
     until: AbstractRule | None = None,
 ) -> None:
     """Run into a new folder, and print the summary."""
-    folder = _next_folder(target.name) if out is None else out
+    folder = next_folder(target.name) if out is None else out
     found = infer.sample(
         target,
         sampler,
@@ -75,7 +76,8 @@ def sample_into(
 def conclude(found: Any, folder: Path) -> None:
     """Print the summary of any run, its folder, and how to read or resume it."""
     if not isinstance(found, Draws):
-        typer.echo(str(found))
+        has_table = isinstance(found, Fit) and found.density is not None and found.fitted is not None
+        typer.echo(str(found.summary() if has_table else found))
         name, is_short = type(found).__name__.lower(), not found.complete
     else:
         typer.echo(str(found.summary()))
@@ -116,7 +118,8 @@ def draws_in(folder: Path, command: str) -> Draws:
     return found
 
 
-def _next_folder(name: str) -> Path:
+def next_folder(name: str) -> Path:
+    """Return the first folder of this name that does not exist."""
     number = 1
     while (folder := Path("runs") / f"{name}-{number}").exists():
         number += 1
