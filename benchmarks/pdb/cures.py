@@ -12,6 +12,7 @@ MOST = 20  # times as many draws as by default
 LONGER = 4  # times as many where a notice asks for more draws without a number
 TARGET = 0.99
 
+_SAMPLER = re.compile(r"`infer\.sample\(model, (infer\.\w+\(.*?\))\)`")
 _LINE = re.compile(r"`(handlers\.reparam\(model, .+?\))`")
 _TIMES = re.compile(r"about (\d+) times as many draws")
 
@@ -19,14 +20,20 @@ _TIMES = re.compile(r"about (\d+) times as many draws")
 def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    A line that reparameterises goes before all else. Without one, the acceptance target is raised where draws diverged
-    or chains stayed in place, and there are more draws where chains disagree or effective draws are few.
+    A line that reparameterises goes before all else, then one that names a sampler. Without either, the acceptance
+    target is raised where draws diverged or chains stayed in place, and there are more draws where chains disagree or
+    effective draws are few.
     """
     lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
     if lines:
         for line in lines:
             model = eval(line, {"handlers": handlers, "reparam": reparam, "model": model})
         return model, {}, ", then ".join(f"`{line}`" for line in lines)
+    samplers = [line for notice in notices for line in _SAMPLER.findall(notice.remedy)]
+    if samplers:
+        # How many more draws the notices ask for says nothing here: it is of chains that do not change modes.
+        options = {"sampler": eval(samplers[0], {"infer": infer}), "draws": LONGER * DRAWS, "warmup": DRAWS}
+        return model, options, f"`{samplers[0]}`, warmup={options['warmup']}, draws={options['draws']}"
     options: dict[str, Any] = {}
     done = []
     serious = [notice for notice in notices if notice.severity != "info"]

@@ -172,8 +172,8 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
     )
     cured = (
         "The last two columns are of a further run that did what the notices said, by their own words: the "
-        "model changed by the line that they print, else a higher acceptance target where draws diverged and the "
-        "number of draws that they ask for."
+        "model changed by the line that they print, else the sampler that they name, else a higher acceptance target "
+        "where draws diverged and the number of draws that they ask for."
     )
     return f"{told} {cured}\n\n{table(header, rows)}"
 

@@ -208,6 +208,12 @@ def test_a_cure_does_what_the_notices_say():
     assert words == "target_accept=0.99, warmup=1000, draws=7000"
     assert cure(centred(), [told])[1] == {"draws": 4000, "warmup": 1000}
     assert cure(centred(), [other])[1:] == ({}, "")
+    apart = Notice(
+        "error", "chains_apart", "", "Sample by `infer.sample(model, infer.Tempered())`, which moves."
+    )
+    _, options, words = cure(centred(), [apart, few, diverging])
+    assert options == {"sampler": infer.Tempered(), "draws": 4000, "warmup": 1000}
+    assert words == "`infer.Tempered()`, warmup=1000, draws=4000"
 
 
 def test_the_stand_in_has_every_statement_that_a_model_uses():

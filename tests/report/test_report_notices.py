@@ -120,6 +120,16 @@ def two_modes(run):
     run["sites"]["mu"][1:3] += 20.0
 
 
+def two_modes_close_by(run):
+    run["sites"]["mu"][1:3] += 2.0
+
+
+def in_another_order(run):
+    run["sites"]["theta"] += np.array([0.0, 10.0, 20.0])
+    run["sites"]["theta"][1:3] = run["sites"]["theta"][1:3, :, [1, 0, 2]]
+    run["sites"]["mu"][1:3] += 50.0
+
+
 def mostly_still(run):
     for name in run["sites"]:
         run["sites"][name][3] = np.repeat(run["sites"][name][3, ::4], 4, axis=0)
@@ -163,7 +173,24 @@ RULES = {
     mostly_diverging: ("error", "divergences", "2000 of 4000 draws diverged (50.0%)", "above 0.8"),
     barely_apart: ("info", "r_hat", "for 'theta[B]'", "warm-up"),
     barely_apart_and_slow: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
-    two_modes: ("error", "chains_apart", "Chains 0, 3 stayed near -0.0", "ordering"),
+    two_modes: (
+        "error",
+        "chains_apart",
+        "Chains 0, 3 stayed near -0.0",
+        "Sample by `infer.sample(model, infer.Tempered())`, which",
+    ),
+    two_modes_close_by: (
+        "error",
+        "r_hat",
+        "worst 1.426 for 'mu'",
+        "several modes: sample by `infer.sample(model, infer.Tempered())`",
+    ),
+    in_another_order: (
+        "error",
+        "chains_apart",
+        "near 49.97 of 'mu': the chains found different modes, with the elements of 'theta' in different orders",
+        "Order them, as by `ac.sample('theta', dist.ordered(",
+    ),
     mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
     hardly_moving: ("error", "slow_chains", "Chain 3 stayed in place for up to 98.1%", "step size"),
     collinear: ("info", "collinear", "'mu' and 'theta[C]' have correlation -1.000000", "Fix one of them"),
