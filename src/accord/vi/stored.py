@@ -83,7 +83,8 @@ def guide_of(manifest: Manifest) -> AbstractGuide:
 
 def _guide_from(described: dict[str, Any]) -> AbstractGuide:
     if described["name"] == Written.__name__:
-        return Written.from_described(described, GUIDES)
+        options = {name: value for name, value in described.items() if name != "name"}
+        return Written.from_described(options, GUIDES)
     return guide_from(described)
 
 
