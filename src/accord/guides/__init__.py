@@ -14,6 +14,7 @@ from .product import Product as Product
 from .structured import Structured as Structured
 
 __all__ = [
+    "DAIS",
     "AbstractGuide",
     "Delta",
     "Flow",

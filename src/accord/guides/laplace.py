@@ -35,7 +35,7 @@ class Laplace(AbstractGuide):
 
     >>> fit = infer.fit(coin(4, heads), infer.guides.Laplace(), quiet=True)
     >>> print(f"{-fit.losses[0][-1]:.2f}")
-    -3.01
+    -2.90
     """
 
     places: Places | None = eqx.field(static=True, default=None, kw_only=True, repr=False)
