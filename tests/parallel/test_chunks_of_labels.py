@@ -99,6 +99,7 @@ def test_the_sum_over_chunks_is_that_over_all_rows(make, chunk):
         np.testing.assert_allclose(left, right, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_draws_have_labels_of_all_rows_and_are_those_of_shared_rows():
     chunked = infer.sample(labels(Y, SIGMA, 2), executor=infer.Threads(), **RUN)
     by_plate = infer.sample(labels(Y, SIGMA, 2), executor=infer.Devices(shard="row"), **RUN)

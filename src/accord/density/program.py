@@ -116,6 +116,10 @@ class AbstractProgram(abc.ABC):
         del hidden, rows, words
         return self
 
+    def arranged(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a pure function of trees of arrays, which evaluates this program, as the program would have it."""
+        return function
+
     @property
     def told(self) -> tuple[Notice, ...]:
         """What a user should know of how it is evaluated."""

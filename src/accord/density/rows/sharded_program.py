@@ -181,9 +181,10 @@ class ShardedProgram(AbstractStaged):
     def log_density(self, position: Unknowns, data: Mapping[str, Any]) -> jax.Array:
         """Add the terms outside of plates over the rows, once, and the others summed over blocks."""
         arguments = self._arguments(position, data)
+        inside = self.inside.arranged(self._terms_inside)
 
         def of_piece(*arguments: Any) -> jax.Array:
-            first, *others = self._terms_inside(*arguments).values()
+            first, *others = inside(*arguments).values()
             return sum(others, start=first)
 
         total = sum_over_blocks(of_piece, self.mesh, *arguments)

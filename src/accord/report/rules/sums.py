@@ -10,7 +10,9 @@ from .words import percent
 
 FREQUENT = 0.001  # of the draws: more than that is missing beyond the end
 MUCH = 0.001  # share of the probability that is left out
-NOTHING = FREQUENT**2  # such a share, with which a value at the bound is not frequent, or the end of a support
+NOTHING = (
+    FREQUENT**2
+)  # such a share, with which a value at the bound is not frequent, or the end of a support
 
 
 def bound_reached(run: Evidence) -> Iterator[Notice]:

@@ -164,6 +164,10 @@ class SummedProgram(AbstractEliminated):
                 )
         return self
 
+    def arranged(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """See `AbstractProgram.arranged`: with each distinct number computed once."""
+        return TracedOnce(function, computed_once)
+
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with one draw of the discrete ones for each position."""
         return self.base.values_at(self._drawn(position, data)[0], data)
