@@ -15,8 +15,8 @@ from ..guides.base import Params
 from ..programs.standalone import compile_alone
 from .each import are_side_by_side, sharing
 from .evaluate import Fitted
+from .given import fixed_noise
 from .objectives.base import AbstractObjective
-from .stage import fixed_noise
 
 MAX_DIM = 300
 """Up to which they are computed: they take second derivatives by twice as many numbers."""

@@ -21,9 +21,10 @@ from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
 from ..runs.method import AbstractMethod
 from ..runs.units import AbstractMachine, Item, Progress
 from .frame import SCALE
+from .given import Given
 from .plan import Plan, frame_after
 from .restart import Restart, Stretch
-from .stage import MOST_STEPS, NUM_CANDIDATES, Given, Stage, StageState
+from .stage import MOST_STEPS, NUM_CANDIDATES, Stage, StageState
 from .written.guide import Written
 from .written.target import WithGuide
 
@@ -57,8 +58,8 @@ class StageProgram:
         program = compile_alone(target, advance, *shapes((state, given)), np.int32(0))
         begin, found = jax.jit(stage.begin), jax.jit(stage.found)
         anchor = (
-            compile_alone(density, stage.anchored, *shapes((given.start, given)))
-            if stage.is_anchored
+            compile_alone(density, stage.measure.anchored, *shapes((given.start, given)))
+            if stage.measure.is_anchored
             else None
         )
 

@@ -21,6 +21,7 @@ from ..guides.mean_field import MeanField
 from ..mcmc.start.base import AbstractPoints
 from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
+from .measure import Measure
 from .newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
 from .objectives import ELBO, Curvature, FisherDivergence, FixedDraws, Height
 from .objectives.base import AbstractObjective
@@ -115,7 +116,8 @@ def stages_of(
         num_draws = 1 if guide.is_point else objective.num_draws(dim)
         is_side_by_side = are_side_by_side(density, num_draws)
         levels = NUM_LEVELS if is_default and not is_matched else 0
-        return Stage(phase, guide, objective, optimizer, most, levels, dim, dtype, is_side_by_side, minibatch)
+        measure = Measure(guide, objective, dim, dtype, is_side_by_side, minibatch)
+        return Stage(phase, measure, optimizer, most, levels)
 
     if isinstance(guide, Laplace):
         climb = stage(START, MeanField(), Height(), None, max(num_steps, _MOST_CLIMBED))

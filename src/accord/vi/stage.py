@@ -1,26 +1,22 @@
 """Define a stage of a fit: one guide that is fitted by one objective, step by step, in a compiled program."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int
 
-from ..core import keys
 from ..core.tree import node, where
 from ..density import LogDensity
-from ..density.minibatch import Minibatch
-from ..density.weights import MAP
 from ..guides.base import AbstractGuide, Params
-from .anchor import NUM_PAIRS, Anchor, anchored
-from .each import in_pairs, sharing
+from .anchor import Anchor
 from .frame import Frame
-from .objectives.base import AbstractObjective, LogDensityAt
+from .given import START, STEPS, Given, fixed_noise, key_of
+from .measure import Measure
+from .objectives.base import AbstractObjective
 from .steps import AbstractStepper, Climb, Descent
-from .written.guide import Written
 from .written.target import WithGuide
 
 NUM_CANDIDATES = 10
@@ -31,24 +27,6 @@ MOST_STEPS = 512
 
 _FALL = 0.1  # of steps, from level to level
 _MAX_BAD = 20  # steps in a row whose numbers are not finite
-_STEPS, _FIXED, _START = 0, 1, 2  # keys of a restart
-_NOISE, _BATCH, _PAIRS, _NEARBY = 0, 1, 2, 3  # streams of the key of its steps
-
-
-@node
-class Given:
-    """Arguments of the program of a stage that are a restart's own.
-
-    **Fields**: `locations`, shape `(candidate, dim)`, of frames, and `scale`, shape `(dim,)`, of all; `start`, the
-    parameters to begin with; `words`, the key of the restart; `noise`, shape `(draw, noise)`, for an objective whose
-    draws are fixed.
-    """
-
-    locations: Float[Array, "candidate dim"]
-    scale: Float[Array, " dim"]
-    start: Params
-    words: UInt32[Array, " 2"]
-    noise: Float[Array, "draw noise"]
 
 
 @node
@@ -82,46 +60,47 @@ class Stage:
 
     **Fields**
     - `phase`: its name in a store.
-    - `guide`, `objective`; `optimizer`, of optax, or None for a climb.
+    - `measure`: what steps are taken by.
+    - `optimizer`, of optax, or None for a climb and for objectives with steps of their own.
     - `num_steps`, at most; `num_levels`: how often steps become ten times smaller before the fit may end.
-    - `dim`, `dtype` of positions; `is_side_by_side`: whether draws are evaluated together.
-    - `minibatch`: the density of a part of the data, and the name of the words that say which; None for all data.
     """
 
     phase: str
-    guide: AbstractGuide
-    objective: AbstractObjective
+    measure: Measure
     optimizer: Any
     num_steps: int
     num_levels: int
-    dim: int
-    dtype: np.dtype
-    is_side_by_side: bool
-    minibatch: Minibatch | None = None
+
+    @property
+    def guide(self) -> AbstractGuide:
+        """The guide."""
+        return self.measure.guide
+
+    @property
+    def objective(self) -> AbstractObjective:
+        """The objective."""
+        return self.measure.objective
+
+    @property
+    def dim(self) -> int:
+        """Length of positions."""
+        return self.measure.dim
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of positions."""
+        return self.measure.dtype
 
     @property
     def is_climb(self) -> bool:
         """Return whether it climbs to the maximum of a function, which it knows when it is there."""
         return self.optimizer is None and (self.objective.is_fixed or self.guide.is_point)
 
-    @property
-    def is_anchored(self) -> bool:
-        """Return whether its steps have parts of the data that an anchor makes less noisy."""
-        is_written = isinstance(
-            self.guide, Written
-        )  # whose positions are of other unknowns from part to part
-        return self.minibatch is not None and not self.objective.is_fixed and not is_written
-
-    @property
-    def num_draws(self) -> int:
-        """Number of draws of a step."""
-        return 1 if self.guide.is_point else self.objective.num_draws(self.dim)
-
     def given(self, seed: int, restart: int, locations: np.ndarray, scale: np.ndarray) -> Given:
         """Return what a restart gives: NumPy; `locations`, shape `(candidate, dim)`."""
         fixed = fixed_noise(self.objective, self.guide, seed, restart, self.dim, self.dtype)
-        start = self.guide.start(_key(seed, restart, _START), self.dim, self.dtype)
-        words: Any = _key(seed, restart, _STEPS)
+        start = self.guide.start(key_of(seed, restart, START), self.dim, self.dtype)
+        words: Any = key_of(seed, restart, STEPS)
         parts: Any = (locations.astype(self.dtype), scale.astype(self.dtype), start, words, fixed)
         return Given(*parts)
 
@@ -139,18 +118,8 @@ class Stage:
         stepper = self.stepper(given.start)
         begun = stepper.begin(given.start, infinite, stepper.blank(given.start))
         tried = jnp.full((given.locations.shape[0], 2), jnp.inf, self.dtype)
-        anchor = Anchor.unknown(self.dim, self.dtype) if self.is_anchored else None
+        anchor = Anchor.unknown(self.dim, self.dtype) if self.measure.is_anchored else None
         return StageState(zero, zero, tried, begun, zero, zero, zero, zero, zero, anchor)
-
-    def anchored(self, density: LogDensity, params: Params, given: Given) -> Anchor:
-        """Return an anchor at the centre of the guide, around the last candidate; traced."""
-        blank = jnp.zeros(self.guide.num_noise(self.dim), self.dtype)
-        frame = Frame(given.locations[-1], given.scale)
-        position = frame.position(self.guide.draw(params, blank)[0])
-        key = keys.item(given.words, jnp.uint32(_NEARBY), jnp.uint32(0))
-        noise = keys.normal(key, NUM_PAIRS * self.dim, 0, self.dtype).reshape(NUM_PAIRS, self.dim)
-        whole = self._kind(density)
-        return anchored(whole, partial(self._part, density, given, _PAIRS), position, given.scale, noise)
 
     def advance(
         self, density: LogDensity | WithGuide, state: StageState, given: Given, limit: Int[Array, ""]
@@ -193,7 +162,7 @@ class Stage:
         place = jnp.where(is_choosing, jnp.minimum(state.num_tried, num_candidates - 1), state.best)
         params = where(is_choosing, given.start, stepper.ask(state.stepper))
         frame = Frame(given.locations[place], given.scale)
-        loss, gradient = self._measured(density, params, frame, given, state)
+        loss, gradient = self.measure.at(density, params, frame, given, state.count, state.anchor)
         leaves = jax.tree.leaves(gradient)
         length = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in leaves))
         is_finite = jnp.isfinite(loss) & jnp.isfinite(length)
@@ -217,74 +186,3 @@ class Stage:
             state.anchor,
         )
         return after, loss
-
-    def _measured(
-        self, density: LogDensity | WithGuide, params: Params, frame: Frame, given: Given, state: StageState
-    ) -> tuple[Array, Any]:
-        number = state.count.astype(jnp.uint32)
-        of_step = keys.item(given.words, jnp.uint32(_NOISE), number)
-        if self.objective.is_fixed:
-            noise = given.noise
-        else:
-            noise = self.guide.noise(of_step, self.num_draws, self.dim, self.dtype)
-        if isinstance(density, WithGuide):
-            return self._measured_of_written(density, params, given, state.count, noise)
-        if self.minibatch is not None and self.objective.is_fixed:
-            # A function of the parameters needs parts that stay the same; those of all draws make a larger one.
-            # Draws with opposite noise share theirs.
-            each = in_pairs(partial(self._of_part, density, frame, given), self.is_side_by_side)
-            return self.objective.measured(self.guide, params, noise, each)
-        log_density = self._shared(density, frame, given, state)
-        each = sharing(log_density, self.is_side_by_side)
-        return self.objective.measured(self.guide.towards(log_density), params, noise, each)
-
-    def _measured_of_written(
-        self, target: WithGuide, params: Params, given: Given, count: Array, noise: Array
-    ) -> tuple[Array, Any]:
-        guide, density = target.guide, target.density
-        assert isinstance(guide, Written)
-        if self.minibatch is not None:
-            words = keys.item(given.words, jnp.uint32(_BATCH), jnp.uint32(0))
-            density = self.minibatch.at(density.data, words, count)
-            guide = guide.at_part(density.data[self.minibatch.words])
-
-        def loss(params: Params) -> Array:
-            def log_density(values: Any) -> Array:  # which depends on parameters of the model
-                return guide.log_joint(density, params, values)
-
-            return self.objective.loss(guide, params, noise, sharing(log_density, self.is_side_by_side))
-
-        return jax.value_and_grad(loss)(params)
-
-    def _shared(self, density: LogDensity, frame: Frame, given: Given, state: StageState) -> LogDensityAt:
-        """Return the log density of coordinates that all draws of a step share."""
-        log_density = self._kind(density)
-        if self.minibatch is not None:
-            log_density = self._part(density, given, _BATCH, state.count)
-        if state.anchor is not None:
-            log_density = state.anchor.controlled(log_density)
-        return frame.within(log_density, self.guide.points(self.dim))
-
-    def _of_part(self, density: LogDensity, frame: Frame, given: Given, number: Array) -> LogDensityAt:
-        log_density = self._part(density, given, _BATCH, number)
-        return frame.within(log_density, self.guide.points(self.dim))
-
-    def _part(self, density: LogDensity, given: Given, stream: int, number: Array) -> LogDensityAt:
-        """Return the log density of a part of the data, by its number in a stream."""
-        assert self.minibatch is not None
-        words = keys.item(given.words, jnp.uint32(stream), jnp.uint32(0))
-        return self._kind(self.minibatch.at(density.data, words, number))
-
-    def _kind(self, density: LogDensity) -> LogDensityAt:
-        return (lambda at: density.value(at, MAP)) if self.guide.is_point else density
-
-
-def fixed_noise(
-    objective: AbstractObjective, guide: AbstractGuide, seed: int, restart: int, dim: int, dtype: np.dtype
-) -> np.ndarray:
-    """Return the noise of all steps of a restart, for an objective whose draws are fixed, shape `(draw, noise)`."""
-    return objective.fixed_noise(_key(seed, restart, _FIXED), dim, guide.num_noise(dim), dtype)
-
-
-def _key(seed: int, restart: int, number: int) -> np.ndarray:
-    return keys.item(keys.chain_key(seed, restart), np.uint32(keys.USE_FIT), np.uint32(number))
