@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,9 +16,9 @@ import pytest
 
 import accord as ac
 import accord.distributions as dist
-from accord import infer
+from accord import handlers, infer
 from accord.core import precision
-from accord.core.errors import ModelError, OptionError, SiteError
+from accord.core.errors import InitializationError, ModelError, OptionError, SiteError
 from accord.distributions import constraints
 from accord.language.part import part_of
 from accord.vi.each import sharing
@@ -112,7 +113,11 @@ def test_principal_components_are_fitted_as_by_eigenvalues() -> None:
     assert infer.predict(fit, components(None, ROWS), quiet=True)["x"].shape == (1, 1000, ROWS, SIZE)
 
 
-@pytest.mark.parametrize("guide", [encoder(DATA, 3), each_row(ROWS, 3)], ids=["amortised", "each row"])
+@pytest.mark.parametrize(
+    "guide",
+    [pytest.param(encoder(DATA, 3), marks=pytest.mark.slow), each_row(ROWS, 3)],
+    ids=["amortised", "each row"],
+)
 def test_parts_of_rows_give_the_gradient_of_all_on_average(guide: Any) -> None:
     """One noise for each row in every part: the mean over all parts of three is that of all rows, exactly."""
     whole = encoder(DATA) if guide.name == "encoder" else each_row(ROWS)
@@ -156,6 +161,7 @@ def parts_taken(words: Any, step: Any) -> Any:
     return part_of(key_of_site(key, "row"), ROWS, 3, step.astype(jnp.int32))
 
 
+@pytest.mark.slow
 def test_a_fit_by_parts_comes_to_the_fit_of_all() -> None:
     highest, noise = most_likely()
     fit = infer.fit(components(DATA, ROWS, 4), encoder(DATA, 4), steps=8000, **QUIET)
@@ -164,7 +170,7 @@ def test_a_fit_by_parts_comes_to_the_fit_of_all() -> None:
     assert fit.draw(10)["z"].shape == (1, 10, ROWS, RANK)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("alpha", [0.0, pytest.param(0.5, marks=pytest.mark.slow)])
 def test_gradients_by_parameters_of_the_model_are_those_of_the_bound(alpha: float) -> None:
     """Of two draws, with the noise held, against the derivative of the bound itself."""
 
@@ -228,6 +234,7 @@ def test_a_fit_is_the_same_wherever_it_is_made_stored_and_taken_up(tmp_path: Pat
     assert same(pickle.loads(pickle.dumps(kept)), kept)
 
 
+@pytest.mark.slow
 def test_discrete_sites_of_the_model_are_summed_out() -> None:
     @ac.model
     def mixture(x: Any) -> None:
@@ -252,6 +259,97 @@ def test_discrete_sites_of_the_model_are_summed_out() -> None:
     evidence = np.log(np.trapezoid(np.exp(terms.sum(axis=0) + log_prior), np.log(gap)))
     assert evidence - 0.1 < fit.log_evidence_bound < evidence + 6 * fit.log_evidence_bound_error
     assert fit.draw(10)["side"].shape == (1, 10, 6)
+
+
+@ac.model
+def schools() -> None:
+    mu = ac.sample("mu", dist.Normal(0, 5))
+    tau = ac.sample("tau", dist.HalfNormal(5))
+    with ac.plate("school", 4):
+        theta = ac.sample("theta", dist.Normal(mu, tau))
+        ac.sample("y", dist.Normal(theta, 5.0), obs=np.array([28.0, 8, -3, 7]))
+
+
+@ac.model
+def of_both() -> None:
+    ac.sample("mu", dist.Normal(ac.param("m", 0.0), ac.param("s", 1.0, constraint=constraints.positive)))
+    scale, shape = (ac.param(name, 2.0, constraint=constraints.positive) for name in ("scale", "shape"))
+    ac.sample("tau", dist.Weibull(scale, shape))
+
+
+@pytest.mark.slow
+def test_normal_sites_of_the_model_are_integrated_out() -> None:
+    model = handlers.collapse(schools(), ["theta"])
+    fit = infer.fit(model, of_both(), **QUIET)
+    full = infer.fit(model, infer.guides.FullRank(), **QUIET)
+    assert fit.log_evidence_bound > full.log_evidence_bound - 0.1 and fit.pareto_k < 0.7
+    assert fit.draw(10)["theta"].shape == (1, 10, 4)
+
+
+def test_a_guide_of_a_random_walk_has_its_steps() -> None:
+    y = np.array([0.2, 0.5, 1.0, 0.7])
+
+    @ac.model
+    def walk() -> None:
+        def step(carry: Any, seen: Any) -> Any:
+            x = ac.sample("x", dist.Normal(carry, 0.5))
+            ac.sample("y", dist.Normal(x, 1), obs=seen)
+            return x, None
+
+        ac.scan(step, 0.0, y)
+
+    @ac.model
+    def joint() -> None:
+        spread = ac.param("spread", np.eye(4), constraint=constraints.lower_cholesky)
+        x = dist.MultivariateNormal(ac.param("loc", np.zeros(4)), scale_tril=spread)
+        ac.sample("x", x)
+
+    # y is normal: a walk of steps 0.5, and noise.
+    spread = 0.25 * np.minimum.outer(np.arange(1, 5), np.arange(1, 5)) + np.eye(4)
+    evidence = -0.5 * (y @ np.linalg.solve(spread, y) + np.linalg.slogdet(2 * np.pi * spread)[1])
+    fit = infer.fit(walk(), joint(), **QUIET)
+    assert np.isclose(fit.log_evidence_bound, evidence, atol=1e-4)
+
+
+def test_a_fitted_guide_draws_for_new_data_and_gives_its_module(tmp_path: Path) -> None:
+    network = eqx.nn.MLP(SIZE, 2, 4, 1, key=jax.random.key(0))
+
+    @ac.model
+    def by_network(x: Any) -> None:
+        net = ac.module("net", network)
+        with ac.plate("row", len(x)):
+            found = jax.vmap(net)(x)
+            ac.sample("z", dist.Normal(found[:, :1], jnp.exp(found[:, 1:])).to_event(1))
+
+    store = infer.RunFolder(tmp_path / "run")
+    fit = infer.fit(components(DATA, ROWS), by_network(DATA), steps=300, until=None, store=store, **QUIET)
+    new = np.concatenate([DATA[:2], np.zeros((1, SIZE))])
+    drawn = fit.draw_for(components(new, 3), by_network(new), 2000)
+    assert drawn["z"].shape == (1, 2000, 3, RANK) and list(drawn.coords["row"]) == [0, 1, 2]
+    fitted = fit.module("net", network)
+    assert np.array_equal(fitted.layers[0].weight, fit.params["net.layers[0].weight"])
+    with precision.scope("float64"):
+        loc, log_scale = np.asarray(jax.vmap(fitted)(jnp.asarray(new))).T
+    assert np.all(np.abs(drawn["z"][0, ..., 0].mean(axis=0) - loc) < 6 * np.exp(log_scale) / np.sqrt(2000))
+    # A fit that is read from its folder knows the same.
+    read = infer.load(tmp_path / "run")
+    assert np.array_equal(read.draw_for(components(new, 3), by_network(new), 5)["z"], drawn["z"][:, :5])
+    with pytest.raises(OptionError, match="none of that name"):
+        fit.draw_for(components(new, 3), each_row(3))
+    with pytest.raises(OptionError, match="no value of other"):
+        fit.module("other", network)
+    with pytest.raises(OptionError, match="one data set alone"):
+        infer.fit(one_seen(), **QUIET).draw_for(one_seen(), normal())
+
+
+def test_a_bound_that_is_never_finite_is_explained() -> None:
+    @ac.model
+    def below() -> None:
+        x = ac.sample("x", dist.Normal(0, 1))
+        ac.factor("low", jnp.log(x - 100))
+
+    with pytest.raises(InitializationError, match="log of -"):
+        infer.fit(below(), normal(), **QUIET)
 
 
 def test_elbo_without_sticking_has_the_same_mean() -> None:

@@ -20,6 +20,8 @@ from .plan import Plan
 from .result import Fit
 from .stored import JUDGED, Ended, ended
 from .unruled import AbstractUnruledHost
+from .written.guide import Written
+from .written.start import NoBoundError, explain_bound
 
 
 @dataclass
@@ -56,6 +58,14 @@ class FitHost(AbstractUnruledHost[Fit]):
             f"restart {numbers} ended after {failure.num_done} steps: {self.reason(failure)}",
             "It is left out; the other restarts are unaffected.",
         )
+
+    def reason(self, failure: Failure) -> BaseException:
+        """See `AbstractHost.reason`."""
+        guide = self.plan.stages[0].guide
+        if isinstance(failure.error, NoBoundError) and isinstance(guide, Written):
+            with precisions.scope(self.precision):
+                return explain_bound(self.density, guide, failure.error)
+        return super().reason(failure)
 
     def result(self, run: AbstractRun, spilled: Sequence[Segment], lost: Sequence[Mapping[str, Any]]) -> Fit:
         """See `AbstractHost.result`."""

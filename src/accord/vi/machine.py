@@ -26,6 +26,7 @@ from .plan import Plan, frame_after
 from .restart import Restart, Stretch
 from .stage import MOST_STEPS, NUM_CANDIDATES, Stage, StageState
 from .written.guide import Written
+from .written.start import NoBoundError
 from .written.target import WithGuide
 
 
@@ -137,6 +138,8 @@ class FitMachine(AbstractMachine[Restart]):
                 state, converged = stage.next_level(state, after.given), False
                 state = program.anchored(state, centre, after.given)
                 after = replace(after, state=state)
+        if isinstance(stage.guide, Written) and is_over and not np.isfinite(after.losses).any():
+            raise NoBoundError(restart.number)
         is_over = is_over or converged or len(after.losses) >= stage.num_steps
         after = replace(after, is_over=is_over)
         if is_over:

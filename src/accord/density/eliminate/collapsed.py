@@ -209,5 +209,5 @@ class CollapsedProgram(AbstractEliminated):
             first, *rest = self.base.terms_at({**others, **self.groups.unstack(z)}, data, view).values()
             return sum(rest, start=first)
 
-        dtype = next(iter(others.values())).dtype
+        dtype = jax.tree.leaves(dict(others))[0].dtype  # of arrays, or of choices that hold them
         return complete(log_density, self.groups.num, self.groups.size, dtype)

@@ -153,7 +153,9 @@ class Written(AbstractGuide):
         self, density: LogDensity, params: Values, key: UInt32[np.ndarray, " 2"], count: int
     ) -> np.ndarray:
         """Compute `log p - log q` of the draws that `positions` returns, without keeping these; shape `(draw,)`."""
-        return self._drawn(density, params, key, count, lambda density, position, log_q: density(position) - log_q)
+        return self._drawn(
+            density, params, key, count, lambda density, position, log_q: density(position) - log_q
+        )
 
     def _drawn(
         self,
@@ -170,7 +172,9 @@ class Written(AbstractGuide):
         def batch(density: LogDensity, own: Any, theirs: Any, data: Any, words: Any) -> Any:
             def one(words: Any) -> Any:
                 values, log_q = pair.guide.draw(own, words, data)
-                position = joined(density.program.positions({**values, **theirs}, density.data), density.layout)
+                position = joined(
+                    density.program.positions({**values, **theirs}, density.data), density.layout
+                )
                 return look(density, position, log_q + _log_jacobian(density, position))
 
             return jax.lax.map(one, words)

@@ -153,8 +153,7 @@ def _plates(site: Site) -> str:
 
 
 def _shape(site: Site) -> tuple[int, ...]:
-    assert site.distribution is not None
-    return (*site.lengths, *site.batch_shape, *site.distribution.event_shape)
+    return tuple(np.shape(site.value))
 
 
 def _support(site: Site) -> Any:
