@@ -23,6 +23,7 @@ RATES = {
     "distributions/test_kl.py": 1e-4,  # 9 divergences, 1e-5 each
     "distributions/test_linear_gaussian.py": 65 * 6e-7,
     "distributions/test_multivariate.py": 2 * (6 * 1e-4) ** 2,
+    "distributions/test_pathwise.py": 70 * 2e-9,
     "distributions/test_polya_gamma.py": 1e-5,
     "distributions/test_random_measures.py": 2e-5,
     "distributions/test_series.py": 21 * 6e-7,
@@ -35,6 +36,7 @@ RATES = {
     "vi/test_fit_runs.py": 4 * 2e-9,
     "vi/test_transport.py": 4 * 2e-9,
     "vi/test_known_weights.py": 4 * 2e-9,
+    "vi/test_written_guides.py": 12 * 2e-9,
     "kernels/test_elliptical_slice.py": 2e-8,
     "kernels/test_ensemble.py": 1e-10 + 2 * 1e-9,
     "kernels/test_combined.py": (4 + 1 + 5) * 6e-7,

@@ -2,7 +2,7 @@
 
 An exact answer is to be met within 5 Monte Carlo standard errors. There are 45 such comparisons: with other seeds,
 one run of the whole table in 38,000 would fail by chance. What a simulation began with is to lie in the central 99.9%
-interval: of data sets made anew, one in 1000 would fail there for each of 62 truths, but the data are fixed, and no
+interval: of data sets made anew, one in 1000 would fail there for each of 64 truths, but the data are fixed, and no
 truth lies so near to an end that other seeds could matter.
 """
 

@@ -183,9 +183,10 @@ class Fit(AbstractApproximation):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Fit":
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        kept = ("density", "guide", "fitted")  # frozen
+        kept = ("density", "guide", "fitted")
         copied = {name: copy.deepcopy(value, memo) for name, value in own.items() if name not in kept}
-        return replace(self, **copied)
+        fitted = self.fitted and replace(self.fitted, params=copy.deepcopy(self.fitted.params, memo))
+        return replace(self, fitted=fitted, **copied)
 
     def __repr__(self) -> str:
         made = f"{self.guide.label} by {type(self.objective).__name__}"

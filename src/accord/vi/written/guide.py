@@ -73,6 +73,9 @@ class Written(AbstractGuide):
     data: Mapping[str, Any] = eqx.field(default_factory=dict)
     is_part: bool = eqx.field(static=True, default=False)
 
+    def __repr__(self) -> str:
+        return f"<Guide {self.function!r}, written as a model>"
+
     @property
     def known(self) -> Pair:
         """What was traced. **Raises** `OptionError` in a fit that was loaded."""
