@@ -22,7 +22,7 @@ PICTURES = HERE / "pictures" / "examples"
 GROUPS = {
     "Regression": "challenger doctors salmonella stackloss cheese horseshoe",
     "Hierarchical models": "eight_schools baseball seeds rats bcg examiners lsat amortised",
-    "Discrete states, summed out": "death_notices lambs coal dipper earthquakes recessions annotation",
+    "Discrete states, summed out": "death_notices lambs coal dipper earthquakes recessions annotation topics",
     "Curves": "gaussian_process splines neural_network motorcycle",
     "Time series": "nile stochastic_volatility van_drivers seat_belts influenza predator_prey",
     "Censored, missing and inexact observations": "leukaemia detection_limit missing measurement_error",

@@ -242,6 +242,10 @@ def autoencoder(fit, module):
     assert after < 0.6 * before
 
 
+def topics(fit, module):
+    assert module.distances(fit).max() < 0.25
+
+
 def annotation(draws, module):
     # The other mean has an error of its own, and is rounded.
     for grade, published in enumerate(module.BY_STAN):
@@ -289,6 +293,7 @@ ANSWERS = {
     "splines": curves,
     "stackloss": stackloss,
     "stochastic_volatility": covers_truth,
+    "topics": topics,
     "van_drivers": van_drivers,
 }
 
