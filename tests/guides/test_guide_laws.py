@@ -132,7 +132,7 @@ def test_a_guide_is_built_again_from_its_description(name: str) -> None:
 def test_the_weights_of_paths_have_the_evidence_as_their_mean(steps: int) -> None:
     """By quadrature over the noise of paths towards an unnormalised normal.
 
-    The force is bounded far out, where it has a kink: there quadrature converges as the square of the distance of nodes.
+    The force has a kink far out, where it is bounded: quadrature errs by the square of the distance of its nodes there.
     """
     guide = infer.guides.DAIS(steps=steps)
     nodes = np.linspace(-8, 8, 100)
