@@ -179,8 +179,8 @@ the true 5%, 50% and 95% points are compared with the truth.
 - A *score* is the distance of an average from the truth in standard errors, which come from the spread of the means of
   independent chains. Of the scores in a row the largest is shown. It should be 2 to 3, and 1 of 10,000 sound rows has
   one above 4.7.
-- *Effective draws* are those of the quantity that has the fewest. Two million are wanted; where there are fewer, time was
-  over.
+- *Effective draws* are those of the quantity that has the fewest. Two million are wanted; where there are fewer, time
+  was over.
 - A *departure* is that distance in standard deviations of the quantity. Of a kernel without a bias, it falls as draws
   are added; of one with a bias, it is the bias.
 
