@@ -10,6 +10,7 @@ import numpy as np
 from ..bijectors import AbstractBijector, Affine, Chain, Independent, LowerCholeskyAffine, Permute
 from ..bijectors.flows.coupling import Coupling, SplineFamily
 from ..core.errors import OptionError
+from ..core.precision import scope
 from ..guides import Flow, FullRank, LowRank, MeanField
 from .evaluate import Fitted
 
@@ -32,19 +33,21 @@ def _mean_field(fitted: Fitted) -> AbstractBijector:
     return Independent(Affine(*_moved(fitted)), 1)
 
 
-def _full_rank(fitted: Fitted) -> AbstractBijector:
-    location, scale = _moved(fitted)
-    factor = np.eye(location.size)
-    factor[np.tril_indices(location.size, -1)] = fitted.params["lower"]
-    return LowerCholeskyAffine(location, scale[:, None] * factor)
+def _normal(fitted: Fitted) -> AbstractBijector:
+    """Return the triangular map to the distribution of a guide whose draws are a linear function of their noise."""
+    guide, dim = fitted.guide, np.size(fitted.frame.location)
+    with scope("float64"):
+        params = jax.tree.map(lambda leaf: np.asarray(leaf, float), fitted.params)
+        at = np.zeros(guide.num_noise(dim))
 
+        def draw(noise: Any) -> Any:
+            return guide.draw(params, noise)[0]
 
-def _low_rank(fitted: Fitted) -> AbstractBijector:
-    """Return a triangular map to the same distribution: a draw of the guide takes more noise than it has numbers."""
-    location, scale = _moved(fitted)
-    columns = np.asarray(fitted.params["columns"], float)
-    factor = np.linalg.cholesky(np.eye(location.size) + columns @ columns.T)
-    return LowerCholeskyAffine(location, scale[:, None] * factor)
+        middle, slopes = np.asarray(draw(at)), np.asarray(jax.jacobian(draw)(at))
+    location, scale = (np.asarray(each, float) for each in (fitted.frame.location, fitted.frame.scale))
+    # Slopes have a column for each number of the noise, which may be more than there are unknowns.
+    upper: Any = np.linalg.qr((scale[:, None] * slopes).T, mode="r")
+    return LowerCholeskyAffine(location + scale * middle, upper.T * np.sign(np.diag(upper)))
 
 
 def _flow(fitted: Fitted) -> AbstractBijector:
@@ -77,7 +80,7 @@ def _moved(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
 
 _BUILDERS: dict[type, Callable[[Fitted], AbstractBijector]] = {
     MeanField: _mean_field,
-    LowRank: _low_rank,
-    FullRank: _full_rank,
+    LowRank: _normal,
+    FullRank: _normal,
     Flow: _flow,
 }
