@@ -79,7 +79,8 @@ def main(prepare: Callable[[Any, int, str], Run], *, is_retraced: bool) -> None:
         first = clock.read()
         record |= first | outcome.facts
         # Until better is known, in case that there is no time left to find out.
-        record |= {f"warm_{name}": max(first[name] - outcome.compile_seconds, 0.0) for name in _TIMES}
+        less = _compiling(outcome, first)
+        record |= {f"warm_{name}": max(first[name] - less[name], 0.0) for name in _TIMES}
         np.savez(options.output.with_suffix(".npz"), allow_pickle=False, **outcome.draws)
         _write(record, options.output)
         if not record.get("interrupted"):
@@ -100,23 +101,31 @@ def _warm(
 ) -> Any:
     """Measure a run without tracing and compiling, by a second one where that is short.
 
-    What `is_retraced`, in every run, is told by a run of a few draws. Else wall time spent on it stands for CPU time:
-    one thread does it.
+    What `is_retraced`, in every run, is told by a run of a few draws. Else wall time spent on it stands for CPU time.
     """
-    found, compiling, second = first, outcome.compile_seconds, {}
+    found, second = first, {}
     if first["cpu_seconds"] < again_below:
         clock = _Clock()
         outcome = run(False)
-        found, compiling = clock.read(), outcome.compile_seconds
+        found = clock.read()
         second = {f"second_{name}": value for name, value in found.items()}
         if outcome.facts.get("interrupted"):
             return {}
-    less = dict.fromkeys(_TIMES, compiling)
+    less = _compiling(outcome, found)
     if is_retraced:
         clock = _Clock()
         run(True)
         less = clock.read()
     return second | {f"warm_{name}": max(found[name] - less[name], 0.0) for name in _TIMES}
+
+
+def _compiling(outcome: Outcome, found: dict[str, float]) -> dict[str, float]:
+    """Return seconds spent on tracing and compiling, of a run that took `found`.
+
+    One thread does it, in as much CPU time as wall time, or less by the share that a busy machine gave the run.
+    """
+    share = min(found["cpu_seconds"] / max(found["seconds"], 1e-9), 1.0)
+    return {"seconds": outcome.compile_seconds, "cpu_seconds": share * outcome.compile_seconds}
 
 
 class _Clock:

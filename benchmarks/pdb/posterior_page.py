@@ -202,8 +202,25 @@ def _agreement(found: Standings, posteriors: Sequence[str], engines: Sequence[st
     compared = f"; between accord and {PEER}: {', '.join(differ) or 'none'}" if PEER in engines else ""
     return (
         f"Of {judged} converged runs with reference draws, means differ by more than {MAX_APART:.0f} standard errors "
-        f"from the reference in: {', '.join(wrong) or 'none'}{compared}."
+        f"from the reference in: {', '.join(wrong) or 'none'}{compared}.{_largest(found, engines)}"
     )
+
+
+def _largest(found: Standings, engines: Sequence[str]) -> str:
+    """Name the run of each engine that converged furthest from its reference."""
+    words = []
+    for engine in engines:
+        scored = [
+            (run["reference_z"], posterior)
+            for (posterior, other), standing in found.items()
+            if other == engine
+            for run in standing.converged
+            if run.get("reference_z") is not None
+        ]
+        if scored:
+            z, posterior = max(scored)
+            words.append(f"{posterior} for {engine} ({z:.1f} standard errors)")
+    return f" The furthest from its reference is {', and '.join(words)}." if words else ""
 
 
 def _left_out(database: Database, posteriors: Sequence[str]) -> str:

@@ -43,9 +43,10 @@ class Standing:
     def per_thousand(self, figure: str, least: float = 0.0) -> float | None:
         """Median of a figure in seconds per 1000 effective draws, over the runs that converged; None without any.
 
-        Runs in which the figure is below `least` do not count.
+        Runs in which the figure is below `least`, or 0, as where compiling cannot be told from the run, do not count.
         """
-        values = [1000 * run[figure] / run["min_ess_bulk"] for run in self.converged if run[figure] >= least]
+        counted = [run for run in self.converged if run[figure] >= least and run[figure] > 0]
+        values = [1000 * run[figure] / run["min_ess_bulk"] for run in counted]
         return median(values) if values else None
 
 

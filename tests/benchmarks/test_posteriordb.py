@@ -141,6 +141,14 @@ def test_draws_of_another_posterior_are_far_from_the_reference(tmp_path):
     assert judge(tmp_path / "draws.npz", {"mu": draws + 1})["reference_z"] > 6
 
 
+@pytest.mark.parametrize(("cpu_seconds", "expected"), [(12.0, 3.0), (9.0, 3.0), (0.9, 0.3)])
+def test_compiling_takes_the_share_of_the_clock_that_the_run_was_given(cpu_seconds, expected):
+    from child import Outcome, _compiling
+
+    found = {"seconds": 9.0, "cpu_seconds": cpu_seconds}
+    assert _compiling(Outcome({}, {}, 3.0), found) == pytest.approx({"seconds": 3.0, "cpu_seconds": expected})
+
+
 CHANGES: dict[str, tuple[dict[str, Any], bool]] = {
     "ended": ({}, True),
     "over the limit": ({"error": "over 300 s"}, False),
@@ -172,6 +180,10 @@ def test_the_page_says_who_converged_how_fast_and_what_was_said(database):
     ]
     text = page(runs, database)
     assert "| kidiq-kidscore_momhs | 3 | 1 of 1 | 1.000 | 1 of 1 | 1.000 |" in text
+    assert (
+        "The furthest from its reference is kidiq-kidscore_momhs for accord (1.0 standard errors), and"
+        in text
+    )
     assert "| hard-one | 3 | 0 of 1 | 1.300 | 0 of 1 | over 300 s |" in text
     assert (
         "5 cold, 0.556 warm, on 1 posteriors. More than 1.2 times numpyro's warm seconds: kidiq-kidscore_momhs (1.80)"

@@ -135,6 +135,11 @@ def mostly_still(run):
         run["sites"][name][3] = np.repeat(run["sites"][name][3, ::4], 4, axis=0)
 
 
+def mostly_still_by_long_steps(run):
+    mostly_still(run)
+    run["stats"]["acceptance_rate"][3] = 0.05
+
+
 def hardly_moving(run):
     for name in run["sites"]:
         run["sites"][name][3] = np.repeat(run["sites"][name][3, ::50], 50, axis=0)
@@ -192,6 +197,12 @@ RULES = {
         "Order them, as by `ac.sample('theta', dist.ordered(",
     ),
     mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
+    mostly_still_by_long_steps: (
+        "warning",
+        "slow_chains",
+        "Chain 3 stayed in place for up to 75.1%",
+        "down to 0.05, with an aim of 0.8: the steps suit another place, in which warm-up has ended. Use a longer",
+    ),
     hardly_moving: ("error", "slow_chains", "Chain 3 stayed in place for up to 98.1%", "step size"),
     collinear: ("info", "collinear", "'mu' and 'theta[C]' have correlation -1.000000", "Fix one of them"),
     not_a_number: ("error", "non_finite_draws", "4 of 4000 values of 'tau' are not finite", "overflows"),

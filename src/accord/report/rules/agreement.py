@@ -197,7 +197,10 @@ def _remedy_of_r_hat(run: Evidence, worst: float, name: str, scalar: int) -> str
             "Each chain by itself is the same throughout, so there are probably several modes: sample by "
             f"{TEMPERED}, which moves between them."
         )
-    return "The chains disagree: use more warm-up and draws, and look for several modes."
+    return (
+        "The chains disagree: use more warm-up and draws. If they still do, look for several modes, between which "
+        "`infer.Tempered()` moves."
+    )
 
 
 def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:

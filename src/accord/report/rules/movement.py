@@ -15,6 +15,8 @@ SATURATED_SHARE = 0.01  # of the draws: below this, deep trees cost time and not
 ALONG = 0.2  # of a half: how well a scalar must tell high energies from low ones to be named
 STILL_SHARE = 0.5  # of draws that repeat the one before; HMC at its target repeats a fifth
 STUCK_SHARE = 0.9
+FAR_BELOW = 0.25  # of the target: so low an acceptance is that of a step for another place
+LONGER = 3  # times the warm-up that ended too early
 STEP_SIZES = (1e-5, 1e5)  # in whitened units, in which a good step is between 0.1 and 2
 
 
@@ -62,8 +64,24 @@ def slow_chains(run: Evidence) -> Iterator[Notice]:
             "error" if worst > STUCK_SHARE else "warning",
             "slow_chains",
             f"{chain_list(run, slow)} stayed in place for up to {percent(worst)} of the draws.",
-            f"Look at {_how_they_move(run)}; reparameterise a narrow part of the posterior, or use float64.",
+            f"{_after_warm_up(run, slow)}; reparameterise a narrow part of the posterior, or use float64.",
         )
+
+
+def _after_warm_up(run: Evidence, slow: np.ndarray) -> str:
+    """Say what to look at first in `slow` chains: longer warm-up where steps do not suit the place they are in now."""
+    rates = run.stats.get("acceptance_rate")
+    if rates is None or run.target_accept is None:
+        return f"Look at {_how_they_move(run)}"
+    least = float(np.asarray(rates, np.float64)[slow].mean(axis=1).min())
+    if not least < FAR_BELOW * run.target_accept:
+        return f"Look at {_how_they_move(run)}"
+    longer = f", such as `warmup={LONGER * run.num_warmup}`" if run.num_warmup else ""
+    return (
+        f"Their mean acceptance is down to {least:.2f}, with an aim of {run.target_accept:g}: the steps suit another "
+        f"place, in which warm-up has ended. Use a longer warm-up{longer}. If that does not help, look at "
+        f"{_how_they_move(run)}"
+    )
 
 
 def step_sizes(run: Evidence) -> Iterator[Notice]:
