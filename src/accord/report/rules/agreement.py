@@ -33,7 +33,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
     for name, scalars, draws in run.picked():
         # Draws may be infinite, or too large to be squared.
         with np.errstate(all="ignore"):
-            means, widths = (statistic(draws, axis=1, dtype=np.float64) for statistic in (np.mean, np.std))
+            means, widths = draws.mean(axis=1, dtype=np.float64), draws.std(axis=1, dtype=np.float64)
             gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / widths.max(axis=0)
             differ_by_order = _differ_by_order(means, widths)
         gaps = np.where(np.isfinite(gaps), gaps, 0.0)
