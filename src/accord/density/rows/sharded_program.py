@@ -5,6 +5,8 @@ summed over blocks, those outside of it are counted once; an unknown in such a p
 What would make the sum something else than the whole model's log density is refused here, by the site's name.
 """
 
+import functools
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -184,8 +186,8 @@ class ShardedProgram(AbstractStaged):
         inside = self.inside.arranged(self._terms_inside)
 
         def of_piece(*arguments: Any) -> jax.Array:
-            first, *others = inside(*arguments).values()
-            return sum(others, start=first)
+            # From the first one, not from 0, which would be an addition in the sums of models of one term.
+            return functools.reduce(operator.add, inside(*arguments).values())
 
         total = sum_over_blocks(of_piece, self.mesh, *arguments)
         return sum(self._outside(*arguments).values(), start=total)

@@ -166,7 +166,7 @@ class Written(AbstractGuide):
         params: Values,
         key: UInt32[np.ndarray, " 2"],
         count: int,
-        look: Callable[[LogDensity, Array, Array], Any],
+        look: Callable[[LogDensity, Any, Array], Any],
     ) -> Any:
         """Return what `look` makes of each draw, which are drawn in batches."""
         pair, data = self.known, dict(self.data)
