@@ -165,13 +165,16 @@ def lines() -> Iterator[str]:
             f"| {name}{', **biased**: ' + row.biased if row.biased else ''} | {result.num_draws:.1e} | {least:.1e} | "
             f"{largest} | {np.abs(departures).max():.1e} | {result.seconds:.0f} |"
         )
+    missing = [name for name, row in ROWS.items() if len(stored(name)) * row.chains < FEWEST]
+    if missing:
+        yield f"\nNot run yet: {'; '.join(missing)}."
 
 
 INTRODUCTION = """# Kernels beside averages that are known
 
 <!-- Written by python benchmarks/known_targets.py --page: run it again instead of changing this page. -->
 
-Every kernel draws from a posterior whose averages are known: of a beta, a gamma and two correlated normal unknowns, a
+Kernels draw from a posterior whose averages are known: of a beta, a gamma and two correlated normal unknowns, a
 normal posterior, two far modes with weights 0.2 and 0.8, labels with four values and a normal number given each, a
 label alone, or a rate of 400 counts of which a step takes 20. Means, variances, covariances and the probabilities below
 the true 5%, 50% and 95% points are compared with the truth.
