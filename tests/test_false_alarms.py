@@ -16,6 +16,7 @@ RATES = {
     "core/test_traced.py": 4 * 2e-8,
     "density/eliminate/discrete/test_drawn.py": 4e-7,
     "density/eliminate/discrete/test_redrawn.py": 29 * 1e-9 + 9 * 2e-9,
+    "density/test_approximated.py": 8 * 6e-7 + 2 * 2e-9,
     "density/test_collapsed.py": 4e-6,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors
@@ -59,6 +60,7 @@ RATES = {
     "known_answers/test_k3_and_k6.py": 13 * 2e-9 + 2e-9,
     "known_answers/test_known_answers.py": 1 / 500_000 + 1 / 70_000,
     "language/test_collapse.py": 10 * 8e-7,
+    "language/test_collapse_by.py": 2 * 6 * 6e-7,
     "language/test_loop_handlers.py": 6e-5,
     "language/test_missing.py": 1e-6,
     "language/test_missing_elements.py": 1.2e-6,

@@ -16,8 +16,11 @@ from .language.handlers.scope import scope
 from .language.handlers.seed import seed
 from .language.handlers.set_values import condition, do, replay, substitute, uncondition
 from .language.handlers.weights import mask, scale
+from .language.integrals import Laplace, Quadrature
 
 __all__ = [
+    "Laplace",
+    "Quadrature",
     "block",
     "collapse",
     "condition",

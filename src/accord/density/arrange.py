@@ -12,6 +12,7 @@ from ..distributions import constraint
 from ..distributions.constraint.each_step import EachStep
 from ..distributions.wrappers.family import family
 from ..language import Site
+from ..language.integrals import Integral
 from ..language.shapes import shape_of
 from ..language.treatment import Computed, Eliminated
 from .checks import may_be_hidden
@@ -89,7 +90,32 @@ def layout_of(
     to_collapse = tuple(
         site.name for site in sites if isinstance(site.treatment, Eliminated) and site.name in shapes
     )
-    return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse)
+    return Layout(tuple(entries), labels, chunked_plate(sites), to_collapse, _integral_of(sites, to_collapse))
+
+
+def _integral_of(sites: list[Site], names: Collection[str]) -> Integral | None:
+    """Return the approximation by which sites are integrated out.
+
+    **Raises** `SiteError` where they are not all by the same.
+    """
+    asked = {
+        site.name: site.treatment.by
+        for site in sites
+        if site.name in names and isinstance(site.treatment, Eliminated)
+    }
+    by = next(iter(asked.values()), None)
+    other = next((name for name, each in asked.items() if each != by), None)
+    if other is not None:
+        words = [
+            f"{name!r} {'exactly' if asked[name] is None else f'by {asked[name]}'}"
+            for name in (next(iter(asked)), other)
+        ]
+        raise SiteError(
+            f"handlers.collapse: {' and '.join(words)} would be integrated out of one model. Sites are integrated out "
+            "together: name all with one `by`. Laplace's approximation is exact for those that are normal given the "
+            "rest."
+        )
+    return by
 
 
 def _check_named(sites: list[Site], summed: Collection[str]) -> None:

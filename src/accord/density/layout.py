@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.errors import DataError, SiteError, suggest
 from ..language import Site
+from ..language.integrals import Integral
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +72,7 @@ class Layout:
 
     `chunked` names the plate of which not all entries are evaluated at once, with their number at a time; or is None.
     `to_collapse` names the latent sites that are to be integrated out, and have not been yet: see `marginal`.
+    `by` is the approximation by which they are, or None where that is exact.
 
     **Example**
 
@@ -85,6 +87,7 @@ class Layout:
     labels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     chunked: tuple[str, int] | None = None
     to_collapse: tuple[str, ...] = ()
+    by: Integral | None = None
 
     @property
     def dim(self) -> int:
@@ -193,7 +196,7 @@ class Layout:
         for name in names:
             if name in collapsed:
                 raise DataError(
-                    f"{word}: site {name!r} is collapsed, so it has no value of its own: it is drawn from its normal "
+                    f"{word}: site {name!r} is collapsed, so it has no value of its own: it is drawn from its "
                     "distribution given the others. Leave it out."
                 )
             if name not in latents:

@@ -3,7 +3,8 @@
 import abc
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +30,18 @@ from .tracing import discover
 from .unknowns import Unknowns, free_of, pieces_at
 from .weights import Parts, Weights
 
-Recorded = tuple[dict[str, jax.Array], tuple[jax.Array, jax.Array] | None]
-"""Values by site, with log prior and what the log density has beside prior and likelihood: the log Jacobian."""
+
+class Recorded(NamedTuple):
+    """What is kept with a draw.
+
+    **Fields**: `values`, by site; `known`, log prior and what the log density has beside prior and likelihood: the log
+    Jacobian; None where there are no sites. `quality`, by name, what tells how good an approximate integral is.
+    """
+
+    values: dict[str, jax.Array]
+    known: tuple[jax.Array, jax.Array] | None
+    quality: Mapping[str, jax.Array] = MappingProxyType({})
+
 
 View = Callable[[Mapping[str, Site]], Iterable[tuple[str, Site]]]
 """Which sites of a model to count, and what of them: from all sites that it has to some, changed, with their names."""
@@ -157,8 +168,8 @@ class AbstractProgram(abc.ABC):
         return self.values(position, data)
 
     def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
-        """Compute these values and two numbers from the same evaluation, or None where there are no sites."""
-        return self.values(position, data), None
+        """Compute these values, and more from the same evaluation."""
+        return Recorded(self.values(position, data), None)
 
     def beyond(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Estimate how much a sum over discrete sites that is cut off leaves out, a share by site, shape `()`."""
@@ -275,7 +286,8 @@ class ModelProgram(TracedModel, AbstractProgram):
             drawn = {entry.name: sites[entry.name] for entry in self.layout.drawn}
             log_prior = log_prob_of(drawn.values(), dtype)
             log_jacobian = log_jacobian_of(sites.values(), dtype)
-            return {name: jnp.asarray(site.value) for name, site in drawn.items()}, (log_prior, log_jacobian)
+            values = {name: jnp.asarray(site.value) for name, site in drawn.items()}
+            return Recorded(values, (log_prior, log_jacobian))
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Invert each site's map; a support may depend on the sites before it.

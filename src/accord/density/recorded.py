@@ -9,6 +9,9 @@ from .unknowns import Unknowns, checked
 BEYOND = "beyond."
 """Beginning of the names of shares of probability that a sum over a discrete site leaves out."""
 
+INTEGRAL = "integral."
+"""Beginning of the names of what tells how good an approximate integral over some sites is."""
+
 
 def recorded(
     density: LogDensity, position: Unknowns, log_density: jax.Array
@@ -21,11 +24,13 @@ def recorded(
     as can be by rounding at the edge of a support.
 
     Where discrete sites are summed up to a chosen value, there is also a part `beyond.x` for each, the share of
-    probability that is left out by estimate.
+    probability that is left out by estimate. Where sites are integrated out by an approximation, `integral.log_weight`
+    is the log density of the draw beside that of Laplace's approximation, and `integral.error` what a quadrature would
+    change by with half of its nodes.
 
     The density of a function has no parts.
     """
-    values, known = density.program.recorded(checked(position, density.layout), density.data)
+    values, known, quality = density.program.recorded(checked(position, density.layout), density.data)
     if known is None:
         return values, {}
     log_prior, beside = known
@@ -36,4 +41,5 @@ def recorded(
         log_likelihood = jnp.zeros_like(rest)  # not what rounding has left
     left_out = density.program.beyond(checked(position, density.layout), density.data)
     beyond = {f"{BEYOND}{name}": share for name, share in left_out.items()}
-    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood, **beyond}
+    integral = {f"{INTEGRAL}{name}": each for name, each in quality.items()}
+    return values, {"log_prior": log_prior, "log_likelihood": log_likelihood, **beyond, **integral}

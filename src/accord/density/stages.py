@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import SiteError
-from .eliminate.collapsed import Eliminate
 from .eliminate.discrete.sum_out import SumOut
+from .eliminate.integrate_out import Eliminate
 from .layout import Layout
 from .program import AbstractProgram
 from .rows.chunked import Chunk

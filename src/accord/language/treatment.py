@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..bijectors import AbstractBijector
+from .integrals import Integral
 
 if TYPE_CHECKING:
     from .reparam.base import AbstractReparam
@@ -48,10 +49,12 @@ class Computed:
 class Eliminated:
     """Integrate the site out of a log density, unless it is given a value.
 
-    `upto`: of a discrete site, the largest value of the sum; None for all that it has.
+    `upto`: of a discrete site, the largest value of the sum; None for all that it has. `by`: of a continuous site, an
+    approximation of the integral; None where it is exact.
     """
 
     upto: int | None = None
+    by: Integral | None = None
 
 
 @dataclass(frozen=True)

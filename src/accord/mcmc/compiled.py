@@ -59,7 +59,8 @@ class Programs:
     **Fields**
     - `advance(chain, given, key, item_key, limits) -> (chain, block)`: see `program.advance_program`.
     - `sites`: results are sites as `site/x`, and the parts of the log densities as `stat/log_prior` and
-      `stat/log_likelihood`, if there are any, and what sums leave out, `stat/beyond.x`. See `sites_program`.
+      `stat/log_likelihood`, if there are any, what sums leave out, `stat/beyond.x`, and how good approximate integrals
+      are, `stat/integral.x`. See `sites_program`.
     - `seconds`: time of `"trace"`, until XLA began, and of `"compile"`, in which the rest is traced.
     - `is_cached`: whether this process had already compiled them.
     - `constants`: the numbers in them; None if they are not compared, as where rows are shared out.

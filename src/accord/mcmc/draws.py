@@ -47,7 +47,9 @@ class Draws(BySite):
       `diverging`, `non_finite`; those of the sampler, `energy`, `n_steps` (gradients), `tree_depth` (of `NUTS`),
       `acceptance_rate`, `step_size`; and for a model `log_prior` and `log_likelihood`, in the model's space: the sum
       over unknowns, and the sum over observed sites and factors. Where discrete sites are summed up to a chosen value,
-      `beyond.x` of each is the share of probability that is left out, by estimate.
+      `beyond.x` of each is the share of probability that is left out, by estimate. Where sites are integrated out
+      approximately, `integral.log_weight` is the log weight of a draw by Laplace's approximation, up to a constant,
+      and `integral.error` what the log density would change by with half of the nodes of a quadrature.
     - `notices`: diagnostics of the run, most severe first.
     - `timings`: seconds of `trace`, `compile`, `warmup`, `sampling` (of the slowest chain) and `total`; `looks`, spent
       on checks of a stopping rule.

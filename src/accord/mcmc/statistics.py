@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..core.stats import Ending, Info, Stat
-from ..density.recorded import BEYOND
+from ..density.recorded import BEYOND, INTEGRAL
 from ..kernels.base import AbstractKernel
 
 HEIGHT, ENDING = 0, 1
@@ -28,11 +28,11 @@ PARTS = (Stat("log_prior"), Stat("log_likelihood"))
 def parts_among(names: Iterable[str]) -> tuple[Stat, ...]:
     """Return the statistics that are computed with the sites, among stored columns of these names.
 
-    Beside `PARTS`, they are shares that sums over discrete sites leave out.
+    Beside `PARTS`, they are shares that sums over discrete sites leave out, and the quality of approximate integrals.
     """
     found = [name.removeprefix("stat/") for name in names if name.startswith("stat/")]
-    beyond = (Stat(name) for name in sorted(found) if name.startswith(BEYOND))
-    return (*(part for part in PARTS if part.name in found), *beyond)
+    others = (Stat(name) for name in sorted(found) if name.startswith((BEYOND, INTEGRAL)))
+    return (*(part for part in PARTS if part.name in found), *others)
 
 
 def width_of(kernel: AbstractKernel) -> int:

@@ -69,6 +69,7 @@ class Evidence:
     blocks: Sequence[Block] = ()
     discrete: frozenset[str] = frozenset()
     bias: float | None = None
+    approximated: tuple[str, ...] = ()
 
     @property
     def has_many_chains(self) -> bool:

@@ -9,7 +9,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, ends, extent, ladder, movement, sums
+from .rules import agreement, ends, extent, integrals, ladder, movement, sums
 from .rules.bias import biased
 from .rules.blocks import discrete_stuck, unadapted_block
 
@@ -30,6 +30,8 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     ends.log_densities,
     sums.bound_reached,
     sums.left_out,
+    integrals.laplace_poor,
+    integrals.few_nodes,
     agreement.low_ess_bulk,
     agreement.low_ess_tail,
     movement.low_e_bfmi,
@@ -72,6 +74,7 @@ def examine(
     blocks: Sequence[Block] = (),
     discrete: Iterable[str] = (),
     bias: float | None = None,
+    approximated: Iterable[str] = (),
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -91,6 +94,7 @@ def examine(
     - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
     - `limits`: largest values of sums over discrete sites, where these are chosen.
     - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
+    - `approximated`: names of sites that are integrated out by an approximation.
     - `bias`: by what share variances come out too large by construction, of a sampler that accepts all; else None.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
@@ -123,6 +127,7 @@ def examine(
         blocks,
         frozenset(discrete),
         bias,
+        tuple(approximated),
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import precision as precision_scope
 from ...core.tracebacks import entry_point
-from ..eliminate.collapsed import CollapsedProgram
+from ..eliminate.integrated import AbstractIntegrated
 from ..layout import Layout
 from ..logdensity import LogDensity
 from ..quick import quickly
@@ -36,7 +36,7 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
     """
     precision = log_density.program.precision
     with precision_scope.scope(precision):
-        collapsed = log_density.program.stage(CollapsedProgram)
+        collapsed = log_density.program.stage(AbstractIntegrated)
         if collapsed is not None:
             return _of_collapsed(log_density, collapsed, position)
         whole = Whole.of(log_density)
@@ -76,12 +76,14 @@ def _look(whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
     )
 
 
-def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any) -> Blame:
-    """Explain a model whose sites are integrated out, by the whole model with these at their mean, or at zero."""
+def _of_collapsed(density: LogDensity, program: AbstractIntegrated, position: Any) -> Blame:
+    """Explain a model whose sites are integrated out, by the whole model with these at their center, or at zero."""
 
     def completed(position: Any, data: Any) -> Any:
-        mean = program.conditional(position, data).mean
-        return program.whole_position(position, jnp.where(jnp.isfinite(mean), mean, jnp.zeros_like(mean)))
+        center = program.center(position, data)
+        return program.whole_position(
+            position, jnp.where(jnp.isfinite(center), center, jnp.zeros_like(center))
+        )
 
     position = np.asarray(position, precision_scope.float_dtype(program.precision))
     data = density.program.whole_data(density.data)
@@ -99,9 +101,7 @@ def _of_collapsed(density: LogDensity, program: CollapsedProgram, position: Any)
         found,
         bad_terms=() if np.isfinite(volume) else (BadTerm(name, "collapsed", volume),),
         cause="not_positive_definite",
-        remedy=f"by its second derivatives, the log density does not fall like a normal one along {name!r}: the "
-        "other unknowns leave it no variance here, or an infinite one. Keep scales away from 0 and infinity by "
-        "their priors, or leave the site out of `handlers.collapse`.",
+        remedy=program.if_degenerate,
     )
 
 

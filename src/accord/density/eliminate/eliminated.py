@@ -9,7 +9,7 @@ import jax
 from jax.core import Tracer
 
 from ...core.notice import Notice
-from ..program import ModelProgram
+from ..program import ModelProgram, Recorded
 from ..stage import AbstractStaged
 from ..unknowns import Unknowns, pieces_at
 
@@ -34,6 +34,12 @@ class AbstractEliminated(AbstractStaged):
             self.check_exact(data)
         return notices
 
-    def _others(self, position: Unknowns) -> dict[str, jax.Array]:
+    def others(self, position: Unknowns) -> dict[str, jax.Array]:
         """Cut a position into the pieces of the sites that are left."""
         return pieces_at(position, self.layout)
+
+
+def without(found: Recorded, log_density: jax.Array) -> Recorded:
+    """Take the log density of a draw given the others out of what is kept with it."""
+    known = found.known and (found.known[0], found.known[1] - log_density)
+    return found._replace(known=known)

@@ -1,4 +1,4 @@
-"""Mark sites to be integrated out of the log density of a model, where that is exact."""
+"""Mark sites to be integrated out of the log density of a model, exactly or by an approximation that is asked for."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ from ...core.errors import DistributionError, OptionError
 from ...core.options import checks_options, positive_count
 from ...distributions import biject_to
 from ...distributions.wrappers.family import family
+from ..integrals import Integral
 from ..site import Site
 from ..treatment import Eliminated, Reparameterised, Treatment, Whole
 from .handled import Target, put_on
@@ -20,8 +21,10 @@ from .values import names_of
 
 
 @checks_options
-def collapse(target: Target, names: Collection[str] | Mapping[str, int | None]) -> Target:
-    """Integrate out latent sites, exactly: those that are normal given all other unknowns and the data, or discrete.
+def collapse(
+    target: Target, names: Collection[str] | Mapping[str, int | None], *, by: Integral | None = None
+) -> Target:
+    """Integrate out latent sites: exactly those that are normal given the rest, or discrete; others by approximation.
 
     The log density is then that of the other unknowns alone. The sites keep their place among the draws: each draw has
     values of them from their distribution given its other unknowns, which are a function of these (the same numbers for
@@ -41,12 +44,18 @@ def collapse(target: Target, names: Collection[str] | Mapping[str, int | None]) 
     Where entries along a plate are independent given the rest, it costs about two gradients; else one more for each
     entry, and a Cholesky decomposition.
 
-    **Arguments**: `names`, of latent sites on the real line or vectors of it, or of discrete ones; or a mapping from
-    names to the largest value of a sum, >= 0, None for all values.
+    Where they are not normal given the rest, as effects in a model of counts, `by` names an approximation, which is
+    never made unasked: `handlers.Quadrature()` for effects that are independent of each other given the rest, nearly
+    exact, and `handlers.Laplace()` for others. All sites that are collapsed are then integrated out by the same one.
+    The draws of these sites are from their distribution given the others, or from Laplace's normal one.
 
-    **Raises** `OptionError` for what are no names; (when the model runs) `SiteError` for a name that is no latent
-    sample site, for one that is bounded or reparameterised; (when its log density is made) `SiteError` where
-    it is not exact, or needs rows together that are cut, and `ModelError` where no other unknown is left.
+    **Arguments**: `names`, of latent sites on the real line or vectors of it, or of discrete ones; or a mapping from
+    names to the largest value of a sum, >= 0, None for all values. `by`, None or one of these two.
+
+    **Raises** `OptionError` for what are no names, and for another `by`; (when the model runs) `SiteError` for a name
+    that is no latent sample site, for one that is bounded or reparameterised; (when its log density is made)
+    `SiteError` where it is not exact, where entries depend on each other and a quadrature is asked for, or where rows
+    are cut that are needed together, and `ModelError` where no other unknown is left.
 
     **Source**: the marginal likelihood of linear mixed models, as in Bates et al. (2015), Journal of Statistical
     Software 67(1), section 3.
@@ -74,23 +83,29 @@ def collapse(target: Target, names: Collection[str] | Mapping[str, int | None]) 
         raise OptionError(
             f'handlers.collapse: names are those of latent sites, like ["theta"]; got {names!r}.'
         )
+    if by is not None and not isinstance(by, Integral):
+        raise OptionError(
+            "handlers.collapse: by is None, for what is exact, `handlers.Quadrature()` or `handlers.Laplace()`; got "
+            f"{by!r}."
+        )
     given = tuple((name, limit) for name, limit in sorted(limits.items()) if limit is not None)
-    return put_on(target, Collapse(found, given))
+    return put_on(target, Collapse(found, given, by))
 
 
 class Collapse(AbstractMark):
     """Mark the sites of these names; a log density integrates out those that are latent in the end.
 
-    `limits`: names with the largest values of their sums.
+    `limits`: names with the largest values of their sums. `by`: how, where that is no exact integral.
     """
 
     treatment: ClassVar[Treatment] = Eliminated()
     asked: ClassVar[str] = "handlers.collapse"
     limits: tuple[tuple[str, int], ...] = eqx.field(static=True, default=())
+    by: Integral | None = eqx.field(static=True, default=None)
 
     def treatment_of(self, name: str) -> Treatment:
         """Return the treatment of a site, with the largest value of its sum."""
-        return Eliminated(dict(self.limits).get(name))
+        return Eliminated(dict(self.limits).get(name), self.by)
 
     def reason_against(self, site: Site) -> str:
         """Say why a site cannot be integrated out, as far as the site itself tells."""
@@ -104,14 +119,19 @@ class Collapse(AbstractMark):
             return NOT_COLLAPSED
         if isinstance(site.treatment, Whole):
             return "is sampled as whole numbers by the sampler. Leave it out of one of the two."
-        if site.distribution is None or site.distribution.support.is_discrete:
+        if site.distribution is None:
             return ""
+        if site.distribution.support.is_discrete:
+            if self.by is None:
+                return ""
+            return f"is discrete, and is summed out exactly: {self.by} is of continuous sites. Name it without `by`."
         if site.name in dict(self.limits):
             return "is continuous, so that no sum has a largest value. Give its name alone, or None for the value."
         if not _is_real(site.distribution.support):
+            given = "is normal given the rest" if self.by is None else f"by {self.by} has values everywhere"
             return (
                 f"has a support that is not the whole real line ({family(site.distribution)}), and what is collapsed "
-                "is normal given the rest. Leave it out of `handlers.collapse`; where it is a probability or a rate, "
+                f"{given}. Leave it out of `handlers.collapse`; where it is a probability or a rate, "
                 "`dist.BetaBinomial`, `dist.GammaPoisson` and `dist.DirichletMultinomial` have it integrated out."
             )
         return ""

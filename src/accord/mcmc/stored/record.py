@@ -140,6 +140,11 @@ def judge(
         blocks=_blocks(manifest, draws.tuning),
         discrete=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "whole"],
         bias=_bias(sampler),
+        approximated=[
+            site["name"]
+            for site in manifest["layout"]["sites"]
+            if site["kind"] == "collapsed" and "collapsed_by" in manifest["settings"]
+        ],
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 

@@ -42,6 +42,7 @@ def describe(
                 "shard": dict(shard),
                 "blocks": NUM_BLOCKS if shard else 1,
                 **chunk,
+                **({} if layout.by is None else {"collapsed_by": str(layout.by)}),
                 **settings,
             },
             **more,

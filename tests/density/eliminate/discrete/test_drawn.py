@@ -48,7 +48,7 @@ def test_draws_have_the_probabilities(case):
     positions = position + 1e-12 * jnp.arange(NUM_DRAWS)[:, None]
 
     def draw(at):
-        values, (log_prior, log_jacobian) = program.recorded(at, density.data)
+        values, (log_prior, log_jacobian), _ = program.recorded(at, density.data)
         return {name: values[name] for name in program.plan.names}, log_prior + log_jacobian
 
     drawn, _ = jax.jit(lambda positions: jax.lax.map(draw, positions))(positions)

@@ -25,7 +25,7 @@ from ...support import EachAt
 from ...unknowns import Unknowns, free_of
 from ...weights import Parts
 from ..at_once import at_once
-from ..eliminated import AbstractEliminated
+from ..eliminated import AbstractEliminated, without
 from .assignment import Assignment, check_assignment, comparing
 from .backward import drawn, most_probable
 from .beyond import shares_beyond
@@ -175,12 +175,12 @@ class SummedProgram(AbstractEliminated):
     def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
         """Evaluate the whole model at that draw, without the log probability of the draw given the others."""
         pieces, log_prob = self._drawn(position, data)
-        values, known = self.base.recorded_at(pieces, data)
-        return values, known and (known[0], known[1] - log_prob)
+        found = self.base.recorded_at(pieces, data)
+        return without(found, log_prob)
 
     def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with the most probable values of the discrete ones."""
-        others = self._others(position)
+        others = self.others(position)
         tables = tables_of(self.base, self.plan, others, data, every_site)
         places = most_probable(_contracted(self.plan, tables, largest).record)
         return self.base.values_at({**others, **choices_of(places, tables)}, data)
@@ -200,7 +200,7 @@ class SummedProgram(AbstractEliminated):
 
     def beyond(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Estimate, by site that is summed up to a chosen value, the share of probability beyond it."""
-        return self.drawn_once(self._others(position), dict(data), _numbers_of(position))[2]
+        return self.drawn_once(self.others(position), dict(data), _numbers_of(position))[2]
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Unconstrained pieces of the sites that are not discrete."""
@@ -216,7 +216,7 @@ class SummedProgram(AbstractEliminated):
 
     def _drawn(self, position: Unknowns, data: Mapping[str, Any]) -> tuple[dict[str, Any], jax.Array]:
         """Draw the discrete sites; return pieces of the whole model, and the log probability of the draw."""
-        others = self._others(position)
+        others = self.others(position)
         places, log_prob, _ = self.drawn_once(others, dict(data), _numbers_of(position))
         return {**others, **{name: EachAt(place) for name, place in places.items()}}, log_prob
 

@@ -38,7 +38,8 @@ _SLACK = 64.0  # roundings of a number that is far from zero, beside which a sta
 _EXACT = (
     "It is exact where the site has a normal prior, and where all else depends on it linearly, through the means of "
     "normal distributions and not through a scale. StudentT, Laplace, Poisson, Bernoulli and other distributions are "
-    "not normal in their parameters: leave the site out of `handlers.collapse`. In `dist.BetaBinomial`, "
+    "not normal in their parameters: leave the site out of `handlers.collapse`, or ask for an approximation, "
+    "`by=handlers.Quadrature()` or `by=handlers.Laplace()`. In `dist.BetaBinomial`, "
     "`dist.GammaPoisson`, `dist.DirichletMultinomial` and mixtures, probabilities, rates and discrete unknowns are "
     "integrated out."
 )

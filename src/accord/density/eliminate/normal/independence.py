@@ -25,6 +25,7 @@ MAX_SIZE = 2000
 """Entries of a group, at most: a matrix of as many rows is factored at each gradient."""
 
 _NEARBY = 1e-3
+_ELSEWHERE = 0.5  # standard deviations of the sites from zero, where a log density is no quadratic of them
 
 
 def independent_groups(base: ModelProgram, data: Mapping[str, Any]) -> Groups:
@@ -61,7 +62,9 @@ def _first_that_holds(base: ModelProgram, data: Mapping[str, Any], ways: Sequenc
         def log_density(z: Any) -> Any:
             return sum(base.terms_at({**others, **alone.unstack(z)}, data).values())
 
-        _, product = jax.linearize(jax.grad(log_density), jnp.zeros_like(vector))
+        # A log density that is not quadratic may hide at zero what it shows elsewhere.
+        at = jnp.zeros_like(vector) if base.layout.by is None else _ELSEWHERE * vector
+        _, product = jax.linearize(jax.grad(log_density), at)
 
         def regrouped(groups: Groups, stacked: Any) -> Any:
             return groups.stack(alone.unstack(stacked))
@@ -83,7 +86,7 @@ def _first_that_holds(base: ModelProgram, data: Mapping[str, Any], ways: Sequenc
 
     look = quickly(look)
     holds = np.ones(len(tried), bool)
-    for each in (data, _otherwise(data, generator)):
+    for each in (data, otherwise(data, generator)):
         is_finite, are_equal = map(np.asarray, look(each, positions, vectors, scales))
         holds &= is_finite.any() & are_equal[is_finite].all(axis=0)
     return next((groups for groups, does in zip(tried, holds, strict=True) if does), last)
@@ -93,7 +96,7 @@ def _powers_of_two(generator: np.random.Generator, shape: tuple[int, ...]) -> np
     return generator.choice([-1.0, 1.0], shape) * 2.0 ** generator.integers(-3, 4, shape)
 
 
-def _otherwise(data: Mapping[str, Any], generator: np.random.Generator) -> dict[str, Any]:
+def otherwise(data: Mapping[str, Any], generator: np.random.Generator) -> dict[str, Any]:
     """Change data to what it might have been: floats near its own, without zeros; counts in another order."""
 
     def moved(value: np.ndarray) -> np.ndarray:

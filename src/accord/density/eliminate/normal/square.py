@@ -125,18 +125,32 @@ def complete(log_density: Callable[[jax.Array], Any], num: int, size: int, dtype
     It takes a product of the second derivatives for each number of a group. Where these do not fall along every
     direction, all is NaN.
     """
-    slope, product = jax.linearize(jax.grad(log_density), jnp.zeros((num, size), dtype))
-    if size == 1:
-        columns = product(jnp.ones((num, 1), dtype))[None]
-    else:
-        along = jnp.broadcast_to(jnp.eye(size, dtype=dtype)[:, None, :], (size, num, size))
-        columns = jax.vmap(product)(along)
-    precision = -jnp.moveaxis(columns, 0, 2)
-    factor = Rows.of(precision) if size <= _MOST_BY_HAND else Matrices.of(precision)
+    slope, precision = curvature(log_density, jnp.zeros((num, size), dtype))
+    factor = factored(precision)
     # The derivatives of the mean are needed, though the log density is level there: what rounding leaves of its slope
     # there cancels against that of the mean, and second derivatives are right.
     mean = factor.solve_transposed(factor.solve(slope))
     return Conditional(mean, precision, factor)
+
+
+def curvature(log_density: Callable[[jax.Array], Any], z: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the slope of a log density at z, shape `(num, size)`, and minus its second derivatives within groups."""
+    slope, product = jax.linearize(jax.grad(log_density), z)
+    return slope, -jnp.moveaxis(along_each(product, z), 0, 2)
+
+
+def along_each(change: Callable[[jax.Array], Any], z: jax.Array) -> Any:
+    """Apply a linear map of arrays like z, shape `(num, size)`, along each number of all groups: a new first axis."""
+    num, size = z.shape
+    if size == 1:
+        return jax.tree.map(lambda each: each[None], change(jnp.ones_like(z)))
+    along = jnp.broadcast_to(jnp.eye(size, dtype=z.dtype)[:, None, :], (size, num, size))
+    return jax.vmap(change)(along)
+
+
+def factored(precision: jax.Array) -> Rows | Matrices:
+    """Factor matrices of shape `(num, size, size)`; NaN where one is not positive definite."""
+    return Rows.of(precision) if precision.shape[-1] <= _MOST_BY_HAND else Matrices.of(precision)
 
 
 def _column(matrix: jax.Array, index: int, axis: int = 1) -> jax.Array:
