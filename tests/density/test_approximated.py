@@ -262,6 +262,7 @@ def test_draws_by_laplace_are_from_the_normal_at_the_mode():
     assert np.all(np.abs((white**2).mean(axis=0) - 1) < 5 * np.sqrt(2 / count))
 
 
+@pytest.mark.slow
 def test_the_likelihood_kept_with_a_draw_is_that_of_the_draw(of_counts, by_laplace):
     from accord.density.recorded import recorded
 
