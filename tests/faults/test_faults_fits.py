@@ -7,10 +7,11 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from fault_models import Child, is_begun, needs_signals, target
+from fault_models import Child, is_begun, needs_signals, target, voice
 from paced import Paced
 
 from accord import infer
+from accord.storage.run_folder import RunFolderRun
 
 QUIET = dict(progress=False, quiet=True)
 FIT = dict(guide=infer.guides.FullRank(), steps=2500, until=None, restarts=2, seed=5, **QUIET)
@@ -72,19 +73,17 @@ def seconds(cache, tmp_path_factory):
 
 
 def kill_and_resume(folder, cache, seconds, expected, number):
-    """Kill one fit at a random moment, and resume it; return how many steps were stored."""
+    """Kill one fit at a random moment, of its beginning too, and resume it."""
     child = Child.start(cache, fit_here, folder)
     time.sleep(np.random.default_rng([17, number]).uniform(0, seconds))
     child.kill()
-    num_stored = sum(map(len, infer.load(folder).losses.values())) if is_begun(folder) else 0
     assert_same(finish(folder), expected)
     assert_same(infer.load(folder), expected)
-    return num_stored
 
 
 @needs_signals
 def test_a_fit_killed_at_any_moment_is_resumed_to_the_same_bits(tmp_path, cache, seconds, expected):
-    for number in range(5):
+    for number in range(3):
         kill_and_resume(tmp_path / str(number), cache, seconds, expected, number)
 
 
@@ -95,19 +94,39 @@ def test_50_of_50_killed_fits_are_resumed_to_the_same_bits(tmp_path, cache, seco
         return kill_and_resume(tmp_path / str(number), cache, seconds, expected, 1000 + number)
 
     with ThreadPoolExecutor(2) as pool:
-        stored = list(pool.map(one, range(50)))
-    total = 2 * FIT["steps"]
-    assert sum(0 < count < total for count in stored) >= 10, stored  # some were killed amid their steps
+        list(pool.map(one, range(50)))
 
 
+def fit_by_signs(folder):
+    """In a child: fit, telling of each stored segment, and waiting for leave to go on."""
+    append = RunFolderRun.append
+
+    def and_tell(run, segment):
+        append(run, segment)
+        voice[0].send(("stored", time.monotonic(), segment.stop))
+        voice[0].recv()
+
+    RunFolderRun.append = and_tell
+    return fit_here(folder)
+
+
+@needs_signals
 @pytest.mark.parametrize(
-    "workers", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(4, marks=pytest.mark.slow)]
+    "numbers", [range(2), pytest.param(range(2, 25), marks=pytest.mark.slow)], ids=["2", "23 more"]
 )
-def test_a_fit_is_the_same_with_any_number_of_workers(workers, expected):
-    assert_same(infer.fit(target(), executor=executor(workers), **FIT), expected)
+def test_a_fit_killed_amid_its_steps_is_resumed_to_the_same_bits(numbers, tmp_path, cache, expected):
+    """After a random one of the first ten segments, of both stages, so that the moment is no matter of time."""
+    for number in numbers:
+        folder = tmp_path / str(number)
+        child = Child.start(cache, fit_by_signs, folder)
+        for _ in range(np.random.default_rng([19, number]).integers(0, 10)):
+            assert child.hear()[0] == "stored"
+            child.pipe.send("go on")
+        assert child.hear()[0] == "stored"
+        child.kill()
+        assert_same(finish(folder), expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_a_fit_is_the_same_with_any_number_of_processes(workers, expected):
     assert_same(infer.fit(target(), executor=infer.Processes(workers=workers), **FIT), expected)
