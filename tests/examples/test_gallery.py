@@ -36,7 +36,7 @@ SLOW_GRADIENTS = (
         "motorcycle",
     ),
     *("predator_prey", "rats", "recessions", "salmonella", "seat_belts", "seeds", "stackloss"),
-    *("stochastic_volatility", "van_drivers"),
+    *("stochastic_volatility", "topics", "van_drivers"),
 )
 
 
