@@ -11,7 +11,7 @@ from ..bijectors import AbstractBijector, Affine, Chain, Independent, LowerChole
 from ..bijectors.flows.coupling import Coupling, SplineFamily
 from ..core.errors import OptionError
 from ..core.precision import scope
-from ..guides import Flow, FullRank, LowRank, MeanField
+from ..guides import Flow, FullRank, Laplace, LowRank, MeanField, Structured
 from .evaluate import Fitted
 
 
@@ -82,5 +82,7 @@ _BUILDERS: dict[type, Callable[[Fitted], AbstractBijector]] = {
     MeanField: _mean_field,
     LowRank: _normal,
     FullRank: _normal,
+    Structured: _normal,
+    Laplace: _normal,
     Flow: _flow,
 }
