@@ -19,8 +19,8 @@ from accord.core import keys, precision
 from accord.core.errors import SamplingError
 from accord.report.weights import effective_size, pareto_k, smoothed
 from accord.vi.each import sharing
-from accord.vi.matching import Scores, matched
 from accord.vi.objectives import ELBO, IWAE, FixedDraws, Renyi
+from accord.vi.steppers.match import Scores, matched
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
 PLACES, SEEN = np.arange(5.0), np.array([1, 2, 3, 2.5, 1.5])

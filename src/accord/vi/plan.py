@@ -22,13 +22,13 @@ from ..mcmc.start.base import AbstractPoints
 from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
 from .measure import Measure
-from .newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
 from .objectives import ELBO, Curvature, FisherDivergence, FixedDraws, Height
 from .objectives.base import AbstractObjective
 from .placed import places_of
 from .plateau import ELBOPlateau
 from .restart import Restart
 from .stage import Stage
+from .steppers.newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
 from .written.guide import Written
 from .written.options import check_objective
 

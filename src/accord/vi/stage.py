@@ -16,7 +16,9 @@ from .frame import Frame
 from .given import START, STEPS, Given, fixed_noise, key_of
 from .measure import Measure
 from .objectives.base import AbstractObjective
-from .steps import AbstractStepper, Climb, Descent
+from .steppers.base import AbstractStepper
+from .steppers.climb import Climb
+from .steppers.descent import Descent
 from .written.target import WithGuide
 
 NUM_CANDIDATES = 10

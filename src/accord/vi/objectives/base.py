@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, UInt32
 
 from ...core.modules import Module
 from ...guides.base import AbstractGuide, Params
-from ..steps import AbstractStepper
+from ..steppers.base import AbstractStepper
 
 LogDensityAt = Callable[[Float[Array, " dim"]], Float[Array, ""]]
 """From a position in the coordinates of the guide to its log density there."""

@@ -9,13 +9,13 @@ from jaxtyping import Array, Float, UInt32
 
 from ...guides.base import AbstractGuide, Params
 from ...optimise.view import differences, products
-from ..newton import Newton, Seen
-from ..steps import AbstractStepper
+from ..steppers.base import AbstractStepper
+from ..steppers.newton import Newton, Seen
 from .base import AbstractObjective, Each, LogDensityAt
 
 
-class Height(AbstractObjective):
-    """The log density of unconstrained numbers at the location of a guide."""
+class _AtPoint(AbstractObjective):
+    """What is said of the location of a guide, without draws."""
 
     is_fixed = True
 
@@ -30,6 +30,10 @@ class Height(AbstractObjective):
         """See `AbstractObjective.fixed_noise`: none."""
         del key, dim
         return np.zeros((1, num_noise), dtype)
+
+
+class Height(_AtPoint):
+    """The log density of unconstrained numbers at the location of a guide."""
 
     def loss(
         self,
@@ -43,25 +47,11 @@ class Height(AbstractObjective):
         return -each(lambda log_density, own: log_density(params["loc"]), noise)[0]
 
 
-class Curvature(AbstractObjective):
+class Curvature(_AtPoint):
     """Laplace's estimate of the log evidence: by height and curvature at the location of a guide.
 
     Where the density does not curve down in all directions, it is the height alone.
     """
-
-    is_fixed = True
-
-    def num_draws(self, dim: int) -> int:
-        """See `AbstractObjective.num_draws`: one, of which only the density is of use."""
-        del dim
-        return 1
-
-    def fixed_noise(
-        self, key: UInt32[np.ndarray, " 2"], dim: int, num_noise: int, dtype: np.dtype
-    ) -> Float[np.ndarray, "1 noise"]:
-        """See `AbstractObjective.fixed_noise`: none."""
-        del key, dim
-        return np.zeros((1, num_noise), dtype)
 
     def stepper(self, like: Params) -> AbstractStepper:
         """See `AbstractObjective.stepper`."""

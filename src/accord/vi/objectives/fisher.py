@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 
 from ...core.options import checks_fields, positive_count
 from ...guides.base import AbstractGuide, Params
-from ..matching import Match, Scores
-from ..steps import AbstractStepper
+from ..steppers.base import AbstractStepper
+from ..steppers.match import Match, Scores
 from .base import AbstractObjective, Each, LogDensityAt
 
 

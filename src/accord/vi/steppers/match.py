@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..core.tree import node, where
-from ..guides.base import Params
-from .steps import AbstractStepper
+from ...core.tree import node, where
+from ...guides.base import Params
+from .base import AbstractStepper
 
 
 @node

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..core.errors import SamplingError
-from ..core.tree import node, where
-from ..guides.base import AbstractGuide, Params
-from ..guides.places import given
-from .steps import AbstractStepper
+from ...core.errors import SamplingError
+from ...core.tree import node, where
+from ...guides.base import AbstractGuide, Params
+from ...guides.places import given
+from .base import AbstractStepper
 
 MOST_STEPS = 50
 """Steps of Newton's method, which doubles the number of right digits with each."""

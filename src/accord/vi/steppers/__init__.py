@@ -1,0 +1,1 @@
+"""Take steps to the parameters of a guide, a file each."""
