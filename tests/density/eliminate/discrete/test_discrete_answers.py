@@ -164,6 +164,22 @@ def test_a_scale_is_outside_of_the_sum():
     np.testing.assert_allclose(found, -5.442773848, atol=2e-9)
 
 
+def test_each_row_may_have_a_weight_of_its_own_from_the_data():
+    """Weights of rows, whose label and observation are scaled alike: each multiplies the logarithm of its row's sum."""
+
+    @ac.model
+    def weighted(x, weights):
+        a = ac.sample("a", dist.Normal(0.0, 1.0))
+        with ac.plate("row", len(x)), handlers.scale(scale=weights):
+            z = ac.sample("z", dist.Bernoulli(0.3))
+            ac.sample("x", dist.Normal(2 * z + a, 1.0), obs=x)
+
+    x, weights = np.array([0.1, 1.9, 2.2]), np.array([1.0, 2.0, 0.5])
+    rows = 0.7 * np.exp(-0.5 * x**2) + 0.3 * np.exp(-0.5 * (x - 2) ** 2)
+    found = jax.jit(weighted(x, weights).log_density())(jnp.zeros(1)) - LOG_NORMAL
+    np.testing.assert_allclose(found, np.sum(weights * (LOG_NORMAL + np.log(rows))), rtol=1e-6)
+
+
 PROBABILITIES = {
     "states": (
         markov(SEEN, THERE),

@@ -91,6 +91,19 @@ def scaled_apart(x):
 
 
 @ac.model
+def weighted_chains(x, weights):
+    a = ac.sample("a", dist.Normal(0.0, 1.0))
+
+    def step(z, row):
+        z = ac.sample("z", dist.Bernoulli(0.2 + 0.5 * z))
+        ac.sample("x", dist.Normal(a * z, 1.0), obs=row)
+        return z, None
+
+    with ac.plate("chain", len(weights)), handlers.scale(scale=weights):
+        ac.scan(step, jnp.zeros(len(weights), jnp.int32), x)
+
+
+@ac.model
 def normal_too(x):
     s = ac.sample("s", dist.HalfNormal(1.0))
     a = ac.sample("a", dist.Normal(0.0, s))
@@ -145,6 +158,11 @@ REFUSED = {
     "a support of an unknown": (trials_of_a_rate(1.0), SiteError, "'k' cannot be summed out.*depends on 'a'"),
     "nothing else unknown": (only_discrete(1.0), ModelError, "all unknowns.*discrete.*'z'"),
     "scales": (scaled_apart(1.0), SiteError, "'z', 'x'.*scaled differently"),
+    "chains with weights": (
+        weighted_chains(np.zeros((3, 2)), np.array([1.0, 0.5])),
+        SiteError,
+        "'z'.*are scaled by an array",
+    ),
     "a normal site integrated out too": (
         handlers.collapse(normal_too(1.0), ["a"]),
         SiteError,

@@ -71,6 +71,8 @@ def contract(
                 elsewhere = [name for table in component for name in table.taken]
                 if elsewhere:
                     raise interacting(ordered(elsewhere), ordered(s for t in component for s in t.sites))
+                for table in component:
+                    _check_one_scale(table)
                 rest = along_chain(component, inner, linked, reduce, record if recorded else None)
             else:
                 rest = summed(component, inner, reduce, record)
@@ -155,7 +157,7 @@ def _check_scales(tables: Sequence[Table]) -> None:
     first = tables[0]
     is_summed = any(table.labels for table in tables)
     for table in tables[1:]:
-        if is_summed and not _same(first.scale, table.scale):
+        if is_summed and not _are_scaled_alike(first, table):
             raise SiteError(
                 f"sites {quoted(ordered((*first.sites, *table.sites)))} depend on the same discrete unknowns, which "
                 "are summed out, and are scaled differently: the sum of scaled probabilities would be none of a "
@@ -163,11 +165,15 @@ def _check_scales(tables: Sequence[Table]) -> None:
             )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _are_scaled_alike(first: Table, table: Table) -> bool:
+    one, other = first.scale, table.scale
     if one is other:
         return True
-    if one is None or other is None or isinstance(one, Tracer) or isinstance(other, Tracer):
+    if one is None or other is None:
         return False
+    if isinstance(one, Tracer) or isinstance(other, Tracer):
+        # Each was broadcast to axes of its own; where these are the same, so is one array of the data.
+        return first.scaled_by is table.scaled_by and first.axes == table.axes
     return bool(np.array_equal(one, other))
 
 

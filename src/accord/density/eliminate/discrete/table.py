@@ -62,6 +62,7 @@ class Table:
     - `scale`: factor on the logarithm of what the table is summed to; None is 1. Of shape `()`, or of the axes'.
     - `sites`: those that it was made from, for messages.
     - `taken`: by discrete site that is not seen at its own place, which entries of it.
+    - `scaled_by`: the scale as the model has it, by which tables that are scaled alike are recognised while traced.
     """
 
     labels: tuple[Label, ...]
@@ -70,6 +71,7 @@ class Table:
     scale: Any = None
     sites: tuple[str, ...] = ()
     taken: Mapping[str, Taken] = field(default_factory=dict)
+    scaled_by: Any = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def product(tables: Sequence[Table], first: Label | None = None) -> Table:
         for name in taken.keys() & set(table.names):
             if table.taken.get(name) != taken[name]:
                 raise interacting((name,), sites)
-    return Table(labels, axes, entries, tables[0].scale, sites, taken)
+    return Table(labels, axes, entries, tables[0].scale, sites, taken, tables[0].scaled_by)
 
 
 def interacting(names: Sequence[str], sites: Sequence[str]) -> SiteError:

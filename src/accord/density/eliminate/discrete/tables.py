@@ -227,10 +227,10 @@ def _table(
     if taken:
         axes = next(iter(taken.values())).axes
     array = array.reshape((*array.shape[:first], *(axis[2] for axis in axes)))
-    scale = None if kind == "jacobian" else site.scale
+    scale = by = None if kind == "jacobian" else site.scale
     if scale is not None and jnp.ndim(scale):
         scale = jnp.broadcast_to(scale, shape).reshape([axis[2] for axis in axes])
-    return Table(labels, axes, array, scale, (name,), taken)
+    return Table(labels, axes, array, scale, (name,), taken, by)
 
 
 def _in_all_entries(entries: AbstractEntries, array: jax.Array, number: int) -> jax.Array:
