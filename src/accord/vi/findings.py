@@ -62,8 +62,8 @@ def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
         f"the {stage.guide.label}",
         "the guide",
         f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}{whole}",
-        "Take a guide that can bend or correlate (FullRank, Structured, Flow), write the model in a non-centred form, or draw "
-        "with infer.sample(model, init=fit).",
+        "Take a guide that can bend or correlate (FullRank, Structured, Flow), write the model in a "
+        "non-centred form, or draw with infer.sample(model, init=fit).",
     )
 
 
