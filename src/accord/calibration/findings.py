@@ -27,7 +27,7 @@ def findings(found: Calibration, trials: Sequence[Trial]) -> list[Notice]:
             *_incomplete(found, trials),
             *_failed(found, trials),
             *_divergent(trials),
-            *_far_tails(found, trials),
+            *_heavy_weights(found, trials),
             *_uneven(found),
             *_dependent(found, trials),
         ]
@@ -113,7 +113,7 @@ def _divergent(trials: Sequence[Trial]) -> Iterator[Notice]:
         )
 
 
-def _far_tails(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
+def _heavy_weights(found: Calibration, trials: Sequence[Trial]) -> Iterator[Notice]:
     """Fits whose guide has far less mass than the posterior in places."""
     high = [trial for trial in trials if any(n.code == "high_pareto_k" for n in trial.notices)]
     if high:
