@@ -5,12 +5,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from laws import each
 
 import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core import precision
+from accord.core.errors import OptionError
 from accord.density.minibatch import for_minibatches, minibatch_of
 from accord.vi.anchor import Anchor, anchored
 
@@ -88,6 +90,12 @@ def test_a_fit_on_parts_is_the_same_in_processes_and_after_it_was_taken_up(tmp_p
     for number in (0, 1):
         assert np.array_equal(one.losses[number], stored.losses[number])
         assert np.array_equal(one.losses[number], again.losses[number])
+
+
+def test_bounds_of_several_draws_refuse_parts_which_would_bias_them() -> None:
+    for objective in (infer.IWAE(), infer.Renyi(0.5)):
+        with pytest.raises(OptionError, match="guide would come out too wide"):
+            infer.fit(regression(X, Y, 10), infer.guides.FullRank(), objective=objective, **QUIET)
 
 
 def test_an_anchor_leaves_estimates_unbiased_and_takes_their_noise() -> None:

@@ -413,6 +413,12 @@ def weighted() -> None:
 
 
 @ac.model
+def settled() -> None:
+    ac.sample("a", dist.Gamma(ac.param("p", 2.0), 1))
+    ac.deterministic("b", jnp.zeros(3))
+
+
+@ac.model
 def without_parameters() -> None:
     ac.sample("x", dist.Normal(0, 1))
 
@@ -444,6 +450,17 @@ REFUSED = {
         lambda: guide_of(**{**rightly(), "a": lambda: dist.InverseGaussian(1, 1)}),
         "cannot be differentiated",
     ),
+    "a site that follows": (plain(), settled, "does not draw 'b'"),
+    "a scaled site": (
+        plain(),
+        lambda: handlers.scale(guide_of(**rightly()), scale=0.5),
+        "Leave `handlers.scale` out",
+    ),
+    "a masked site": (
+        plain(),
+        lambda: handlers.mask(guide_of(**rightly()), mask=False),
+        "Leave `handlers.mask`",
+    ),
     "data in the guide": (plain(), observing, "is observed in the guide"),
     "a factor in the guide": (plain(), weighted, "is a factor in the guide"),
 }
@@ -466,7 +483,7 @@ def test_what_else_is_refused() -> None:
         infer.fit(one_seen(), normal(), init={"x": 0.0}, **QUIET)
     with pytest.raises(OptionError, match="FixedDraws is for guides"):
         infer.fit(one_seen(), normal(), objective=infer.FixedDraws(), **QUIET)
-    with pytest.raises(OptionError, match="that of a part"):
+    with pytest.raises(OptionError, match="guide would come out too wide"):
         infer.fit(components(DATA, ROWS, 4), encoder(DATA, 4), objective=infer.IWAE(), **QUIET)
     with pytest.raises(OptionError, match="the model itself"):
         infer.fit(ac.LogDensity.from_model(one_seen()), normal(), **QUIET)

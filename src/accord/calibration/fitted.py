@@ -34,9 +34,9 @@ _STEPS = 10_000
 
 def check_guide(guide: AbstractGuide, given: Mapping[str, Any]) -> None:
     """Raise `OptionError` for a guide without spread, and for options of chains."""
-    if guide.is_point:
+    if guide.has_point:
         raise OptionError(
-            f"{type(guide).__name__} is one point, among whose draws nothing can be ranked. Take "
+            f"{guide!r} is one point, or has one for some unknowns, among whose draws nothing can be ranked. Take "
             "infer.guides.MeanField(), or another guide that has spread."
         )
     for name, value in given.items():

@@ -17,7 +17,10 @@ _GUIDES: dict[str, type[AbstractGuide]] = {
     "mean_field": infer.guides.MeanField,
     "low_rank": infer.guides.LowRank,
     "full_rank": infer.guides.FullRank,
+    "structured": infer.guides.Structured,
     "flow": infer.guides.Flow,
+    "dais": infer.guides.DAIS,
+    "laplace": infer.guides.Laplace,
     "delta": infer.guides.Delta,
 }
 

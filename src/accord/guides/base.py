@@ -64,6 +64,11 @@ class AbstractGuide(Module):
         """Whether some of its parameters are parameters of the model, so that the log density depends on them."""
         return False
 
+    @property
+    def has_point(self) -> bool:
+        """Whether it holds some unknowns at a point, so that its bound is none of the evidence."""
+        return self.is_point
+
     def placed(self, places: Places) -> Self:
         """Return the guide of positions in which sites lie so: itself, unless it treats sites differently.
 
@@ -90,7 +95,11 @@ class AbstractGuide(Module):
         return dim
 
     def noise(self, words: UInt32[Array, " 2"], count: int, dim: int, dtype: np.dtype) -> Array:
-        """Return the noise of so many draws along its first axis, a function of two words; traced."""
+        """Return the noise of so many draws along its first axis, a function of two words; traced.
+
+        It is standard normal, shape `(count, num_noise)`: draws are judged by such noise too, so that another guide of
+        positions does not override it.
+        """
         shape = (count, self.num_noise(dim))
         return keys.normal(words, math.prod(shape), 0, dtype).reshape(shape)
 

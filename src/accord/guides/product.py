@@ -77,6 +77,11 @@ class Product(AbstractGuide):
         """First step size: that of the part which needs the smallest."""
         return min(guide.rate for _, guide in self.parts)
 
+    @property
+    def has_point(self) -> bool:
+        """See `AbstractGuide.has_point`."""
+        return any(guide.has_point for _, guide in self.parts)
+
     def placed(self, places: Places) -> "Product":
         """See `AbstractGuide.placed`: each part is told of its own sites."""
         settled = {other: site.name for site in places.sites for other in (site.name, *site.names)}

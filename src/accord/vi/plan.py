@@ -22,7 +22,7 @@ from ..mcmc.start.base import AbstractPoints
 from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
 from .measure import Measure
-from .objectives import ELBO, Curvature, FisherDivergence, FixedDraws, Height
+from .objectives import ELBO, IWAE, Curvature, FisherDivergence, FixedDraws, Height, Renyi
 from .objectives.base import AbstractObjective
 from .placed import places_of
 from .plateau import ELBOPlateau
@@ -104,6 +104,12 @@ def stages_of(
         objective = FixedDraws() if is_climbed else ELBO()
     if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
+    if minibatch is not None and isinstance(objective, IWAE | Renyi):
+        raise OptionError(
+            f"objective: {type(objective).__name__} takes the logarithm of a mean of weights, of which a part of the "
+            "data gives no estimate without bias: the guide would come out too wide. Use infer.ELBO(), or leave "
+            "subsample_size out."
+        )
     if not guide.has_density:
         _check_paths(guide, objective, minibatch)
     is_matched = isinstance(objective, FisherDivergence)

@@ -196,7 +196,7 @@ class Fit(AbstractApproximation):
         if self.guide.is_point:
             return f"<Fit of {self.model}: {made}; log density {self.log_evidence_bound:.6g}{state}>"
         k = f"Pareto k {self.pareto_k:.2g}"
-        if self.guide.points(self.fitted.frame.location.size).any():
+        if self.guide.has_point:
             return (
                 f"<Fit of {self.model}: {made}; bound {self.log_evidence_bound:.4g} at its point, {k}{state}>"
             )

@@ -59,7 +59,7 @@ class IWAE(_Bound):
 
     **Fields**: `draws` of a step, >= 2.
 
-    **Raises** `OptionError` for other values.
+    **Raises** `OptionError` for other values; (when the fit begins) for minibatches, which would bias it.
 
     **Source**: Burda, Grosse & Salakhutdinov (2016), "Importance weighted autoencoders", ICLR; the gradient: Tucker,
     Lawson, Gu & Maddison (2019), "Doubly reparameterized gradient estimators", ICLR.
@@ -87,7 +87,7 @@ class Renyi(_Bound):
 
     **Fields**: `alpha`, a number below 1; `draws` of a step, >= 2: with few, the bound is estimated too low.
 
-    **Raises** `OptionError` for other values.
+    **Raises** `OptionError` for other values; (when the fit begins) for minibatches, which would bias it.
 
     **Source**: Li & Turner (2016), "Renyi divergence variational inference", NeurIPS. The gradient follows from the
     identity of Tucker, Lawson, Gu & Maddison (2019): weights `alpha s + (1 - alpha) s^2` for shares `s` of a draw in

@@ -50,7 +50,8 @@ def check_guide(guide: str, model: str, own: Sites, theirs: Sites, layout: Layou
                 f"site {site.name!r} (at {site.where}) of the guide {guide!r} is no unknown of the model {model!r}: "
                 f"{_why_not(site.name, theirs, layout, latents)}"
             )
-    missing = [name for name in latents if name not in own]
+    names = {site.name for site in drawn}
+    missing = [name for name in latents if name not in names]
     if missing:
         first = missing[0]
         raise SiteError(
@@ -60,6 +61,7 @@ def check_guide(guide: str, model: str, own: Sites, theirs: Sites, layout: Layou
         )
     for site in drawn:
         _check_alike(guide, model, site, theirs[site.name])
+        _check_unweighted(guide, site, theirs[site.name])
     if not any(isinstance(site.role, Parameter) for site in (*own.values(), *theirs.values())):
         raise ModelError(
             f"neither the guide {guide!r} nor the model {model!r} has a parameter, so that there is nothing to fit. "
@@ -144,6 +146,15 @@ def _check_alike(guide: str, model: str, own: Site, theirs: Site) -> None:
             f"{head}: {family(own.distribution)} in the guide {guide!r} may draw values outside of the support of "
             f"{family(theirs.distribution)} in the model {model!r}, where they must be "
             f"{_support(theirs).describe()}. The bound would be -inf: take a distribution on that support."
+        )
+
+
+def _check_unweighted(guide: str, own: Site, theirs: Site) -> None:
+    weighted = "scaled" if own.scale is not None else "masked" if own.mask is not None else ""
+    if own.scale is not None or (own.mask is not None and theirs.mask is None):
+        raise SiteError(
+            f"site {own.name!r} (at {own.where}) is {weighted} in the guide {guide!r}, so that its density would not "
+            f"be that of its draws. Leave `handlers.{'scale' if own.scale is not None else 'mask'}` out of the guide."
         )
 
 

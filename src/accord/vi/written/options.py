@@ -9,7 +9,7 @@ from .guide import Written
 
 
 def check_objective(objective: AbstractObjective | None, guide: Written) -> None:
-    """Raise `OptionError` for an objective that needs positions, or weights that a part of the data does not have."""
+    """Raise `OptionError` for an objective that needs positions."""
     if objective is None or isinstance(objective, ELBO):
         return
     name = type(objective).__name__
@@ -17,12 +17,6 @@ def check_objective(objective: AbstractObjective | None, guide: Written) -> None
         raise OptionError(
             f"objective: {name} is for guides of infer.guides, and {guide.function!r} is written as a model. Use "
             "infer.ELBO(), infer.IWAE() or infer.Renyi(alpha)."
-        )
-    local = guide.known.local
-    if local:
-        raise OptionError(
-            f"objective: {name} takes the logarithm of a mean of weights, and that of a part of the entries of "
-            f"{local[0]!r} is not a part of that of all. Use infer.ELBO(), or leave subsample_size out."
         )
 
 
