@@ -130,6 +130,11 @@ def in_another_order(run):
     run["sites"]["mu"][1:3] += 50.0
 
 
+def mirrored(run):
+    run["sites"]["theta"] += np.array([-10.0, 0.0, 10.0])
+    run["sites"]["theta"][1:3] *= -1
+
+
 def mostly_still(run):
     for name in run["sites"]:
         run["sites"][name][3] = np.repeat(run["sites"][name][3, ::4], 4, axis=0)
@@ -194,8 +199,9 @@ RULES = {
         "error",
         "chains_apart",
         "near 49.97 of 'mu': the chains found different modes, with the elements of 'theta' in different orders",
-        "Order them, as by `ac.sample('theta', dist.ordered(",
+        "exchangeable, order them, as by `ac.sample('theta', dist.ordered(",
     ),
+    mirrored: ("error", "chains_apart", "or some have not reached", "prior is proper. Else start"),
     mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
     mostly_still_by_long_steps: (
         "warning",
@@ -556,3 +562,22 @@ def test_energies_along_a_scale_are_met_with_the_same_line():
 
 def test_a_good_run_is_silent_whatever_has_a_scale():
     assert look(good_run(), scaled_by=FORMS) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"discrete": ["count"]},
+            "infer.Tempered(infer.Gibbs({'count': infer.DiscreteGibbs(), ...: infer.NUTS()}))",
+        ),
+        ({"temperatures": np.tile(np.linspace(0, 1, 5), (4, 1))}, "Take more rungs than 5"),
+    ],
+)
+def test_the_line_for_modes_is_one_that_this_run_can_take(options, words):
+    run = good_run()
+    two_modes(run)
+    for rung in range(5):
+        run["stats"][f"log_likelihood.{rung}"] = run["stats"]["lp"]
+    (notice,) = [each for each in look(run, **options) if each.code == "chains_apart"]
+    assert words in notice.remedy

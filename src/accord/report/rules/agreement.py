@@ -19,7 +19,6 @@ CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hun
 APART = 4.0  # standard deviations within chains between the groups of chains that are in different places
 SAME = 1.0  # standard deviations within chains, up to which means of elements in order agree between chains
 ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
-TEMPERED = "`infer.sample(model, infer.Tempered())`"
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
@@ -41,7 +40,8 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
             worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
         # The elements of a simplex are told apart by ordering those of another site.
-        if differ_by_order and gaps[best] > reordered[0] and not np.allclose(means.sum(axis=1), 1):
+        is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
+        if differ_by_order and is_row and gaps[best] > reordered[0] and not np.allclose(means.sum(axis=1), 1):
             reordered = (float(gaps[best]), name)
     if worst is None:
         return
@@ -54,7 +54,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         "chains_apart",
         f"{low} stayed near {means[is_low].mean():.4g} and {high.lower()} near {means[~is_low].mean():.4g} of "
         f"{run.label(name, scalar)}: {_what_differs(reordered[1])}",
-        _remedy(reordered[1], _are_same_throughout(draws)),
+        _remedy(run, reordered[1], _are_same_throughout(draws)),
         (name,),
     )
 
@@ -66,15 +66,22 @@ def _differ_by_order(means: np.ndarray, widths: np.ndarray) -> bool:
     """
     order = np.argsort(means, axis=1)
     ordered, their_widths = (np.take_along_axis(each, order, axis=1) for each in (means, widths))
-    return means.shape[1] > 1 and bool(np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
+    is_same = bool(np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
+    return means.shape[1] > 1 and is_same and not _are_mirrored(means, widths)
+
+
+def _are_mirrored(means: np.ndarray, widths: np.ndarray) -> bool:
+    """Return whether some chains have all elements of others with the opposite sign, as loadings of factors may."""
+    apart = np.abs(means[:, None] + means[None]).max(axis=2)
+    return bool(np.all(apart.min(axis=1) < SAME * widths.max()))
 
 
 def _what_differs(reordered: str) -> str:
     """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty."""
     if reordered:
         return (
-            f"the chains found different modes, with the elements of {reordered!r} in different orders: nothing in the "
-            "model tells them apart."
+            f"the chains found different modes, with the elements of {reordered!r} in different orders: probably "
+            "nothing in the model tells them apart."
         )
     return "the chains found different modes, or some have not reached the posterior yet."
 
@@ -86,22 +93,31 @@ def _are_same_throughout(draws: np.ndarray) -> bool:
     return all(r_hat(chain)[0] < ALIKE for chain in halves)
 
 
-def _remedy(reordered: str, are_modes: bool) -> str:
+def _remedy(run: Evidence, reordered: str, are_modes: bool) -> str:
     """Say what to do about chains in different places."""
     if reordered:
         return (
-            f"Order them, as by `ac.sample({reordered!r}, dist.ordered(dist.Normal(0, 1).expand((2,)).to_event(1)))`, "
-            f"with their own distribution and number. Else sample by {TEMPERED}, which changes orders, and look "
-            "only at what does not depend on them."
+            f"If they are exchangeable, order them, as by `ac.sample({reordered!r}, dist.ordered(dist.Normal(0, 1)"
+            ".expand((2,)).to_event(1)))`, with their own distribution and number. Else "
+            f"{_moving_between_modes(run)}, and look only at what does not depend on the order."
         )
     share = "The share of draws in a mode depends on the starting points, and is not its probability."
     others = "break a symmetry by an ordering, or exclude an unwanted mode"
+    moving = _moving_between_modes(run)
     if are_modes:
-        return f"{share} Sample by {TEMPERED}, which moves between modes. Else start near one by `init=`, {others}."
-    return (
-        f"{share} Start near the posterior by `init=`, {others}; `infer.Tempered()` moves between modes, if every "
-        "prior is proper."
-    )
+        return f"{share} {moving[0].upper()}{moving[1:]}. Else start near one by `init=`, {others}."
+    return f"{share} Start near the posterior by `init=`, {others}; or {moving}."
+
+
+def _moving_between_modes(run: Evidence) -> str:
+    """Name the line that moves between modes."""
+    if run.temperatures is not None:
+        return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
+    kernel = "infer.Tempered()"
+    if run.discrete:
+        blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))
+        kernel = f"infer.Tempered(infer.Gibbs({{{blocks}, ...: infer.NUTS()}}))"
+    return f"sample by `infer.sample(model, {kernel})`, which moves between modes if every prior is proper"
 
 
 def high_r_hat(run: Evidence) -> Iterator[Notice]:
@@ -194,8 +210,8 @@ def _remedy_of_r_hat(run: Evidence, worst: float, name: str, scalar: int) -> str
     is_judged = worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS
     if is_judged and _are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
         return (
-            "Each chain by itself is the same throughout, so there are probably several modes: sample by "
-            f"{TEMPERED}, which moves between them."
+            "Each chain by itself is the same throughout, so there are probably several modes: "
+            f"{_moving_between_modes(run)}."
         )
     return (
         "The chains disagree: use more warm-up and draws. If they still do, look for several modes, between which "
