@@ -20,10 +20,10 @@ PAGE = HERE / "examples.md"
 PICTURES = HERE / "pictures" / "examples"
 
 GROUPS = {
-    "Regression": "challenger doctors salmonella stackloss cheese horseshoe",
+    "Regression": "challenger doctors salmonella stackloss cheese horseshoe sparse",
     "Hierarchical models": "eight_schools baseball seeds rats bcg examiners lsat amortised",
     "Discrete states, summed out": "death_notices lambs coal dipper earthquakes recessions annotation topics",
-    "Curves": "gaussian_process splines neural_network motorcycle",
+    "Curves": "gaussian_process splines neural_network network motorcycle",
     "Time series": "nile stochastic_volatility van_drivers seat_belts influenza predator_prey",
     "Censored, missing and inexact observations": "leukaemia detection_limit missing measurement_error",
     "Trials": "aspirin",

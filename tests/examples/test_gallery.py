@@ -35,7 +35,7 @@ SLOW_GRADIENTS = (
         "missing",
         "motorcycle",
     ),
-    *("predator_prey", "rats", "recessions", "salmonella", "seat_belts", "seeds", "stackloss"),
+    *("predator_prey", "rats", "recessions", "salmonella", "seat_belts", "seeds", "sparse", "stackloss"),
     *("stochastic_volatility", "topics", "van_drivers"),
 )
 
