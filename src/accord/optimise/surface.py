@@ -15,6 +15,7 @@ from ..core.errors import ModelError
 from ..core.precision import float_dtype
 from ..core.tree import to_numpy
 from ..density import LogDensity
+from ..density.unknowns import like
 from ..density.weights import MAP, MLE
 from ..programs.standalone import compile_alone
 from .climb import climb
@@ -78,7 +79,7 @@ def climbing(
     return lambda candidates, max_steps: Climbs(**to_numpy(program(candidates, np.int32(max_steps))))
 
 
-def heights(density: LogDensity, objective: Objective) -> Callable[[np.ndarray], np.ndarray]:
+def heights(density: LogDensity, objective: Objective) -> Callable[[Any], np.ndarray]:
     """Compile the objective at positions of shape `(n, dim)`."""
 
     def values(density: LogDensity, positions: Any) -> Any:
@@ -87,7 +88,7 @@ def heights(density: LogDensity, objective: Objective) -> Callable[[np.ndarray],
     return in_batches(density, values)
 
 
-def values_of_sites(density: LogDensity) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+def values_of_sites(density: LogDensity) -> Callable[[Any], dict[str, np.ndarray]]:
     """Compile the values of latent and deterministic sites at positions of shape `(n, dim)`."""
 
     def values(density: LogDensity, positions: Any) -> Any:
@@ -96,18 +97,27 @@ def values_of_sites(density: LogDensity) -> Callable[[np.ndarray], dict[str, np.
     return in_batches(density, values)
 
 
-def in_batches(
-    density: LogDensity, function: Callable[[LogDensity, Any], Any]
-) -> Callable[[np.ndarray], Any]:
-    """Compile a function of a batch of positions; the result takes any number of them."""
-    example = np.zeros((AT_ONCE, density.dim), _dtype(density))
+def in_batches(density: LogDensity, function: Callable[[LogDensity, Any], Any]) -> Callable[[Any], Any]:
+    """Compile a function of a batch of positions, or of a `Position` of such rows; it takes any number of them."""
+    like_one = like(density.layout, _dtype(density))
+    example = jax.tree.map(lambda leaf: np.zeros((AT_ONCE, *leaf.shape), leaf.dtype), like_one)
     program = compile_alone(density, function, example)
 
-    def run(positions: np.ndarray) -> Any:
-        count = len(positions)
-        padded = np.zeros((max(-(-count // AT_ONCE), 1) * AT_ONCE, density.dim), example.dtype)
-        padded[:count] = positions
-        parts = [to_numpy(program(batch)) for batch in padded.reshape(-1, AT_ONCE, density.dim)]
+    def run(positions: Any) -> Any:
+        count = len(jax.tree.leaves(positions)[0])
+        rows = max(-(-count // AT_ONCE), 1) * AT_ONCE
+
+        def padded(leaf: np.ndarray) -> np.ndarray:
+            found = np.zeros((rows, *leaf.shape[1:]), leaf.dtype)
+            found[:count] = leaf
+            return found
+
+        every = jax.tree.map(lambda leaf, own: padded(np.asarray(leaf, own.dtype)), positions, example)
+
+        def batch(first: int) -> Any:
+            return jax.tree.map(lambda leaf: leaf[first : first + AT_ONCE], every)
+
+        parts = [to_numpy(program(batch(first))) for first in range(0, rows, AT_ONCE)]
         return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
 
     return run

@@ -14,6 +14,7 @@ from ..core.traced import equations, key_of
 from ..core.tree import shapes
 from ..density import LogDensity
 from ..density.leaks import check_leaks
+from ..density.unknowns import like
 from . import cache
 from .callbacks import check_callbacks, without_raising
 from .compiler import PROGRAMS, compile_lowered, is_batched_lapack, one_at_a_time, spans_devices
@@ -90,7 +91,7 @@ def check_traced(target: LogDensity) -> None:
     `compile_programs`.
     """
     precision = target.program.precision
-    position = jax.ShapeDtypeStruct((target.dim,), float_dtype(precision))
+    position = like(target.layout, float_dtype(precision))
 
     def evaluate(data: Any, position: Any) -> Any:
         return target.with_data(data).value_and_grad(position)
