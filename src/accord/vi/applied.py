@@ -9,7 +9,8 @@ from ..core.precision import Precision
 from ..density import LogDensity
 from ..language import Model
 from .evaluate import Fitted
-from .written.guide import Written, written_for
+from .written.guide import Written
+from .written.paired import written_for
 
 
 def applied(fitted: Fitted, target: Model, guide: Model, precision: Precision) -> tuple[LogDensity, Fitted]:

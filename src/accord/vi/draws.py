@@ -9,6 +9,7 @@ import numpy as np
 from ..core.by_site import BySite
 from ..core.kept import Kept
 from ..core.options import checks_options
+from ..core.position import Position
 from ..core.series import AbstractSeries
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
@@ -30,7 +31,7 @@ class GuideDraws(BySite):
 
     **Fields**
     - `sites`: latent and deterministic sites in the model's order.
-    - `positions`: shape `(draw, dim)`, unconstrained.
+    - `positions`: shape `(draw, dim)`, unconstrained; a `Position` of rows where the guide draws discrete sites.
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
     - `manifest`: the record of the fit. `chains`: one, with the number 0.
     - `density`: the log density of the posterior; None in draws that were pickled.
@@ -43,7 +44,7 @@ class GuideDraws(BySite):
     """
 
     sites: AbstractSeries
-    positions: np.ndarray
+    positions: np.ndarray | Position
     dims: dict[str, tuple[str, ...]]
     coords: dict[str, np.ndarray]
     manifest: Mapping[str, Any]
@@ -60,7 +61,7 @@ class GuideDraws(BySite):
     @property
     def num_draws(self) -> int:
         """Number of draws."""
-        return len(self.positions)
+        return len(self.positions.free if isinstance(self.positions, Position) else self.positions)
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}{list(self.sites.shape(name)[2:]) or ''}" for name in self.sites)

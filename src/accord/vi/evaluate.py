@@ -36,8 +36,10 @@ class Fitted:
 
     def draw(
         self, density: LogDensity, count: int, seed: int, restart: int, use: int = keys.USE_GUIDE
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions, shape `(draw, dim)`, and their log densities, shape `(draw,)`, in the current precision.
+    ) -> tuple[Any, np.ndarray]:
+        """Return positions, rows of shape `(draw, dim)`, and their log densities, shape `(draw,)`.
+
+        In the current precision.
 
         `use`: what they are for, so that no two uses have the same draws.
         """

@@ -1,6 +1,7 @@
 """Fit a guide to a posterior."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from ..core import keys
@@ -15,7 +16,9 @@ from ..guides import MeanField
 from ..guides.base import AbstractGuide
 from ..language import Model
 from ..language.model import ModelFunction
+from ..mcmc.start.base import AbstractPoints, AbstractStart
 from ..mcmc.start.choose import KEPT, Init, start_of
+from ..mcmc.start.uniform import UniformPoints
 from ..report import AbstractProgress
 from ..runs.carry_out import carry_out, closed_on_error
 from ..runs.interrupts import Interrupts
@@ -30,8 +33,9 @@ from .plateau import ELBOPlateau
 from .restart import Restart
 from .result import Fit
 from .stored import describe
-from .written.guide import Written, written_for
+from .written.guide import Written
 from .written.options import check_start
+from .written.paired import written_for
 
 _MOST = 2**16  # restarts
 WORDS = ("restart", "steps")
@@ -67,13 +71,16 @@ def fit(
     guide begins in the coordinates of such a climb, in which a first-order optimiser needs no tuning.
 
     **Arguments**
-    - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out. Plates with a
-      `subsample_size` have a part of their data at each step, and all of them at the beginning, once, and at the end.
+    - `target`: a model called with its data, or a `LogDensity`. Discrete unknowns are summed out, unless a guide that
+      is a model draws them. Plates with a `subsample_size` have a part of their data at each step, and all of them at
+      the beginning, once, and at the end.
     - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Structured()`, `Flow()`, `DAIS()`,
       `Laplace()`, `Delta()` or a `Product({...})` of some of these by sites; or a model whose sites approximate the
-      unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of the target.
-    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. None is
-      `FixedDraws()` for a `MeanField` without an optimiser and minibatches, and else `ELBO()`.
+      unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of the target. Sites of
+      which draws do not move smoothly with these, such as discrete ones, are fitted by the score function.
+    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. By the score
+      function it is an `ELBO` of at least two draws. None is `FixedDraws()` for a `MeanField` without an optimiser and
+      minibatches, and else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
       coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. A guide that is a model
       has no such coordinates: its networks may need less. The result is an average of late parameters.
@@ -121,7 +128,7 @@ def fit(
             density, minibatch, guide = traced(target, guide, precision)
             stages = stages_of(density, guide, objective, optimizer, num_steps, minibatch)
             with scope(precision):
-                points = start.points(density, int(seed), range(count))
+                points = points_of(start, density, guide, int(seed), range(count))
             plan = Plan(stages, until, points, int(seed), count, precision, density.dim, where.pace)
             described = described_optimizer(optimizer)
             run = (store or Memory()).create(describe(density, plan, start, described, num_steps))
@@ -159,6 +166,13 @@ def traced(
         density = density_of(target, precision, takes_parts=True)
         with scope(precision):
             return density, minibatch_of(density, "infer.fit"), guide
+
+
+def points_of(
+    start: AbstractStart, density: LogDensity, guide: AbstractGuide, seed: int, restarts: Sequence[int]
+) -> AbstractPoints:
+    """Return the candidates of restarts; those of a guide that is a model, which says where it begins, are not used."""
+    return UniformPoints() if isinstance(guide, Written) else start.points(density, seed, restarts)
 
 
 def check_guide(guide: Any) -> None:

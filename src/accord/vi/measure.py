@@ -19,7 +19,9 @@ from .each import in_pairs, sharing
 from .frame import Frame
 from .given import Given
 from .objectives.base import AbstractObjective, LogDensityAt
+from .objectives.elbo import ELBO
 from .written.guide import Written
+from .written.score import scored_loss
 from .written.target import WithGuide
 
 _NOISE, _BATCH, _PAIRS, _NEARBY = 0, 1, 2, 3  # streams of the key of a restart's steps
@@ -100,6 +102,10 @@ class Measure:
             guide = guide.at_part(density.data[self.minibatch.words])
 
         def loss(params: Params) -> Array:
+            if guide.scored:
+                assert isinstance(self.objective, ELBO)
+                return scored_loss(self.objective, guide, density, params, noise, self.is_side_by_side)
+
             def log_density(values: Any) -> Array:  # which depends on parameters of the model
                 return guide.log_joint(density, params, values)
 

@@ -291,7 +291,7 @@ class Fit(AbstractApproximation):
     def starts(self, chains: Sequence[int], seed: int) -> list[dict[str, np.ndarray]]:
         """See `AbstractApproximation.starts`: one draw for each chain."""
         density, fitted = self.attached("init"), self._known()
-        names = [entry.name for entry in density.layout.entries]
+        names = [entry.name for entry in density.layout.unknowns]
         with scope(density.program.precision), one_blas_thread():
             look = values_of_sites(density)
             each = [look(fitted.draw(density, 1, seed, chain, keys.USE_START)[0]) for chain in chains]
@@ -317,7 +317,7 @@ class Fit(AbstractApproximation):
         return self.kept.get("summary", lambda: summarise(self, density, fitted))
 
 
-def _drawn(density: LogDensity, fitted: Fitted, count: int, seed: int) -> tuple[InMemory, np.ndarray]:
+def _drawn(density: LogDensity, fitted: Fitted, count: int, seed: int) -> tuple[InMemory, Any]:
     """Return draws by site, and their positions."""
     with scope(density.program.precision), one_blas_thread():
         # The draws that judge the fit have the seed of the fit, and others are not to repeat them.

@@ -28,7 +28,7 @@ from ..runs.stored.checked import built_from, check_same, refuse_damaged
 from ..runs.stored.ending import lost_chains, stored_losses
 from ..runs.stored.notices import notice_of, notice_records
 from ..storage import AbstractRun, Segment
-from .fit import OWN, check_executor, check_optimizer, described_optimizer, order_of, traced
+from .fit import OWN, check_executor, check_optimizer, described_optimizer, order_of, points_of, traced
 from .plan import Plan, stages_of
 from .plateau import ELBOPlateau
 from .restart import IS_OVER, LOCATION, LOSS, SCALE, STATE, Restart
@@ -106,7 +106,7 @@ def take_up(
     where = check_executor(executor)
     numbers = manifest["chains"]
     with scope(density.program.precision), one_blas_thread():
-        points = start.points(density, manifest["seed"], numbers)
+        points = points_of(start, density, fitted_guide, manifest["seed"], numbers)
         rule = _rule(manifest["settings"].get("until"))
         precision: Any = manifest["precision"]
         plan = Plan(stages, rule, points, manifest["seed"], len(numbers), precision, density.dim, where.pace)

@@ -73,7 +73,7 @@ class FitSummary:
 
 def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
     """Make the table of a fit, from the draws that judged it."""
-    names = [entry.name for entry in density.layout.entries]
+    names = [entry.name for entry in density.layout.unknowns]
 
     def looks(density: LogDensity, positions: object) -> object:
         import jax
@@ -100,7 +100,7 @@ def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
         sd_psis = np.sqrt(weights @ (counted - mean_psis) ** 2)
     labels = [
         label
-        for entry in density.layout.entries
+        for entry in density.layout.unknowns
         for label in scalar_labels(entry.name, entry.shape, entry.dims, density.layout.coords)
     ]
     return FitSummary(

@@ -1,7 +1,7 @@
 """Fit a guide that a user has written as a model, together with the parameters of the model that it is for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import equinox as eqx
@@ -12,31 +12,15 @@ from jaxtyping import Array, Float, UInt32
 
 from ...core import keys
 from ...core.errors import OptionError
-from ...core.precision import Precision, scope
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.latent import SubsampledError
-from ...density.minibatch import Minibatch, for_minibatches, minibatch_of
 from ...density.program import Given
 from ...density.reduction import log_jacobian_of
-from ...density.unknowns import joined
+from ...density.unknowns import free_of, joined
 from ...guides.base import AbstractGuide, Params
-from ...language import Model
-from ...language.handlers.batch import OneBatch
 from ...optimise.surface import AT_ONCE
 from ...programs.standalone import compile_alone
-from ...runs.requests import density_of
-from .matched import check_guide, check_parts, latents_of, parted
-from .program import (
-    GuideProgram,
-    Param,
-    Values,
-    constrained,
-    params_of,
-    sites_in,
-    starts_of,
-    trace_guide,
-)
+from .program import GuideProgram, Param, Values, constrained
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +31,7 @@ class Pair:
     - `guide`, of all entries; `part`, of a part of them, or None.
     - `own` parameters of the guide, and `theirs`, of the model; `start`, unconstrained values of both to begin at.
     - `local`: unknowns with an entry for each copy of a plate that is taken in parts.
+    - `apart`: by site whose scores are taken, the plates whose entries have costs of their own, with their axes.
     """
 
     guide: GuideProgram
@@ -55,6 +40,7 @@ class Pair:
     theirs: Mapping[str, Param]
     start: Mapping[str, np.ndarray]
     local: tuple[str, ...]
+    apart: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 class Written(AbstractGuide):
@@ -64,6 +50,8 @@ class Written(AbstractGuide):
     - `function`: its name.
     - `pair`: it and the model, traced; None in a fit that was loaded.
     - `data` of its arguments, by name. `is_part`: whether a part of the entries, which these name, is drawn.
+    - `scored`: sites whose draws do not move smoothly with the parameters, discrete ones among them: the gradient is by
+      the score function there, and path-wise elsewhere.
     """
 
     rate: ClassVar[float] = 1e-2
@@ -72,6 +60,7 @@ class Written(AbstractGuide):
     pair: Pair | None = eqx.field(static=True, default=None)
     data: Mapping[str, Any] = eqx.field(default_factory=dict)
     is_part: bool = eqx.field(static=True, default=False)
+    scored: tuple[str, ...] = eqx.field(static=True, default=())
 
     def __repr__(self) -> str:
         return f"<Guide {self.function!r}, written as a model>"
@@ -108,14 +97,19 @@ class Written(AbstractGuide):
 
     def draw(self, params: Params, noise: UInt32[Array, " 2"]) -> tuple[dict[str, Array], Float[Array, ""]]:
         """See `AbstractGuide.draw`: values by site, in the model's space."""
-        return self._program.draw(constrained(params, self.known.own), noise, self.data)
+        return self.program.draw(constrained(params, self.known.own), noise, self.data)
 
     def log_prob(self, params: Params, position: Values) -> Float[Array, ""]:
         """See `AbstractGuide.log_prob`."""
-        return self._program.log_prob(constrained(params, self.known.own), position, self.data)
+        return self.program.log_prob(constrained(params, self.known.own), position, self.data)
+
+    def log_scores(self, params: Params, values: Values) -> dict[str, Array]:
+        """Evaluate the log density of `scored` sites at values that it drew, entry by entry, without scales; traced."""
+        return self.program.log_scores(constrained(params, self.known.own), values, self.data)
 
     @property
-    def _program(self) -> GuideProgram:
+    def program(self) -> GuideProgram:
+        """What is evaluated: of a part of the entries, or of all."""
         return self.known.part or self.known.guide if self.is_part else self.known.guide
 
     def at_part(self, three: Array) -> Self:
@@ -145,10 +139,11 @@ class Written(AbstractGuide):
 
     def positions(
         self, density: LogDensity, params: Values, key: UInt32[np.ndarray, " 2"], count: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray]:
         """Draw positions of the model, shape `(draw, dim)`, with their unconstrained log densities, shape `(draw,)`.
 
-        `params`, as `shown`: those of the model are the same in each draw, and of density one.
+        Where the guide draws discrete sites, a `Position` of such rows. `params`, as `shown`: those of the model are
+        the same in each draw, and of density one.
         """
         return self._drawn(density, params, key, count, lambda density, position, log_q: (position, log_q))
 
@@ -191,11 +186,12 @@ class Written(AbstractGuide):
 
     def described(self) -> dict[str, Any]:
         """See `AbstractGuide.described`: the function is not stored."""
-        return {"name": type(self).__name__, "function": self.function}
+        scored = {"scored": list(self.scored)} if self.scored else {}
+        return {"name": type(self).__name__, "function": self.function, **scored}
 
     def detached(self) -> Self:
         """See `AbstractGuide.detached`: without its function."""
-        return type(self)(self.function)
+        return type(self)(self.function, scored=self.scored)
 
 
 def _log_jacobian(density: LogDensity, position: Any) -> Array:
@@ -203,62 +199,4 @@ def _log_jacobian(density: LogDensity, position: Any) -> Array:
     program, whole = density.program, density.program.whole
     assert whole is not None
     sites = whole.sites(program.pieces(position), program.whole_data(density.data))
-    return log_jacobian_of((sites[entry.name] for entry in density.layout.entries), position.dtype)
-
-
-def written_for(
-    target: Any, guide: Model, precision: Precision
-) -> tuple[LogDensity, Minibatch | None, Written]:
-    """Trace a model and the guide that was written for it, and compare them.
-
-    **Raises** `OptionError` for a target that is no model; `SiteError` and `ModelError` as `check_guide`.
-    """
-    if not isinstance(target, Model):
-        raise OptionError(
-            "guide: one that is written as a model draws the sites of another model, and the target is a LogDensity. "
-            "Give infer.fit the model itself, called with its data."
-        )
-    try:
-        density, minibatch = density_of(target, precision), None
-        with scope(precision):
-            traced, data, sites = trace_guide(guide, precision)
-        guide_part = None
-    except SubsampledError:
-        density = density_of(target, precision, takes_parts=True)
-        with scope(precision):
-            traced, data, sites = trace_guide(for_minibatches(guide), precision)
-            minibatch = minibatch_of(density, "infer.fit", allows_local=True)
-            guide_part = guide.inside_of(OneBatch.blank())
-    with scope(precision):
-        return _compared(density, minibatch, guide, guide_part, traced, data, sites, precision)
-
-
-def _compared(
-    density: LogDensity,
-    minibatch: Minibatch | None,
-    guide: Model,
-    guide_part: Model | None,
-    traced: Any,
-    data: dict[str, Any],
-    sites: Any,
-    precision: Precision,
-) -> tuple[LogDensity, Minibatch | None, Written]:
-    whole = density.program.whole
-    assert whole is not None
-    theirs = sites_in(whole, density.data)
-    check_guide(guide.name, density.program.name, sites, theirs, density.layout)
-    latents = latents_of(theirs, density.layout)
-    part, local = None, ()
-    if guide_part is not None and minibatch is not None:
-        part_traced, part_data, own_part = trace_guide(guide_part, precision)
-        their_whole = minibatch.density.program.whole
-        assert their_whole is not None
-        their_part = sites_in(their_whole, minibatch.density.data)
-        check_parts(guide.name, sites, theirs, own_part, their_part, latents)
-        (words,) = part_data.keys() - data.keys()
-        part = GuideProgram(part_traced, latents, words)
-        local = tuple(name for name in latents if parted(sites[name], own_part[name]))
-    own, of_model = params_of(sites), params_of(theirs)
-    start = starts_of(traced, data, own) | starts_of(whole, density.data, of_model)
-    pair = Pair(GuideProgram(traced, latents), part, own, of_model, start, local)
-    return density, minibatch, Written(guide.name, pair, data)
+    return log_jacobian_of((sites[entry.name] for entry in density.layout.entries), free_of(position).dtype)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import jax
 import numpy as np
 from jax.core import Tracer
 
@@ -21,7 +22,22 @@ Sites = Mapping[str, Site]
 
 def latents_of(sites: Sites, layout: Layout) -> tuple[str, ...]:
     """Return the unknowns of a model that a guide is to draw: all but parameters and what is summed out."""
-    return tuple(entry.name for entry in layout.entries if not isinstance(sites[entry.name].role, Parameter))
+    return tuple(entry.name for entry in layout.unknowns if not isinstance(sites[entry.name].role, Parameter))
+
+
+def drawn_in(sites: Sites) -> tuple[str, ...]:
+    """Return the names of the sites that a guide draws."""
+    return tuple(name for name, site in sites.items() if _is_drawn(site))
+
+
+def scored_in(sites: Sites) -> tuple[str, ...]:
+    """Return those of which draws do not move smoothly with the parameters, so that their scores are taken."""
+    return tuple(
+        name
+        for name in drawn_in(sites)
+        if (own := sites[name].distribution) is not None
+        and (is_discrete(sites[name]) or not is_pathwise(own))
+    )
 
 
 def check_guide(guide: str, model: str, own: Sites, theirs: Sites, layout: Layout) -> None:
@@ -129,11 +145,18 @@ def _check_alike(guide: str, model: str, own: Site, theirs: Site) -> None:
     assert own.distribution is not None
     assert theirs.distribution is not None
     head = f"site {own.name!r} (at {own.where})"
-    if is_discrete(own) or not is_pathwise(own.distribution):
+    if is_discrete(own) != is_discrete(theirs):
+        kinds_of = [f"{'whole' if is_discrete(site) else 'real'} numbers" for site in (own, theirs)]
         raise SiteError(
-            f"{head}: draws of {family(own.distribution)} cannot be differentiated by its parameters, and a guide is "
-            "fitted along such slopes. Take a distribution that can, such as Normal, LogNormal, Gamma, Beta or "
-            "Dirichlet, or a transformed one of these."
+            f"{head}: {family(own.distribution)} in the guide {guide!r} draws {kinds_of[0]}, and "
+            f"{family(theirs.distribution)} in the model {model!r} has {kinds_of[1]}. Take a distribution of the same "
+            "kind."
+        )
+    if not (is_discrete(own) or is_pathwise(own.distribution) or _is_fixed(own.distribution.support)):
+        raise SiteError(
+            f"{head}: the support of {family(own.distribution)} depends on parameters or data, and where its ends move "
+            "no mean over its draws can be differentiated by them. Take a distribution on a fixed support, such as "
+            "Normal, LogNormal, Gamma, Beta or Dirichlet, or a transformed one of these."
         )
     if _shape(own) != _shape(theirs):
         mine, others = _plates(own), _plates(theirs)
@@ -156,6 +179,10 @@ def _check_unweighted(guide: str, own: Site, theirs: Site) -> None:
             f"site {own.name!r} (at {own.where}) is {weighted} in the guide {guide!r}, so that its density would not "
             f"be that of its draws. Leave `handlers.{'scale' if own.scale is not None else 'mask'}` out of the guide."
         )
+
+
+def _is_fixed(support: Any) -> bool:
+    return not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(support))
 
 
 def _plates(site: Site) -> str:
@@ -193,6 +220,8 @@ def _limits(support: Any) -> tuple[Any, Any] | None:
     """Return the least and the largest of an interval, tracers where they depend on data; None for other sets."""
     if isinstance(support, kinds.Real):
         return -np.inf, np.inf
+    if isinstance(support, kinds.Boolean):
+        return 0, 1
     is_interval = (
         kinds.GreaterThan
         | kinds.GreaterThanOrEqual
@@ -200,6 +229,8 @@ def _limits(support: Any) -> tuple[Any, Any] | None:
         | kinds.LessThanOrEqual
         | kinds.Interval
         | kinds.OpenInterval
+        | kinds.IntegerGreaterThanOrEqual
+        | kinds.IntegerInterval
     )
     if not isinstance(support, is_interval):
         return None

@@ -9,7 +9,12 @@ from .guide import Written
 
 
 def check_objective(objective: AbstractObjective | None, guide: Written) -> None:
-    """Raise `OptionError` for an objective that needs positions."""
+    """Raise `OptionError` for an objective that needs positions, or draws that move with the parameters."""
+    if isinstance(objective, ELBO) and guide.scored and objective.draws < 2:
+        raise OptionError(
+            f"objective: draws of {guide.scored[0]!r} do not move smoothly with the parameters, so that each draw of a "
+            "step is compared with the other ones. Take infer.ELBO(draws=2) or more."
+        )
     if objective is None or isinstance(objective, ELBO):
         return
     name = type(objective).__name__
@@ -17,6 +22,11 @@ def check_objective(objective: AbstractObjective | None, guide: Written) -> None
         raise OptionError(
             f"objective: {name} is for guides of infer.guides, and {guide.function!r} is written as a model. Use "
             "infer.ELBO(), infer.IWAE() or infer.Renyi(alpha)."
+        )
+    if guide.scored:
+        raise OptionError(
+            f"objective: {name} takes draws that move smoothly with the parameters, and those of {guide.scored[0]!r} "
+            f"in the guide {guide.function!r} do not. Use infer.ELBO()."
         )
 
 

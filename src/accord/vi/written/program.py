@@ -5,6 +5,7 @@ Values are in the model's own space. The guide and the model have the same measu
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -19,8 +20,8 @@ from ...core.precision import Precision, float_dtype, scope
 from ...core.tree import shapes, to_numpy
 from ...density.latent import bijector_of, concrete, sites_of, unconstrained_shape
 from ...density.program import Given
-from ...density.reduction import log_prob_of
-from ...density.support import first_value, is_discrete
+from ...density.reduction import log_prob_of, pointwise
+from ...density.support import is_discrete
 from ...density.traced import TracedModel
 from ...density.tracing import discover
 from ...language import Model, Site
@@ -44,25 +45,55 @@ class Param:
 class GuideProgram:
     """A guide as a function of the values of its parameters.
 
-    **Fields**: `traced`, the guide; `names` of the sites that it draws; `words`, the name among its data of the numbers
-    that say which part of the entries its plates take, or empty.
+    **Fields**
+    - `traced`, the guide; `names` of the sites that it draws.
+    - `words`, the name among its data of the numbers that say which part of the entries its plates take, or empty.
+    - `scored`: those of the sites whose draws do not move smoothly with the parameters.
     """
 
     traced: TracedModel
     names: tuple[str, ...]
     words: str = ""
+    scored: tuple[str, ...] = ()
 
     def draw(
         self, params: Values, words: UInt32[Array, " 2"], data: Mapping[str, Any]
     ) -> tuple[dict[str, Array], Float[Array, ""]]:
         """Draw all sites by two words of a key; return their values and the log density of these; traced."""
-        key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        sites = self._run(params, lambda site: Draw(key), data)
+        sites = self.drawn(params, words, data)
         return {name: jnp.asarray(sites[name].value) for name in self.names}, self._log_prob(sites)
+
+    def drawn(
+        self,
+        params: Values,
+        words: UInt32[Array, " 2"],
+        data: Mapping[str, Any],
+        moves: Mapping[str, Array] = MappingProxyType({}),
+    ) -> dict[str, Site]:
+        """Draw all sites; traced. `moves`, by `scored` site, zeros that are added to what is drawn there."""
+        key = jax.random.wrap_key_data(words, impl="threefry2x32")
+
+        def choice(site: Site) -> AbstractChoice:
+            return Unmoved(Draw(key), moves.get(site.name)) if site.name in self.scored else Draw(key)
+
+        return self._run(params, choice, data)
 
     def log_prob(self, params: Values, values: Values, data: Mapping[str, Any]) -> Float[Array, ""]:
         """Evaluate the log density of values of all sites; traced."""
-        return self._log_prob(self._run(params, lambda site: Given(values[site.name]), data))
+        return self._log_prob(self.sites(params, values, data))
+
+    def sites(self, params: Values, values: Values, data: Mapping[str, Any]) -> dict[str, Site]:
+        """Run the guide for its sites, with these values; traced."""
+        return self._run(params, lambda site: Given(values[site.name]), data)
+
+    def log_scores(self, params: Values, values: Values, data: Mapping[str, Any]) -> dict[str, Array]:
+        """Evaluate the log density of the draws of `scored` sites, entry by entry; traced.
+
+        With masks, and without the scale of a plate that takes a part of its entries: each of these is drawn once.
+        """
+        sites = self.sites(params, values, data)
+        found = {name: pointwise(replace(sites[name], scale=None)) for name in self.scored}
+        return {name: each for name, each in found.items() if each is not None}
 
     def _run(
         self, params: Values, choice_of: Callable[[Site], AbstractChoice], data: Mapping[str, Any]
@@ -75,6 +106,21 @@ class GuideProgram:
 
     def _log_prob(self, sites: Mapping[str, Site]) -> Array:
         return log_prob_of((sites[name] for name in self.names), jnp.result_type(float))
+
+
+class Unmoved(AbstractChoice):
+    """A choice whose value does not move with anything by which is differentiated."""
+
+    choice: AbstractChoice
+    move: Array | None = None  # added to the value; for no steps of a scan
+
+    def __call__(self, site: Site) -> Site:
+        chosen = self.choice(site)
+        value = jax.lax.stop_gradient(chosen.value)
+        return replace(chosen, value=value if self.move is None else value + self.move)
+
+    def for_steps(self, length: int) -> "Unmoved":
+        return Unmoved(self.choice.for_steps(length))
 
 
 def trace_guide(model: Model, precision: Precision) -> tuple[TracedModel, dict[str, Any], dict[str, Site]]:
@@ -169,8 +215,10 @@ def _at(site: Site, origin: Any) -> AbstractChoice:
 
     def at_origin(settled: Site) -> Site:
         if is_discrete(settled):
-            settled = first_value(settled)
-            return replace(settled, value=settled.value + jnp.asarray(origin, jnp.int32))
+            assert settled.distribution is not None
+            shape = (*settled.batch_shape, *settled.distribution.event_shape)
+            value = settled.distribution.support.feasible_like(jnp.zeros(shape, jnp.result_type(int)))
+            return replace(settled, value=value + jnp.asarray(origin, value.dtype))
         place = jnp.broadcast_to(jnp.asarray(origin), unconstrained_shape(settled))
         return replace(settled, value=bijector_of(settled).forward(place))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from ...core import keys
@@ -34,8 +35,8 @@ def explain_bound(density: LogDensity, guide: Written, failure: NoBoundError) ->
     params = {name: np.asarray(value) for name, value in guide.shown(start).items()}
     positions, _ = guide.positions(density, params, keys.chain_key(0, failure.number), AT_ONCE)
     values = heights(density, lambda density, position: density(position))(positions)
-    bad = positions[~np.isfinite(values)]
-    if not len(bad):
+    is_bad = ~np.isfinite(values)
+    if not is_bad.any():
         return InitializationError(
             f"{failure}. The log density of the model {density.program.name!r} is finite at draws of the guide "
             f"{guide.label!r}: its own density, or a gradient, is not. Begin with scales that are neither zero nor "
@@ -44,4 +45,14 @@ def explain_bound(density: LogDensity, guide: Written, failure: NoBoundError) ->
             None,
         )
     origin = f"drawn by the guide {guide.label!r} with its first parameters"
-    return explain_start(density, StartFailedError(failure.number, bad[0], AT_ONCE, origin, "restart"))
+    bad = jax.tree.map(lambda rows: rows[is_bad][0], positions)
+    if not density.dim:  # whole numbers alone, of which none has a derivative to look at
+        terms = {name: float(each) for name, each in density.site_terms(bad).items()}
+        found = ", ".join(f"{name!r} {each:.4g}" for name, each in terms.items() if not np.isfinite(each))
+        return InitializationError(
+            f"{failure}. The log density of the model {density.program.name!r} is not finite at draws of the guide "
+            f"{guide.label!r}, by site: {found}. Let the guide draw values that the model allows.",
+            terms,
+            None,
+        )
+    return explain_start(density, StartFailedError(failure.number, bad, AT_ONCE, origin, "restart"))
