@@ -350,6 +350,29 @@ def test_a_fitted_guide_draws_for_new_data_and_gives_its_module(tmp_path: Path) 
         infer.fit(one_seen(), **QUIET).draw_for(one_seen(), normal())
 
 
+def test_what_a_delta_holds_at_a_point_is_told_and_its_bound_is_none_of_the_evidence(tmp_path: Path) -> None:
+    @ac.model
+    def held(both: bool) -> None:
+        p = ac.param("p", np.ones(2), constraint=constraints.positive)
+        ac.sample("a", dist.Delta(p[0]))
+        with ac.plate("row", 3):
+            at = jnp.zeros(3) + ac.param("q", 0.0)
+            ac.sample("b", dist.Delta(at) if both else dist.Normal(at, p[1]))
+
+    fit = infer.fit(plain(), held(False), store=infer.RunFolder(tmp_path / "run"), **QUIET)
+    assert "at its point" in repr(fit) and [n.sites for n in fit.notices if n.code == "point_only"] == [
+        ("a",)
+    ]
+    assert repr(infer.load(tmp_path / "run")) == repr(fit)
+    point = infer.fit(plain(), held(True), **QUIET)
+    assert np.isnan(point.pareto_k) and np.isnan(point.effective_draws)
+    # Without spread, the bound is the log density itself.
+    a, b = point.params["p"][0], point.params["q"]
+    rows = dist.Normal(0, a).log_prob(b) + dist.Normal(0, 1).log_prob(b)
+    height = dist.Gamma(2, 1).log_prob(a) + jnp.sum(rows)
+    assert np.isclose(point.log_evidence_bound, height, atol=1e-5)
+
+
 def test_a_bound_that_is_never_finite_is_explained() -> None:
     @ac.model
     def below() -> None:

@@ -110,6 +110,8 @@ def judging(density: LogDensity) -> Any:
         if is_point:
             return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)
         log_weights = np.where(np.isnan(log_weights), -np.inf, log_weights)
+        if isinstance(fitted.guide, Written) and fitted.guide.is_only_points:
+            return Judgement(float(np.mean(log_weights)), np.nan, np.nan, np.nan)
         error = np.std(log_weights) / np.sqrt(len(log_weights)) if np.isfinite(log_weights).all() else np.nan
         return Judgement(
             float(np.mean(log_weights)), float(error), pareto_k(log_weights), effective_size(log_weights)

@@ -181,6 +181,18 @@ def _apart(judged: Mapping[int, Judgement], best: int) -> list[Notice]:
 
 
 def _point(stage: Stage) -> list[Notice]:
+    if isinstance(stage.guide, Written) and stage.guide.pinned:
+        which = ", ".join(map(repr, stage.guide.pinned))
+        return [
+            Notice(
+                "info",
+                "point_only",
+                f"The guide {stage.guide.label!r} holds {which} at a point: draws of it are all equal, and the bound "
+                "and Pareto k are of the other unknowns, given that point.",
+                "Give these sites a distribution with spread to see their uncertainty.",
+                stage.guide.pinned,
+            )
+        ]
     is_point = stage.guide.points(stage.dim)
     if not is_point.any():
         return []

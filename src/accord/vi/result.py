@@ -195,12 +195,9 @@ class Fit(AbstractApproximation):
         state = "" if self.complete else ", interrupted"
         if self.guide.is_point:
             return f"<Fit of {self.model}: {made}; log density {self.log_evidence_bound:.6g}{state}>"
-        k = f"Pareto k {self.pareto_k:.2g}"
-        if self.guide.has_point:
-            return (
-                f"<Fit of {self.model}: {made}; bound {self.log_evidence_bound:.4g} at its point, {k}{state}>"
-            )
-        return f"<Fit of {self.model}: {made}; log evidence above {self.log_evidence_bound:.4g}, {k}{state}>"
+        bound, k = f"{self.log_evidence_bound:.4g}", f"Pareto k {self.pareto_k:.2g}"
+        what = f"bound {bound} at its point" if self.guide.has_point else f"log evidence above {bound}"
+        return f"<Fit of {self.model}: {made}; {what}, {k}{state}>"
 
     def __str__(self) -> str:
         return "\n".join([repr(self)[1:-1], *map(str, self.notices)])

@@ -52,6 +52,7 @@ class Written(AbstractGuide):
     - `data` of its arguments, by name. `is_part`: whether a part of the entries, which these name, is drawn.
     - `scored`: sites whose draws do not move smoothly with the parameters, discrete ones among them: the gradient is by
       the score function there, and path-wise elsewhere.
+    - `pinned`: sites that a `dist.Delta` holds at a point, of which the bound knows no spread.
     """
 
     rate: ClassVar[float] = 1e-2
@@ -61,6 +62,7 @@ class Written(AbstractGuide):
     data: Mapping[str, Any] = eqx.field(default_factory=dict)
     is_part: bool = eqx.field(static=True, default=False)
     scored: tuple[str, ...] = eqx.field(static=True, default=())
+    pinned: tuple[str, ...] = eqx.field(static=True, default=())
 
     def __repr__(self) -> str:
         return f"<Guide {self.function!r}, written as a model>"
@@ -79,6 +81,16 @@ class Written(AbstractGuide):
     def label(self) -> str:
         """See `AbstractGuide.label`: the name of the function."""
         return self.function
+
+    @property
+    def has_point(self) -> bool:
+        """See `AbstractGuide.has_point`."""
+        return bool(self.pinned)
+
+    @property
+    def is_only_points(self) -> bool:
+        """Whether it holds all unknowns at a point, so that its draws have nothing to be weighted by."""
+        return set(self.known.guide.names) <= set(self.pinned)
 
     @property
     def fits_model(self) -> bool:
@@ -186,12 +198,13 @@ class Written(AbstractGuide):
 
     def described(self) -> dict[str, Any]:
         """See `AbstractGuide.described`: the function is not stored."""
-        scored = {"scored": list(self.scored)} if self.scored else {}
-        return {"name": type(self).__name__, "function": self.function, **scored}
+        found = {"scored": self.scored, "pinned": self.pinned}
+        kinds = {name: list(sites) for name, sites in found.items() if sites}
+        return {"name": type(self).__name__, "function": self.function, **kinds}
 
     def detached(self) -> Self:
         """See `AbstractGuide.detached`: without its function."""
-        return type(self)(self.function, scored=self.scored)
+        return type(self)(self.function, scored=self.scored, pinned=self.pinned)
 
 
 def _log_jacobian(density: LogDensity, position: Any) -> Array:

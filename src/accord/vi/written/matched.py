@@ -30,6 +30,12 @@ def drawn_in(sites: Sites) -> tuple[str, ...]:
     return tuple(name for name, site in sites.items() if _is_drawn(site))
 
 
+def pinned_in(own: Sites) -> tuple[str, ...]:
+    """Return the names of the sites that a guide holds at a point."""
+    drawn = (site for site in own.values() if _is_drawn(site))
+    return tuple(site.name for site in drawn if family(site.distribution) == "Delta")
+
+
 def scored_in(sites: Sites) -> tuple[str, ...]:
     """Return those of which draws do not move smoothly with the parameters, so that their scores are taken."""
     return tuple(

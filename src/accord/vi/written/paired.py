@@ -13,7 +13,7 @@ from ...language.handlers.batch import OneBatch
 from ...runs.requests import density_of
 from .costs import apart_in
 from .guide import Pair, Written
-from .matched import check_guide, check_parts, drawn_in, latents_of, parted, scored_in
+from .matched import check_guide, check_parts, drawn_in, latents_of, parted, pinned_in, scored_in
 from .program import GuideProgram, params_of, sites_in, starts_of, trace_guide
 
 
@@ -74,7 +74,7 @@ def _compared(
     own, of_model = params_of(sites), params_of(theirs)
     start = starts_of(traced, data, own) | starts_of(whole, density.data, of_model)
     pair = Pair(GuideProgram(traced, latents, scored=scored), part, own, of_model, start, local)
-    written = Written(guide.name, pair, data, scored=scored)
+    written = Written(guide.name, pair, data, scored=scored, pinned=pinned_in(sites))
     if scored:
         at_step = density if minibatch is None else minibatch.density
         drawing = written if minibatch is None else written.at_part(at_step.data[minibatch.words])
