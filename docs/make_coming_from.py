@@ -45,8 +45,8 @@ Models look the same: statements, plates, handlers and distributions have NumPyr
 - **Precision belongs to the run.** It is float64 by default. JAX's own precision does not matter and is not changed.
 - **Draws keep their chains.** `draws["a"]` has shape (chain, draw, *site).
 
-[Discrete latent sites](discrete.md) are summed out without `config_enumerate`. `SVI` with an automatic guide is
-[`infer.fit`](variational.md); guides written as models are not there yet.""",
+[Discrete latent sites](discrete.md) are summed out without `config_enumerate`. `SVI` is
+[`infer.fit`](variational.md), with a guide of `infer.guides` or one that you write as a model.""",
         NUMPYRO,
     ),
     "pymc": Library(

@@ -5,12 +5,12 @@ field on parts of the data scales to any number of rows, and takes all weights a
 and units among each other, depend on each other strongly. How good are its predictions, for new points among the data
 and in the gap, beside draws of the same posterior?
 
-The mean field loses where data are: it follows the curve half as closely, misses its turns at both ends, and takes what
-it misses for noise. So its bands of predictions are wide, and hold somewhat more of the new points than they should;
-the log density of new points shows the loss, and Pareto k says that the guide is far from the posterior. In the gap its
-band is narrower, which is a known fault of mean fields; but there the prior decides, and new points of this curve are no
-better told by the draws. The draws are no perfect measure either: chains move slowly between arrangements of the units,
-so that single weights have not converged, as notices say. The curve has.
+The mean field loses where data are: it follows the curve half as closely, misses its turns at both ends, and takes
+what it misses for noise. So its bands of predictions are wide, and hold somewhat more of the new points than they
+should; the log density of new points shows the loss, and Pareto k says that the guide is far from the posterior. In
+the gap its band is narrower, which is a known fault of mean fields; but there the prior decides, and new points of
+this curve are no better told by the draws. The draws are no perfect measure either: chains move slowly between
+arrangements of the units, so that single weights have not converged, as notices say. The curve has.
 
 Data: simulated by `simulate()`. Method: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), "Weight uncertainty in
 neural networks", ICML. Of gaps: Foong, Burt, Li & Turner (2020), "On the expressiveness of approximate inference in

@@ -69,7 +69,7 @@ _NUMPYRO = {
     "nnx_module": "ac.module",
     "eqx_module": "ac.module",
     "get_mask": "handlers.mask",
-    "barker": "",
+    "barker": "infer.Barker",
     "SVI": "infer.fit",
     "Trace_ELBO": "infer.ELBO",
     "TraceMeanField_ELBO": "infer.ELBO",
