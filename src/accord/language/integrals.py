@@ -21,7 +21,8 @@ class Laplace:
 
     The mode is found by Newton's method from the mean of the prior, anew for each position. Where entries along a plate
     depend on each other only within an entry of the plate, it is found for each of these by itself; else a matrix of as
-    many rows as there are entries is factored, at most 2000. Where no mode is found, the log density is -inf.
+    many rows as there are entries is factored, at most 2000. Where no mode is found, the log density is -inf. A density
+    with a kink, such as that of `dist.Laplace`, often has its mode there, without second derivatives: it is refused.
 
     **Source**: Tierney & Kadane (1986), JASA 81(393), 82-86; for latent normal variables, Rasmussen & Williams (2006),
     section 3.4, and for gradients, Margossian et al. (2020), NeurIPS.
@@ -46,10 +47,11 @@ class Quadrature:
     """Integrate each entry of a site out by adaptive Gauss-Hermite quadrature, around its mode.
 
     Entries must be independent given all other unknowns, as effects of groups are: this is seen from the traced
-    program. With 25 nodes, effects in a model of counts or binary data with a standard deviation of 1 are integrated
-    out with errors below 1e-8; of 3, with errors of 1e-4 where all counts of a group are zero, since half of the
-    density is cut off then. The notice `few_nodes` of a run says what half of the nodes would change. Each evaluation
-    takes two of the model for each node.
+    program. A density with a kink, such as that of `dist.Laplace`, is refused, as by `Laplace()`. With 25 nodes,
+    effects in a model of counts or binary data with a standard deviation of 1 are integrated out with errors below
+    1e-8; of 3, with errors of 1e-4 where all counts of a group are zero, since half of the density is cut off then. The
+    notice `few_nodes` of a run says what half of the nodes would change. Each evaluation takes two of the model for
+    each node.
 
     **Fields**: `nodes`, how many, from 5 to 100.
 

@@ -13,6 +13,7 @@ from ..rows.conditions import listed
 from ..rows.row_files import in_memory
 from ..stage import AbstractStage
 from .approximate.approximated import ApproximatedProgram
+from .approximate.kinks import check_kinks
 from .at_once import at_once
 from .collapsed import CollapsedProgram
 from .normal.independence import independent_groups
@@ -52,6 +53,7 @@ class Eliminate(AbstractStage):
         groups = at_once(independent_groups, whole, in_memory(data))
         check_supports(whole, groups, data)
         if by is not None:
+            check_kinks(whole, groups, data)
             return ApproximatedProgram.of(whole, groups, by, data)
         made = CollapsedProgram.of(whole, groups)
         made.check_exact(data)

@@ -35,7 +35,7 @@ def check_supports(base: ModelProgram, groups: Groups, data: Mapping[str, Any]) 
             if isinstance(leaf, jax.Array)
         }
 
-    for key, seen in _seen(base, groups, data, supports).items():
+    for key, seen in sites_seen(base, groups, data, supports).items():
         name = key.rpartition("/")[0]
         raise SiteError(
             f"handlers.collapse: {listed(seen)} cannot be integrated out, since the support of site {name!r} depends "
@@ -51,7 +51,7 @@ def check_priors(base: ModelProgram, groups: Groups, data: Mapping[str, Any]) ->
         terms = {name: term(sites[name]) for name in latents}
         return {name: each for name, each in terms.items() if each is not None}
 
-    for name, seen in _seen(base, groups, data, priors).items():
+    for name, seen in sites_seen(base, groups, data, priors).items():
         raise ModelError(
             f"the prior of site {name!r} depends on {listed(seen)}, which is collapsed, so that prior and likelihood "
             "of the others cannot be told apart. Leave it out of `handlers.collapse`, or look for the mode of the "
@@ -90,7 +90,7 @@ def check_places(
             )
 
 
-def _seen(
+def sites_seen(
     base: ModelProgram,
     groups: Groups,
     data: Mapping[str, Any],
