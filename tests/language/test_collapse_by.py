@@ -114,6 +114,16 @@ def test_what_fewer_nodes_change_is_told_beside_what_is_the_same_for_all():
     assert (good.severity, good.code) == ("info", "few_nodes") and good.remedy == ""
     (poor,) = judged(error=1.0 + 0.1 * noise)
     assert poor.severity == "warning" and "twice as many nodes" in poor.remedy
+    assert "up to 100; if that does not help, sample the sites with the others" in poor.remedy
+
+
+def test_draws_of_which_that_is_not_known_are_counted():
+    error = 1.0 + 1e-4 * np.random.default_rng(1).normal(size=2000)
+    error[:3] = np.nan, np.inf, -np.inf
+    (some,) = judged(error=error)
+    assert some.severity == "warning" and "not finite for 3 of 2000 draws" in some.message
+    (none,) = judged(error=np.full(2000, np.nan))
+    assert none.severity == "warning" and "not finite for 2000 of 2000 draws" in none.message
 
 
 def test_nothing_is_told_of_what_is_exact():

@@ -50,20 +50,25 @@ def few_nodes(run: Evidence) -> Iterator[Notice]:
     """Say by how much log densities of draws change with the number of nodes of a quadrature."""
     if "integral.error" not in run.stats or not run.approximated:
         return
-    errors = np.asarray(run.stats["integral.error"]).ravel()
-    errors = errors[np.isfinite(errors)]
-    if not errors.size:
+    every = np.asarray(run.stats["integral.error"]).ravel()
+    if not every.size:
         return
+    errors = every[np.isfinite(every)]
+    num_unknown = every.size - errors.size
     # What is the same for all draws changes no posterior.
-    apart = float(np.max(np.abs(errors - np.median(errors))))
+    apart = float(np.max(np.abs(errors - np.median(errors)))) if errors.size else 0.0
+    found = f"log densities of draws change by up to {apart:.1g}, beside what is the same for all."
+    unknown = f"the change of the log density is not finite for {num_unknown} of {every.size} draws."
+    words = [found] * bool(errors.size) + [unknown] * bool(num_unknown)
+    is_loose = apart > LOOSE or num_unknown > 0
     which = ", ".join(map(repr, run.approximated))
     yield Notice(
-        "warning" if apart > LOOSE else "info",
+        "warning" if is_loose else "info",
         "few_nodes",
-        f"{which} {_are(run)} integrated out by quadrature: with half of the nodes, log densities of draws change "
-        f"by up to {apart:.1g}, beside what is the same for all.",
-        "Take twice as many nodes, `by=handlers.Quadrature(nodes=...)`, until that is less."
-        if apart > LOOSE
+        f"{which} {_are(run)} integrated out by quadrature: with half of the nodes, {' Also, '.join(words)}",
+        "Take twice as many nodes, `by=handlers.Quadrature(nodes=...)`, until that is less, up to 100; if that does "
+        "not help, sample the sites with the others."
+        if is_loose
         else "",
         run.approximated,
     )
