@@ -38,10 +38,15 @@ class SumOut(AbstractStage):
         names = whole.layout.collapsed
         are = "are" if len(names) > 1 else "is"
         if whole.layout.to_collapse:
+            by = whole.layout.by
+            why = (
+                "that has a mixture of normal distributions given the others, and not one"
+                if by is None
+                else f"beside discrete unknowns no site is integrated out yet, exactly or by {by}"
+            )
             raise SiteError(
                 f"{listed(names)} {are} discrete and summed out, and {listed(whole.layout.to_collapse)} would be "
-                "integrated out beside (handlers.collapse): that has a mixture of normal distributions given the "
-                "others, and not one. Leave out `handlers.collapse`."
+                f"integrated out beside (handlers.collapse): {why}. Leave out `handlers.collapse`."
             )
         if any(isinstance(value, Tracer) for value in data.values()):
             raise ModelError(
