@@ -16,7 +16,7 @@ RATES = {
     "core/test_traced.py": 4 * 2e-8,
     "density/eliminate/discrete/test_drawn.py": 4e-7,
     "density/eliminate/discrete/test_redrawn.py": 29 * 1e-9 + 9 * 2e-9,
-    "density/test_approximated.py": 8 * 6e-7 + 2 * 2e-9,
+    "density/test_approximated.py": 8 * 6e-7 + 3 * 2e-9 + 2e-9,
     "density/test_collapsed.py": 4e-6,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors

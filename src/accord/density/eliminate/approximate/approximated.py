@@ -70,12 +70,7 @@ class ApproximatedProgram(AbstractIntegrated):
         """
         index = None
         if isinstance(by, Quadrature) and groups.size > 1:
-            raise SiteError(
-                f"handlers.collapse: entries of {listed(groups.names)} depend on each other given all other unknowns, "
-                f"{groups.size} at a time, and a quadrature is of one number at a time. Ask for "
-                "`by=handlers.Laplace()`, or name fewer sites. Effects of groups are taken by an index, as in "
-                "`effect[group]`, and not by a matrix of zeros and ones, whose other values would mix them."
-            )
+            raise _dependent(groups)
         look = looking(base, groups)
         if groups.num > 1:
             try:
@@ -130,8 +125,9 @@ class ApproximatedProgram(AbstractIntegrated):
         """What to do where no mode is found."""
         return (
             f"no mode of {listed(self.groups.names)} given the other unknowns was found in {MAX_STEPS} steps of "
-            "Newton's method, from the mean of the prior, at which the second derivatives are those of a peak. Keep "
-            "scales away from 0 and infinity by their priors, or leave the site out of `handlers.collapse`."
+            "Newton's method, from the mean of the prior, at which the second derivatives are those of a peak. That is "
+            "so of scales next to 0 or infinity, or a density with a kink. Keep scales away from these by their "
+            "priors, take distributions with two derivatives, or leave the site out of `handlers.collapse`."
         )
 
     def of_part(
@@ -183,7 +179,8 @@ class ApproximatedProgram(AbstractIntegrated):
         by_group = self._by_group(others, data)
         mode, scale = _of_one(peak)
         x = drawn(by_group, mode, scale, self.by.nodes, self._levels(position))
-        log_integral, by_half = log_integrals(by_group, mode, scale, [self.by.nodes, self.by.nodes // 2])
+        counts, still = [self.by.nodes, self.by.nodes // 2], self._by_group(*_fixed(others, data))
+        log_integral, by_half = log_integrals(by_group, mode, scale, counts, still)
         known = jnp.sum(by_group(x) - by_group(mode) - log_integral)
         return Draw(x[:, None], known, {"error": jnp.sum(log_integral - by_half)})
 
@@ -260,6 +257,20 @@ class ApproximatedProgram(AbstractIntegrated):
         """Return what each group adds, at one number for each, shape `(num,)`."""
         heights = self._heights(others, data)
         return lambda x: heights(x[:, None])[1]
+
+
+def _dependent(groups: Groups) -> SiteError:
+    remedy = (
+        "Ask for `by=handlers.Laplace()`, or collapse one of them: sites that meet in one log probability, as crossed "
+        "or nested effects do, depend on each other."
+        if len(groups.sites) > 1
+        else "Ask for `by=handlers.Laplace()`. Effects of groups are taken by an index, as in `effect[group]`, and not "
+        "by a matrix of zeros and ones, whose other values would mix them."
+    )
+    return SiteError(
+        f"handlers.collapse: entries of {listed(groups.names)} depend on each other given all other unknowns, "
+        f"{groups.size} at a time, and a quadrature is of one number at a time. {remedy}"
+    )
 
 
 def _fixed(others: Mapping[str, Any], data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

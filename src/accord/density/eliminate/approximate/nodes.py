@@ -6,6 +6,7 @@ exp(h) is log(sqrt(2) s) + log sum_j w_j exp(x_j**2 + h(m + sqrt(2) s x_j)).
 **Source**: Liu & Pierce (1994), Biometrika 81(3), 624-629.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,8 @@ import numpy as np
 from ....distributions.special import log_sum_exp
 
 _NEGLIGIBLE = -80.0  # logarithm of the share of an integral below which a node is left out
-_CELLS = 6  # of a draw, for each node
+_CELLS = 6  # of a draw, for each node, between the outermost ones
+_FARTHEST = 8.0  # standard deviations, which draws reach at least: few nodes are nearer than most tails
 
 
 def nodes_of(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,20 +64,22 @@ def drawn(
     count: int,
     levels: tuple[jax.Array, jax.Array],
 ) -> jax.Array:
-    """Draw a number from each density, over the range of its nodes, by the inverse of its cumulative probability.
+    """Draw a number from each density, by the inverse of its cumulative probability.
 
-    Between points that are a small part of a standard deviation apart the log density is taken to be linear.
+    Draws are over the range of the nodes, and over 8 standard deviations to each side at least. Between points that are
+    a small part of a standard deviation apart the log density is taken to be linear.
 
     **Arguments**: as of `log_integrals`; `levels`, two uniform numbers for each density.
     """
-    end, num_cells = float(nodes_of(count)[0][-1]), _CELLS * count
+    outermost = float(nodes_of(count)[0][-1])
+    end = max(outermost, _FARTHEST)
+    num_cells = math.ceil(_CELLS * count * end / outermost)
     places = jnp.linspace(-end, end, num_cells + 1, dtype=mode.dtype)
     # Some at a time: an array of all of them and all rows may be large.
     found = jax.lax.map(by_group, mode[None] + scale[None] * places[:, None], batch_size=count)
-    lowest = jnp.finfo(mode.dtype).min / 4
-    heights = jnp.maximum(
-        jnp.where(jnp.isnan(found), lowest, found - jnp.max(found, axis=0, keepdims=True)), lowest
-    )
+    # Where a model overflows, it has no mass.
+    found = jnp.where(jnp.isnan(found), -jnp.inf, found)
+    heights = jnp.maximum(found - jnp.max(found, axis=0, keepdims=True), jnp.finfo(mode.dtype).min / 4)
     rise = heights[1:] - heights[:-1]
     steep = jnp.abs(rise)
     is_flat = steep < 1e-6
