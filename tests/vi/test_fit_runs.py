@@ -108,6 +108,19 @@ def test_a_fit_that_was_cut_off_goes_on_to_the_same_end(case: Any, tmp_path: Pat
     assert same(whole, infer.resume(tmp_path / "cut", MODEL, **own, **QUIET))
 
 
+def test_a_fit_that_ends_where_steps_become_smaller_has_the_average_of_the_larger_ones(
+    tmp_path: Path,
+) -> None:
+    options: dict[str, Any] = dict(guide=infer.guides.FullRank(), until=infer.ELBOPlateau(window=100))
+    fitted(**options, store=infer.RunFolder(tmp_path / "run"))
+    run = infer.RunFolder(tmp_path / "run").load()
+    ends = [segment.end_state for segment in run.segments(0) if "state.level" in segment.end_state]
+    (first, *_) = [end for end in ends if int(end["state.level"]) == 1]
+    assert int(first["state.count"]) == int(first["state.level_began"])
+    # The next level goes on from the last step.
+    assert not np.array_equal(first["params.loc"], first["state.stepper.params.loc"])
+
+
 def _cut_off(run: Path, cut: Path, keep: int) -> None:
     """Copy a run with the first segments of each restart alone."""
     shutil.copytree(run, cut)

@@ -129,14 +129,14 @@ class FitMachine(AbstractMachine[Restart]):
             limit = min(limit, until.period - done % until.period)
         state, losses, is_over = program.advance(restart.state, restart.given, limit)
         after = restart.after(state, losses, is_over=is_over)
+        params = program.found(state, after.given)  # also those of a level that ends here
         converged = is_over and stage.is_climb and bool(state.stepper.is_settled)
         if has_rule and until is not None and not is_over and len(after.losses) % until.period == 0:
             converged = until.holds(after.losses[int(state.level_began) :])
             has_more = int(state.level) < stage.num_levels and len(after.losses) < stage.num_steps
             if converged and has_more:
-                centre = program.found(state, after.given)
                 state, converged = stage.next_level(state, after.given), False
-                state = program.anchored(state, centre, after.given)
+                state = program.anchored(state, params, after.given)
                 after = replace(after, state=state)
         if isinstance(stage.guide, Written) and is_over and not np.isfinite(after.losses).any():
             raise NoBoundError(restart.number)
@@ -144,7 +144,6 @@ class FitMachine(AbstractMachine[Restart]):
         after = replace(after, is_over=is_over)
         if is_over:
             stage.stepper(after.given.start).check(state.stepper, stage.guide)
-        params = program.found(state, after.given)
         return after, Stretch(stage.phase, done, losses, params, after, converged)
 
     def _begun(self, restart: Restart) -> Restart:
