@@ -43,25 +43,26 @@ def parts(x: np.ndarray, y: np.ndarray, size: int) -> Any:
 def test_parts_of_the_data_give_the_fit_of_all(case: Any) -> None:
     """Compare with the fit of all data, by the same draws.
 
-    Over 16 other seeds, the means of full-rank fits differ by 0.007 standard deviations of the posterior, and their
-    standard deviations by 0.3%. The bounds are 8 times that: a false alarm is less probable than 1e-14 in each of 3
-    comparisons.
+    Over 16 other seeds, means differ by 0.01 standard deviations (0.17) of the posterior, standard deviations by 0.0045
+    of it, and bounds by 0.0075 nats, about differences of up to 0.005, 0.005 and 0.01 that all seeds share. Bounds of 8
+    times that, beside what is shared, have a false alarm in 2e-15 of comparisons, for each of three kinds and guides.
     """
     whole = infer.fit(regression(X, Y), case(), **QUIET)
     fit = infer.fit(regression(X, Y, 10), case(), seed=5, **QUIET)
     scale = np.array([0.17, 0.17])  # of the posterior
     assert fit.converged
     drawn, wanted = fit.draw(2000)["slope"][0], whole.draw(2000)["slope"][0]
-    assert np.all(np.abs(drawn.mean(axis=0) - wanted.mean(axis=0)) < 8 * 0.007 * scale)
-    assert np.all(np.abs(drawn.std(axis=0) - wanted.std(axis=0)) < 8 * 0.003 * scale)
-    assert abs(fit.log_evidence_bound - whole.log_evidence_bound) < 0.05
+    assert np.all(np.abs(drawn.mean(axis=0) - wanted.mean(axis=0)) < (0.005 + 8 * 0.01) * scale)
+    assert np.all(np.abs(drawn.std(axis=0) - wanted.std(axis=0)) < (0.005 + 8 * 0.0045) * scale)
+    assert abs(fit.log_evidence_bound - whole.log_evidence_bound) < 0.01 + 8 * 0.0075
 
 
 @each(GUIDES)
 def test_a_fit_on_parts_finds_a_posterior_far_from_the_start(case: Any) -> None:
     """Slopes of 5,000, in units in which a start is of order one and the posterior has a spread of 10.
 
-    The bound of a fit on all data is met within 0.05 nats; a fit that does not arrive is thousands below it.
+    The bound of a fit on all data is met within 0.05 nats: over ten other seeds, it is met within 0.0032. A fit that
+    does not arrive is thousands below it.
     """
     rng = np.random.default_rng(2)
     x = rng.normal(size=(2000, 2))

@@ -32,7 +32,7 @@ from .weights import Parts, Weights
 
 
 class Recorded(NamedTuple):
-    """What is kept with a draw.
+    """Values of sites and other numbers that are kept with a draw.
 
     **Fields**: `values`, by site; `known`, log prior and what the log density has beside prior and likelihood: the log
     Jacobian; None where there are no sites. `quality`, by name, what tells how good an approximate integral is.

@@ -18,7 +18,7 @@ GUIDES: dict[str, type[AbstractGuide]] = {
     each.__name__: each
     for each in (Delta, MeanField, FullRank, LowRank, Flow, Laplace, Product, Structured, DAIS)
 }
-"""By name, the guides that a stored fit may name."""
+"""Guides that a stored fit may name, by name."""
 
 
 def guide_from(described: Mapping[str, Any]) -> AbstractGuide:

@@ -1,4 +1,4 @@
-"""What the program of a stage is given: places, noise and keys that are a restart's own."""
+"""Arguments of the program of a stage: places, noise and keys that are a restart's own."""
 
 from typing import Any
 

@@ -49,7 +49,7 @@ class CollapsedProgram(AbstractIntegrated):
 
     @property
     def if_degenerate(self) -> str:
-        """What to do where the precision of the sites is none."""
+        """Remedy where the precision of the sites is none."""
         name = self.groups.names[0]
         return (
             f"by its second derivatives, the log density does not fall like a normal one along {name!r}: the other "

@@ -75,7 +75,7 @@ class AbstractIntegrated(AbstractEliminated):
     @property
     @abc.abstractmethod
     def if_degenerate(self) -> str:
-        """What to do where all is finite but the integral, in words."""
+        """Remedy where all is finite but the integral, in words."""
 
     def layout_of(self, base: AbstractProgram) -> Layout:
         """The layout of the other sites."""

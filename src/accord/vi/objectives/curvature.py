@@ -15,7 +15,7 @@ from .base import AbstractObjective, Each, LogDensityAt
 
 
 class _AtPoint(AbstractObjective):
-    """What is said of the location of a guide, without draws."""
+    """Objective at the location of a guide, without draws."""
 
     is_fixed = True
 

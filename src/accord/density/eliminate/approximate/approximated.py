@@ -76,6 +76,7 @@ class ApproximatedProgram(AbstractIntegrated):
             try:
                 index = at_once(index_of, base, groups, look, in_memory(data))
             except SiteError:
+                # Laplace's approximation does without: the log density of all groups together tells their mode.
                 if isinstance(by, Quadrature):
                     raise
         return replace(ApproximatedProgram.known(base, groups, by, index), look=look)
@@ -122,7 +123,7 @@ class ApproximatedProgram(AbstractIntegrated):
 
     @property
     def if_degenerate(self) -> str:
-        """What to do where no mode is found."""
+        """Remedy where no mode is found."""
         return (
             f"no mode of {listed(self.groups.names)} given the other unknowns was found in {MAX_STEPS} steps of "
             "Newton's method, from the mean of the prior, at which the second derivatives are those of a peak. That is "

@@ -28,7 +28,7 @@ Look = Callable[..., Mapping[str, Any]]
 """From data, a position of the other unknowns, stacked sites, and directions, to what changes along them, by part."""
 
 Index = dict[str, np.ndarray]
-"""By part of the log density, the group that each of its entries depends on, in the shape of the part."""
+"""Groups that entries depend on, by part of the log density and in its shape."""
 
 _SPREADS = (0.3, 0.3, 1.0)  # of all unknowns, where parts are followed
 _NONE = -1
