@@ -21,6 +21,7 @@ from accord.density import LogDensity
 from accord.mcmc import compiled, memory
 from accord.mcmc.stored import record
 from accord.report import evidence, summarise
+from accord.runs import memory as machine
 from accord.storage import Joined
 from accord.storage.run_folder import RunFolderRun
 
@@ -95,7 +96,7 @@ def test_a_limit_on_the_address_space_is_known(tmp_path):
 def sample_within():
     import resource
 
-    used = memory._address_space()
+    used = machine._address_space()
     limit = used + 3 * 2**30
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     options = dict(warmup=50, chains=1, **QUIET)
