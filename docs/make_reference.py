@@ -55,10 +55,9 @@ def _index(pages: dict[str, Page]) -> str:
         "Commands are on [a page of their own](command_line.md).",
     ]
     for name, page in pages.items():
-        anchors = _anchors([page.prefix + each for each in page.things])
         lines = [
-            f"| [`{page.prefix}{each}`]({name}.md#{anchor}) | {_cell(read(thing).first)} |"
-            for (each, thing), anchor in zip(page.things.items(), anchors, strict=True)
+            f"| [`{page.prefix}{each}`]({name}.md#{page.prefix}{each}) | {_cell(read(thing).first)} |"
+            for each, thing in page.things.items()
         ]
         parts.append(
             "\n".join([f"## [{page.title}]({name}.md)", "", page.words, "", "| | |", "|---|---|", *lines])
@@ -72,16 +71,19 @@ def _index(pages: dict[str, Page]) -> str:
 def _page(page: Page) -> str:
     parts = [f"# {page.title}", WRITTEN, f"{page.words} [How examples begin](index.md)."]
     for name, thing in page.things.items():
-        parts += [f"## `{page.prefix}{name}`"]
+        parts += [f"{_anchor(page.prefix + name)}\n\n## `{page.prefix}{name}`"]
         parts += [_call(page.prefix, signature(thing))] if page.is_called else []
         parts += [_body(docstring(thing))]
         if page.has_members and isinstance(thing, type):
-            parts += [f"**{name}.{call}**\n\n{_body(text)}" for call, text in _members(page, thing)]
+            parts += [
+                f"{_anchor(f'{page.prefix}{name}.{member}')}**{name}.{call}**\n\n{_body(text)}"
+                for member, call, text in _members(page, thing)
+            ]
     return "\n\n".join(parts) + "\n"
 
 
-def _members(page: Page, thing: type) -> Iterator[tuple[str, str]]:
-    """Its public methods and properties that have a docstring, with how each is called.
+def _members(page: Page, thing: type) -> Iterator[tuple[str, str, str]]:
+    """Its public methods and properties that have a docstring: name, how it is called, and what it says.
 
     What a base on the same page says of a method is not said again. Members of a base of the same name are its own.
     """
@@ -95,7 +97,7 @@ def _members(page: Page, thing: type) -> Iterator[tuple[str, str]]:
         if name.startswith("_") or name in said or not callable(function) or not function.__doc__:
             continue
         call = f"`{name}`" if isinstance(member, property) else f"`{signature(function)}`"
-        yield re.sub(r"\((self|cls)(, )?", "(", call), inspect.cleandoc(function.__doc__)
+        yield name, re.sub(r"\((self|cls)(, )?", "(", call), inspect.cleandoc(function.__doc__)
 
 
 def _call(prefix: str, call: str) -> str:
@@ -140,14 +142,14 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _anchors(headings: list[str]) -> list[str]:
-    """Where links to headings lead, as GitHub names them: a second one of a name, capitals apart, is numbered."""
-    plain = [re.sub(r"[^\w-]", "", heading.lower()) for heading in headings]
-    before = [plain[:place].count(anchor) for place, anchor in enumerate(plain)]
-    return [anchor + f"-{count}" * (count > 0) for anchor, count in zip(plain, before, strict=True)]
+def _anchor(name: str) -> str:
+    """Where links to a name lead: written out, since each site makes its own of headings."""
+    return f'<a id="{name}"></a>'
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    for page in FOLDER.glob("*.md"):
+        page.unlink()
     for path, text in make_pages().items():
         (FOLDER / path).write_text(text, encoding="utf-8")

@@ -22,50 +22,120 @@ from accord.vi import result as fits
 from accord.vi import summary as fit_summary
 from accord.vi.pathfinder import result as paths
 
-# Classes that are returned, and not made by users.
-RESULTS = (
-    draws.Draws,
-    summary.Summary,
-    notice.Notice,
-    stopping.Stopping,
-    results.Predictions,
-    results.LogLikelihood,
-    loo.Loo,
-    comparison.Comparison,
-    waic.Waic,
-    report.CheckReport,
-    explain.Explanation,
-    mode.Mode,
-    laplace.Laplace,
-    calibration.Calibration,
-    recovery.Recovery,
-    fits.Fit,
-    fit_summary.FitSummary,
-    guide_draws.GuideDraws,
-    paths.Paths,
-    proposal.Proposal,
-    site.Site,
-    model_graph.ModelGraph,
-)
+# Classes that are returned, and not made by users, by the page they are on.
+RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
+    "draws": (
+        "Draws",
+        "What `infer.sample` returns, and what its methods return.",
+        (draws.Draws, summary.Summary, notice.Notice, stopping.Stopping),
+    ),
+    "results_of_predictions": (
+        "Results of predictions and comparisons",
+        "What `infer.predict`, `infer.loo` and their like return.",
+        (results.Predictions, results.LogLikelihood, loo.Loo, comparison.Comparison, waic.Waic),
+    ),
+    "results_of_fits": (
+        "Results of fits and climbs",
+        "What `infer.fit`, `infer.pathfinder` and `infer.find_mode` return.",
+        (fits.Fit, fit_summary.FitSummary, guide_draws.GuideDraws, paths.Paths, mode.Mode, laplace.Laplace),
+    ),
+    "results_of_checks": (
+        "Results of checks",
+        "What is told of models and runs, by functions of `infer`, `reparam` and `Model`.",
+        (
+            report.CheckReport,
+            explain.Explanation,
+            calibration.Calibration,
+            recovery.Recovery,
+            proposal.Proposal,
+            site.Site,
+            model_graph.ModelGraph,
+        ),
+    ),
+}
+RESULTS = tuple(thing for _, _, things in RETURNED.values() for thing in things)
 # What rooms above call; their users have `Model.sites`, `Model.graph` and `infer.Devices(shard=...)`.
 BETWEEN_ROOMS = {"cut_arguments", "cut_otherwise", "describe", "graph_of", "sharded"}
 BETWEEN_ROOMS |= {"float_type", "is_concrete", "is_number", "value_hash"}
 NOT_RAISED = {"PrecisionError"}
 
-# The order of what `infer` offers: by the module it is from.
-ORDER = (
-    "sample",
-    "steps",
-    "resume",
-    "load",
-    "kernels",
-    "start",
-    "stopping",
-    "executors",
-    "storage",
-    "predictive",
-)
-ORDER += ("check", "explain", "calibration", "modes", "vi", "density")
+# Topics of names that are too many for a page: title, words, and the modules that its names are from, in their order.
+Topics = dict[str, tuple[str, str, tuple[str, ...]]]
+LANGUAGE: Topics = {
+    "models": (
+        "Models",
+        "What a function becomes by `ac.model`.",
+        ("model", "density.logdensity", "language.static", "language.columns"),
+    ),
+    "statements": ("Statements", "What models are written in: `ac.sample`.", ("language",)),
+}
+INFERENCE: Topics = {
+    "sampling": (
+        "Sampling",
+        "Draw from a posterior, and go on with a run.",
+        ("mcmc.sample", "mcmc.steps", "reopen"),
+    ),
+    "kernels": (
+        "Kernels that use gradients",
+        "How chains move: `infer.sample(model, infer.NUTS())`.",
+        tuple(
+            f"kernels.{name}"
+            for name in ("nuts", "chees", "hmc", "mala", "barker", "mixed_hmc", "hmcecs", "sgld", "sghmc")
+        ),
+    ),
+    "kernels_without_gradients": (
+        "Kernels without gradients, and of kernels",
+        "For discrete sites, for densities without slopes, for blocks, and for several modes.",
+        ("kernels",),
+    ),
+    "starts_and_stopping": (
+        "Starts and stopping rules",
+        "Where chains begin, `init=`, and when a run ends, `until=`.",
+        ("mcmc.start", "runs.stopping", "vi.plateau"),
+    ),
+    "executors_and_stores": (
+        "Executors and stores",
+        "What computes, `executor=`, and where draws are kept, `store=`.",
+        ("executors", "storage"),
+    ),
+    "predictions": (
+        "Predictions",
+        "From draws: predictions, log likelihoods, returned values.",
+        ("predictive.predict", "predictive.prior", "predictive.evaluate"),
+    ),
+    "comparisons": (
+        "Comparisons of models",
+        "How well models predict, and how probable they make their data.",
+        ("predictive", "evidence"),
+    ),
+    "fits": (
+        "Fits and climbs",
+        "Variational inference, Pathfinder, modes.",
+        ("vi.fit", "vi.pathfinder", "modes", "vi", "density.rows"),
+    ),
+    "checks": (
+        "Checks",
+        "Of models before a run, of runs, and of inference on simulated data.",
+        ("diagnose", "mcmc.explain", "calibration"),
+    ),
+}
+BIJECTORS: Topics = {
+    "flows": (
+        "Flows",
+        "In `accord.bijectors`: maps with many parameters, and their networks.",
+        ("bijectors.flows",),
+    ),
+    "bijectors_of_matrices": (
+        "Bijectors of matrices and spectra",
+        "In `accord.bijectors`: triangular and positive definite matrices, linear maps, Fourier transforms.",
+        ("bijectors.triangular", "bijectors.covariance", "bijectors.linear", "bijectors.spectral"),
+    ),
+    "bijectors": (
+        "Bijectors",
+        "In `accord.bijectors`: maps from the real line to supports, and combinations of maps.",
+        ("bijectors",),
+    ),
+}
 
 
 class Page(NamedTuple):
@@ -93,13 +163,7 @@ def pages() -> dict[str, Page]:
         if isinstance(thing, type) and issubclass(thing, errors.AccordError) and name not in NOT_RAISED
     }
     return {
-        "language": Page(
-            "The language",
-            "Statements of models: `ac.sample`.",
-            "ac.",
-            dict(sorted(public(ac).items())),
-            True,
-        ),
+        **_by_topic(LANGUAGE, "ac.", dict(sorted(public(ac).items())), has_members=True),
         "handlers": Page(
             "Handlers", "Change what statements mean, from outside.", "handlers.", public(handlers)
         ),
@@ -110,20 +174,14 @@ def pages() -> dict[str, Page]:
             public(reparam),
             True,
         ),
-        "inference": Page(
-            "Inference", "Run models, and use what was drawn.", "infer.", _in_order(public(infer))
-        ),
+        **_by_topic(INFERENCE, "infer.", public(infer)),
         "guides": Page(
             "Guides", "In `infer.guides`: what `infer.fit` fits.", "infer.guides.", public(guides), True
         ),
-        "results": Page(
-            "Results",
-            "What functions of `infer` and `reparam` return.",
-            "",
-            {each.__name__: each for each in RESULTS},
-            has_members=True,
-            is_called=False,
-        ),
+        **{
+            name: Page(title, words, "", {each.__name__: each for each in things}, True, is_called=False)
+            for name, (title, words, things) in RETURNED.items()
+        },
         "density": Page(
             "Log densities",
             "In `accord.density`: what a model is to a sampler.",
@@ -139,7 +197,7 @@ def pages() -> dict[str, Page]:
             True,
         ),
         "ode": Page("Differential equations", "In `accord.ode`.", "ode.", public(ode)),
-        "bijectors": Page("Bijectors", "In `accord.bijectors`.", "bijectors.", public(bijectors)),
+        **_by_topic(BIJECTORS, "bijectors.", public(bijectors)),
         "errors": Page(
             "Errors", "In `accord.core.errors`, to be caught by these names.", "", raised, is_called=False
         ),
@@ -170,9 +228,27 @@ def listed_elsewhere() -> dict[str, tuple[str, list[str]]]:
     }
 
 
-def _in_order(things: dict[str, Any]) -> dict[str, Any]:
-    def place(name: str) -> int:
-        words = things[name].__module__.split(".")
-        return next((place for place, word in enumerate(ORDER) if word in words), len(ORDER))
+def _by_topic(
+    topics: Topics, prefix: str, things: dict[str, Any], has_members: bool = False
+) -> dict[str, Page]:
+    """A page for each topic: a name is where the most of its module's name is."""
+    places = [(f"accord.{each}", topic) for topic, (_, _, modules) in topics.items() for each in modules]
+    order = [module for module, _ in places]
 
-    return {name: things[name] for name in sorted(things, key=place)}
+    def place(thing: Any) -> tuple[str, str]:
+        inside = [each for each in places if f"{thing.__module__}.".startswith(f"{each[0]}.")]
+        if not inside:
+            raise ValueError(f"{thing!r} of {thing.__module__} has no topic: give it one in {__file__}")
+        return max(inside, key=lambda each: len(each[0]))
+
+    ordered = sorted(things, key=lambda name: order.index(place(things[name])[0]))
+    return {
+        topic: Page(
+            title,
+            words,
+            prefix,
+            {name: things[name] for name in ordered if place(things[name])[1] == topic},
+            has_members,
+        )
+        for topic, (title, words, _) in topics.items()
+    }

@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+PICTURE = re.compile(r"!\[[^]]*\]\(([^)]+\.svg)\)")
 
 
 # Pages with many runs, or that start processes.
@@ -25,6 +26,9 @@ def test_the_code_of_a_document_runs(document, tmp_path, monkeypatch, capsys):
         line = text[: match.start(1)].count("\n")
         # Blank lines before the code make tracebacks show the document's own line numbers.
         exec(compile("\n" * line + match[1], str(document), "exec"), names)
+    for shown in PICTURE.findall(text):
+        if (made := tmp_path / Path(shown).name).exists():  # renewed by copying it
+            assert made.read_bytes() == ((ROOT / document).parent / shown).read_bytes(), made
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

@@ -1,0 +1,1 @@
+"""Parts of `docs/build.py`."""
