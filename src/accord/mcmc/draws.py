@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ..report.beside import AbstractBeside
+    from ..report.figures.picture import Picture
     from ..report.summary import Summary
 
 
@@ -278,6 +279,55 @@ class Draws(BySite):
             coords=self.coords,
             stats=self.stats if stats else None,
         )
+
+    @checks_options
+    def plot(
+        self, kind: str = "trace", sites: str | Sequence[str] | None = None, *, most: int = 6
+    ) -> "Picture":
+        """Draw a figure, for a notebook or a file; needs no other library.
+
+        **Arguments**
+        - `kind`: `"trace"`, `"rank"`, `"rank_ecdf"`, `"density"`, `"autocorrelation"`, `"ess"`, `"r_hat"`: one panel
+          for each parameter; `"pair"`: pairs that depend most on each other, and on what tells divergent draws from
+          others; `"forest"`: intervals; `"energy"`, `"step_size"`, `"tree_depth"`, of the sampler.
+        - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
+        - `most`: number of panels. Of more parameters, those with the highest R-hat or the fewest effective draws are
+          shown.
+
+        **Raises** `OptionError` for an unknown kind or site, and for a statistic that the sampler does not have.
+
+        **Example**
+
+        >>> draws.plot("rank", "theta", most=4)
+        <Picture 'rank': 4 panels>
+        """
+        from ..report.plots import plot
+        from .reported import plotted
+
+        return plot(plotted(self), kind, sites, most)
+
+    @checks_options
+    def report(self, path: str | Path, *beside: "AbstractBeside") -> None:
+        """Write a report of the run: one HTML page that fetches nothing, or Markdown.
+
+        The page shows how the run was made, its notices, the unknowns, and figures of the five that draws tell least
+        of, of the sampler, and of pairs. It has at most 3 MB whatever the run. The same run gives the same bytes.
+
+        **Arguments**
+        - `path`: file to write, in `.html` or `.md`; a file of that name is replaced.
+        - `beside`: results computed from these draws or from the prior, which add predictive checks, leave-one-out and
+          priors: `draws.report("run.html", infer.predict(draws), infer.log_likelihood(draws))`.
+
+        **Raises** `OptionError` for another name, a folder that does not exist, and results of other draws.
+
+        **Example**
+
+        >>> draws.report("run.html", infer.predict(draws))
+        """
+        from ..report.document.write import write
+        from .reported import document
+
+        write(document(self, beside), path)
 
     def to_arviz(self, *beside: "AbstractBeside") -> Any:
         """Convert the run to ArviZ's `DataTree` (`InferenceData` with ArviZ 0.x), with named dimensions.

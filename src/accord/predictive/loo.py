@@ -10,8 +10,8 @@ from ..core.options import checks_options
 from ..core.tracebacks import entry_points
 from ..mcmc.draws import Draws
 from ..report.arviz import leave_one_out
-from ..report.diagnostics import ess_mean
 from ..report.labels import scalar_labels
+from ..report.weights import relative_ess
 from .evaluate import log_likelihood
 from .observed_site import check_finite, observed_site
 from .results import LogLikelihood
@@ -102,7 +102,7 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
             f"{len(draws.chains)} x {draws.num_draws}. Compute it from these draws: infer.log_likelihood(draws)."
         )
     check_finite("infer.loo", values, site)
-    numbers = leave_one_out(np.asarray(values, np.float64), _relative_ess(draws))
+    numbers = leave_one_out(np.asarray(values, np.float64), relative_ess(draws.sites))
     labels = scalar_labels(site, values.shape[2:], group.dims.get(site, ()), group.coords)
     return Loo(
         numbers["elpd"],
@@ -117,15 +117,6 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
         likelihood.model,
         _doubts(site, labels, numbers["pareto_k"].ravel(), numbers["good_k"]),
     )
-
-
-def _relative_ess(draws: Draws) -> float:
-    """Effective draws of the mean for each draw, on average over all scalars that vary; one for one chain."""
-    if len(draws.chains) == 1:
-        return 1.0
-    found = [ess_mean(draws.sites.columns(name, np.arange(draws.sites.width(name)))) for name in draws.sites]
-    known = np.concatenate([each[np.isfinite(each)] for each in found] or [np.ones(0)])
-    return float(known.mean() / (len(draws.chains) * draws.num_draws)) if known.size else 1.0
 
 
 def _observed(likelihood: LogLikelihood, site: str) -> np.ndarray | None:

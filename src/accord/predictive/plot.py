@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import DataError, OptionError, suggest
+from ..report.figures.predicted import distribution_functions
 
 if TYPE_CHECKING:
     from .results import AbstractOfDraws
@@ -37,12 +38,6 @@ def plot(found: "AbstractOfDraws", predicted: tuple[str, ...], observed: Mapping
         _draw(axes, name, found[name], seen.get(name))
     figure.suptitle(found.model)
     return figure
-
-
-def distribution_functions(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Share of each row's values that are at most each point: shape `(row, point)`, of values of shape `(row, k)`."""
-    rows = np.sort(values, axis=1)
-    return np.array([np.searchsorted(row, points, side="right") for row in rows]) / values.shape[1]
 
 
 def _draw(axes: Any, name: str, array: np.ndarray, seen: Any) -> None:

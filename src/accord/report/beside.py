@@ -4,6 +4,8 @@ import abc
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import OptionError
 from .arviz import Group
 
@@ -11,10 +13,12 @@ from .arviz import Group
 class AbstractBeside(abc.ABC):
     """Abstract base class of results that have groups of their own in ArviZ's tree of a run.
 
-    **Fields**: `chains`, the number of each chain that they were computed from.
+    **Fields**: `chains`, the number of each chain that they were computed from; `observed`, observations by site, as
+    far as known.
     """
 
     chains: tuple[int, ...]
+    observed: dict[str, np.ndarray]
 
     @property
     @abc.abstractmethod

@@ -5,6 +5,9 @@ import warnings
 
 import numpy as np
 
+from ..core.series import AbstractSeries
+from .diagnostics import ess_mean
+
 _FEWEST = 25  # draws whose largest fifth has a shape
 _EQUAL = 1e-10  # in nats; beyond, differences are rounding
 
@@ -52,3 +55,16 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
             return shifted - np.log(np.sum(np.exp(shifted))), 0.0
     found = np.where(np.isneginf(log_weights), -np.inf, found)
     return found - np.log(np.sum(np.exp(found))), float(k) if np.isfinite(k) else float("inf")
+
+
+def relative_ess(sites: AbstractSeries) -> float:
+    """Return the effective draws of the mean for each draw, on average over all scalars that vary.
+
+    One for one chain. `sites` has draws of shape `(chain, draw, *event)`.
+    """
+    num_chains, num_draws = next((sites.shape(name)[:2] for name in sites), (1, 0))
+    if num_chains == 1:
+        return 1.0
+    found = [ess_mean(sites.columns(name, np.arange(sites.width(name)))) for name in sites]
+    known = np.concatenate([each[np.isfinite(each)] for each in found] or [np.ones(0)])
+    return float(known.mean() / (num_chains * num_draws)) if known.size else 1.0

@@ -1,0 +1,1 @@
+"""Write the report of a run: one page that needs nothing else."""

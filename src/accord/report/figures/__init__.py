@@ -1,0 +1,1 @@
+"""Turn arrays into figures: marks that one file writes as SVG."""

@@ -1,0 +1,146 @@
+"""Draw one kind of figure of a run, by its name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import OptionError, suggest
+from ..core.options import positive_count
+from ..core.series import AbstractSeries
+from .document.draws_sections import draws_of, label_of, pairs
+from .document.unknowns import table_of
+from .figures.autocorrelation import autocorrelation
+from .figures.by_draws import ess_by_draws, r_hat_by_draws
+from .figures.chains import finite
+from .figures.density import density
+from .figures.energy import energy
+from .figures.forest import MOST_ROWS, QUANTILES, forest
+from .figures.marks import Figure, Panel
+from .figures.picture import Picture
+from .figures.rank import rank, rank_difference
+from .figures.sampler import step_size, tree_depth
+from .figures.trace import trace
+from .labels import Coords, Dims
+from .selecting import picked_names
+
+
+@dataclass(frozen=True, eq=False)
+class Plotted:
+    """What plots need of a run: see `document.chains.ChainRun` for the fields.
+
+    `only`: names of the sites to show.
+    """
+
+    sites: AbstractSeries
+    stats: AbstractSeries
+    warmup: AbstractSeries
+    chains: tuple[int, ...]
+    dims: Dims
+    coords: Coords
+    superchains: Sequence[int] | None
+    max_tree_depth: int | None
+    only: tuple[str, ...]
+
+    def places(self, most: int) -> list[tuple[str, int]]:
+        """Return site and number of the scalars to show, in the model's order; of more than `most`, the worst."""
+        every = [(name, scalar) for name in self.only for scalar in range(min(self.sites.width(name), most + 1))]
+        if len(every) <= most:
+            return every
+        _, order = table_of(
+            self.sites, dims=self.dims, coords=self.coords, superchains=self.superchains, only=self.only
+        )
+        return list(order[:most])
+
+    def label(self, place: tuple[str, int]) -> str:
+        """Return the label of a scalar."""
+        return label_of(self.sites, place, self.dims, self.coords)
+
+
+Draw = Callable[[Plotted, int], Sequence[Panel]]
+
+
+def _of_chains(panel: Callable[..., Panel], *, flags: bool = False) -> Draw:
+    """Return a plot with a panel for each scalar, from its draws, label and chains."""
+
+    def draw(run: Plotted, most: int) -> list[Panel]:
+        more = [run.stats["diverging"]] if flags and "diverging" in run.stats else []
+        return [
+            panel(draws_of(run.sites, place), run.label(place), run.chains, *more) for place in run.places(most)
+        ]
+
+    return draw
+
+
+def _of_draws(panel: Callable[[np.ndarray, str], Panel]) -> Draw:
+    """Return a plot with a panel for each scalar, from its draws and label."""
+    return lambda run, most: [panel(draws_of(run.sites, place), run.label(place)) for place in run.places(most)]
+
+
+def _of_stat(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
+    """Return a plot of a statistic, which some samplers lack."""
+
+    def draw(run: Plotted, most: int) -> list[Panel]:
+        del most
+        if name not in run.stats:
+            raise OptionError(
+                f"plot: these draws have no statistic {name!r}; their sampler does not tell it. They have: "
+                f"{', '.join(run.stats)}."
+            )
+        return [panel(run)]
+
+    return draw
+
+
+def _forest(run: Plotted, most: int) -> list[Panel]:
+    del most
+    places = run.places(MOST_ROWS)
+    columns = [finite(draws_of(run.sites, place)) for place in places]
+    quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in columns]
+    return [forest([run.label(place) for place in places], np.array(quantiles).reshape(-1, 5).T)]
+
+
+def _pairs(run: Plotted, most: int) -> Sequence[Panel]:
+    section = pairs(run.sites, run.stats, run.places(max(most, 12)), run.dims, run.coords)
+    if section is None:
+        raise OptionError("plot: 'pair' needs two unknowns that vary and are finite.")
+    return section.figures[0].panels[:most]
+
+
+def _step_size(run: Plotted) -> Panel:
+    before = run.warmup["step_size"] if "step_size" in run.warmup else np.zeros((len(run.chains), 0))
+    return step_size(before, run.stats["step_size"], run.chains)
+
+
+KINDS: Mapping[str, Draw] = MappingProxyType(
+    {
+        "trace": _of_chains(trace, flags=True),
+        "rank": _of_chains(rank),
+        "rank_ecdf": _of_chains(rank_difference),
+        "density": _of_chains(density),
+        "autocorrelation": _of_chains(autocorrelation),
+        "ess": _of_draws(ess_by_draws),
+        "r_hat": _of_draws(r_hat_by_draws),
+        "pair": _pairs,
+        "forest": _forest,
+        "energy": _of_stat("energy", lambda run: energy(run.stats["energy"])),
+        "step_size": _of_stat("step_size", _step_size),
+        "tree_depth": _of_stat("tree_depth", lambda run: tree_depth(run.stats["tree_depth"], run.max_tree_depth)),
+    }
+)
+
+
+def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
+    """See `Draws.plot`."""
+    if kind not in KINDS:
+        listed = ", ".join(map(repr, KINDS))
+        raise OptionError(f"plot: kind is {kind!r}, but must be one of {listed}.{suggest(str(kind), KINDS)}")
+    count = positive_count("most", most)
+    only = tuple(picked_names(sites, run.sites))
+    if not all(run.stats.shape(name)[1] for name in run.stats):
+        raise OptionError("plot: there are no draws to plot. See `draws.notices`.")
+    panels = tuple(KINDS[kind](replace(run, only=only), count))
+    words = " ".join(panel.sentence for panel in panels)
+    return Picture(kind, Figure(kind.replace("_", " ").capitalize(), words, panels))
