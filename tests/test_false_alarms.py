@@ -32,6 +32,8 @@ RATES = {
     "calibration/test_calibration.py": 1e-5,
     "calibration/test_calibrated_fits.py": 1e-5,
     "optimise/test_laplace.py": 1e-5,
+    "report/test_report_document.py": 2 * 1e-9,
+    "report/test_report_figures.py": 7e-8,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
     "vi/test_known_fits.py": 23 * 2e-9,
     "vi/test_parts_of_data.py": 15 * 2e-15,

@@ -41,6 +41,7 @@ from .options import (
     sampler_named,
     sharing,
 )
+from .reporting import report_command
 from .running import FAILED, bind, conclude, draws_in, refuse_unusable, sample_into
 from .source import import_model
 from .tables import summary_as_json
@@ -244,6 +245,13 @@ def summary_command(
     for problem in draws.problems:
         typer.echo(f"damage: {problem}", err=True)
     refuse_unusable(draws)
+
+
+app.command(
+    "report",
+    no_args_is_help=True,
+    epilog=_example("accord report run", "accord report run --format md >> comment.md"),
+)(report_command)
 
 
 @app.command(

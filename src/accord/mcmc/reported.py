@@ -7,7 +7,7 @@ import numpy as np
 from ..report.beside import AbstractBeside, groups_beside
 from ..report.document.base import Document
 from ..report.document.chains import ChainRun, document_of
-from ..report.document.made import sampler_words
+from ..report.document.made import is_plain, sampler_words
 from ..report.plots import Plotted
 from ..runs.code import source_of
 
@@ -70,10 +70,13 @@ def _max_tree_depth(draws: "Draws") -> int | None:
 def _again(draws: "Draws") -> str:
     """Write the call that makes such a run again."""
     manifest = draws.manifest
-    arguments = ", ".join(manifest.get("data_hashes") or {})
+    sampler = sampler_words(manifest) if is_plain(manifest) else f"{manifest['sampler']['name']}(...)"
+    names = list(manifest.get("data_hashes") or {})
+    is_flat = all(name.isidentifier() for name in names)  # others are parts of an argument, such as of a dict
+    arguments = ", ".join(f"{name}={name}" for name in names) if is_flat else "..."
     return (
         "from accord import infer\n\n"
-        f"infer.sample(\n    {manifest['model']}({arguments}),\n    infer.{sampler_words(manifest)},\n"
+        f"infer.sample(\n    {manifest['model']}({arguments}),\n    infer.{sampler},\n"
         f"    draws={draws.requested}, warmup={manifest['warmup']}, chains={len(manifest['chains'])},\n"
         f"    thinning={manifest['thinning']}, seed={manifest['seed']}, precision={manifest['precision']!r},\n"
         ")  # and the settings above, where they are not the defaults\n"

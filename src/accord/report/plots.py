@@ -10,6 +10,7 @@ import numpy as np
 from ..core.errors import OptionError, suggest
 from ..core.options import positive_count
 from ..core.series import AbstractSeries
+from .diagnostics import QUIETLY
 from .document.draws_sections import draws_of, label_of, pairs
 from .document.unknowns import table_of
 from .figures.autocorrelation import autocorrelation
@@ -46,7 +47,9 @@ class Plotted:
 
     def places(self, most: int) -> list[tuple[str, int]]:
         """Return site and number of the scalars to show, in the model's order; of more than `most`, the worst."""
-        every = [(name, scalar) for name in self.only for scalar in range(min(self.sites.width(name), most + 1))]
+        every = [
+            (name, scalar) for name in self.only for scalar in range(min(self.sites.width(name), most + 1))
+        ]
         if len(every) <= most:
             return every
         _, order = table_of(
@@ -68,7 +71,8 @@ def _of_chains(panel: Callable[..., Panel], *, flags: bool = False) -> Draw:
     def draw(run: Plotted, most: int) -> list[Panel]:
         more = [run.stats["diverging"]] if flags and "diverging" in run.stats else []
         return [
-            panel(draws_of(run.sites, place), run.label(place), run.chains, *more) for place in run.places(most)
+            panel(draws_of(run.sites, place), run.label(place), run.chains, *more)
+            for place in run.places(most)
         ]
 
     return draw
@@ -76,7 +80,9 @@ def _of_chains(panel: Callable[..., Panel], *, flags: bool = False) -> Draw:
 
 def _of_draws(panel: Callable[[np.ndarray, str], Panel]) -> Draw:
     """Return a plot with a panel for each scalar, from its draws and label."""
-    return lambda run, most: [panel(draws_of(run.sites, place), run.label(place)) for place in run.places(most)]
+    return lambda run, most: [
+        panel(draws_of(run.sites, place), run.label(place)) for place in run.places(most)
+    ]
 
 
 def _of_stat(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
@@ -127,7 +133,9 @@ KINDS: Mapping[str, Draw] = MappingProxyType(
         "forest": _forest,
         "energy": _of_stat("energy", lambda run: energy(run.stats["energy"])),
         "step_size": _of_stat("step_size", _step_size),
-        "tree_depth": _of_stat("tree_depth", lambda run: tree_depth(run.stats["tree_depth"], run.max_tree_depth)),
+        "tree_depth": _of_stat(
+            "tree_depth", lambda run: tree_depth(run.stats["tree_depth"], run.max_tree_depth)
+        ),
     }
 )
 
@@ -141,6 +149,7 @@ def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
     only = tuple(picked_names(sites, run.sites))
     if not all(run.stats.shape(name)[1] for name in run.stats):
         raise OptionError("plot: there are no draws to plot. See `draws.notices`.")
-    panels = tuple(KINDS[kind](replace(run, only=only), count))
+    with np.errstate(**QUIETLY):
+        panels = tuple(KINDS[kind](replace(run, only=only), count))
     words = " ".join(panel.sentence for panel in panels)
     return Picture(kind, Figure(kind.replace("_", " ").capitalize(), words, panels))

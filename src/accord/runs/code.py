@@ -17,7 +17,7 @@ def source_of(density: LogDensity | None) -> str | None:
     if whole is None:
         return None
     try:
-        code = textwrap.dedent(inspect.getsource(inspect.unwrap(whole.template.model.function.function)))
+        code = textwrap.dedent(inspect.getsource(inspect.unwrap(whole.template.model.function)))
     except (AttributeError, OSError, TypeError):  # a callable of no file, or one that was typed in
         return None
     return code if len(code) <= _MOST else f"{code[:_MOST]}\n# ... and {len(code) - _MOST} more letters"

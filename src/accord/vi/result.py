@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,6 +294,26 @@ class Fit(AbstractApproximation):
             look = values_of_sites(density)
             each = [look(fitted.draw(density, 1, seed, chain, keys.USE_START)[0]) for chain in chains]
         return [{name: values[name][0] for name in names} for values in each]
+
+    @checks_options
+    def report(self, path: str | Path) -> None:
+        """Write a report of the fit: one HTML page that fetches nothing, or Markdown.
+
+        The page shows how the fit was made, its notices, how good it is, losses by step, and, where its model is
+        attached, a table of the unknowns, intervals and pairs. The same fit gives the same bytes.
+
+        **Arguments**: `path`, a name in `.html` or `.md`; a file of that name is replaced.
+
+        **Raises** `OptionError` for another name, and a folder that does not exist.
+
+        **Example**
+
+        >>> infer.fit(coin(4, heads), quiet=True).report("fit.html")
+        """
+        from ..report.document.write import write
+        from .reported import document
+
+        write(document(self), path)
 
     def summary(self) -> "FitSummary":
         """Tabulate the latent scalars: mean and sd under the guide, and two corrections of them.

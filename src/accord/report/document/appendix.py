@@ -10,10 +10,18 @@ from .base import Document
 def data_of(document: Document) -> dict[str, Any]:
     """Return the content of a report but for its figures; numbers that are not finite are None."""
     table = document.table
-    rows = [] if table is None else [
-        {"name": label, "site": site, **{name: _plain(float(column[row])) for name, column in table.columns.items()}}
-        for row, (label, site) in enumerate(zip(table.labels, table.sites, strict=True))
-    ]
+    rows = (
+        []
+        if table is None
+        else [
+            {
+                "name": label,
+                "site": site,
+                **{name: _plain(float(column[row])) for name, column in table.columns.items()},
+            }
+            for row, (label, site) in enumerate(zip(table.labels, table.sites, strict=True))
+        ]
+    )
     return {
         "model": document.title,
         "head": document.head,

@@ -18,7 +18,7 @@ class Table:
     - `labels`: of the rows; `sites`: the site of each row. Length k.
     - `columns`: name to numbers, shape `(k,)`; `cells`: the same rounded as text, a row each.
     - `sketches`: the shape of each distribution in one line of text, or none.
-    - `count`: unknowns in all; `judged`: how many were looked at. There are rows for the worst of these.
+    - `count`: unknowns in all; `judged`: how many were looked at; `picked`: which of these have rows, if not all.
     """
 
     labels: tuple[str, ...]
@@ -28,6 +28,7 @@ class Table:
     sketches: tuple[str, ...]
     count: int
     judged: int
+    picked: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Document:
     """A report of a run, before it is written as a page or as text.
 
     **Fields**
-    - `title`: name of the model; `head`: the run in one line; `what`: what the results are, such as `"draws"`.
+    - `title`: name of the model; `head`: the run in one line; `what`: what the results are, such as `"these draws"`.
     - `facts`: terms with values, of how it was made; `site_rows`: name, kind, distribution, shape and dimensions of
       each site; `data_rows`: name, dtype, shape and digest of each argument; `again`: code that runs it again;
       `source`: the code of the model, if it is at hand.
@@ -80,9 +81,13 @@ class Document:
         count = len(self.notices)
         counted = f"{count} notice{'s' * (count != 1)}"
         if self.problems or "error" in worst:
-            return "error", f"Do not use these {self.what} as they are: {counted}, at least one of them an error."
+            return (
+                "error",
+                f"Do not use {self.what}: {counted}, at least one of them an error.",
+            )
         if "warning" in worst:
-            return "warning", f"Read the {counted} below before you use these {self.what}."
+            read = "notice" if count == 1 else counted
+            return "warning", f"Read the {read} below before you use {self.what}."
         if worst:
             return "info", f"No error and no warning; {counted} to know of."
-        return "none", f"No rule found a problem with these {self.what}."
+        return "none", f"No rule found a problem with {self.what}."

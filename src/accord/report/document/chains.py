@@ -9,11 +9,11 @@ import numpy as np
 from ...core.notice import Notice
 from ...core.series import AbstractSeries
 from ..beside import AbstractBeside
-from ..diagnostics import e_bfmi
+from ..diagnostics import QUIETLY, e_bfmi
 from ..figures.chains import count_of
 from ..labels import Coords, Dims
 from . import made
-from .base import Document, Section, Table
+from .base import Document, Table
 from .draws_sections import pairs, worst
 from .predictions import predictions
 from .sampler import sampler
@@ -62,6 +62,11 @@ class ChainRun:
 
 def document_of(run: ChainRun) -> Document:
     """Judge the unknowns, and draw the figures of a run."""
+    with np.errstate(**QUIETLY):  # of draws that are not finite, or whose squares are not
+        return _document_of(run)
+
+
+def _document_of(run: ChainRun) -> Document:
     table, order = table_of(run.sites, dims=run.dims, coords=run.coords, superchains=run.superchains)
     manifest = run.manifest
     size = f"{count_of(len(run.chains), 'chain')} \u00d7 {count_of(run.num_draws, 'draw')}"
@@ -75,7 +80,7 @@ def document_of(run: ChainRun) -> Document:
     return Document(
         str(manifest.get("model", "")),
         f"{size} by {manifest.get('sampler', {}).get('name', '')}{state}",
-        "draws",
+        "these draws",
         _facts(run),
         made.site_rows(manifest),
         made.data_rows(manifest),
@@ -101,7 +106,8 @@ def _facts(run: ChainRun) -> tuple[tuple[str, str], ...]:
         "Warm-up": f"{manifest.get('warmup', '')} draws as planned" + _lengths(run),
         "Stopping rule": run.stopping,
         "Lost chains": "; ".join(
-            f"chain {_listed(each['chains'])} at draw {each['draw']}: {str(each['error'])[:200]}" for each in run.lost
+            f"chain {_listed(each['chains'])} at draw {each['draw']}: {str(each['error'])[:200]}"
+            for each in run.lost
         ),
     }
     return (*((name, value) for name, value in found.items() if value), *made.facts_of(manifest))

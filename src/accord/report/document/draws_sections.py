@@ -1,13 +1,14 @@
 """Show the unknowns that the draws tell least of, and pairs of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...core.series import AbstractSeries
 from ..figures.density import density
 from ..figures.marks import Figure
-from ..figures.pair import pair
+from ..figures.pair import MOST_POINTS, pair
 from ..figures.rank import rank, rank_difference
 from ..figures.trace import trace
 from ..labels import Coords, Dims, scalar_labels
@@ -18,6 +19,7 @@ WORST = 5
 _CANDIDATES = 40  # unknowns of which pairs are looked at
 _LOOKED_AT = 2000  # draws that correlations are computed from
 _PAIRS = 3
+_WIDTH = 272  # four panels fit beside each other
 
 Place = tuple[str, int]
 
@@ -43,7 +45,7 @@ def worst(
     coords: Coords,
 ) -> Section | None:
     """Draw traces, ranks and distributions of the five unknowns that come first in `order`; None without draws."""
-    diverging = stats["diverging"] if "diverging" in stats else None
+    diverging = stats.get("diverging")
     figures: list[Figure] = []
     for place in order[:WORST]:
         draws, label = draws_of(sites, place), label_of(sites, place, dims, coords)
@@ -51,7 +53,11 @@ def worst(
             return None
         panels = [trace(draws, label, chains, diverging), density(draws, label, chains)]
         panels += [each(draws, label, chains) for each in (rank, rank_difference) if len(chains) > 1]
-        figures.append(Figure(label, panels[0].sentence, tuple(panels), columns=2))
+        titles = ("Trace", "Distribution", "Ranks", "Rank ECDF")  # the label is above them
+        narrow = tuple(
+            replace(panel, width=_WIDTH, title=title) for panel, title in zip(panels, titles, strict=False)
+        )
+        figures.append(Figure(label, panels[0].sentence, narrow, columns=4))
     words = (
         "The unknowns with the highest R-hat or the fewest effective draws, worst first. Good traces look alike in all "
         "chains and wander nowhere; good ranks are flat, and their differences stay within the grey band."
@@ -60,7 +66,7 @@ def worst(
 
 
 def pairs(
-    sites: AbstractSeries, stats: AbstractSeries, order: Sequence[Place], dims: Dims, coords: Coords
+    sites: AbstractSeries, stats: Mapping[str, np.ndarray], order: Sequence[Place], dims: Dims, coords: Coords
 ) -> Section | None:
     """Draw three pairs: with what separates divergent draws best, if any, or that depend most on each other."""
     places = list(order[:_CANDIDATES])
@@ -87,7 +93,8 @@ def pairs(
         "Pairs that depend most on each other, and on what tells divergent draws from others. Crosses that gather in a "
         "corner mark a place that the sampler does not reach, such as the neck of a funnel."
     )
-    return Section("pairs", "Pairs", words, (Figure("Pairs of unknowns", words, tuple(panels)),))
+    shown = f"Dots are draws, at most {MOST_POINTS} of them; crosses are divergent draws."
+    return Section("pairs", "Pairs", words, (Figure("Pairs of unknowns", shown, tuple(panels)),))
 
 
 def _chosen(ranks: np.ndarray, diverging: np.ndarray | None) -> list[tuple[int, int]]:

@@ -29,7 +29,9 @@ def as_html(document: Document) -> str:
     parts = [("verdict", "Verdict"), ("made", "What was run")]
     parts += [("unknowns", "Unknowns")] if document.table is not None else []
     parts += [(section.name, section.title) for section in document.sections]
-    links = "".join(f'<li><a href="#{name}">{_escape(title)}</a></li>' for name, title in [*parts, ("data", "As data")])
+    links = "".join(
+        f'<li><a href="#{name}">{_escape(title)}</a></li>' for name, title in [*parts, ("data", "As data")]
+    )
     title = _escape(f"{document.title}: report of a run")
     severity, verdict = document.verdict
     return "\n".join(
@@ -66,7 +68,7 @@ def as_html(document: Document) -> str:
 
 
 def _text(name: str) -> str:
-    return (files(__package__) / name).read_text("utf-8")
+    return (files("accord.report.document") / name).read_text("utf-8")
 
 
 def _digest(text: str) -> str:
@@ -76,11 +78,12 @@ def _digest(text: str) -> str:
 def _verdict(document: Document, severity: str, verdict: str) -> str:
     notices = "".join(
         f'<li class="{each.severity}"><span class="tag">{each.severity}</span> <code>{_escape(each.code)}</code>'
-        f"<p>{_escape(each.message)}</p><p>{_escape(each.remedy)}</p></li>"
+        f"<p>{_with_code(each.message)}</p><p>{_with_code(each.remedy)}</p></li>"
         for each in document.notices
     )
     damage = "".join(
-        f'<li class="error"><span class="tag">damage</span><p>{_escape(each)}</p></li>' for each in document.problems
+        f'<li class="error"><span class="tag">damage</span><p>{_escape(each)}</p></li>'
+        for each in document.problems
     )
     listed = f'<ul class="notices">{damage}{notices}</ul>' if damage or notices else ""
     return (
@@ -88,6 +91,14 @@ def _verdict(document: Document, severity: str, verdict: str) -> str:
         f'<p class="verdict {severity}"><strong>{_escape(verdict)}</strong></p>'
         f"{facts_as_html(document.numbers)}{listed}</section>"
     )
+
+
+def _with_code(text: str) -> str:
+    """Escape a sentence, and show what stands between backquotes as code."""
+    parts = _escape(text).split("`")
+    if len(parts) % 2 == 0:  # an odd one belongs to a name
+        return _escape(text)
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
 
 def _made(document: Document) -> str:
@@ -130,7 +141,7 @@ def _figure(figure: Figure) -> str:
     panels = "".join(panel_as_svg(panel) for panel in figure.panels)
     words = "".join(f"<li>{_escape(panel.sentence)}</li>" for panel in figure.panels)
     return (
-        f"<h3>{_escape(figure.title)}</h3><figure><div class=\"panels\">{panels}</div>"
+        f'<h3>{_escape(figure.title)}</h3><figure><div class="panels">{panels}</div>'
         f"<figcaption>{_escape(figure.sentence)}</figcaption></figure>"
         f"<details><summary>{_escape(figure.title)} in words</summary><ul>{words}</ul></details>"
     )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-_MOST_ROWS = 60
+_MOST_ROWS, _MOST_LETTERS = 60, 400
+_PHASES = ("trace", "compile", "warmup", "sampling", "fit", "looks")
 _LABELS = {"float64": "double precision (float64)", "float32": "single precision (float32)"}
 
 
@@ -17,7 +18,9 @@ def facts_of(manifest: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         "Precision": _LABELS.get(str(manifest.get("precision", "")), str(manifest.get("precision", ""))),
         "Settings": _listed(_plain(manifest.get("settings", {}))),
         "Versions": _listed(versions),
-        "Machine": _listed({**machine, "backend": manifest.get("platform", ""), "cores": manifest.get("nproc", "")}),
+        "Machine": _listed(
+            {**machine, "backend": manifest.get("platform", ""), "cores": manifest.get("nproc", "")}
+        ),
         "Begun": str(manifest.get("created", "")),
         "Run": str(manifest.get("run_id", "")),
     }
@@ -25,11 +28,28 @@ def facts_of(manifest: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def sampler_words(manifest: Mapping[str, Any]) -> str:
-    """Return the sampler or guide with the options that were given."""
-    own = dict(manifest.get("sampler", {}))
-    name = str(own.pop("name", manifest.get("method", "")))
-    given = {key: value for key, value in own.items() if value is not None and not isinstance(value, dict | list)}
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+    """Return the sampler with the options that were given, as code where these are plain."""
+    return _words(manifest.get("sampler", {}))[:_MOST_LETTERS]
+
+
+def is_plain(manifest: Mapping[str, Any]) -> bool:
+    """Return whether no option of the sampler is a kernel or a list of them."""
+    return not any(isinstance(value, list | Mapping) for value in manifest.get("sampler", {}).values())
+
+
+def _words(value: Any) -> str:
+    """Write what a manifest says of an object: its name, and options that are not None."""
+    if isinstance(value, Mapping):
+        name = str(value.get("name", value.get("kind", value.get("rule", ""))))
+        options = [
+            f"{key}={_words(each)}"
+            for key, each in value.items()
+            if key not in ("name", "kind", "rule") and each is not None
+        ]
+        return f"{name}({', '.join(options)})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_words, value))}]"
+    return repr(value)
 
 
 def site_rows(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
@@ -66,9 +86,18 @@ def data_rows(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     )
 
 
+def phases_of(timings: Mapping[str, float]) -> dict[str, float]:
+    """Return seconds by phase, in the order of a run, without the total."""
+    order = {name: place for place, name in enumerate(_PHASES)}
+    names = sorted(timings, key=lambda name: (order.get(name, len(order)), name))
+    return {name: float(timings[name]) for name in names if name != "total"}
+
+
 def record_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest without what grows with the model or the data: layout and checksums."""
-    return {name: manifest[name] for name in manifest if name not in ("layout", "particulars", "chains", "tuning")}
+    return {
+        name: manifest[name] for name in manifest if name not in ("layout", "particulars", "chains", "tuning")
+    }
 
 
 def _shape(shape: Any) -> str:
@@ -84,9 +113,7 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings that say something in a few words."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
-        if isinstance(value, Mapping) and "kind" in value:
-            options = ", ".join(f"{key}={each}" for key, each in value.items() if key != "kind")
-            value = f"{value['kind']}({options})"
-        if value and not (name == "blocks" and value == 1) and len(str(value)) <= 200:
-            found[name] = value
+        words = _words(value) if isinstance(value, Mapping) else str(value)
+        if value and not (name == "blocks" and value == 1) and len(words) <= _MOST_LETTERS:
+            found[name] = words
     return found

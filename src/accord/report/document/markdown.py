@@ -6,7 +6,7 @@ from .base import Document
 from .unknowns_html import counted
 
 _ROWS = 20
-_SPECIAL = "\\`*_{}[]<>()#+-!|~&"
+_SPECIAL = "\\`*_[]<>|~&#"
 _SIGNS = {"error": "\u274c", "warning": "\u26a0\ufe0f", "info": "\u2139\ufe0f", "none": "\u2705"}
 
 

@@ -27,7 +27,9 @@ def predictions(
     observed = {name: value for each in beside for name, value in each.observed.items()}
     figures: list[Figure] = []
     facts: list[tuple[str, str]] = []
-    ahead, likelihood, prior = (groups.get(name) for name in ("posterior_predictive", "log_likelihood", "prior"))
+    ahead, likelihood, prior = (
+        groups.get(name) for name in ("posterior_predictive", "log_likelihood", "prior")
+    )
     if ahead is not None:
         figures += _checks(ahead, observed)
     if likelihood is not None:
@@ -70,20 +72,20 @@ def _left_out(
         facts.append(
             (
                 f"Leave-one-out of {name}",
-                f"elpd {found['elpd']:.2f} \u00b1 {found['se']:.2f}, {found['p']:.2f} effective parameters, Pareto k up "
-                f"to {np.max(found['pareto_k']):.2f} (good: at most {found['good_k']:.2f})",
+                f"elpd {found['elpd']:.2f} \u00b1 {found['se']:.2f}, {found['p']:.2f} effective parameters, Pareto "
+                f"k up to {np.max(found['pareto_k']):.2f} (good: at most {found['good_k']:.2f})",
             )
         )
         panels.append(pareto_k(np.ravel(found["pareto_k"]), found["good_k"], name))
         replicates = None if ahead is None else ahead.values.get(name)
-        if replicates is not None and name in observed and np.shape(replicates) == values.shape:
-            if np.shape(observed[name]) == values.shape[2:]:
-                panels.append(loo_pit(_transforms(values, np.asarray(replicates), observed[name]), name))
+        is_whole = name in observed and np.shape(observed[name]) == values.shape[2:]
+        if is_whole and replicates is not None and np.shape(replicates) == values.shape:
+            panels.append(loo_pit(transforms(values, np.asarray(replicates), observed[name]), name))
     words = "How well each observation is predicted from all others."
     return ([Figure("Leave-one-out", words, tuple(panels))] if panels else []), facts
 
 
-def _transforms(log_likelihood: np.ndarray, replicates: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def transforms(log_likelihood: np.ndarray, replicates: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """Compute for each observation the share of its leave-one-out predictions below it, of at most 500 observations.
 
     Arrays have shape `(chain, draw, *batch)`. Equal values, as of counts, count by a share that runs evenly through
@@ -96,13 +98,19 @@ def _transforms(log_likelihood: np.ndarray, replicates: np.ndarray, observed: np
     for number, entry in enumerate(some):
         weights = np.exp(smoothed(-rows[:, entry])[0])
         even = ((number + 1) * (np.sqrt(5) - 1) / 2) % 1
-        found.append(weights @ (ahead[:, entry] < seen[entry]) + even * (weights @ (ahead[:, entry] == seen[entry])))
+        found.append(
+            weights @ (ahead[:, entry] < seen[entry]) + even * (weights @ (ahead[:, entry] == seen[entry]))
+        )
     return np.where(np.isfinite(seen[some]), np.array(found), np.nan)
 
 
 def _priors(sites: AbstractSeries, prior: Group, dims: Dims, coords: Coords) -> list[Figure]:
     """Draw the first scalar of each site that has both, the smallest sites first."""
-    both = [name for name in sites if name in prior.values and sites.shape(name)[2:] == prior.values[name].shape[2:]]
+    both = [
+        name
+        for name in sites
+        if name in prior.values and sites.shape(name)[2:] == prior.values[name].shape[2:]
+    ]
     both = [name for name in both if sites.width(name) and np.prod(sites.shape(name)[:2])]
     names = sorted(both, key=sites.width)[:_MOST_PRIORS]
     panels = [

@@ -9,6 +9,7 @@ from ..figures.marks import Figure, Panel
 from ..figures.sampler import divergences, seconds, step_size, tree_depth
 from ..figures.trace import trace
 from .base import Section
+from .made import phases_of
 
 if TYPE_CHECKING:
     from .chains import ChainRun
@@ -29,18 +30,21 @@ def sampler(run: "ChainRun") -> Section | None:
         panels.append(tree_depth(stats["tree_depth"], run.max_tree_depth))
     if "divergence" in run.counts:
         panels.append(divergences(run.counts["divergence"]["sample"], run.chains))
-    phases = {name: float(value) for name, value in run.timings.items() if name != "total"}
+    phases = phases_of(run.timings)
     if phases:
         panels.append(seconds(phases))
     if not panels:
         return None
     words = "How the sampler moved. A run that explores well has energies and changes of energy that are spread alike."
-    return Section("sampler", "Sampler", words, (Figure("What the sampler did", words, tuple(panels)),), _facts(run))
+    shown = f"Shown: {', '.join(panel.title.lower() for panel in panels)}."
+    return Section(
+        "sampler", "Sampler", words, (Figure("What the sampler did", shown, tuple(panels)),), _facts(run)
+    )
 
 
 def _facts(run: "ChainRun") -> tuple[tuple[str, str], ...]:
     found = {f"Gradients in {phase}": f"{count:,}" for phase, count in run.work.items()}
-    found |= {f"Seconds in {phase}": f"{value:.3g}" for phase, value in run.timings.items()}
+    found |= {"Seconds in all": f"{run.timings['total']:.3g}"} if "total" in run.timings else {}
     for kind, phases in run.counts.items():
         counts = {phase: int(np.sum(each)) for phase, each in phases.items()}
         if any(counts.values()):

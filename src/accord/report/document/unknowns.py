@@ -24,15 +24,13 @@ def table_of(
     coords: Coords,
     superchains: Sequence[int] | None = None,
     only: Sequence[str] | None = None,
-    is_chain: bool = True,
 ) -> tuple[Table, tuple[tuple[str, int], ...]]:
     """Tabulate unknowns; return the table, and site and number of the scalar of each row, the worst first.
 
-    - `sites`: site to draws, shape `(chain, draw, *event)`. `only`: names of those to tabulate; None is all. `is_chain`: whether draws are of chains, and have
-      effective sample sizes; others are sorted as they are in the model.
+    - `sites`: site to draws, shape `(chain, draw, *event)`. `only`: names of those to tabulate; None is all.
 
-    Up to 200 unknowns are all there, in the model's order. Of more, the worst 200 are: of all, or of an even part of each
-    site where all are more than 2^24 numbers.
+    Up to 200 unknowns are all there, in the model's order. Of more, the worst 200 are: of all, or of an even part of
+    each site where all are more than 2^24 numbers.
     """
     widths = {name: sites.width(name) for name in (sites if only is None else only)}
     sizes = [sites.shape(name)[:2] for name in widths]
@@ -54,15 +52,14 @@ def table_of(
             places += [(name, int(scalar)) for scalar in some]
     names = ("mean", "sd", *_PROBABILITIES, *DIAGNOSTICS)
     values = {name: np.concatenate([part[name] for part in parts] or [np.zeros(0)]) for name in names}
-    order = np.argsort(-_badness(values), kind="stable") if is_chain else np.arange(len(places))
+    order = np.argsort(-_badness(values), kind="stable")
     kept = np.sort(order[:ROWS]) if len(places) <= ROWS else order[:ROWS]
     columns = {name: values[name][kept] for name in names}
-    shown = [name for name in names if is_chain or name not in DIAGNOSTICS]
     labels = _labels(sites, [places[row] for row in kept], dims, coords)
     cells = [
         tuple(
             formatted(
-                {name: float(columns[name][row]) for name in shown},
+                {name: float(columns[name][row]) for name in names},
                 {name: float(columns[name][row]) for name in ("mcse_mean", "mcse_sd")},
             )
         )
@@ -71,11 +68,12 @@ def table_of(
     table = Table(
         tuple(labels),
         tuple(places[row][0] for row in kept),
-        {name: columns[name] for name in shown},
+        columns,
         tuple(cells),
         tuple(sketches[row] for row in kept),
         total,
         len(places),
+        f"the worst {len(kept)}",
     )
     return table, tuple(places[row] for row in order[:ROWS])
 

@@ -17,7 +17,9 @@ _NAMES = {
 
 def table_as_html(table: Table) -> str:
     """Write the rows, and how many unknowns have none."""
-    head = "".join(f'<th scope="col" data-sort>{html.escape(_NAMES.get(name, name))}</th>' for name in table.columns)
+    head = "".join(
+        f'<th scope="col" data-sort>{html.escape(_NAMES.get(name, name))}</th>' for name in table.columns
+    )
     has_sketches = any(table.sketches)
     shape = '<th scope="col" class="text">shape</th>' if has_sketches else ""
     rows = "".join(_row(table, number, has_sketches) for number in range(len(table.labels)))
@@ -28,9 +30,9 @@ def table_as_html(table: Table) -> str:
         '<button type="button" id="unknowns-all" aria-pressed="false">Show all rows</button>'
         '<span id="unknowns-said" role="status"></span></div>'
         '<div class="wide" role="region" tabindex="0" aria-label="Table of unknowns">'
-        '<table id="unknowns-table"><caption>Summaries of the marginal distributions; numbers have as many digits as '
-        "the draws support</caption>"
-        f'<thead><tr><th scope="col" data-sort>unknown</th>{head}{shape}</tr></thead><tbody>{rows}</tbody></table></div>'
+        '<table id="unknowns-table"><caption>Summaries of marginal distributions</caption>'
+        f'<thead><tr><th scope="col" data-sort>unknown</th>{head}{shape}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -39,16 +41,24 @@ def counted(table: Table) -> str:
     count, rows = table.count, len(table.labels)
     if rows == count:
         return f"All {count} numbers." if count != 1 else "One number."
-    of = "all" if table.judged == count else f"{table.judged:,}, spread evenly over all sites, that were judged"
-    return f"{count:,} numbers. The rows are the worst {rows} of {of}, the worst first."
+    of = (
+        "all"
+        if table.judged == count
+        else f"{table.judged:,}, spread evenly over all sites, that were judged"
+    )
+    return f"{count:,} numbers. The rows are {table.picked} of {of}, in this order."
 
 
 def _row(table: Table, number: int, has_sketches: bool) -> str:
     cells = "".join(
-        f'<td{_value(float(column[number]))}{_is_bad(name, float(column[number]))}>{html.escape(text)}</td>'
+        f"<td{_value(float(column[number]))}{_is_bad(name, float(column[number]))}>{html.escape(text)}</td>"
         for (name, column), text in zip(table.columns.items(), table.cells[number], strict=True)
     )
-    sketch = f'<td class="sketch" aria-hidden="true">{html.escape(table.sketches[number])}</td>' if has_sketches else ""
+    sketch = (
+        f'<td class="sketch" aria-hidden="true">{html.escape(table.sketches[number])}</td>'
+        if has_sketches
+        else ""
+    )
     return (
         f'<tr data-site="{html.escape(table.sites[number])}"><th scope="row">{html.escape(table.labels[number])}</th>'
         f"{cells}{sketch}</tr>"

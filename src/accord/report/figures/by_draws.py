@@ -6,7 +6,7 @@ import numpy as np
 
 from ..diagnostics import ess_bulk, ess_tail, nested_r_hat, r_hat
 from ..many_chains import MANY
-from .marks import INK, Axis, Line, Panel, Points, Rule
+from .marks import Axis, Line, Panel, Points, Rule
 from .ticks import number
 
 _LOOKS = 12

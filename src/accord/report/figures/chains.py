@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..diagnostics import QUIETLY
 from .marks import NUM_COLOURS
 from .ticks import number
 
@@ -48,17 +49,25 @@ def edges_of(values: np.ndarray, *, is_whole: bool) -> np.ndarray:
         aside = abs(low) * 0.1 or 1.0
         return np.array([low - aside, low + aside])
     first, third = np.quantile(values, (0.25, 0.75))
-    width = 2 * (third - first) / np.cbrt(values.size)
-    wanted = MOST_BINS if not width > 0 else int(np.clip(np.ceil((high - low) / width), 10, MOST_BINS))
-    edges = np.linspace(low, high, wanted + 1)
+    with np.errstate(**QUIETLY):
+        width = 2 * (third - first) / np.cbrt(values.size)
+        wanted = (high - low) / width if width > 0 else MOST_BINS
+        bins = int(np.clip(np.ceil(wanted), 10, MOST_BINS)) if np.isfinite(wanted) else MOST_BINS
+        edges = np.linspace(low, high, bins + 1)
     # Not finer than numbers of this size can be.
-    return edges if np.all(np.diff(edges) > 0) else np.array([np.nextafter(low, -np.inf), np.nextafter(high, np.inf)])
+    return (
+        edges
+        if np.isfinite(edges).all() and np.all(np.diff(edges) > 0)
+        else np.array([np.nextafter(low, -np.inf), np.nextafter(high, np.inf)])
+    )
 
 
 def heights_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Return the density of finite values in each bin; values beyond the edges count in the outermost bins."""
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
-    return counts / np.diff(edges) / max(values.size, 1)
+    with np.errstate(**QUIETLY):
+        heights = counts / np.diff(edges) / max(values.size, 1)
+    return np.where(np.isfinite(heights), heights, 0.0)  # not of bins narrower than any usual number
 
 
 def span_in_words(values: np.ndarray) -> str:

@@ -20,7 +20,9 @@ def density(draws: np.ndarray, label: str, chains: Sequence[int]) -> Panel:
     own = [heights_of(finite(row), edges) for row in draws] if has_lines(len(draws)) else []
     marks: list[Mark] = [Bars(edges[:-1], edges[1:], np.zeros(len(pooled)), pooled, INK, 0.16)]
     if len(draws) > 1:
-        marks += [Line(edges, np.append(row, row[-1]), colour, 1.0, is_steps=True) for colour, row in enumerate(own)]
+        marks += [
+            Line(edges, np.append(row, row[-1]), colour, 1.0, is_steps=True) for colour, row in enumerate(own)
+        ]
     if values.size:
         marks += [Rule(float(at), is_vertical=True) for at in np.quantile(values, (0.05, 0.5, 0.95))]
     top = max([float(each.max(initial=0)) for each in (pooled, *own)] or [0.0]) or 1.0

@@ -24,7 +24,11 @@ def energy(values: np.ndarray) -> Panel:
     levels, steps = heights_of(marginal, edges), heights_of(changes, edges)
     bfmi = e_bfmi(values) if values.size else np.zeros(0)
     lowest = bfmi[np.isfinite(bfmi)]
-    words = f"lowest E-BFMI {number(float(lowest.min()))}, where 0.3 is enough" if lowest.size else "E-BFMI unknown"
+    words = (
+        f"lowest E-BFMI {number(float(lowest.min()))}, where 0.3 is enough"
+        if lowest.size
+        else "E-BFMI unknown"
+    )
     return Panel(
         "Energy",
         (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .marks import Axis, Mark, Panel, Points, Line, spanning
+from .marks import Axis, Line, Mark, Panel, Points, spanning
 from .ticks import number
 
 MOST_ROWS = 40
@@ -27,7 +27,9 @@ def forest(labels: Sequence[str], quantiles: np.ndarray) -> Panel:
         marks.append(Points(quantiles[2], rows, 1, 2.6, 1.0))
     shown = [label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}\u2026" for label in labels]
     medians = quantiles[2][np.isfinite(quantiles[2])] if len(rows) else np.zeros(0)
-    words = f"medians from {number(medians.min())} to {number(medians.max())}" if medians.size else "no values"
+    words = (
+        f"medians from {number(medians.min())} to {number(medians.max())}" if medians.size else "no values"
+    )
     return Panel(
         "Intervals",
         tuple(marks),

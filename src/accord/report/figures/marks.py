@@ -11,6 +11,8 @@ INK = -1
 NUM_COLOURS = 6
 """Colours that can be told apart; a figure with more lines has quantiles."""
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -108,7 +110,7 @@ class Panel:
     y: Axis
     sentence: str
     legend: tuple[tuple[int, str], ...] = ()
-    width: int = 340
+    width: int = 368
     height: int = 220
 
 
@@ -139,5 +141,7 @@ def spanning(label: str, *arrays: np.ndarray, margin: float = 0.04, at_zero: boo
     if not high > low:
         aside = abs(low) * 0.1 or 1.0
         return Axis(label, low if at_zero else low - aside, low + aside)
-    aside = margin * (high / 2 - low / 2) * 2  # halves, since the range of doubles has more than the largest double
-    return Axis(label, low if at_zero else low - aside, high + aside)
+    aside = (
+        2 * margin * (high / 2 - low / 2)
+    )  # of halves, since a difference of doubles may be larger than any
+    return Axis(label, low if at_zero else max(low - aside, -_LARGEST), min(high + aside, _LARGEST))

@@ -9,9 +9,7 @@ from .ticks import number
 MOST_POINTS = 1000
 
 
-def pair(
-    x: np.ndarray, y: np.ndarray, labels: tuple[str, str], diverging: np.ndarray | None = None
-) -> Panel:
+def pair(x: np.ndarray, y: np.ndarray, labels: tuple[str, str], diverging: np.ndarray | None = None) -> Panel:
     """Draw draws of two unknowns as dots, at most 1000 of them, and divergent ones as crosses.
 
     - `x`, `y`, `diverging`: shape `(chain, draw)`.

@@ -37,7 +37,9 @@ class Picture:
         """
         target = Path(path)
         if target.suffix.lower() != ".svg":
-            raise OptionError(f"save: {str(path)!r} must end in .svg. Browsers and most programs turn it into others.")
+            raise OptionError(
+                f"save: {str(path)!r} must end in .svg. Browsers and most programs turn it into others."
+            )
         if not target.parent.is_dir():
             raise OptionError(f"save: the folder {str(target.parent)!r} does not exist. Make it first.")
         target.write_text(self._repr_svg_(), encoding="utf-8", newline="\n")

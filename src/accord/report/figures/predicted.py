@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .marks import INK, Axis, Band, Line, Mark, Panel, Rule
+from .marks import INK, Axis, Band, Line, Mark, Panel, Points, Rule, spanning
 from .ticks import number
 
 _BANDS = ((0.9, 0.14), (0.5, 0.24))  # share of the predictions, and opacity
@@ -81,8 +81,6 @@ def loo_pit(values: np.ndarray, label: str) -> Panel:
 
 def pareto_k(values: np.ndarray, good: float, label: str) -> Panel:
     """Draw Pareto k of each observation, shape `(entry,)`, with the limit up to which leave-one-out is sound."""
-    from .marks import Points, spanning
-
     bad = int(np.sum(~(values <= good)))
     return Panel(
         f"Pareto k of {label}",

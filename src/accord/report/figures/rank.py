@@ -2,8 +2,8 @@
 
 **Source**: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2), section 4.2, for histograms
 of ranks; Säilynoja, Bürkner & Vehtari (2022), Statistics and Computing 32:32, for differences of distribution
-functions. Departure: our band has one width, from Kolmogorov's limit, and counts effective draws, since draws of a chain
-depend on each other.
+functions. Departure: our band has one width, from Kolmogorov's limit, and counts effective draws, since draws of a
+chain depend on each other.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,21 @@ COVERAGE = 0.95
 
 
 def ranks_of(draws: np.ndarray) -> list[np.ndarray]:
-    """Return ranks of finite draws of each chain among all, as shares in (0, 1); equal draws share their mean rank."""
+    """Return ranks of finite draws of each chain among all, sorted, as shares in (0, 1).
+
+    Equal draws of a chain, as of counts, are spread evenly over the ranks that all such draws take: so ranks are
+    uniform if chains agree, without random numbers.
+    """
     each = [finite(row) for row in draws]
     pooled = np.sort(np.concatenate(each))
     size = max(pooled.size, 1)
-    return [(np.searchsorted(pooled, row) + np.searchsorted(pooled, row, "right")) / (2 * size) for row in each]
+    found: list[np.ndarray] = []
+    for row in map(np.sort, each):
+        first, last = np.searchsorted(row, row), np.searchsorted(row, row, "right")
+        below, upto = np.searchsorted(pooled, row), np.searchsorted(pooled, row, "right")
+        share = (np.arange(row.size) - first + 0.5) / (last - first)
+        found.append((below + share * (upto - below)) / size)
+    return found
 
 
 def rank(draws: np.ndarray, label: str, chains: Sequence[int]) -> Panel:
@@ -63,7 +73,7 @@ def rank_difference(draws: np.ndarray, label: str, chains: Sequence[int]) -> Pan
     """
     at = np.linspace(0, 1, _POINTS)
     ranks = ranks_of(draws)
-    lines = np.array([np.searchsorted(np.sort(row), at, "right") / max(row.size, 1) - at for row in ranks])
+    lines = np.array([np.searchsorted(row, at, "right") / max(row.size, 1) - at for row in ranks])
     lines[:, [0, -1]] = 0.0  # shares of none and of all
     width = band_width(draws)
     far = np.abs(lines).max(axis=1, initial=0)
@@ -94,11 +104,13 @@ def band_width(draws: np.ndarray) -> float:
 
     The difference between the distribution function of one of m chains and that of all is (1 - 1/m) times that between
     the chain and the others: sqrt((1 - 1/m) / n) times a Brownian bridge, for n effective draws of a chain. Its largest
-    value is beyond x with a chance of at most 2 exp(-2 x^2) (Kolmogorov 1933), here shared among the chains.
+    value is beyond x with a chance of at most 2 exp(-2 x^2) (Kolmogorov 1933), here shared among the chains. The
+    effective draws are those within chains, of the median chain, since those of all vanish where chains disagree.
     """
     num_chains = len(draws)
-    effective = float(ess_bulk(draws[:, :, None])[0]) / max(num_chains, 1) if draws.size else np.nan
-    if num_chains < 2 or not np.isfinite(effective):
+    own = np.array([float(ess_bulk(row[None, :, None])[0]) for row in draws])
+    if num_chains < 2 or not np.isfinite(own).any():
         return float("nan")
+    effective = float(np.median(own[np.isfinite(own)]))
     limit = np.sqrt(np.log(2 * num_chains / (1 - COVERAGE)) / 2)
     return float(limit * np.sqrt((1 - 1 / num_chains) / max(effective, 1.0)))

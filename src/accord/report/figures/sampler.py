@@ -21,18 +21,29 @@ def step_size(warmup: np.ndarray, sampled: np.ndarray, chains: Sequence[int]) ->
     rows = values
     if not has_lines(len(values)) and known.size:
         rows = np.nanquantile(values, (0.05, 0.5, 0.95), axis=0)
-    lines = [Line(at, row, colour, 0.9, is_thin=True) for colour, row in enumerate(rows)] if known.size else []
+    lines = (
+        [Line(at, row, colour, 0.9, is_thin=True) for colour, row in enumerate(rows)] if known.size else []
+    )
     marks: list[Mark] = [*lines, Rule(0.0, is_vertical=True)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.5, 2.0)
     last = values[:, -1] if values.shape[1] else np.zeros(0)
     last = last[np.isfinite(last)]
-    words = f"from {number(float(last.min()))} to {number(float(last.max()))} at the end" if last.size else "unknown"
+    words = (
+        f"from {number(float(last.min()))} to {number(float(last.max()))} at the end"
+        if last.size
+        else "unknown"
+    )
     return Panel(
         "Step size",
         tuple(marks),
-        Axis("draw after warm-up", float(at[0]) if len(at) else 0.0, max(float(at[-1]) if len(at) else 1.0, 1.0)),
+        Axis(
+            "draw after warm-up",
+            float(at[0]) if len(at) else 0.0,
+            max(float(at[-1]) if len(at) else 1.0, 1.0),
+        ),
         Axis("step size", low / 1.5, high * 1.5, is_log=True),
-        f"Step sizes of {count_of(len(values), 'chain')} through warm-up, left of the dashed line, and after it: {words}.",
+        f"Step sizes of {count_of(len(values), 'chain')} through warm-up, left of the dashed line, and after it: "
+        f"{words}.",
         legend(chains) if has_lines(len(values)) else ((0, "5%"), (1, "50%"), (2, "95%")),
     )
 

@@ -95,11 +95,15 @@ def _frame(
     for place, text in y_ticks:
         at = float(y(np.array(place)))
         grid.append(f"M{_put(left)} {_put(at)}H{_put(right)}")
-        texts.append(f"<text x='{_put(left - 5)}' y='{_put(at + 3.5)}' text-anchor='end'>{html.escape(text)}</text>")
+        texts.append(
+            f"<text x='{_put(left - 5)}' y='{_put(at + 3.5)}' text-anchor='end'>{html.escape(text)}</text>"
+        )
     for place, text in x_ticks:
         at = float(x(np.array(place)))
         grid.append(f"M{_put(at)} {_put(bottom)}v4")
-        texts.append(f"<text x='{_put(at)}' y='{_put(bottom + 16)}' text-anchor='middle'>{html.escape(text)}</text>")
+        texts.append(
+            f"<text x='{_put(at)}' y='{_put(bottom + 16)}' text-anchor='middle'>{html.escape(text)}</text>"
+        )
     middle = (_TOP + bottom) / 2
     label = _cut(panel.y.label, (bottom - top) / _LETTER * 1.15)
     texts += [
@@ -118,7 +122,9 @@ def _mark(mark: Mark, x: Place, y: Place, clip: tuple[float, float, float, float
     left, top, right, bottom = clip
     if isinstance(mark, Rule):
         at = _put(float((x if mark.is_vertical else y)(np.array(mark.at))))
-        path = f"M{at} {_put(top)}V{_put(bottom)}" if mark.is_vertical else f"M{_put(left)} {at}H{_put(right)}"
+        path = (
+            f"M{at} {_put(top)}V{_put(bottom)}" if mark.is_vertical else f"M{_put(left)} {at}H{_put(right)}"
+        )
         dashed = " stroke-dasharray='4 3'" if mark.is_dashed else ""
         return f"<path d='{path}' fill='none'{_stroke(mark.colour, 1.0)}{dashed}/>"
     if isinstance(mark, Line):

@@ -14,7 +14,7 @@ def thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(x) <= 2 * len(starts):
         return x, y
     kept: list[int] = []
-    for start, end in zip(starts, [*starts[1:], len(x)], strict=True):
+    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(x)], strict=True):
         part = y[start:end]
         is_known = np.isfinite(part)
         if not is_known.all():

@@ -13,6 +13,8 @@ def ticks_of(axis: Axis, most: int) -> tuple[tuple[float, str], ...]:
         return axis.ticks
     if axis.is_log:
         return _powers(axis, most)
+    if not np.isfinite(axis.high / most - axis.low / most):
+        return ()
     step = _round_step((axis.high / most - axis.low / most) or 1.0)
     first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
     if not last - first <= 4 * most:  # numbers so large that no step tells them apart
@@ -31,8 +33,16 @@ def number(value: float, step: float | None = None) -> str:
         return "0" if value == 0 else str(value)
     if step is None and 100 <= abs(value) < 1e6:
         return f"{value:.0f}".replace("-", "\u2212")
-    digits = 3 if step is None else max(1, math.floor(math.log10(abs(value) / step) + 1e-9) + 1)
-    return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e").replace("-", "\u2212")
+    digits = 3
+    if step is not None:
+        place = math.floor(math.log10(step) + 1e-9)
+        digits = max(1, math.floor(math.log10(abs(value)) + 1e-9) - place + 1)
+    return (
+        f"{value:.{digits}g}".replace("e+0", "e")
+        .replace("e-0", "e-")
+        .replace("e+", "e")
+        .replace("-", "\u2212")
+    )
 
 
 def _round_step(least: float) -> float:

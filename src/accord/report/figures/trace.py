@@ -25,12 +25,13 @@ def trace(draws: np.ndarray, label: str, chains: Sequence[int], diverging: np.nd
         marks += [Line(at, row, colour, width=0.8, is_thin=True) for colour, row in enumerate(values)]
     elif num_draws:
         marks += _quantiles(values)
-    places = np.flatnonzero(np.zeros(num_draws, bool) if diverging is None else np.any(diverging, axis=0))
+    flags = np.zeros(draws.shape, bool) if diverging is None else np.asarray(diverging, bool)
+    places = np.flatnonzero(flags.any(axis=0))
     if places.size:
         some = places[np.linspace(0, places.size - 1, min(places.size, _MOST_CROSSES)).astype(int)]
         marks.append(Points(some, np.full(some.size, y.low), INK, size=2.5, is_cross=True))
     what = f"{count_of(num_chains, 'chain')} of {count_of(num_draws, 'draw')}"
-    crosses = f" Crosses mark {count_of(int(np.sum(diverging)), 'divergent draw')}." if places.size else ""
+    crosses = f" Crosses mark {count_of(int(flags.sum()), 'divergent draw')}." if places.size else ""
     return Panel(
         f"Trace of {label}",
         tuple(marks),

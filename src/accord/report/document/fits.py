@@ -1,0 +1,120 @@
+"""Put together the report of a fit, from arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.notice import Notice
+from ...core.series import AbstractSeries
+from ..figures.chains import finite
+from ..figures.forest import MOST_ROWS, QUANTILES, forest
+from ..figures.marks import Figure
+from ..figures.sampler import losses, seconds
+from ..labels import Coords, Dims
+from . import made
+from .base import Document, Section, Table
+from .draws_sections import draws_of, label_of, pairs
+from .unknowns import ROWS
+
+_MOST_LOSSES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class FitRun:
+    """A fit as a report needs it.
+
+    **Fields**
+    - `head`: the fit in one line. `notices`, `problems`, `manifest`, `timings`, `source`: as for `ChainRun`.
+    - `facts`, `numbers`: terms with values, of how it was made and of how good it is.
+    - `losses`: by restart, shape `(step,)`; `best`: the one that was taken.
+    - `labels`, `sites_of`, `columns`: rows of the table: label and site of each unknown, and numbers; none without a
+      model.
+    - `sites`: draws from the guide, shape `(1, draw, *event)`, with `dims` and `coords`; none without a model.
+    """
+
+    head: str
+    notices: tuple[Notice, ...]
+    problems: tuple[str, ...]
+    manifest: Mapping[str, object]
+    timings: Mapping[str, float]
+    source: str | None
+    facts: tuple[tuple[str, str], ...]
+    numbers: tuple[tuple[str, str], ...]
+    losses: Mapping[int, np.ndarray]
+    best: int
+    labels: tuple[str, ...]
+    sites_of: tuple[str, ...]
+    columns: Mapping[str, np.ndarray]
+    sites: AbstractSeries | None
+    dims: Dims
+    coords: Coords
+
+
+def document_of_fit(run: FitRun) -> Document:
+    """Draw the figures of a fit, and its table where its model is at hand."""
+    sections = [_steps(run), *_draws(run)]
+    return Document(
+        str(run.manifest.get("model", "")),
+        run.head,
+        "this fit",
+        (*run.facts, *made.facts_of(run.manifest)),
+        made.site_rows(run.manifest),
+        made.data_rows(run.manifest),
+        "",
+        run.source,
+        run.notices,
+        run.problems,
+        run.numbers,
+        _table(run) if run.labels else None,
+        tuple(section for section in sections if section is not None),
+        made.record_of(run.manifest),
+    )
+
+
+def _table(run: FitRun) -> Table:
+    """Return the first 200 rows, and the columns of which something is known."""
+    known = {name: column[:ROWS] for name, column in run.columns.items() if np.isfinite(column).any()}
+    cells = [
+        tuple("-" if np.isnan(column[row]) else f"{column[row]:.3g}" for column in known.values())
+        for row in range(min(ROWS, len(run.labels)))
+    ]
+    count = len(run.labels)
+    return Table(
+        run.labels[:ROWS], run.sites_of[:ROWS], known, tuple(cells), (), count, count, f"the first {ROWS}"
+    )
+
+
+def _steps(run: FitRun) -> Section:
+    """Draw the losses of restarts, the best first, and the time."""
+    numbers = sorted(run.losses, key=lambda number: (number != run.best, number))[:_MOST_LOSSES]
+    panels = [
+        losses(run.losses[number], f"restart {number}" + (", taken" if number == run.best else ""))
+        for number in numbers
+    ]
+    phases = made.phases_of(run.timings)
+    if phases:
+        panels.append(seconds(phases))
+    words = (
+        "What was minimised, an estimate of minus the evidence bound: a fit that has converged ends level."
+    )
+    shown = f"Losses of {len(numbers)} of {len(run.losses)} restarts by step, and seconds by phase."
+    return Section("steps", "Steps", words, (Figure("Losses", shown, tuple(panels)),))
+
+
+def _draws(run: FitRun) -> list[Section | None]:
+    """Draw intervals and pairs from draws of the guide."""
+    if run.sites is None:
+        return []
+    sites = run.sites
+    places = [(name, scalar) for name in sites for scalar in range(min(sites.width(name), MOST_ROWS))][
+        :MOST_ROWS
+    ]
+    columns = [finite(draws_of(sites, place)) for place in places]
+    quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in columns]
+    labels = [label_of(sites, place, run.dims, run.coords) for place in places]
+    panel = forest(labels, np.array(quantiles).reshape(-1, 5).T)
+    words = "What the guide says of the unknowns. Intervals are too narrow where Pareto k is high."
+    shown = Figure("Intervals under the guide", panel.sentence, (panel,))
+    together = pairs(sites, {}, places, run.dims, run.coords)
+    return [Section("guide", "Guide", words, (shown,)), together]
