@@ -250,7 +250,7 @@ def summary_command(
 app.command(
     "report",
     no_args_is_help=True,
-    epilog=_example("accord report run", "accord report run --format md >> comment.md"),
+    epilog=_example("accord report run", "accord report run --format md"),
 )(report_command)
 
 

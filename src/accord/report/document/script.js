@@ -63,7 +63,8 @@
       head.textContent = "";
       head.append(button);
       button.addEventListener("click", () => {
-        const way = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
+        const last = head.getAttribute("aria-sort");
+        const way = last ? (last === "descending" ? 1 : -1) : column === 0 ? 1 : -1;
         for (const each of heads) each.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
         sorted = column;

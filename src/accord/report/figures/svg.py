@@ -46,10 +46,10 @@ def figure_as_svg(figure: Figure) -> str:
 
 def panel_as_svg(panel: Panel, where: str = "") -> str:
     """Write one panel, for a page or within a figure; `where`, attributes of its place."""
-    y_ticks = ticks_of(panel.y, max(2, int(panel.height / 45)))
+    y_ticks = ticks_of(panel.y, max(2, int(panel.height / 32)))
     left = min(12 + _LETTER * max((len(text) for _, text in y_ticks), default=1) + 14, panel.width / 2)
     right, bottom = panel.width - _RIGHT, panel.height - _BOTTOM
-    x_ticks = ticks_of(panel.x, max(2, int((right - left) / 62)))
+    x_ticks = ticks_of(panel.x, max(2, int((right - left) / 48)))
     x, y = _placing(panel.x, left, right), _placing(panel.y, bottom, _TOP)
     clip = (left, _TOP, right, bottom)
     legend, room = _legend(panel, right)
@@ -105,10 +105,10 @@ def _frame(
             f"<text x='{_put(at)}' y='{_put(bottom + 16)}' text-anchor='middle'>{html.escape(text)}</text>"
         )
     middle = (_TOP + bottom) / 2
-    label = _cut(panel.y.label, (bottom - top) / _LETTER * 1.15)
+    label = _cut(panel.y.label, (bottom - top) / _LETTER)
     texts += [
         f"<text x='{_put((left + right) / 2)}' y='{_put(panel.height - 6)}' text-anchor='middle'>"
-        f"{html.escape(panel.x.label)}</text>",
+        f"{html.escape(_cut(panel.x.label, (right - left) / _LETTER))}</text>",
         f"<text transform='translate(10 {_put(middle)}) rotate(-90)' text-anchor='middle'>{html.escape(label)}</text>",
     ]
     return (
