@@ -139,6 +139,8 @@ KINDS: Mapping[str, Draw] = MappingProxyType(
     }
 )
 
+_TITLES = MappingProxyType({"rank_ecdf": "Rank ECDF", "ess": "ESS", "r_hat": "R-hat"})
+
 
 def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
     """See `Draws.plot`."""
@@ -152,4 +154,4 @@ def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
     with np.errstate(**QUIETLY):
         panels = tuple(KINDS[kind](replace(run, only=only), count))
     words = " ".join(panel.sentence for panel in panels)
-    return Picture(kind, Figure(kind.replace("_", " ").capitalize(), words, panels))
+    return Picture(kind, Figure(_TITLES.get(kind, kind.replace("_", " ").capitalize()), words, panels))

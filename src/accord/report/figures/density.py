@@ -7,6 +7,8 @@ import numpy as np
 from .chains import edges_of, finite, has_lines, heights_of, left_out, legend, span_in_words
 from .marks import INK, Axis, Bars, Line, Mark, Panel, Rule
 
+_MOST_TICKS = 8
+
 
 def density(draws: np.ndarray, label: str, chains: Sequence[int]) -> Panel:
     """Draw a histogram of all chains, with the outline of each; dashed at the 5%, 50% and 95% quantiles.
@@ -29,11 +31,17 @@ def density(draws: np.ndarray, label: str, chains: Sequence[int]) -> Panel:
     return Panel(
         f"Distribution of {label}",
         tuple(marks),
-        Axis(label, float(edges[0]), float(edges[-1])),
+        Axis(label, float(edges[0]), float(edges[-1]), _whole_ticks(edges) if is_whole else None),
         Axis("density", 0, 1.12 * top),
         f"Histogram of {label}: {span_in_words(values)}.{left_out(draws)}",
         legend(chains),
     )
+
+
+def _whole_ticks(edges: np.ndarray) -> tuple[tuple[float, str], ...] | None:
+    """Return a tick for each of a few whole numbers; None where round numbers among many do."""
+    numbers = np.arange(np.ceil(edges[0]), edges[-1])
+    return tuple((float(each), f"{each:.0f}") for each in numbers) if len(numbers) <= _MOST_TICKS else None
 
 
 def prior_posterior(prior: np.ndarray, posterior: np.ndarray, label: str) -> Panel:
