@@ -16,6 +16,7 @@ from accord.mcmc import draws, explain
 from accord.optimise import laplace, mode
 from accord.predictive import comparison, loo, results, waic
 from accord.report import model_graph, summary
+from accord.report.figures import picture
 from accord.runs.stopping import stopping
 from accord.vi import draws as guide_draws
 from accord.vi import result as fits
@@ -27,7 +28,7 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
     "draws": (
         "Draws",
         "What `infer.sample` returns, and what its methods return.",
-        (draws.Draws, summary.Summary, notice.Notice, stopping.Stopping),
+        (draws.Draws, summary.Summary, picture.Picture, notice.Notice, stopping.Stopping),
     ),
     "results_of_predictions": (
         "Results of predictions and comparisons",
