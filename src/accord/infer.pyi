@@ -65,5 +65,7 @@ from .vi.objectives import IWAE as IWAE
 from .vi.objectives import FisherDivergence as FisherDivergence
 from .vi.objectives import FixedDraws as FixedDraws
 from .vi.objectives import Renyi as Renyi
+from .vi.objectives import SteinDiscrepancy as SteinDiscrepancy
+from .vi.objectives import SteinMoments as SteinMoments
 from .vi.pathfinder.find import pathfinder as pathfinder
 from .vi.plateau import ELBOPlateau as ELBOPlateau

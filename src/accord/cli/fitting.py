@@ -20,6 +20,7 @@ _GUIDES: dict[str, type[AbstractGuide]] = {
     "structured": infer.guides.Structured,
     "flow": infer.guides.Flow,
     "dais": infer.guides.DAIS,
+    "particles": infer.guides.Particles,
     "laplace": infer.guides.Laplace,
     "delta": infer.guides.Delta,
 }

@@ -10,6 +10,7 @@ from .known import GUIDES as GUIDES
 from .laplace import Laplace as Laplace
 from .low_rank import LowRank as LowRank
 from .mean_field import MeanField as MeanField
+from .particles import Particles as Particles
 from .product import Product as Product
 from .structured import Structured as Structured
 
@@ -22,6 +23,7 @@ __all__ = [
     "Laplace",
     "LowRank",
     "MeanField",
+    "Particles",
     "Product",
     "Structured",
 ]

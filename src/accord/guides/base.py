@@ -30,8 +30,8 @@ class AbstractGuide(Module):
     - `draw` and `log_prob` are traced, for one draw at a time.
 
     **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
-    it is an independent normal for each coordinate, with `loc` and `log_scale`; `rate`, the first step size of the
-    default optimiser.
+    it is an independent normal for each coordinate, with `loc` and `log_scale`; `has_density`: whether the density of
+    a draw is known; `rate`, the first step size of the default optimiser.
 
     **Example**: a normal with unit variances, of which the means are fitted.
 
@@ -69,6 +69,14 @@ class AbstractGuide(Module):
         """Whether it holds some unknowns at a point, so that its bound is none of the evidence."""
         return self.is_point
 
+    @property
+    def num_points(self) -> int:
+        """How many points of equal weight it consists of, without a density; 0 for a distribution.
+
+        Such a guide has the parameter `positions`, shape `(point, dim)`, and is moved by an objective of points.
+        """
+        return 0
+
     def placed(self, places: Places) -> Self:
         """Return the guide of positions in which sites lie so: itself, unless it treats sites differently.
 
@@ -102,6 +110,14 @@ class AbstractGuide(Module):
         """
         shape = (count, self.num_noise(dim))
         return keys.normal(words, math.prod(shape), 0, dtype).reshape(shape)
+
+    def noise_of_draws(self, generator: np.random.Generator, count: int, dim: int) -> np.ndarray:
+        """Return the noise of draws of a result, shape `(count, num_noise)`; NumPy."""
+        return generator.standard_normal((count, self.num_noise(dim)))
+
+    def centre(self, params: Params, dim: int, dtype: np.dtype) -> Float[Array, " dim"]:
+        """Return a position in the middle of it: the draw without noise, unless it has a better one; traced."""
+        return self.draw(params, jnp.zeros(self.num_noise(dim), dtype))[0]
 
     @abc.abstractmethod
     def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:

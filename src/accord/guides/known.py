@@ -11,12 +11,13 @@ from .full_rank import FullRank
 from .laplace import Laplace
 from .low_rank import LowRank
 from .mean_field import MeanField
+from .particles import Particles
 from .product import Product
 from .structured import Structured
 
 GUIDES: dict[str, type[AbstractGuide]] = {
     each.__name__: each
-    for each in (Delta, MeanField, FullRank, LowRank, Flow, Laplace, Product, Structured, DAIS)
+    for each in (Delta, MeanField, FullRank, LowRank, Flow, Laplace, Product, Structured, DAIS, Particles)
 }
 """Guides that a stored fit may name, by name."""
 

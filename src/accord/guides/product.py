@@ -197,6 +197,11 @@ def _checked(key: Any, guide: Any) -> AbstractGuide:
         raise OptionError(
             f"Product: {key!r} has a Laplace, which raises no bound and is of all sites. Use infer.guides.FullRank()."
         )
+    if guide.num_points:
+        raise OptionError(
+            f"Product: {key!r} has Particles, which are points of all sites. Use infer.guides.Particles() for all of "
+            "the model, or another guide, such as infer.guides.Flow()."
+        )
     if not guide.has_density:
         raise OptionError(
             f"Product: the draws of the {type(guide).__name__} of {key!r} follow the density of all sites. Use another "

@@ -48,14 +48,15 @@ class Fitted:
         if isinstance(self.guide, Written):
             positions, log_q = self.guide.positions(density, self.params, key, count)
             return positions, np.asarray(log_q, float)
-        noise = keys.generator_of(key).standard_normal((count, self.guide.num_noise(location.size)))
+        noise = self.guide.noise_of_draws(keys.generator_of(key), count, location.size)
         arguments = (self.params, noise.astype(location.dtype), self.frame)
         is_point = self.guide.points(location.size)
 
         def draws(density: LogDensity, params: Params, noise: Any, frame: Frame) -> Any:
             draw = functools.partial(self.guide.towards(frame.within(density, is_point)).draw, params)
             # One by one where each evaluates the density, which may take much memory.
-            return jax.vmap(draw)(noise) if self.guide.has_density else jax.lax.map(draw, noise)
+            is_cheap = self.guide.has_density or self.guide.num_points > 0
+            return jax.vmap(draw)(noise) if is_cheap else jax.lax.map(draw, noise)
 
         coordinates, log_q = to_numpy(compile_alone(density, draws, *arguments)(*arguments))
         scales = np.sum(np.log(np.asarray(self.frame.scale, float))[~is_point])
@@ -67,23 +68,36 @@ class Judgement:
     """Judgement of a guide by draws from it.
 
     **Fields**: `bound`, the evidence lower bound, and `error`, its standard error; `pareto_k` of the weights;
-    `effective` draws, weighted, of `NUM_DRAWS`. NaN where a guide has no spread.
+    `effective` draws, weighted, of `NUM_DRAWS`. NaN where a guide has no spread, or no density. Of particles alone:
+    `discrepancy`, Stein's, of that of as many independent draws; `spread`, the lowest ratio of variances by gradients;
+    `narrow`, names of sites where it is low.
     """
 
     bound: float
     error: float
     pareto_k: float
     effective: float
+    discrepancy: float = np.nan
+    spread: float = np.nan
+    narrow: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, float | str]:
+    @property
+    def height(self) -> float:
+        """By which the best restart is chosen: the bound, or minus the discrepancy; minus infinity if unknown."""
+        known = -self.discrepancy if np.isnan(self.bound) else self.bound
+        return -np.inf if np.isnan(known) else known
+
+    def as_json(self) -> dict[str, Any]:
         """Return it as plain JSON; what is not finite as a string."""
-        return {name: value if np.isfinite(value) else str(value) for name, value in vars(self).items()}
+        numbers = {name: value for name, value in vars(self).items() if name != "narrow"}
+        plain = {name: value if np.isfinite(value) else str(value) for name, value in numbers.items()}
+        return {**plain, "narrow": list(self.narrow)}
 
     @staticmethod
     def from_json(record: Any) -> "Judgement":
         """Return what `as_json` wrote."""
-        names = ("bound", "error", "pareto_k", "effective")
-        return Judgement(*(float(record[name]) for name in names))
+        names = ("bound", "error", "pareto_k", "effective", "discrepancy", "spread")
+        return Judgement(**{name: float(record[name]) for name in names}, narrow=tuple(record["narrow"]))
 
 
 def judging(density: LogDensity) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.notice import Notice
 from .evaluate import NUM_DRAWS, Judgement
+from .findings_of_points import findings_of_points
 from .stage import Stage
 from .stored import Ended
 from .tail import DOUBTFUL, tail
@@ -21,8 +22,10 @@ def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Sta
     stopped = _stopped(ended)
     if not judged:
         return stopped
-    best = max(judged, key=lambda number: np.nan_to_num(judged[number].bound, nan=-np.inf))
+    best = max(judged, key=lambda number: judged[number].height)
     own = next(each for each in ended if each.number == best)
+    if stage.guide.num_points:
+        return [*stopped, *findings_of_points(own, ended, judged, stage), *_bad_steps(own)]
     whole = {each.number: judged[each.number] for each in ended if each.is_over and each.number in judged}
     return [
         *_tail(judged[best], stage),

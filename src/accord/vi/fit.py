@@ -75,20 +75,24 @@ def fit(
       is a model draws them. Plates with a `subsample_size` have a part of their data at each step, and all of them at
       the beginning, once, and at the end.
     - `guide`: one of `infer.guides`: `MeanField()`, `FullRank()`, `LowRank()`, `Structured()`, `Flow()`, `DAIS()`,
-      `Laplace()`, `Delta()` or a `Product({...})` of some of these by sites; or a model whose sites approximate the
-      unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of the target. Sites of
-      which draws do not move smoothly with these, such as discrete ones, are fitted by the score function.
-    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`. By the score
-      function it is an `ELBO` of at least two draws. None is `FixedDraws()` for a `MeanField` without an optimiser and
-      minibatches, and else `ELBO()`.
+      `Particles()`, `Laplace()`, `Delta()` or a `Product({...})` of some of these by sites; or a model whose sites
+      approximate the unknowns of the same names. Its `ac.param` and `ac.module` are fitted, and with it those of the
+      target. Sites of which draws do not move smoothly with these, such as discrete ones, are fitted by the score
+      function.
+    - `objective`: `infer.ELBO()`, `FixedDraws()`, `IWAE()`, `Renyi(alpha)` or `FisherDivergence()`; for `Particles`,
+      `SteinDiscrepancy()` or `SteinMoments()`. By the score function it is an `ELBO` of at least two draws. None is
+      `FixedDraws()` for a `MeanField` without an optimiser and minibatches, `SteinDiscrepancy()` for `Particles`, and
+      else `ELBO()`.
     - `optimizer`: one of optax, such as `optax.adam(1e-3)`; None is `optax.adam` with a step size that fits the
-      coordinates, 1e-2 (1e-3 for a `Flow`), and ten times smaller once the bound rises no more. A guide that is a model
-      has no such coordinates: its networks may need less. The result is an average of late parameters.
+      coordinates, 1e-2 (1e-3 for a `Flow`, 3e-2 for `Particles`), and ten times smaller once the bound rises no more. A
+      guide that is a model has no such coordinates: its networks may need less. The result is an average of late
+      parameters.
     - `steps`: at most so many steps of the optimiser; >= 1. A climb ends by itself.
     - `restarts`: the number of fits, each from a start and noise of its own, of which the best is taken; >= 1.
     - `seed`: an integer in [0, 2**64).
     - `init`: where restarts begin, as for `infer.sample`; a guide that is a model says so itself.
-    - `until`: `infer.ELBOPlateau()` ends a fit when its bound rises no more; None takes all steps.
+    - `until`: `infer.ELBOPlateau()` ends a fit when its bound rises, or the discrepancy of particles falls, no more;
+      None takes all steps.
     - `executor`: where restarts run: `Threads()` (the default), `Serial()`, `Processes()`, `Dask()` or `Ray()`.
     - `precision`, `store`, `progress`, `quiet`: as for `infer.sample`. `infer.resume` goes on with a stored fit.
 

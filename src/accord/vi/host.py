@@ -1,7 +1,7 @@
 """Hear of restarts while they run, and make the fit from what its store holds."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,10 @@ from ..executors import AbstractExecutor
 from ..runs.stored.ending import lost_chains
 from ..runs.units import Failure
 from ..storage import AbstractRun, Segment
-from .evaluate import Judgement, judging
+from .evaluate import Fitted, Judgement, judging
 from .findings import findings
 from .plan import Plan
+from .points import judging_points
 from .result import Fit
 from .stored import JUDGED, Ended, ended
 from .unruled import AbstractUnruledHost
@@ -83,7 +84,7 @@ class FitHost(AbstractUnruledHost[Fit]):
     def judge(self, result: Fit, executor: AbstractExecutor) -> list[Notice]:
         """See `AbstractHost.judge`: by new draws from each restart."""
         with precisions.scope(self.plan.precision):
-            judge = judging(self.density)
+            judge = self._judging()
             self._judged = {
                 each.number: judge(each.fitted, self.plan.seed, each.number)
                 for each in self._ended
@@ -96,6 +97,12 @@ class FitHost(AbstractUnruledHost[Fit]):
                     JUDGED, {str(number): each.as_json() for number, each in self._judged.items()}
                 )
         return [*findings(self._ended, self._judged, self.plan.stages[-1]), *self.density.notices]
+
+    def _judging(self) -> Callable[[Fitted, int, int], Judgement]:
+        if not self.plan.stages[-1].guide.num_points:
+            return judging(self.density)
+        judge = judging_points(self.density)
+        return lambda fitted, seed, number: judge(fitted)
 
     def finished(self, result: Fit, notices: Sequence[Notice], timings: Mapping[str, float]) -> Fit:
         """See `AbstractHost.finished`."""

@@ -208,7 +208,7 @@ class FitMachine(AbstractMachine[Restart]):
         stage = self.plan.stages[restart.stage]
         recent = restart.losses[-100:]
         recent = recent[np.isfinite(recent)]
-        shown = {"columns": (("ELBO", float(-np.mean(recent))),) if len(recent) else ()}
+        shown = {"columns": (stage.objective.shown(float(np.mean(recent))),) if len(recent) else ()}
         total = len(restart.losses) if restart.is_over else stage.num_steps
         return Progress(restart.number, stage.phase, len(restart.losses), max(total, 1), shown)
 

@@ -56,9 +56,8 @@ class Measure:
 
     def anchored(self, density: LogDensity, params: Params, given: Given) -> Anchor:
         """Return an anchor at the centre of the guide, around the last candidate; traced."""
-        blank = jnp.zeros(self.guide.num_noise(self.dim), self.dtype)
         frame = Frame(given.locations[-1], given.scale)
-        position = frame.position(self.guide.draw(params, blank)[0])
+        position = frame.position(self.guide.centre(params, self.dim, self.dtype))
         key = keys.item(given.words, jnp.uint32(_NEARBY), jnp.uint32(0))
         noise = keys.normal(key, NUM_PAIRS * self.dim, 0, self.dtype).reshape(NUM_PAIRS, self.dim)
         whole = self._kind(density)

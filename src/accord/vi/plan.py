@@ -22,7 +22,7 @@ from ..mcmc.start.base import AbstractPoints
 from ..optimise.view import MAX_DIM
 from .each import are_side_by_side
 from .measure import Measure
-from .objectives import ELBO, IWAE, Curvature, FisherDivergence, FixedDraws, Height, Renyi
+from .objectives import ELBO, IWAE, Curvature, FisherDivergence, FixedDraws, Height, Renyi, SteinDiscrepancy
 from .objectives.base import AbstractObjective
 from .placed import places_of
 from .plateau import ELBOPlateau
@@ -101,7 +101,8 @@ def stages_of(
         objective = Curvature()
     if objective is None:
         is_climbed = guide.is_factorised and optimizer is None and minibatch is None
-        objective = FixedDraws() if is_climbed else ELBO()
+        objective = SteinDiscrepancy() if guide.num_points else FixedDraws() if is_climbed else ELBO()
+    _check_points(guide, objective)
     if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
     if minibatch is not None and isinstance(objective, IWAE | Renyi):
@@ -110,7 +111,7 @@ def stages_of(
             "data gives no estimate without bias: the guide would come out too wide. Use infer.ELBO(), or leave "
             "subsample_size out."
         )
-    if not guide.has_density:
+    if not guide.has_density and not guide.num_points:
         _check_paths(guide, objective, minibatch)
     is_matched = isinstance(objective, FisherDivergence)
     if is_matched:
@@ -119,7 +120,7 @@ def stages_of(
     def stage(
         phase: str, guide: AbstractGuide, objective: AbstractObjective, optimizer: Any, most: int
     ) -> Stage:
-        num_draws = 1 if guide.is_point else objective.num_draws(dim)
+        num_draws = guide.num_points or (1 if guide.is_point else objective.num_draws(dim))
         is_side_by_side = are_side_by_side(density, num_draws)
         levels = NUM_LEVELS if is_default and not is_matched else 0
         measure = Measure(guide, objective, dim, dtype, is_side_by_side, minibatch)
@@ -181,6 +182,19 @@ def _check_laplace(
         raise OptionError(
             f"Laplace: the model has {dim} unconstrained numbers, of which the second derivatives would be a matrix; "
             f"at most {MAX_DIM} are taken. Use infer.guides.LowRank() or MeanField()."
+        )
+
+
+def _check_points(guide: AbstractGuide, objective: AbstractObjective) -> None:
+    name, by = type(guide).__name__, type(objective).__name__
+    if guide.num_points and not objective.moves_points:
+        raise OptionError(
+            f"{by} needs draws from a density, and {name} are points. Use infer.SteinDiscrepancy() or SteinMoments(), "
+            "or another guide such as infer.guides.FullRank()."
+        )
+    if objective.moves_points and not guide.num_points:
+        raise OptionError(
+            f"{by} moves particles, and {name} is a distribution. Use infer.guides.Particles(), or infer.ELBO()."
         )
 
 

@@ -44,16 +44,21 @@ class Fit(AbstractApproximation):
 
     **Fields**
     - `guide`, `objective`: what was fitted, and by what.
-    - `fitted`: the guide with its parameters, of the restart with the highest bound; None if no step was made.
+    - `fitted`: the guide with its parameters, of the restart with the highest bound, or of particles with the lowest
+      discrepancy; None if no step was made.
     - `losses`: by number of the restart, what was minimised at each step, shape `(step,)`: estimates of minus the
-      bound.
+      bound; of particles, their squared discrepancy.
     - `bounds`: by number of the restart, the evidence lower bound `E[log p - log q]`, by 1000 new draws; `errors`,
-      their standard errors.
+      their standard errors. NaN for particles, which have none.
     - `best`: number of the restart that was taken.
     - `log_evidence_bound`: its bound: the log evidence of the model is higher, on average over such draws.
       `log_evidence_bound_error`: standard error.
-    - `pareto_k`: tail of the weights `p / q`: below 0.5 good; above 0.7 do not trust the fit. NaN for a `Delta`.
+    - `pareto_k`: tail of the weights `p / q`: below 0.5 good; above 0.7 do not trust the fit. NaN for a `Delta` and for
+      `Particles`.
     - `effective_draws`: how many draws of the posterior 1000 draws of the guide are worth, weighted.
+    - `discrepancy`: Stein's, of `Particles`, in units of that of as many independent draws from the posterior: below 1
+      they are worth more than these. `spread`: the ratio of their variance to that of the posterior by the gradients
+      there, where it is lowest; right for a normal posterior. NaN for other guides.
     - `converged`: whether the fit ended because nothing was to be gained. `complete`: whether all restarts ended,
       but for failed ones.
     - `notices`: what to know before using it. `timings`: seconds of `compile`, the phases, and `total`.
@@ -80,6 +85,8 @@ class Fit(AbstractApproximation):
     best: int
     pareto_k: float
     effective_draws: float
+    discrepancy: float
+    spread: float
     converged: bool
     complete: bool
     dims: dict[str, tuple[str, ...]]
@@ -105,8 +112,8 @@ class Fit(AbstractApproximation):
         manifest = run.manifest
         usable = [each for each in ended if each.fitted is not None]
         bounds = {each.number: judged[each.number].bound for each in usable if each.number in judged}
-        best = max(usable, key=lambda each: _height(bounds, each.number), default=None)
         unknown = Judgement(np.nan, np.nan, np.nan, np.nan)
+        best = max(usable, key=lambda each: judged.get(each.number, unknown).height, default=None)
         own = unknown if best is None else judged.get(best.number, unknown)
         layout: Any = manifest["layout"]
         return Fit(
@@ -119,6 +126,8 @@ class Fit(AbstractApproximation):
             -1 if best is None else best.number,
             own.pareto_k,
             own.effective,
+            own.discrepancy,
+            own.spread,
             best is not None and best.converged,
             bool(ended) and all(each.is_over for each in ended),
             *_dims_of(layout),
@@ -153,7 +162,7 @@ class Fit(AbstractApproximation):
         `handlers.reparam(model, reparam.Neutra(fit.bijector))` is the same model in the coordinates of the fit. Chains
         draw from its posterior exactly, whatever the fit; a good fit makes it round, and so quick to draw from.
 
-        **Raises** `OptionError` for a guide that is no such map (`Delta`), or without a step.
+        **Raises** `OptionError` for a guide that is no such map (`Delta`, `Particles`), or without a step.
 
         **Source**: Hoffman et al. (2019), "NeuTra-lizing bad geometry in Hamiltonian Monte Carlo using neural
         transport", arXiv:1903.03704.
@@ -196,6 +205,9 @@ class Fit(AbstractApproximation):
         state = "" if self.complete else ", interrupted"
         if self.guide.is_point:
             return f"<Fit of {self.model}: {made}; log density {self.log_evidence_bound:.6g}{state}>"
+        if number := self.guide.num_points:
+            what = f"discrepancy {self.discrepancy:.2g} of that of {number} draws, spread {self.spread:.2g}"
+            return f"<Fit of {self.model}: {made}; {what}{state}>"
         bound, k = f"{self.log_evidence_bound:.4g}", f"Pareto k {self.pareto_k:.2g}"
         what = f"bound {bound} at its point" if self.guide.has_point else f"log evidence above {bound}"
         return f"<Fit of {self.model}: {made}; {what}, {k}{state}>"
@@ -349,8 +361,3 @@ def _dims_of(layout: Any) -> tuple[dict[str, tuple[str, ...]], dict[str, np.ndar
     """Return names of the dimensions of each site, and labels along them, from the layout of a manifest."""
     dims = {site["name"]: tuple(site["dims"]) for site in layout["sites"]}
     return dims, {dim: read_written(labels) for dim, labels in layout["coords"].items()}
-
-
-def _height(bounds: Mapping[int, float], number: int) -> float:
-    found = bounds.get(number, -np.inf)
-    return -np.inf if np.isnan(found) else found

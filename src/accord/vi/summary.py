@@ -33,7 +33,8 @@ class FitSummary:
 
     **Fields**
     - `labels`: label of each scalar, such as `theta[2]`; length k.
-    - `columns`: column name to array of shape `(k,)`: `mean` and `sd` under the guide, by 1000 draws; `sd_lr`, by
+    - `columns`: column name to array of shape `(k,)`: `mean` and `sd` under the guide, by 1000 draws
+      or of all particles; `sd_lr`, by
       linear response; `mean_psis` and `sd_psis`, weighted; NaN where they are not known.
     - `title`: what is shown above.
 
@@ -83,7 +84,7 @@ def summarise(fit: "Fit", density: LogDensity, fitted: Fitted) -> FitSummary:
     seed: int = fit.manifest["seed"]
     response = None
     with scope(density.program.precision), one_blas_thread():
-        count = 1 if fitted.guide.is_point else NUM_DRAWS
+        count = fitted.guide.num_points or (1 if fitted.guide.is_point else NUM_DRAWS)
         positions, log_q = fitted.draw(density, count, seed, fit.best)
         sites, log_p = in_batches(density, looks)(positions)
         if fit.objective.is_fixed and fitted.guide.is_factorised:

@@ -89,7 +89,8 @@ _NUMPYRO = {
     "HMCECS": "infer.HMCECS",
     "HMCGibbs": "infer.Gibbs",
     "MixedHMC": "infer.MixedHMC",
-    "Stein": "",
+    "SteinVI": "infer.guides.Particles",
+    "SVGD": "infer.guides.Particles",
     "NestedSampler": "",
 }
 _PYMC = {

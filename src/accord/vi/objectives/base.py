@@ -25,10 +25,12 @@ class AbstractObjective(Module):
     """Abstract base class of objectives. A frozen value of options.
 
     **Class variables**: `is_fixed`: whether it takes the same draws at each step, so that it is a function of the
-    parameters, and a climb can end where nothing is to be gained.
+    parameters, and a climb can end where nothing is to be gained; `moves_points`: whether it moves the points of a
+    guide that has no density, and fits no other.
     """
 
     is_fixed: ClassVar[bool] = False
+    moves_points: ClassVar[bool] = False
 
     def stepper(self, like: Params) -> AbstractStepper | None:
         """Return what takes steps by what is `measured`, or None for a climb or an optimiser by the gradient.
@@ -68,6 +70,10 @@ class AbstractObjective(Module):
     ) -> tuple[Float[Array, ""], Any]:
         """Return the loss and what a stepper is told beside it: its gradient by the parameters, unless it says more."""
         return jax.value_and_grad(lambda params: self.loss(guide, params, noise, each))(params)
+
+    def shown(self, loss: float) -> tuple[str, float]:
+        """Return the name and the number of a mean loss in what is shown of progress."""
+        return "ELBO", -loss
 
     def described(self) -> dict[str, Any]:
         """Return its name and its options for a manifest, in plain JSON."""
