@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from laws import each
+from scipy.special import ndtri
 
 from accord import infer
 from accord.core import keys, precision
@@ -35,6 +36,7 @@ GUIDES_HERE: dict[str, AbstractGuide] = {
     ),
     "Structured": infer.guides.Structured(),
     "DAIS": infer.guides.DAIS(steps=2),
+    "Particles": infer.guides.Particles(num_particles=60),
     "Structured within a Product": infer.guides.Product({"before": REST, ...: infer.guides.Structured()}),
 }
 DENSE = [name for name, guide in GUIDES_HERE.items() if guide.has_density]
@@ -107,7 +109,7 @@ def test_a_low_rank_guide_has_the_density_of_its_covariance(name: str) -> None:
         assert np.allclose(slopes @ slopes.T, covariance)
 
 
-@pytest.mark.parametrize("name", GUIDES_HERE)
+@pytest.mark.parametrize("name", [name for name in GUIDES_HERE if name != "Particles"])
 def test_a_guide_starts_near_the_standard_normal(name: str) -> None:
     guide = guide_at(name, 4)
     with precision.scope("float64"):
@@ -120,6 +122,20 @@ def test_a_guide_starts_near_the_standard_normal(name: str) -> None:
         # Flows reverse the order of the noise at each coupling.
         spread = np.sort(np.asarray(position)[~is_point])
         assert np.abs(spread - np.sort(noise[: spread.size])).max(initial=0) < 0.5
+
+
+def test_particles_start_at_quantiles_of_the_standard_normal_and_each_is_drawn_once() -> None:
+    guide = GUIDES_HERE["Particles"]
+    with precision.scope("float64"):
+        start = guide.start(keys.chain_key(0, 0), 3, np.dtype(float))
+        assert np.allclose(np.sort(start["positions"], axis=0), ndtri((np.arange(60) + 0.5) / 60)[:, None])
+        noise = guide.noise_of_draws(np.random.default_rng(0), 150, 3)
+        drawn = np.stack([np.asarray(guide.draw(start, jnp.asarray(row))[0]) for row in noise])
+        assert np.isnan(guide.draw(start, jnp.asarray(noise[0]))[1])
+        assert np.allclose(guide.centre(start, 3, np.dtype(float)), start["positions"].mean(axis=0))
+    for part in (drawn[:60], drawn[60:120]):
+        assert np.array_equal(np.sort(part, axis=0), np.sort(start["positions"], axis=0))
+    assert not np.array_equal(drawn[:60], drawn[60:120])
 
 
 @pytest.mark.parametrize("name", GUIDES_HERE)
@@ -160,6 +176,8 @@ def test_a_guide_without_a_density_says_so() -> None:
     guide = infer.guides.DAIS()
     with pytest.raises(OptionError, match="is not known"):
         guide.log_prob({}, jnp.zeros(1))
+    with pytest.raises(OptionError, match="no density at a position"):
+        infer.guides.Particles().log_prob({}, jnp.zeros(1))
     with pytest.raises(OptionError, match="towards"):
         guide.draw({}, jnp.zeros(1))
 
@@ -224,6 +242,15 @@ def test_a_product_refuses_sites_that_do_not_fit(case: Any) -> None:
             "follow the density of all",
         ),
         "paths without steps": (lambda: infer.guides.DAIS(steps=0), "DAIS: steps"),
+        "points of a part": (
+            lambda: infer.guides.Product({"a": infer.guides.Particles()}),
+            "points of all sites",
+        ),
+        "one particle": (lambda: infer.guides.Particles(num_particles=1), "Particles: num_particles"),
+        "too many particles": (
+            lambda: infer.guides.Particles(num_particles=5000),
+            "Particles: num_particles",
+        ),
         "a typo": (lambda: infer.guides.LowRank(ranks=2), "LowRank has no option 'ranks'"),  # pyright: ignore[reportCallIssue]
     }
 )
