@@ -32,6 +32,7 @@ from .model import model as model
 
 if _typing.TYPE_CHECKING:
     from .density import LogDensity as LogDensity
+    from .interop.formulas import glm as glm
 
 __version__ = "0.1.0"
 
@@ -40,14 +41,20 @@ _refuse = _refusal(__name__)
 
 @_entry_point
 def __getattr__(name: str) -> _typing.Any:
-    # What a model is made into is loaded when it is first asked for.
+    # What a model is made into, or from, is loaded when it is first asked for.
     if name == "LogDensity":
         from .density import LogDensity
 
         globals()[name] = LogDensity
         return LogDensity
+    if name == "glm":
+        from .interop.formulas import glm
+
+        globals()[name] = glm
+        return glm
     return _refuse(name)
 
 
 def __dir__() -> list[str]:
-    return [*(name for name in globals() if name != "LogDensity"), "LogDensity"]
+    late = ["LogDensity", "glm"]
+    return [*(name for name in globals() if name not in late), *late]

@@ -139,6 +139,11 @@ class Model(Module):
         """Name of the function."""
         return self.source.name
 
+    @property
+    def redrawn(self) -> tuple[str, ...]:
+        """Unknowns whose entries with new labels predictions draw without `redraw=`; none, unless a subclass says."""
+        return ()
+
     def __call__(self) -> Any:
         """Run the function inside of its handlers and return its value; `handlers.seed(model, key)()` simulates.
 

@@ -81,7 +81,7 @@ def predict(
         if not quiet:
             tell(result.notices)
         return result
-    anew = _redraw(redraw)
+    anew = {**dict.fromkeys(source.model.redrawn, "new"), **_redraw(redraw)}
     target = source.trace("predict", anew, draws_others=True)
     latents = [entry.name for entry in target.layout.entries]
     seen = tuple(entry.name for entry in target.layout.observed)

@@ -1,0 +1,1 @@
+"""Take models that are written in other languages than accord's own."""

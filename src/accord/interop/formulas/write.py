@@ -1,0 +1,233 @@
+"""Write the code of the model that a formula means."""
+
+import itertools
+import re
+from collections.abc import Collection
+
+from .design import RESERVED, Design, free_name
+from .families import INVERSES, PARAMETERS, Family
+from .groups import Block
+from .priors import Priors, mean_of, width
+from .terms import Term
+from .text import as_column, plain, plate, quoted, wrapped
+
+_TAB = "    "
+_WIDEST = 118
+
+
+def source_of(
+    design: Design, family: Family, link: str, priors: Priors, average: Collection[str] = ()
+) -> str:
+    """Return the code of a function `glm` of the arguments of a design.
+
+    `average`: factors of which the code behind the last group stands for groups whose effects are zero.
+    """
+    return _Writer(design, family, link, priors, frozenset(average)).written()
+
+
+class _Writer:
+    """Write one model; `lines` grows."""
+
+    def __init__(self, design: Design, family: Family, link: str, priors: Priors, average: frozenset[str]):
+        self.design, self.family, self.link, self.priors, self.average = design, family, link, priors, average
+        self.arguments = [name for name in design.arguments() if name != design.names["outcome"]]
+        self.taken = {*RESERVED, *design.names.values(), *family.parameters, "threshold", "logits"}
+        self.lines: list[str] = []
+        self.coefficients: dict[str, str] = {}
+        self.means: dict[str, str] = {}
+        self.is_categorical = family.support == "categories"
+        self.has_level = design.has_intercept or family.support == "ordered"
+
+    def written(self) -> str:
+        design = self.design
+        outcome = design.names["outcome"]
+        for term in design.common:
+            self._slope(term)
+        self._level()
+        for block in design.blocks:
+            self._block(block)
+        for term in design.offsets:
+            self._say(f"eta = eta + {design.argument(term)}")
+        self._outcome(outcome)
+        body = "\n".join(self.lines)
+        uses_jax = "import jax\n" if "jax." in body.replace("jnp.", "") else ""
+        head = (
+            f"{uses_jax}import jax.numpy as jnp\n\nimport accord as ac\nimport accord.distributions as dist\n\n\n"
+            f"@ac.model\ndef glm({', '.join([*self.arguments, f'{outcome}=None'])}):\n"
+        )
+        says = f"{design.formula.text}, {design.family} with the link {self.link}."
+        return f'{head}{_TAB}"""{plain(says)}"""\n{body}\n'
+
+    def _say(self, line: str, depth: int = 1) -> None:
+        self.lines += [_TAB * depth + part for part in wrapped(line, _WIDEST - 4 * depth)]
+
+    def _slope(self, term: Term) -> None:
+        """Sample the coefficients of a common term, and name the means of its columns."""
+        local = self.coefficients[term.name] = free_name(f"b_{self.design.argument(term)}", self.taken)
+        if self.has_level:
+            mean = self.means[term.name] = free_name(f"mean_{self.design.argument(term)}", self.taken)
+            self._say(f"{mean} = {mean_of(term.values)}")
+        prior, plates = self.priors.of_slope(term), self._level_plates()
+        if term.labels is not None:
+            at = ", dim=-2" if plates else ""
+            plates.append(plate(f"{term.name}_level", term.labels, at))
+            if self.is_categorical:  # one row for each column of the term
+                prior = as_column(prior)
+        if plates:
+            self._say(f"with {', '.join(plates)}:")
+        self._say(f"{local} = ac.sample({quoted(term.name)}, {prior})", 2 if plates else 1)
+
+    def _level_plates(self) -> list[str]:
+        """Return the plate over the categories but the first, of an outcome that has such."""
+        levels = self.design.outcome.levels
+        if not self.is_categorical or levels is None:
+            return []
+        return [plate(f"{self.design.outcome.text.name}_level", levels[1:], ", dim=-1")]
+
+    def _level(self) -> None:
+        """Sample the intercept or the thresholds for predictors at their means, and give back those at zero."""
+        names = [term.name for term in self.design.common]
+        if self.family.support == "ordered":
+            levels = self.design.outcome.levels or ()
+            site = "threshold_centred" if names else "threshold"
+            prior = self.priors.of("threshold", "dist.Normal(0, 2.5)")
+            labels = [quoted(f"{low}|{high}") for low, high in itertools.pairwise(levels)]
+            dim = quoted(f"{self.design.outcome.text.name}_threshold")
+            self._say(
+                f'threshold = ac.sample("{site}", dist.ordered({prior}.expand(({len(labels)},)).to_event(1)), '
+                f"dims={{{dim}: [{', '.join(labels)}]}})"
+            )
+            if names:
+                shift = " + ".join(self._at_mean(term) for term in self.design.common)
+                self._say(f'ac.deterministic("threshold", threshold + {shift}, dims={dim})')
+            self._sum("")
+            return
+        if not self.design.has_intercept:
+            self._sum("")
+            return
+        plates, prior = self._level_plates(), self.priors.of_intercept()
+        depth = 2 if plates else 1
+        if plates:
+            self._say(f"with {plates[0]}:")
+        if not names:
+            intercept = free_name("intercept", self.taken)
+            self._say(f'{intercept} = ac.sample("Intercept", {prior})', depth)
+            self._say(f"eta = {intercept}")
+            return
+        local = free_name("centred", self.taken)
+        self._say("# Where all predictors have their means; `Intercept` is where they are zero.", depth)
+        self._say(f'{local} = ac.sample("Intercept_centred", {prior})', depth)
+        shift = " - ".join(self._at_mean(term) for term in self.design.common)
+        self._say(f'ac.deterministic("Intercept", {local} - {shift})', depth)
+        self._sum(local)
+
+    def _at_mean(self, term: Term) -> str:
+        mean, local = self.means[term.name], self.coefficients[term.name]
+        if term.labels is None:
+            return f"{mean} * {local}"
+        return (
+            f"jnp.sum({mean}[:, None] * {local}, 0)" if self.is_categorical else f"jnp.sum({mean} * {local})"
+        )
+
+    def _sum(self, first: str) -> None:
+        """Write the linear predictor of the common terms."""
+        parts = [first] if first else []
+        for term in self.design.common:
+            argument, local = self.design.argument(term), self.coefficients[term.name]
+            mean = self.means.get(term.name)
+            column = f"({argument} - {mean})" if mean else argument
+            if self.is_categorical:
+                add = f"{column}[:, None]" if term.labels is None else f"{column}[:, :, None]"
+                parts.append(f"{add} * {local}" if term.labels is None else f"jnp.sum({add} * {local}, 1)")
+            else:
+                parts.append(
+                    f"{column} * {local}" if term.labels is None else f"jnp.sum({column} * {local}, -1)"
+                )
+        self._say(f"eta = {' + '.join(parts[:2]) or '0.0'}")
+        for part in parts[2:]:
+            self._say(f"eta = eta + {part}")
+
+    def _block(self, block: Block) -> None:
+        """Sample the effects of groups, and add them to the linear predictor."""
+        group, name, labels = self.design.names["group", block.group.factor], block.name, block.labels
+        sd, effects = free_name(f"sd_{name}", self.taken), free_name(f"u_{name}", self.taken)
+        rows = self.design.num_rows / block.group.levels.num_levels
+        prior, dim = self.priors.of_block(block), f"{name}_effect"
+        several = len(labels) > 1
+        if several:
+            self._say(f"with {plate(dim, labels)}:")
+        self._say(f"{sd} = ac.sample({quoted(f'{name}_sd')}, {prior})", 2 if several else 1)
+        corr = factor = ""
+        if block.is_correlated:
+            corr = free_name(f"corr_{name}", self.taken)
+            default = self.priors.of(f"{name}_corr", f"dist.LKJCholesky({len(labels)}, 1)")
+            self._say(f"{corr} = ac.sample({quoted(f'{name}_corr')}, {default})")
+            factor = free_name(f"factor_{name}", self.taken)
+            self._say(f"{factor} = {sd}[:, None] * {corr}")
+        form = "Centred" if block.is_centred else "Non-centred"
+        self._say(f"# {form}: there are {rows:.3g} rows for each group on average.")
+        self._say(f"with ac.plate({quoted(block.group.name)}, {group}.num_levels, coords={group}.levels):")
+        dims = f", dims={quoted(dim)}" if several else ""
+        site, base = quoted(name), quoted(f"{name}_base")
+        if block.is_centred and corr:
+            law = f"dist.MultivariateNormal(0.0, scale_tril={factor})"
+            self._say(f"{effects} = ac.sample({site}, {law}{dims})", 2)
+        elif block.is_centred:
+            law = f"dist.Normal(0, {sd}){'.to_event(1)' if several else ''}"
+            self._say(f"{effects} = ac.sample({site}, {law}{dims})", 2)
+        else:
+            standard = free_name(f"z_{name}", self.taken)
+            law = (
+                f"dist.Normal(0, 1).expand(({len(labels)},)).to_event(1)" if several else "dist.Normal(0, 1)"
+            )
+            scaled = (
+                f'jnp.matmul({standard}, {factor}.T, precision="highest")' if corr else f"{sd} * {standard}"
+            )
+            self._say(f"{standard} = ac.sample({base}, {law}{dims})", 2)
+            self._say(f"{effects} = ac.deterministic({site}, {scaled}{dims})", 2)
+        if block.group.factor in self.average:
+            self._say("# The last row stands for groups that were not in the data: their effects are zero.")
+            self._say(f"{effects} = jnp.concatenate([{effects}, jnp.zeros_like({effects}[:1])])")
+        self._say(f"{effects} = {effects}[{group}.codes]")
+        place = 0
+        for term in block.terms:
+            width = term.num_columns
+            column = effects
+            if several:
+                column = f"{effects}[:, {place}{'' if term.labels is None else f':{place + width}'}]"
+            elif term.labels is not None:
+                column = f"{effects}[:, None]"
+            place += width
+            if term.name == "1":
+                self._say(f"eta = eta + {column}")
+            elif term.labels is None:
+                self._say(f"eta = eta + {self.design.argument(term)} * {column}")
+            else:
+                self._say(f"eta = eta + jnp.sum({self.design.argument(term)} * {column}, -1)")
+
+    def _outcome(self, outcome: str) -> None:
+        """Sample the further parameters, and observe the outcome."""
+        for name in self.family.parameters:
+            default = PARAMETERS[name].format(sd=width(self.priors.outcome_sd))
+            self._say(f'{name} = ac.sample("{name}", {self.priors.of(name, default)})')
+        code = self.family.by_link.get(self.link, self.family.distribution)
+        code = code.format(trials=self.design.names.get("trials"))
+        if self.is_categorical:
+            self._say("logits = jnp.concatenate([jnp.zeros_like(eta[..., :1]), eta], -1)")
+        elif self.link == "identity":
+            code = re.sub(r"\bmu\b", "eta", code)
+        elif re.search(r"\bmu\b", code):
+            self._say(f"mu = {INVERSES[self.link]}")
+        if self.design.outcome.levels is not None:
+            listed = ", ".join(
+                f"{place} is {label!r}" for place, label in enumerate(self.design.outcome.levels)
+            )
+            self.lines += [f"{_TAB}# Codes of the outcome: {plain(listed)}."]
+        self._say(f'with ac.plate("obs", {self._size()}):')
+        self._say(f"ac.sample({quoted(self.design.outcome.text.name)}, {code}, obs={outcome})", 2)
+
+    def _size(self) -> str:
+        first = self.arguments[0]
+        if first == "num_obs":
+            return first
+        return f"len({first}.codes)" if first in self.design.groups else f"len({first})"
