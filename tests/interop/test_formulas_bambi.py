@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import accord as ac
-import accord.distributions as dist
 from accord import infer
 
 pytest.importorskip("formulae")
@@ -30,7 +29,7 @@ def model_of(name: str) -> ac.Model:
 
 def named(values: dict, model: ac.Model) -> dict:
     """Give values of Bambi's parameters the names that accord has for them."""
-    sites = {row[0] for row in model.sites().rows}
+    sites = {site.name for site in model.sites()}
     found = {}
     for name, value in values.items():
         own = re.sub(r"_sigma$", "_sd", re.sub(r"_offset$", "_base", name))

@@ -23,6 +23,7 @@ from . import examples
 from .arrays import check_new, write_arrays
 from .failing import INTERRUPTED, REFUSED, clipped, tell
 from .fitting import fit_command
+from .formulas import glm_command
 from .options import (
     ChainCount,
     Cluster,
@@ -159,6 +160,16 @@ app.command(
     no_args_is_help=True,
     epilog=_example("accord fit model.py --data data.json --guide full_rank --out fit"),
 )(fit_command)
+
+
+app.command(
+    "glm",
+    no_args_is_help=True,
+    epilog=_example(
+        "accord glm 'y ~ x + (x | school)' table.csv --out run",
+        "accord glm 'count ~ treatment + offset(log(days))' table.csv --family poisson --code",
+    ),
+)(glm_command)
 
 
 @app.command("resume", no_args_is_help=True, epilog=_example("accord resume run model.py --data data.json"))

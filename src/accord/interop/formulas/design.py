@@ -110,6 +110,12 @@ class Design:
         return found | {self.names["outcome"]: values}
 
 
+def columns_of(formula: Formula) -> frozenset[str]:
+    """Return the columns that a formula names."""
+    outcome = OutcomeText.of(formula.outcome)
+    return columns_of_terms(formula) | outcome.columns | trial_columns(outcome)
+
+
 def columns_of_terms(formula: Formula) -> frozenset[str]:
     """Return the columns that the right-hand side of a formula names."""
     found = names_in(formula.common)

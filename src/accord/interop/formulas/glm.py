@@ -6,10 +6,9 @@ from typing import Any
 from ...core.errors import OptionError
 from ...core.options import checks_options
 from ...distributions import AbstractDistribution
-from .design import Design, columns_of_terms, trial_columns
+from .design import Design, columns_of
 from .families import family_of
 from .model import FormulaModel, Recipe, WrittenFunction, tell_dropped
-from .outcome import OutcomeText
 from .parse import split
 from .table import Missing, Table
 from .terms import imported
@@ -72,9 +71,7 @@ def glm(
     if missing not in ("error", "drop"):
         raise OptionError(f"accord.glm: missing must be 'error' or 'drop', got {missing!r}.")
     parts = split(formula)
-    outcome = OutcomeText.of(parts.outcome)
-    names = columns_of_terms(parts) | outcome.columns | trial_columns(outcome)
-    table = Table.read(data, names, missing)
+    table = Table.read(data, columns_of(parts), missing)
     design = Design.of(parts, table, family, found.support, functions or {}, centred, LEAST_ROWS)
     _refuse_unwritten(design)
     recipe = Recipe(design, found, link, dict(priors or {}))

@@ -85,41 +85,46 @@ class _Writer:
         return [plate(f"{self.design.outcome.text.name}_level", levels[1:], ", dim=-1")]
 
     def _level(self) -> None:
-        """Sample the intercept or the thresholds for predictors at their means, and give back those at zero."""
-        names = [term.name for term in self.design.common]
+        """Sample intercept or thresholds where predictors have their means, and write the sum of the common terms."""
         if self.family.support == "ordered":
-            levels = self.design.outcome.levels or ()
-            site = "threshold_centred" if names else "threshold"
-            prior = self.priors.of("threshold", "dist.Normal(0, 2.5)")
-            labels = [quoted(f"{low}|{high}") for low, high in itertools.pairwise(levels)]
-            dim = quoted(f"{self.design.outcome.text.name}_threshold")
-            self._say(
-                f'threshold = ac.sample("{site}", dist.ordered({prior}.expand(({len(labels)},)).to_event(1)), '
-                f"dims={{{dim}: [{', '.join(labels)}]}})"
-            )
-            if names:
-                shift = " + ".join(self._at_mean(term) for term in self.design.common)
-                self._say(f'ac.deterministic("threshold", threshold + {shift}, dims={dim})')
-            self._sum("")
-            return
-        if not self.design.has_intercept:
-            self._sum("")
-            return
+            self._thresholds()
+            self._sum([])
+        elif not self.design.has_intercept:
+            self._sum([])
+        else:
+            self._sum([self._intercept()])
+
+    def _intercept(self) -> str:
+        """Sample the intercept; return it as it is added to the linear predictor."""
         plates, prior = self._level_plates(), self.priors.of_intercept()
-        depth = 2 if plates else 1
+        local, depth = free_name("intercept", self.taken), 2 if plates else 1
         if plates:
             self._say(f"with {plates[0]}:")
-        if not names:
-            intercept = free_name("intercept", self.taken)
-            self._say(f'{intercept} = ac.sample("Intercept", {prior})', depth)
-            self._say(f"eta = {intercept}")
+        if not self.means:
+            self._say(f'{local} = ac.sample("Intercept", {prior})', depth)
+        else:
+            centred = free_name("centred", self.taken)
+            shift = " - ".join(self._at_mean(term) for term in self.design.common)
+            self._say("# Where all predictors have their means; `Intercept` is where they are zero.", depth)
+            self._say(f'{centred} = ac.sample("Intercept_centred", {prior})', depth)
+            self._say(f'{local} = ac.deterministic("Intercept", {centred} - {shift})', depth)
+        return f"{local}[None, :]" if self.is_categorical else local
+
+    def _thresholds(self) -> None:
+        levels = self.design.outcome.levels or ()
+        labels = [quoted(f"{low}|{high}") for low, high in itertools.pairwise(levels)]
+        dim = quoted(f"{self.design.outcome.text.name}_threshold")
+        prior = self.priors.of("threshold", "dist.Normal(0, 2.5)")
+        prior = f"dist.ordered({prior}.expand(({len(labels)},)).to_event(1))"
+        dims = f"dims={{{dim}: [{', '.join(labels)}]}}"
+        if not self.means:
+            self._say(f'threshold = ac.sample("threshold", {prior}, {dims})')
             return
-        local = free_name("centred", self.taken)
-        self._say("# Where all predictors have their means; `Intercept` is where they are zero.", depth)
-        self._say(f'{local} = ac.sample("Intercept_centred", {prior})', depth)
-        shift = " - ".join(self._at_mean(term) for term in self.design.common)
-        self._say(f'ac.deterministic("Intercept", {local} - {shift})', depth)
-        self._sum(local)
+        centred = free_name("centred", self.taken)
+        shift = " + ".join(self._at_mean(term) for term in self.design.common)
+        self._say("# Where all predictors have their means; `threshold` is where they are zero.")
+        self._say(f'{centred} = ac.sample("threshold_centred", {prior}, {dims})')
+        self._say(f'threshold = ac.deterministic("threshold", {centred} + {shift}, dims={dim})')
 
     def _at_mean(self, term: Term) -> str:
         mean, local = self.means[term.name], self.coefficients[term.name]
@@ -129,22 +134,21 @@ class _Writer:
             f"jnp.sum({mean}[:, None] * {local}, 0)" if self.is_categorical else f"jnp.sum({mean} * {local})"
         )
 
-    def _sum(self, first: str) -> None:
-        """Write the linear predictor of the common terms."""
-        parts = [first] if first else []
+    def _sum(self, parts: list[str]) -> None:
+        """Write the linear predictor of the common terms; axes are written out, so that none is added silently."""
         for term in self.design.common:
-            argument, local = self.design.argument(term), self.coefficients[term.name]
-            mean = self.means.get(term.name)
-            column = f"({argument} - {mean})" if mean else argument
-            if self.is_categorical:
-                add = f"{column}[:, None]" if term.labels is None else f"{column}[:, :, None]"
-                parts.append(f"{add} * {local}" if term.labels is None else f"jnp.sum({add} * {local}, 1)")
-            else:
-                parts.append(
-                    f"{column} * {local}" if term.labels is None else f"jnp.sum({column} * {local}, -1)"
-                )
-        self._say(f"eta = {' + '.join(parts[:2]) or '0.0'}")
-        for part in parts[2:]:
+            column, local = self.design.argument(term), self.coefficients[term.name]
+            match self.is_categorical, term.labels is None:
+                case False, True:
+                    parts.append(f"{column} * {local}")
+                case False, False:
+                    parts.append(f"jnp.sum({column} * {local}[None, :], -1)")
+                case True, True:
+                    parts.append(f"{column}[:, None] * {local}[None, :]")
+                case _:
+                    parts.append(f"jnp.sum({column}[:, :, None] * {local}[None, :, :], 1)")
+        self._say(f"eta = {' + '.join(parts[:3]) or '0.0'}")
+        for part in parts[3:]:
             self._say(f"eta = eta + {part}")
 
     def _block(self, block: Block) -> None:
