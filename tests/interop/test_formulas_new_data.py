@@ -16,10 +16,10 @@ TABLE = table()
 EFFECTS = "1 + x|g"
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(True, id="centred", marks=pytest.mark.slow), pytest.param(False, id="non-centred")],
-)
+FORMS = [pytest.param(True, id="centred", marks=pytest.mark.slow), pytest.param(False, id="non-centred")]
+
+
+@pytest.fixture(scope="module", params=FORMS)
 def fitted(request):
     model = ac.glm("y ~ x + (x | g)", TABLE, centred=request.param)
     return model, infer.sample(model, draws=40, warmup=60, chains=2, seed=1, quiet=True, progress=False)
