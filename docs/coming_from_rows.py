@@ -176,6 +176,11 @@ PYMC = (
         "dist.ZeroInflatedPoisson(gate=1 - 0.7, rate=3.0)",
         "`gate` is the probability of an extra zero: 1 - `psi`.",
     ),
+    Idiom(
+        'bmb.Model("y ~ x + (1|g)", df)',
+        'ac.glm("y ~ x + (1|g)", {"x": x, "y": y, "g": g})',
+        "With Bambi's priors, and correlations in `(x|g)`: [formulas](formulas.md).",
+    ),
     _in_model("pm.gp.cov.ExpQuad, pm.gp.HSGP", "gp.SineBasis", "See [processes](processes.md)."),
     Idiom(
         "pm.sample(1000, tune=1000, chains=4, random_seed=0)",

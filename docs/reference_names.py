@@ -11,6 +11,7 @@ from accord.centring import proposal
 from accord.core import errors, notice
 from accord.diagnose.checks import report
 from accord.distributions import constraints
+from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
 from accord.optimise import laplace, mode
@@ -40,6 +41,7 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
         "What `infer.fit`, `infer.pathfinder` and `infer.find_mode` return.",
         (fits.Fit, fit_summary.FitSummary, guide_draws.GuideDraws, paths.Paths, mode.Mode, laplace.Laplace),
     ),
+    "models_of_formulas": ("Models of formulas", "What `ac.glm` returns.", (FormulaModel,)),
     "results_of_checks": (
         "Results of checks",
         "What is told of models and runs, by functions of `infer`, `reparam` and `Model`.",
@@ -66,7 +68,7 @@ LANGUAGE: Topics = {
     "models": (
         "Models",
         "What a function becomes by `ac.model`.",
-        ("model", "density.logdensity", "language.static", "language.columns"),
+        ("model", "density.logdensity", "interop", "language.static", "language.columns"),
     ),
     "statements": ("Statements", "What models are written in: `ac.sample`.", ("language",)),
 }
