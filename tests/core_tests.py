@@ -59,6 +59,7 @@ CORE = (
     "faults/test_faults_workers.py::test_a_run_whose_workers_die_draws_the_same",
     "gp/test_covariances.py",
     "guides/test_guide_laws.py",
+    "interop/test_formulas.py::test_errors_say_what_to_do",
     "kernels/test_kernel_laws.py::test_stopping_anywhere_and_going_on_changes_no_bit",
     "kernels/test_nuts_reference.py",
     "kernels/test_trajectory.py",

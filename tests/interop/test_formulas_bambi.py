@@ -14,6 +14,7 @@ import pytest
 
 import accord as ac
 from accord import infer
+from accord.report import ess_bulk
 
 pytest.importorskip("formulae")
 
@@ -37,6 +38,30 @@ def named(values: dict, model: ac.Model) -> dict:
             own = "Intercept_centred"
         found[own] = np.asarray(value, float)
     return found
+
+
+SAMPLED = [name for name in CASES if "posterior" in CASES[name]]
+LEAST_ESS = 1000  # that Bambi's means have, of 20,000 draws
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLED)
+def test_posterior_means_are_those_of_bambi(name):
+    """Compare means by z-scores below 6: each has a false-alarm rate of 2e-9.
+
+    Not of the concentration of counts, whose prior has no mean.
+    """
+    draws = infer.sample(
+        model_of(name), infer.NUTS(target_accept=0.95), draws=2000, seed=3, quiet=True, progress=False
+    )
+    for site, recorded in CASES[name]["posterior"].items():
+        if site == "alpha":
+            continue
+        values = draws[re.sub("_sigma$", "_sd", site)]
+        mean, sd = np.asarray(recorded["mean"]), np.asarray(recorded["sd"])
+        ess = ess_bulk(values.reshape(*values.shape[:2], -1)).reshape(mean.shape)
+        error = sd * np.sqrt(1 / ess + 1 / LEAST_ESS)
+        assert np.all(np.abs(values.mean((0, 1)) - mean) < 6 * error), site
 
 
 @pytest.mark.parametrize("name", CASES)
