@@ -10,19 +10,32 @@ from laws import assert_close, each
 from scipy import integrate
 
 import accord.distributions as dist
+from accord.bijectors import Affine, Exp
 from accord.core.errors import DistributionError
 
 # Two distributions, and the range that holds all of the first.
 CONTINUOUS = {
     "Normal": (dist.Normal(0.5, 1.5), dist.Normal(-1, 2), -30, 30),
     "LogNormal": (dist.LogNormal(0.5, 0.4), dist.LogNormal(-1, 2), 0, 60),
+    "LogitNormal": (dist.LogitNormal(0.5, 0.4), dist.LogitNormal(-1, 2), 0, 1),
+    "HalfNormal": (dist.HalfNormal(1.5), dist.HalfNormal(0.7), 0, 30),
     "Laplace": (dist.Laplace(0.5, 1.5), dist.Laplace(-1, 2), -60, 60),
     "Gamma": (dist.Gamma(2.5, 1.5), dist.Gamma(4.0, 0.7), 0, 60),
+    "InverseGamma": (dist.InverseGamma(6.5, 1.5), dist.InverseGamma(4.0, 0.7), 0, 60),
     "Exponential": (dist.Exponential(2), dist.Exponential(0.5), 0, 40),
     "Beta": (dist.Beta(2.5, 1.5), dist.Beta(0.7, 4.0), 0, 1),
     "Uniform": (dist.Uniform(0, 1), dist.Uniform(-1, 3), 0, 1),
     "Weibull from Gamma": (dist.Weibull(1.5, 2.5), dist.Gamma(4.0, 0.7), 0, 15),
+    "Weibull from Exponential": (dist.Weibull(1.5, 2.5), dist.Exponential(0.7), 0, 15),
+    "LogNormal from Gamma": (dist.LogNormal(0.5, 0.4), dist.Gamma(4.0, 0.7), 0, 60),
+    "LogNormal from Exponential": (dist.LogNormal(0.5, 0.4), dist.Exponential(0.7), 0, 60),
     "Kumaraswamy from Beta": (dist.Kumaraswamy(2.5, 1.5), dist.Beta(0.7, 4.0), 0, 1),
+    "a map of both": (
+        dist.TransformedDistribution(dist.Normal(0.5, 0.4), Exp()),
+        dist.TransformedDistribution(dist.Normal(-1, 2), Exp()),
+        0,
+        60,
+    ),
 }
 DISCRETE = {
     "Bernoulli": (dist.Bernoulli(0.3), dist.Bernoulli(logits=1.0), 2),
@@ -40,6 +53,14 @@ VECTORS = {
     "Dirichlet": (dist.Dirichlet(np.array([1.5, 2.0, 3.0])), dist.Dirichlet(np.array([4.0, 0.5, 1.0]))),
     "MultivariateNormal": (
         dist.MultivariateNormal(np.arange(2.0), scale_tril=np.array([[1.0, 0.0], [0.5, 2.0]])),
+        dist.MultivariateNormal(np.zeros(2), covariance_matrix=np.array([[2.0, -0.3], [-0.3, 1.0]])),
+    ),
+    "MultivariateNormal from independent normals": (
+        dist.MultivariateNormal(np.arange(2.0), scale_tril=np.array([[1.0, 0.0], [0.5, 2.0]])),
+        dist.Normal(0.3, 1.5).expand((2,)).to_event(1),
+    ),
+    "independent normals from MultivariateNormal": (
+        dist.Normal(np.arange(2.0), np.array([0.5, 2.0])).to_event(1),
         dist.MultivariateNormal(np.zeros(2), covariance_matrix=np.array([[2.0, -0.3], [-0.3, 1.0]])),
     ),
     "independent normals": (
@@ -128,7 +149,15 @@ def test_the_divergence_is_infinite_outside_the_support_of_the_other() -> None:
 
 @pytest.mark.parametrize(
     ("p", "q"),
-    [(dist.Normal(), dist.Cauchy()), (dist.Normal(), dist.MultivariateNormal(0, scale_tril=np.eye(2)))],
+    [
+        (dist.Normal(), dist.Cauchy()),
+        (dist.Normal(), dist.MultivariateNormal(0, scale_tril=np.eye(2))),
+        (dist.Cauchy(np.zeros(2)).to_event(1), dist.MultivariateNormal(0, scale_tril=np.eye(2))),
+        (
+            dist.TransformedDistribution(dist.Normal(), Affine(0.0, 2.0)),
+            dist.TransformedDistribution(dist.Normal(), Affine(0.0, 3.0)),
+        ),
+    ],
 )
 def test_the_error_for_a_pair_without_a_formula_names_it(p: Any, q: Any) -> None:
     with pytest.raises(DistributionError, match=f"{type(p).__name__}.*{type(q).__name__}"):

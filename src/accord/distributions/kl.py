@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..core.errors import DistributionError
 from ..core.tracebacks import entry_point
@@ -17,10 +18,12 @@ from .kl_formulas import together, zeros
 def kl_divergence(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
     """Return the Kullback-Leibler divergence of `p` from `q`, E_p[log p - log q], in nats.
 
-    There are formulas for two distributions of one family: `Normal`, `LogNormal`, `MultivariateNormal`, `Laplace`,
-    `Gamma`, `Exponential`, `Beta`, `Dirichlet`, `Uniform`, `Bernoulli`, `Binomial`, `Geometric`, `Categorical`,
-    `Poisson`; for `Kumaraswamy` from `Beta`, `Weibull` from `Gamma`, `Delta` from any, and independent normals from
-    `CirculantNormal`; and for such distributions expanded, masked, or taken to events.
+    There are formulas for two distributions of one family: `Normal`, `LogNormal`, `LogitNormal`, `HalfNormal`,
+    `MultivariateNormal`, `Laplace`, `Gamma`, `InverseGamma`, `Exponential`, `Beta`, `Dirichlet`, `Uniform`,
+    `Bernoulli`, `Binomial`, `Geometric`, `Categorical`, `Poisson`; for `Kumaraswamy` from `Beta`, `Weibull` and
+    `LogNormal` from `Gamma` or `Exponential`, `Delta` from any, independent normals from `MultivariateNormal` or
+    `CirculantNormal`, and `MultivariateNormal` from independent normals; and for such distributions expanded, masked,
+    taken to events, or both transformed by the same bijector.
 
     **Returns** an array of the common batch shape; inf where `p` has mass outside the support of `q`.
 
@@ -64,32 +67,50 @@ def _by_formula(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
     from .multivariate.normal.multivariate import MultivariateNormal
     from .multivariate.simplex import Dirichlet
     from .univariate.interval.interval import Beta, Uniform
+    from .univariate.interval.through_logit import LogitNormal
     from .univariate.interval.unit_interval import Kumaraswamy
     from .univariate.positive.gamma import Exponential, Gamma
+    from .univariate.positive.inverse_gamma import InverseGamma
     from .univariate.positive.lifetimes import Weibull
-    from .univariate.positive.positive import LogNormal
+    from .univariate.positive.positive import HalfNormal, LogNormal
     from .univariate.real.laplace import Laplace
     from .univariate.real.real_line import Normal
     from .wrappers.delta import Delta
+    from .wrappers.transformed import TransformedDistribution
     from .wrappers.wrappers import Independent
 
     match p, q:
-        case (Normal(), Normal()) | (LogNormal(), LogNormal()):
+        case (Normal(), Normal()) | (LogNormal(), LogNormal()) | (LogitNormal(), LogitNormal()):
             return formulas.normal(*together(p, q, ("loc", "scale")))
+        case HalfNormal(), HalfNormal():
+            scale, other = together(p, q, ("scale",))
+            return formulas.normal(0.0, scale, 0.0, other)
         case MultivariateNormal(), MultivariateNormal():
             return formulas.multivariate_normal(p, q)
+        case MultivariateNormal(), Independent() if (wide := _as_vector(q)) is not None:
+            return formulas.multivariate_normal(p, wide)
+        case Independent(), MultivariateNormal() if (wide := _as_vector(p)) is not None:
+            return formulas.multivariate_normal(wide, q)
         case Independent(base=Normal()), CirculantNormal() if p.count == 1:
             return formulas.from_circulant(p, q)
         case Laplace(), Laplace():
             return formulas.laplace(*together(p, q, ("loc", "scale")))
         case Exponential(), Exponential():
             return formulas.exponential(*together(p, q, ("rate",)))
-        case Gamma(), Gamma():
+        case (Gamma(), Gamma()) | (InverseGamma(), InverseGamma()):
             return formulas.gamma(*together(p, q, ("concentration", "rate")))
         case Weibull(), Gamma():
             return formulas.weibull_gamma(
                 *together(p, q, ("scale", "concentration"), ("concentration", "rate"))
             )
+        case Weibull(), Exponential():
+            scale, k, rate = together(p, q, ("scale", "concentration"), ("rate",))
+            return formulas.weibull_gamma(scale, k, jnp.ones_like(rate), rate)
+        case LogNormal(), Gamma():
+            return formulas.log_normal_gamma(*together(p, q, ("loc", "scale"), ("concentration", "rate")))
+        case LogNormal(), Exponential():
+            loc, scale, rate = together(p, q, ("loc", "scale"), ("rate",))
+            return formulas.log_normal_gamma(loc, scale, jnp.ones_like(rate), rate)
         case Beta(), Beta():
             return formulas.beta(*together(p, q, ("concentration1", "concentration0")))
         case Kumaraswamy(), Beta():
@@ -113,9 +134,39 @@ def _by_formula(p: AbstractDistribution, q: AbstractDistribution) -> jax.Array:
         case Delta(), _:
             point = jnp.broadcast_to(p.mean, (*zeros(p, q).shape, *p.event_shape))
             return jnp.asarray(p.log_density, zeros(p, q).dtype) - q.log_prob(point)
+        case TransformedDistribution(), TransformedDistribution() if (
+            p.base_distribution.event_dim == p.event_dim and _are_same(p.parts, q.parts)
+        ):  # one-to-one maps change no divergence
+            return kl_divergence(p.base_distribution, q.base_distribution)
     raise DistributionError(
         f"kl_divergence: there is no formula for {_name(p)} from {_name(q)}. "
         "Estimate it: the mean of p.log_prob(x) - q.log_prob(x) over draws x of p."
+    )
+
+
+def _as_vector(distribution: Any) -> Any:
+    """Return independent normals of one axis as a `MultivariateNormal`; None for other distributions."""
+    from .multivariate.normal.multivariate import MultivariateNormal
+    from .univariate.real.real_line import Normal
+    from .wrappers.wrappers import ExpandedDistribution
+
+    base = distribution.base
+    while isinstance(base, ExpandedDistribution):
+        base = base.base
+    if not isinstance(base, Normal) or distribution.count != 1:
+        return None
+    scale = jnp.broadcast_to(jnp.asarray(base.scale, base.dtype), distribution.base.batch_shape)
+    return MultivariateNormal(
+        distribution.mean, scale_tril=scale[..., None] * jnp.eye(scale.shape[-1], dtype=scale.dtype)
+    )
+
+
+def _are_same(transforms: Any, others: Any) -> bool:
+    """Return whether bijectors are known to be equal, with all of their numbers."""
+    (leaves, structure), (other_leaves, other) = map(jax.tree.flatten, (transforms, others))
+    return structure == other and all(
+        one is two or not (isinstance(one, Tracer) or isinstance(two, Tracer) or not np.array_equal(one, two))
+        for one, two in zip(leaves, other_leaves, strict=True)
     )
 
 

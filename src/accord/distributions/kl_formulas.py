@@ -3,6 +3,7 @@
 **Source**: Gil, Alajaji & Linder (2013), Information Sciences 249, 124-131, for pairs of one family.
 """
 
+import math
 from typing import Any
 
 import jax
@@ -103,6 +104,14 @@ def weibull_gamma(scale: Any, k: Any, a: Any, rate: Any) -> jax.Array:
     entropy = _EULER * (1 - 1 / k) + jnp.log(scale / k) + 1
     mean = scale * jnp.exp(jsp.gammaln(1 + 1 / k))
     return rate * mean - (a - 1) * log_mean - a * jnp.log(rate) + jsp.gammaln(a) - entropy
+
+
+def log_normal_gamma(loc: Any, scale: Any, a: Any, rate: Any) -> jax.Array:
+    """Return the divergence from a log-normal to a gamma distribution."""
+    # Of y = log x: rate e^y - a y has its least at log(a / rate), from where it is measured.
+    shift = loc - jnp.log(a) + jnp.log(rate)
+    mean = a * (jnp.exp(shift + 0.5 * scale * scale) - 1 - shift)
+    return mean + log_gamma_remainder(a) - jnp.log(scale) - 0.5 * (math.log(2 * math.pi) + 1)
 
 
 def beta(a: Any, b: Any, other_a: Any, other_b: Any) -> jax.Array:
