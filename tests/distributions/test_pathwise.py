@@ -5,17 +5,20 @@ alarm in 2e-9 of each of some 60 comparisons, at 6 standard errors.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import accord as ac
 import accord.distributions as dist
-from accord import bijectors
+from accord import bijectors, infer
 from accord.core import precision
+from accord.distributions import constraints
 from accord.distributions.pathwise import FAMILIES, is_pathwise
+from accord.vi.written.guide import Written
 
 COUNT = 4000
 SQUARE = np.array([[1.0, 0.0], [0.4, 0.8]])
@@ -130,3 +133,53 @@ def test_a_support_that_parameters_move_is_none_of_them() -> None:
     seen = []
     jax.eval_shape(lambda high: seen.append(is_pathwise(dist.Uniform(0.0, high))) or high, 1.0)
     assert seen == [False] and not is_pathwise(dist.Poisson(1.0))
+
+
+class Shifted(dist.AbstractDistribution):
+    """An exponential distribution from `-1` on, whose draws are quantiles of uniform ones."""
+
+    scale: Any
+    parameters: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
+    has_pathwise_draws: ClassVar[bool] = True
+
+    @property
+    def support(self) -> Any:
+        return constraints.greater_than(-1.0)
+
+    def log_prob(self, value: Any) -> jax.Array:
+        return jnp.where(value < -1, -jnp.inf, -(value + 1) / self.scale - jnp.log(self.scale))
+
+    def icdf(self, q: Any) -> jax.Array:
+        return -self.scale * jnp.log1p(-q) - 1
+
+
+class Normal(Shifted):
+    """A class of the user's own, with a name that accord has too, which says nothing of its draws."""
+
+    has_pathwise_draws: ClassVar[bool] = False
+
+
+def test_a_class_of_the_users_own_counts_by_what_it_says() -> None:
+    assert is_pathwise(Shifted(1.5)) and is_pathwise(Shifted(1.5).expand((2,)).to_event(1))
+    assert gaps(Shifted, (1.5,)).max() < 6
+    assert not is_pathwise(Normal(1.5))
+
+
+@ac.model
+def waiting() -> None:
+    x = ac.sample("x", Shifted(1.0))
+    ac.sample("seen", dist.Normal(x, 1.0), obs=0.5)
+
+
+@ac.model
+def by_own(kind: Any) -> None:
+    ac.sample("x", kind(ac.param("scale", 1.0, constraint=constraints.positive)))
+
+
+def test_a_guide_of_such_draws_is_fitted_by_their_slopes() -> None:
+    options: dict[str, Any] = dict(
+        objective=infer.ELBO(draws=4), steps=20, until=None, quiet=True, progress=False
+    )
+    by_slopes, by_scores = (infer.fit(waiting(), by_own(kind), **options) for kind in (Shifted, Normal))
+    assert isinstance(by_slopes.guide, Written) and by_slopes.guide.scored == ()
+    assert isinstance(by_scores.guide, Written) and by_scores.guide.scored == ("x",)

@@ -39,12 +39,15 @@ class AbstractDistribution(Module):
     - `parameters`: the constraint of each parameter by name; its last `event_dim` axes are not batch axes.
     - `has_smooth_mode`: whether the density is known to have no kink at its mode, so that integrals need no split
       there.
+    - `has_pathwise_draws`: whether draws of a class that is not accord's move smoothly with the parameters, so that the
+      mean of a smooth function of draws changes by the mean of its slopes. Guides of `infer.fit` then need no scores.
 
     **Raises** `DistributionError` on construction, which names the parameter outside its constraint.
     """
 
     parameters: ClassVar[dict[str, Constraint]] = {}
     has_smooth_mode: ClassVar[bool] = False
+    has_pathwise_draws: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
