@@ -40,6 +40,7 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], int | None]] = {
     "sorted": (lambda z: jnp.sort(z, axis=0), MIXED),
     "a loop": (lambda z: jax.lax.fori_loop(0, 2, lambda _, z: z + 1, z), MIXED),
     "a function": (lambda z: jax.nn.softplus(z), 0),
+    "a held argument": (lambda z: z * jax.lax.stop_gradient(z), 0),
     "each": (lambda z: jax.vmap(lambda row: jnp.dot(row, jnp.ones(4)))(z), 0),
 }
 

@@ -23,7 +23,7 @@ _BY_ENTRY = frozenset({
     "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not",
     "or", "polygamma", "population_count", "pow", "reduce_precision", "regularized_incomplete_beta", "rem", "round",
     "rsqrt", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
-    "square", "sub", "tan", "tanh", "xor", "zeta",
+    "square", "stop_gradient", "sub", "tan", "tanh", "xor", "zeta",
 })
 _CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # parameters of operations that call a function with their arguments
 _CALLERS = frozenset({
@@ -42,19 +42,26 @@ def axes_seen(jaxpr: Any, given: Sequence[Axis]) -> list[Axis]:
 
     for equation in jaxpr.eqns:
         seen = [*map(of, equation.invars)]
-        known.update(zip(equation.outvars, _through(equation, seen), strict=True))
+        known.update(zip(equation.outvars, through_one(equation, seen), strict=True))
     return [of(variable) for variable in jaxpr.outvars]
 
 
-def _through(equation: Any, seen: list[Axis]) -> list[Axis]:
+def called_by(equation: Any) -> Any:
+    """Return the traced function that an operation calls with its own arguments, or None."""
+    if equation.primitive.name not in _CALLERS:
+        return None
+    called = next(equation.params[key] for key in _CALLS if key in equation.params)
+    inner = getattr(called, "jaxpr", called)
+    return inner if len(inner.invars) == len(equation.invars) else None
+
+
+def through_one(equation: Any, seen: list[Axis]) -> list[Axis]:
+    """Find the axis of each result of one operation whose arguments have these."""
     if all(axis is None for axis in seen):
         return [None] * len(equation.outvars)
-    name = equation.primitive.name
-    if name in _CALLERS:
-        called = next(equation.params[key] for key in _CALLS if key in equation.params)
-        inner = getattr(called, "jaxpr", called)
-        if len(inner.invars) == len(seen):
-            return axes_seen(inner, seen)
+    name, inner = equation.primitive.name, called_by(equation)
+    if inner is not None:
+        return axes_seen(inner, seen)
     rule = _RULES.get(name, _together if name in _BY_ENTRY else None)
     found = MIXED if rule is None or MIXED in seen else rule(equation, seen)
     return [found] * len(equation.outvars)
