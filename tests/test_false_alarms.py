@@ -21,10 +21,10 @@ RATES = {
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors
     "distributions/test_generalized_inverse_gaussian.py": 1e-5,  # FALSE_ALARMS
-    "distributions/test_kl.py": 1e-4,  # 9 divergences, 1e-5 each
+    "distributions/test_kl.py": 1.1e-4,  # 11 divergences, 1e-5 each
     "distributions/test_linear_gaussian.py": 65 * 6e-7,
     "distributions/test_multivariate.py": 2 * (6 * 1e-4) ** 2,
-    "distributions/test_pathwise.py": 70 * 2e-9,
+    "distributions/test_pathwise.py": 71 * 2e-9,
     "distributions/test_polya_gamma.py": 1e-5,
     "distributions/test_random_measures.py": 2e-5,
     "distributions/test_series.py": 21 * 6e-7,
@@ -35,6 +35,8 @@ RATES = {
     "report/test_report_document.py": 2 * 1e-9,
     "report/test_report_figures.py": 7e-8,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
+    "vi/test_bounds_by_entry.py": (2 * 9 + 2) * 2e-9,
+    "vi/test_closed_divergences.py": 48 * 2e-9,
     "vi/test_known_fits.py": 23 * 2e-9,
     "vi/test_parts_of_data.py": 15 * 2e-15,
     "vi/test_transport.py": 4 * 2e-9,

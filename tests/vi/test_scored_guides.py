@@ -22,8 +22,8 @@ from accord.core import precision
 from accord.core.errors import InitializationError, OptionError, SiteError
 from accord.distributions import constraints
 from accord.vi.objectives import ELBO
+from accord.vi.written.by_site import loss_by_site
 from accord.vi.written.paired import written_for
-from accord.vi.written.score import scored_loss
 
 QUIET: dict[str, Any] = dict(quiet=True, progress=False)
 X = np.arange(4.0)
@@ -159,7 +159,7 @@ def test_the_gradient_is_right_on_average_over_all_values(case: str, sticks: boo
             return jnp.sum(jax.vmap(of)(values))
 
         def loss(params: Any, noise: Any) -> Any:
-            return scored_loss(objective, guide, density, params, noise, True)
+            return loss_by_site(objective, guide, density, params, noise, True)
 
         found, slopes = jax.jit(jax.vmap(jax.value_and_grad(loss), in_axes=(None, 0)))(params, noise)
         wanted, exact = jax.jit(jax.value_and_grad(bound))(params)
@@ -186,7 +186,7 @@ def test_the_scale_of_a_part_weighs_costs_and_no_scores(size: int | None) -> Non
             noise, probable = pairs_of_all_values(guide, params, weight=1 if size is None else 0.5)
 
             def loss(params: Any, noise: Any, density: Any = density, guide: Any = guide) -> Any:
-                return scored_loss(ELBO(draws=2), guide, density, params, noise, True)
+                return loss_by_site(ELBO(draws=2), guide, density, params, noise, True)
 
             value, slope = jax.jit(jax.vmap(jax.value_and_grad(loss), in_axes=(None, 0)))(params, noise)
             found.append((-probable @ value, -probable @ slope["p"] / (0.6 * 0.4)))
@@ -201,7 +201,7 @@ def test_at_the_posterior_there_is_no_noise_and_costs_by_entry_have_less() -> No
 
         def slopes(guide: Any, logits: Any) -> np.ndarray:
             def loss(params: Any, noise: Any) -> Any:
-                return scored_loss(ELBO(draws=4), guide, density, params, noise, True)
+                return loss_by_site(ELBO(draws=4), guide, density, params, noise, True)
 
             noise = words_of(4 * 500).reshape(500, 4, 2)
             found = jax.jit(jax.vmap(jax.grad(loss), in_axes=(None, 0)))({"p": jnp.asarray(logits)}, noise)
@@ -295,7 +295,7 @@ def test_the_gradient_is_that_of_quadrature_on_average(case: str, sticks: bool) 
 
         def loss(params: Any, noise: Any) -> Any:
             objective = ELBO(draws=2, sticks_the_landing=sticks)
-            return scored_loss(objective, guide, density, params, noise, True)
+            return loss_by_site(objective, guide, density, params, noise, True)
 
         noise = words_of(2 * num).reshape(num, 2, 2)
         found = jax.jit(jax.vmap(jax.value_and_grad(loss), in_axes=(None, 0)))(params, noise)

@@ -20,8 +20,10 @@ from .frame import Frame
 from .given import Given
 from .objectives.base import AbstractObjective, LogDensityAt
 from .objectives.elbo import ELBO
+from .objectives.renyi import AbstractBound
+from .written.by_entry import loss_by_entry
+from .written.by_site import loss_by_site
 from .written.guide import Written
-from .written.score import scored_loss
 from .written.target import WithGuide
 
 _NOISE, _BATCH, _PAIRS, _NEARBY = 0, 1, 2, 3  # streams of the key of a restart's steps
@@ -101,9 +103,13 @@ class Measure:
             guide = guide.at_part(density.data[self.minibatch.words])
 
         def loss(params: Params) -> Array:
-            if guide.scored:
+            if guide.scored or guide.closed:
                 assert isinstance(self.objective, ELBO)
-                return scored_loss(self.objective, guide, density, params, noise, self.is_side_by_side)
+                return loss_by_site(self.objective, guide, density, params, noise, self.is_side_by_side)
+
+            if guide.known.row is not None:
+                assert isinstance(self.objective, AbstractBound)
+                return loss_by_entry(self.objective, guide, density, params, noise, self.is_side_by_side)
 
             def log_density(values: Any) -> Array:  # which depends on parameters of the model
                 return guide.log_joint(density, params, values)

@@ -29,6 +29,8 @@ from .plateau import ELBOPlateau
 from .restart import Restart
 from .stage import Stage
 from .steppers.newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
+from .written.by_entry import with_row
+from .written.divergence import with_closed
 from .written.guide import Written
 from .written.options import check_objective
 
@@ -94,6 +96,8 @@ def stages_of(
     dtype, is_default = float_dtype(density.program.precision), optimizer is None
     if isinstance(guide, Written):
         check_objective(objective, guide)
+        if isinstance(objective, ELBO) and objective.kl == "analytic":
+            guide = with_closed(guide, density, minibatch)
     else:
         guide = guide.placed(places_of(density.layout))
     if isinstance(guide, Laplace):
@@ -103,14 +107,21 @@ def stages_of(
         is_climbed = guide.is_factorised and optimizer is None and minibatch is None
         objective = SteinDiscrepancy() if guide.num_points else FixedDraws() if is_climbed else ELBO()
     _check_points(guide, objective)
+    if isinstance(objective, ELBO) and objective.kl == "analytic" and not is_written:
+        raise OptionError(
+            f'objective: ELBO(kl="analytic") compares sites of a guide with those of the model, and {guide.label} has '
+            "unconstrained numbers in their place. Leave kl out, or write the guide as a model."
+        )
     if isinstance(objective, FixedDraws):
         _check_fixed(guide, optimizer, minibatch)
     if minibatch is not None and isinstance(objective, IWAE | Renyi):
-        raise OptionError(
-            f"objective: {type(objective).__name__} takes the logarithm of a mean of weights, of which a part of the "
-            "data gives no estimate without bias: the guide would come out too wide. Use infer.ELBO(), or leave "
-            "subsample_size out."
-        )
+        if not isinstance(guide, Written):
+            raise OptionError(
+                f"objective: {type(objective).__name__} takes the logarithm of a mean of weights, of which a part of "
+                "the data gives no estimate without bias: the guide would come out too wide. Use infer.ELBO(), or "
+                "leave subsample_size out."
+            )
+        guide = with_row(guide, density, minibatch, type(objective).__name__)
     if not guide.has_density and not guide.num_points:
         _check_paths(guide, objective, minibatch)
     is_matched = isinstance(objective, FisherDivergence)

@@ -117,7 +117,7 @@ def take_up(
     order = order_of(density, plan, left, where, run, shown, is_quiet, began)
     if left:
         return partial(carry_out, order)
-    fit = read(run).with_model(density, fitted_guide)
+    fit = read(run).with_model(density, stages[-1].guide)
     if not stored_judgements(run):  # it was cut off between its last step and its end
         fit = _judged(run, order.host, where)
     run.close()

@@ -1,5 +1,7 @@
 """The evidence lower bound, estimated from new draws at each step."""
 
+from typing import Literal
+
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -18,10 +20,14 @@ class ELBO(AbstractObjective):
     - `draws` of a step, >= 1.
     - `sticks_the_landing`: whether the gradient leaves out the score of the guide, whose mean is zero. Such a gradient
       has no noise left where the guide equals the posterior.
+    - `kl`: `"sampled"`, or `"analytic"` for guides that are written as models. There, the divergence of a site of the
+      guide from that of the model is taken in closed form where `dist.kl_divergence` has a formula and both
+      distributions depend on nothing that follows from the draw of the site; `fit.guide.closed` names these sites.
 
-    **Raises** `OptionError` for other values.
+    **Raises** `OptionError` for other values; (when the fit begins) for `kl="analytic"` where it applies to no site.
 
-    **Source**: Roeder, Wu & Duvenaud (2017), "Sticking the landing", NeurIPS.
+    **Source**: Roeder, Wu & Duvenaud (2017), "Sticking the landing", NeurIPS; closed divergences, Kingma & Welling
+    (2014), "Auto-encoding variational Bayes", ICLR.
 
     **Example**
 
@@ -32,6 +38,7 @@ class ELBO(AbstractObjective):
 
     draws: int = eqx.field(static=True, default=10, kw_only=True)
     sticks_the_landing: bool = eqx.field(static=True, default=True, kw_only=True)
+    kl: Literal["sampled", "analytic"] = eqx.field(static=True, default="sampled", kw_only=True)
 
     def __check_init__(self) -> None:
         positive_count("ELBO: draws", self.draws)
@@ -39,6 +46,8 @@ class ELBO(AbstractObjective):
             raise OptionError(
                 f"ELBO: sticks_the_landing must be True or False, got {self.sticks_the_landing!r}."
             )
+        if self.kl not in ("sampled", "analytic"):
+            raise OptionError(f'ELBO: kl must be "sampled" or "analytic", got {self.kl!r}.')
 
     def num_draws(self, dim: int) -> int:
         """See `AbstractObjective.num_draws`."""

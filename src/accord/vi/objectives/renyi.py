@@ -11,7 +11,7 @@ from ...guides.base import AbstractGuide, Params
 from .base import AbstractObjective, Each, LogDensityAt, held
 
 
-class _Bound(AbstractObjective):
+class AbstractBound(AbstractObjective):
     """`log(mean(w ** (1 - alpha))) / (1 - alpha)` for weights `w = p / q` of draws from the guide."""
 
     draws: eqx.AbstractVar[int]
@@ -41,25 +41,39 @@ class _Bound(AbstractObjective):
             at_rest = log_density(held(position)) if guide.fits_model else jnp.zeros(())
             return log_density(position) - guide.log_prob(held(params), position), at_rest
 
-        (log_weights, at_rest), power = each(log_weight, noise), 1 - self.alpha
-        share = jax.lax.stop_gradient(jax.nn.softmax(power * log_weights))
-        bound = (jax.nn.logsumexp(power * log_weights) - jnp.log(noise.shape[0])) / power
+        log_weights, at_rest = each(log_weight, noise)
+        return self.of_weights(log_weights, at_rest if guide.fits_model else None)
+
+    def of_weights(
+        self, log_weights: Float[Array, "draw ..."], at_rest: Float[Array, "draw ..."] | None
+    ) -> Float[Array, ""]:
+        """Return minus the bound, or the sum of those of entries, from log weights whose guide is held.
+
+        `at_rest`: the same at positions that are held too, where parameters of the model are fitted.
+        """
+        power = 1 - self.alpha
+        share = jax.lax.stop_gradient(jax.nn.softmax(power * log_weights, axis=0))
+        bound = jnp.sum(jax.nn.logsumexp(power * log_weights, axis=0) - jnp.log(log_weights.shape[0])) / power
         through_draws = self.alpha * share + power * share**2
         moved = jnp.sum(through_draws * log_weights)
-        if guide.fits_model:  # whose parameters move no draw, so that each weight counts by its share
+        if at_rest is not None:
+            # Parameters of the model move no draw, so that each weight counts by its share.
             moved = moved + jnp.sum((share - through_draws) * at_rest)
         return -(moved + jax.lax.stop_gradient(bound - moved))
 
 
 @checks_fields
-class IWAE(_Bound):
+class IWAE(AbstractBound):
     """The importance weighted bound: the logarithm of the mean weight of several draws; it is nearer to the evidence.
 
     A guide that is fitted by it is made to propose, not to resemble: it comes out wider than by `ELBO`.
 
     **Fields**: `draws` of a step, >= 2.
 
-    **Raises** `OptionError` for other values; (when the fit begins) for minibatches, which would bias it.
+    On parts of the data, each entry of the plate has a bound of its own, whose weights are of that entry alone. That
+    needs a guide which is written as a model, and entries that are independent, without an unknown that they share.
+
+    **Raises** `OptionError` for other values; (when the fit begins) for parts of the data of which this is not known.
 
     **Source**: Burda, Grosse & Salakhutdinov (2016), "Importance weighted autoencoders", ICLR; the gradient: Tucker,
     Lawson, Gu & Maddison (2019), "Doubly reparameterized gradient estimators", ICLR.
@@ -82,12 +96,15 @@ class IWAE(_Bound):
 
 
 @checks_fields
-class Renyi(_Bound):
+class Renyi(AbstractBound):
     """Renyi's bound of order `alpha`: between `IWAE`, at 0, and `ELBO`, towards 1; negative orders bound from above.
 
     **Fields**: `alpha`, a number below 1; `draws` of a step, >= 2: with few, the bound is estimated too low.
 
-    **Raises** `OptionError` for other values; (when the fit begins) for minibatches, which would bias it.
+    On parts of the data, each entry of the plate has a bound of its own, whose weights are of that entry alone. That
+    needs a guide which is written as a model, and entries that are independent, without an unknown that they share.
+
+    **Raises** `OptionError` for other values; (when the fit begins) for parts of the data of which this is not known.
 
     **Source**: Li & Turner (2016), "Renyi divergence variational inference", NeurIPS. The gradient follows from the
     identity of Tucker, Lawson, Gu & Maddison (2019): weights `alpha s + (1 - alpha) s^2` for shares `s` of a draw in

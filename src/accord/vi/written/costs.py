@@ -5,7 +5,7 @@ draws and log densities together, so that it holds for all draws and data: where
 one, the plate has one cost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,12 @@ from ...core.tree import shapes
 from ...density import LogDensity
 from ...density.dependence.entrywise import Axis, axes_seen
 from ...density.latent import concrete
-from ...density.program import Given, ModelProgram
+from ...density.program import ModelProgram
 from ...density.reduction import pointwise
 from ...guides.base import Params
 from ...language import Site
+from ...language.treatment import Parameter
+from .divergence import divergence, sites_of_both
 from .guide import Written
 from .program import Values, constrained
 from .target import WithGuide
@@ -46,18 +48,28 @@ class Cost:
 def costs_of(
     guide: Written, density: LogDensity, params: Params, values: Values, of_q: Params
 ) -> dict[str, Cost]:
-    """Evaluate the log density of a model and minus that of the guide, with parameters `of_q`; traced."""
+    """Evaluate the log density of a model and minus that of the guide, with parameters `of_q`; traced.
+
+    Of sites of the guide that are `closed`, minus their divergences: with all parameters, since no slope of these is
+    noise alone.
+    """
     own = guide.program.sites(constrained(of_q, guide.known.own), values, guide.data)
-    found = {f"guide {name}": _cost(own[name]) for name in guide.program.names}
+    kept = [name for name in guide.program.names if name not in guide.closed]
+    found = {f"guide {name}": _cost(own[name]) for name in kept}
     costs = {name: Cost(-each.entries, each.plates) for name, each in found.items() if each is not None}
     program = density.program
-    if not isinstance(program, ModelProgram):  # some sites are no longer in it, or it is evaluated row by row
-        return {**costs, "model": Cost(guide.log_joint(density, params, values), {})}
-    with concrete(program.constants):
-        chosen: Any = {**values, **constrained(params, guide.known.theirs)}
-        sites = program.sites({name: Given(value) for name, value in chosen.items()}, density.data)
-        theirs = {f"model {name}": _cost(site) for name, site in sites.items()}
-    return costs | {name: each for name, each in theirs.items() if each is not None}
+    is_whole = isinstance(program, ModelProgram)
+    if not is_whole:  # some sites are no longer in it, or it is evaluated row by row
+        costs["model"] = Cost(guide.log_joint(density, params, values), {})
+    if is_whole or guide.closed:
+        own, sites = sites_of_both(guide, density, params, values)
+        with concrete(program.constants):
+            costs |= {f"both {name}": _divergence(own[name], sites[name]) for name in guide.closed}
+            rest = {
+                name: _cost(site) for name, site in sites.items() if is_whole and name not in guide.closed
+            }
+        costs |= {f"model {name}": each for name, each in rest.items() if each is not None}
+    return costs
 
 
 def apart_in(guide: Written, density: LogDensity) -> dict[str, dict[str, int]]:
@@ -65,6 +77,13 @@ def apart_in(guide: Written, density: LogDensity) -> dict[str, dict[str, int]]:
 
     `density`, of a part of the data where the guide draws a part.
     """
+    return axes_of(guide, density, guide.scored)[0]
+
+
+def axes_of(
+    guide: Written, density: LogDensity, names: Collection[str]
+) -> tuple[dict[str, dict[str, int]], dict[str, Mapping[str, int]]]:
+    """Find these plates for sites of these names; return the plates of each cost too, with their axes."""
     pair, target = guide.known, WithGuide(density, guide)
     costs: dict[str, Mapping[str, int]] = {}  # by name, their plates
     drawn: dict[str, Site] = {}
@@ -85,7 +104,7 @@ def apart_in(guide: Written, density: LogDensity) -> dict[str, dict[str, int]]:
     with scope(density.program.precision):
         given: Any = shapes((dict(pair.start), np.zeros(2, np.uint32), dict(target.data)))
         values = jax.eval_shape(lambda params, words, data: draw(params, words, data, {})[1], *given)
-        moves = {name: values[name] for name in guide.scored if not drawn[name].steps}
+        moves = {name: values[name] for name in names if not drawn[name].steps}
         traced = jax.make_jaxpr(look)(moves, *given).jaxpr
     found: dict[str, dict[str, int]] = {}
     for place, name in enumerate(sorted(moves)):
@@ -99,14 +118,21 @@ def apart_in(guide: Written, density: LogDensity) -> dict[str, dict[str, int]]:
                 for plates, each, out in zip(costs.values(), seen, traced.outvars, strict=True)
             ):
                 found[name][plate] = axis
-    return found
+    return found, costs
 
 
 def _cost(site: Site) -> Cost | None:
-    if site.kind == "deterministic" or site.is_intervened:
+    if site.kind == "deterministic" or site.is_intervened or isinstance(site.role, Parameter):
         return None
     entries = pointwise(site)
     return None if entries is None else Cost(jnp.asarray(entries), _plates(site, jnp.ndim(entries)))
+
+
+def _divergence(own: Site, theirs: Site) -> Cost:
+    """Return minus the divergence of a site; along the plates that the guide and the model have at the same axis."""
+    entries = divergence(own, theirs)
+    both = _plates(own, entries.ndim).items() & _plates(theirs, entries.ndim).items()
+    return Cost(-entries, dict(both))
 
 
 def _plates(site: Site, ndim: int) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Fit a guide that a user has written as a model, together with the parameters of the model that it is for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -14,13 +14,23 @@ from ...core import keys
 from ...core.errors import OptionError
 from ...core.tree import to_numpy
 from ...density import LogDensity
-from ...density.program import Given
+from ...density.program import Given, every_site
 from ...density.reduction import log_jacobian_of
 from ...density.unknowns import free_of, joined
 from ...guides.base import AbstractGuide, Params
+from ...language import Site
 from ...optimise.surface import AT_ONCE
 from ...programs.standalone import compile_alone
 from .program import GuideProgram, Param, Values, constrained
+
+
+@dataclass(frozen=True)
+class Row:
+    """A plate whose entries are independent. **Fields**: its name; its axis, from the right; the `scale` of a part."""
+
+    plate: str
+    axis: int
+    scale: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +42,9 @@ class Pair:
     - `own` parameters of the guide, and `theirs`, of the model; `start`, unconstrained values of both to begin at.
     - `local`: unknowns with an entry for each copy of a plate that is taken in parts.
     - `apart`: by site whose scores are taken, the plates whose entries have costs of their own, with their axes.
+    - `row`: the plate whose entries have bounds of their own, or None.
+    - `rows`: parameters with an entry for each copy of a plate that is taken in parts, with the axis of these.
+    - `epoch`: steps in which each entry comes once; 1 for all data.
     """
 
     guide: GuideProgram
@@ -41,6 +54,9 @@ class Pair:
     start: Mapping[str, np.ndarray]
     local: tuple[str, ...]
     apart: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    row: Row | None = None
+    rows: Mapping[str, int] = field(default_factory=dict)
+    epoch: int = 1
 
 
 class Written(AbstractGuide):
@@ -53,6 +69,7 @@ class Written(AbstractGuide):
     - `scored`: sites whose draws do not move smoothly with the parameters, discrete ones among them: the gradient is by
       the score function there, and path-wise elsewhere.
     - `pinned`: sites that a `dist.Delta` holds at a point, of which the bound knows no spread.
+    - `closed`: sites whose divergences from those of the model are taken in closed form.
     """
 
     rate: ClassVar[float] = 1e-2
@@ -63,6 +80,7 @@ class Written(AbstractGuide):
     is_part: bool = eqx.field(static=True, default=False)
     scored: tuple[str, ...] = eqx.field(static=True, default=())
     pinned: tuple[str, ...] = eqx.field(static=True, default=())
+    closed: tuple[str, ...] = eqx.field(static=True, default=())
 
     def __repr__(self) -> str:
         return f"<Guide {self.function!r}, written as a model>"
@@ -133,11 +151,16 @@ class Written(AbstractGuide):
     def log_joint(self, density: LogDensity, params: Params, values: Values) -> Float[Array, ""]:
         """Evaluate the log density of a model, without Jacobians, at values of its unknowns; traced.
 
-        `params`, unconstrained: those of the model are taken from them.
+        `params`, unconstrained: those of the model are taken from them. Sites that are `closed` are left out.
         """
+
+        def view(sites: Mapping[str, Site]) -> Iterable[tuple[str, Site]]:
+            return [(name, site) for name, site in sites.items() if name not in self.closed]
+
         every = {**values, **constrained(params, self.known.theirs)}
         chosen: Any = {name: Given(value) for name, value in every.items()}
-        terms = density.program.terms_at(chosen, density.data).values()
+        seen = view if self.closed else every_site
+        terms = density.program.terms_at(chosen, density.data, seen).values()
         return sum(terms, start=jnp.zeros((), jnp.result_type(float)))
 
     def shown(self, params: Params) -> Params:
@@ -198,13 +221,13 @@ class Written(AbstractGuide):
 
     def described(self) -> dict[str, Any]:
         """See `AbstractGuide.described`: the function is not stored."""
-        found = {"scored": self.scored, "pinned": self.pinned}
+        found = {"scored": self.scored, "pinned": self.pinned, "closed": self.closed}
         kinds = {name: list(sites) for name, sites in found.items() if sites}
         return {"name": type(self).__name__, "function": self.function, **kinds}
 
     def detached(self) -> Self:
         """See `AbstractGuide.detached`: without its function."""
-        return type(self)(self.function, scored=self.scored, pinned=self.pinned)
+        return type(self)(self.function, scored=self.scored, pinned=self.pinned, closed=self.closed)
 
 
 def _log_jacobian(density: LogDensity, position: Any) -> Array:

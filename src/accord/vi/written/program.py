@@ -25,7 +25,7 @@ from ...density.support import is_discrete
 from ...density.traced import TracedModel
 from ...density.tracing import discover
 from ...language import Model, Site
-from ...language.choice import AbstractChoice, Chosen
+from ...language.choice import AbstractChoice, AbstractSeries, Chosen
 from ...language.handlers.seed import Draw
 from ...language.treatment import Parameter
 
@@ -70,11 +70,12 @@ class GuideProgram:
         data: Mapping[str, Any],
         moves: Mapping[str, Array] = MappingProxyType({}),
     ) -> dict[str, Site]:
-        """Draw all sites; traced. `moves`, by `scored` site, zeros that are added to what is drawn there."""
+        """Draw all sites; traced. `moves`, by site, zeros that are added to what is drawn there."""
         key = jax.random.wrap_key_data(words, impl="threefry2x32")
 
         def choice(site: Site) -> AbstractChoice:
-            return Unmoved(Draw(key), moves.get(site.name)) if site.name in self.scored else Draw(key)
+            own = Unmoved(Draw(key)) if site.name in self.scored else Draw(key)
+            return Moved(own, moves[site.name]) if site.name in moves else own
 
         return self._run(params, choice, data)
 
@@ -112,15 +113,24 @@ class Unmoved(AbstractChoice):
     """A choice whose value does not move with anything by which is differentiated."""
 
     choice: AbstractChoice
-    move: Array | None = None  # added to the value; for no steps of a scan
 
     def __call__(self, site: Site) -> Site:
         chosen = self.choice(site)
-        value = jax.lax.stop_gradient(chosen.value)
-        return replace(chosen, value=value if self.move is None else value + self.move)
+        return replace(chosen, value=jax.lax.stop_gradient(chosen.value))
 
     def for_steps(self, length: int) -> "Unmoved":
         return Unmoved(self.choice.for_steps(length))
+
+
+class Moved(AbstractSeries):
+    """A choice to whose value something is added; for no steps of a scan."""
+
+    choice: AbstractChoice
+    move: Array
+
+    def __call__(self, site: Site) -> Site:
+        chosen = self.choice(site)
+        return replace(chosen, value=chosen.value + self.move)
 
 
 def trace_guide(model: Model, precision: Precision) -> tuple[TracedModel, dict[str, Any], dict[str, Site]]:

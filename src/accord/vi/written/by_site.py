@@ -1,8 +1,10 @@
-"""Estimate the bound of a guide some of whose draws do not move smoothly with its parameters.
+"""Estimate the bound of a guide site by site: by scores where draws do not move smoothly with its parameters.
 
-A mean of costs over such draws changes by their probabilities: its derivative is the mean of the cost times the score,
-the derivative of the log density of what was drawn. What the cost is compared with, a mean over the other draws of the
-step, changes no mean and takes most of the noise away. Draws of other sites move, and the cost with them.
+Divergences that are known in closed form are costs of their own.
+
+A mean of costs over draws that do not move changes by their probabilities: its derivative is the mean of the cost times
+the score, the derivative of the log density of what was drawn. What the cost is compared with, a mean over the other
+draws of the step, changes no mean and takes most of the noise away. Draws of other sites move, and the cost with them.
 
 **Source**: Schulman, Heess, Weber & Abbeel (2015), "Gradient estimation using stochastic computation graphs", NeurIPS;
 Kool, van Hoof & Welling (2019), "Buy 4 REINFORCE samples, get a baseline for free!", ICLR workshop.
@@ -23,7 +25,7 @@ from .costs import costs_of
 from .guide import Written
 
 
-def scored_loss(
+def loss_by_site(
     objective: ELBO,
     guide: Written,
     density: LogDensity,
@@ -31,7 +33,9 @@ def scored_loss(
     noise: UInt32[Array, "draw 2"],
     is_side_by_side: bool,
 ) -> Float[Array, ""]:
-    """Estimate minus the bound, so that its gradient by the parameters is an estimate too; at least two draws.
+    """Estimate minus the bound, so that its gradient by the parameters is an estimate too.
+
+    By at least two draws where scores are taken.
 
     Parts of the data weigh the costs by their scale, and not the scores.
     """
