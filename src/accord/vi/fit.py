@@ -36,6 +36,7 @@ from .stored import describe
 from .written.guide import Written
 from .written.options import check_start
 from .written.paired import written_for
+from .written.rows import watched
 
 _MOST = 2**16  # restarts
 WORDS = ("restart", "steps")
@@ -133,6 +134,7 @@ def fit(
             stages = stages_of(density, guide, objective, optimizer, num_steps, minibatch)
             with scope(precision):
                 points = points_of(start, density, guide, int(seed), range(count))
+            until = watched(until, stages[-1].guide)
             plan = Plan(stages, until, points, int(seed), count, precision, density.dim, where.pace)
             described = described_optimizer(optimizer)
             run = (store or Memory()).create(describe(density, plan, start, described, num_steps))

@@ -21,6 +21,9 @@ class ELBOPlateau(Module):
     than two standard errors of noise. With the default optimiser, steps then become ten times smaller, and the fit ends
     at the next plateau. It is looked at each half window, so that it depends on the steps alone.
 
+    Where parts of the data are fitted with parameters that have an entry for each row, a window is at least 20 passes
+    over the rows: a part moves its own entries alone.
+
     **Fields**: `window`, steps, >= 20; `gain`, in nats, >= 0.
 
     **Raises** `OptionError` for other values.

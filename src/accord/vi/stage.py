@@ -19,6 +19,7 @@ from .objectives.base import AbstractObjective
 from .steppers.base import AbstractStepper
 from .steppers.climb import Climb
 from .steppers.descent import Descent
+from .written.guide import Written
 from .written.target import WithGuide
 
 NUM_CANDIDATES = 10
@@ -111,7 +112,9 @@ class Stage:
         own = self.objective.stepper(like)
         if own is not None:
             return own
-        return Climb(like) if self.is_climb else Descent(self.optimizer)
+        if self.is_climb:
+            return Climb(like)
+        return Descent(self.optimizer, self.guide.known.rows if isinstance(self.guide, Written) else {})
 
     def begin(self, given: Given) -> StageState:
         """Return the state before any candidate was tried; traced."""

@@ -15,6 +15,7 @@ from .costs import apart_in
 from .guide import Pair, Written
 from .matched import check_guide, check_parts, drawn_in, latents_of, parted, pinned_in, scored_in
 from .program import GuideProgram, params_of, sites_in, starts_of, trace_guide
+from .rows import epoch_of, rows_in
 
 
 def written_for(
@@ -61,7 +62,7 @@ def _compared(
     theirs = sites_in(whole, density.data)
     check_guide(guide.name, density.program.name, sites, theirs, density.layout)
     latents = latents_of(theirs, density.layout)
-    part, local, scored = None, (), scored_in(sites)
+    part, local, scored, own_part = None, (), scored_in(sites), None
     if guide_part is not None and minibatch is not None:
         part_traced, part_data, own_part = trace_guide(guide_part, precision)
         their_whole = minibatch.density.program.whole
@@ -75,8 +76,11 @@ def _compared(
     start = starts_of(traced, data, own) | starts_of(whole, density.data, of_model)
     pair = Pair(GuideProgram(traced, latents, scored=scored), part, own, of_model, start, local)
     written = Written(guide.name, pair, data, scored=scored, pinned=pinned_in(sites))
+    if minibatch is not None and own_part is not None:
+        rows, epoch = rows_in(written, minibatch, sites, own_part), epoch_of(sites, own_part)
+        written = replace(written, pair=replace(pair, rows=rows, epoch=epoch))
     if scored:
         at_step = density if minibatch is None else minibatch.density
         drawing = written if minibatch is None else written.at_part(at_step.data[minibatch.words])
-        written = replace(written, pair=replace(pair, apart=apart_in(drawing, at_step)))
+        written = replace(written, pair=replace(written.known, apart=apart_in(drawing, at_step)))
     return density, minibatch, written
