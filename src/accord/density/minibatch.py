@@ -63,7 +63,7 @@ def minibatch_of(density: LogDensity, needed_by: str, *, allows_local: bool = Fa
     `allows_local`: whether unknowns may have an entry for each copy of such a plate.
 
     **Raises** `ModelError` for a density that was not made for minibatches, and for a model without a plate that has a
-    `subsample_size`; `SiteError` for a latent site inside of one.
+    `subsample_size`; `SiteError` for a latent site inside of one, and where the integral over a site needs all entries.
     """
     program = density.program.whole
     if program is None:
@@ -101,12 +101,23 @@ def _depends_on(density: LogDensity, name: str) -> bool:
 
 def _check_outside(density: LogDensity, part: LogDensity, needed_by: str) -> None:
     """Raise `SiteError` where the part has other unknowns than the whole: those with an entry for each copy."""
-    of_part = {entry.name: entry.shape for entry in part.layout.unknowns}
+    of_part = {entry.name: entry for entry in part.layout.unknowns}
     for entry in density.layout.unknowns:
-        if of_part.get(entry.name) == entry.shape:
+        found = of_part.get(entry.name)
+        if found is not None and found.shape == entry.shape:
             continue
+        where = "a plate with `subsample_size`"
+        if found is not None and found.dims == entry.dims:
+            sizes = zip(entry.dims, entry.shape, found.shape, strict=True)
+            where = " and of ".join(
+                f"the plate {dim!r}, of which a step takes {few} of {all_}"
+                for dim, all_, few in sizes
+                if few != all_
+            )
         raise SiteError(
-            f"{needed_by}: site {entry.name!r} has an unknown for each entry of a plate with "
-            "`subsample_size`, and only a part of them would be evaluated. Take the site out of this plate, sum it out "
-            "if it is discrete, or leave subsample_size out and use infer.NUTS()."
+            f"{needed_by}: site {entry.name!r} has an unknown for each entry of {where}, and a step would move only "
+            f"these. Integrate the site out by `handlers.collapse(model, [{entry.name!r}])`, with "
+            "`by=handlers.Quadrature()` or `by=handlers.Laplace()` where it is not normal given the others; or fit a "
+            "guide that draws it from the data of its entry, `infer.fit(model, guide)`; or leave subsample_size out "
+            "and use infer.NUTS(), with `chunk=` of the plate where memory is short."
         )

@@ -30,7 +30,8 @@ class SGLD(AbstractMinibatches):
     variates it begins near the mode, and does not.
 
     **Raises** `ModelError` for a model without a plate with `subsample_size`; `SiteError` for a latent site with an
-    entry for each copy of such a plate. With control variates as `HMCECS` does.
+    entry for each copy of such a plate: integrate it out of each part by `handlers.collapse`, or fit a guide by
+    `infer.fit`. With control variates as `HMCECS` does.
 
     `draws.stats["lp"]` holds estimates, each from one part of the data. Deterministic sites have all entries.
 

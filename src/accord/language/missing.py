@@ -97,6 +97,14 @@ def _checked(site: Site, obs_mask: Any) -> np.ndarray:
     try:
         mask = np.asarray(unmasked(obs_mask, f"site {site.name!r} (at {site.where}): obs_mask"))
     except jax.errors.TracerArrayConversionError as error:
+        for each in handlers_around():
+            if isinstance(each, Plate) and each.whole is not None:
+                raise SiteError(
+                    f"site {site.name!r} (at {site.where}): obs_mask says how many unknowns there are, and the plate "
+                    f"{each.name!r} takes other {each.size} of its {each.whole} entries at each step. Where nothing "
+                    "else depends on missing values, leave them out: `with handlers.mask(mask=ac.subsample(...)):` "
+                    "around the site, in place of `obs_mask=`. Or leave subsample_size out and use infer.NUTS()."
+                ) from None
         if any(isinstance(each, Boundary) for each in handlers_around()):
             error.add_note(f"{OF_STEPS}{site.name!r} (at {site.where}). {_REMEDY}")
         raise

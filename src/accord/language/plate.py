@@ -205,7 +205,8 @@ class Plate(AbstractHandler):
     @property
     def frame(self) -> Frame:
         """The plate as a site sees it."""
-        return Frame(self.name, self.size, -1 if self.dim is None else self.dim, self.coords, self.chunk)
+        dim = -1 if self.dim is None else self.dim
+        return Frame(self.name, self.size, dim, self.coords, self.chunk, whole=self.whole)
 
 
 def _described(size: Any) -> str:

@@ -21,7 +21,8 @@ class Frame:
     """A plate as a site sees it: `dim` is its batch dimension, counted from the right (-1, -2, ...); 0 for a scan.
 
     `chunk` is how many entries at most a log density is to evaluate at a time; None is all. `within`, of a scan, is how
-    many of the site's plates are inside of it.
+    many of the site's plates are inside of it. `whole`, of a plate that takes a part of its entries, is the number of
+    all; else None.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Frame:
     coords: tuple[Any, ...] | None = None
     chunk: int | None = None
     within: int = 0
+    whole: int | None = None
 
 
 @dataclass(frozen=True)

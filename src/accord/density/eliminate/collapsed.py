@@ -34,18 +34,18 @@ class CollapsedProgram(AbstractIntegrated):
     look: Look
 
     @staticmethod
-    def of(base: ModelProgram, groups: Groups) -> "CollapsedProgram":
+    def of(base: ModelProgram, groups: Groups, weight: float) -> "CollapsedProgram":
         """Integrate the sites of these groups out of the whole model."""
-        return CollapsedProgram(base, groups, term_of(base), looking(base, groups))
+        return CollapsedProgram(base, groups, term_of(base), weight, looking(base, groups))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled does not travel.
-        return CollapsedProgram.of, (self.base, self.groups)
+        return CollapsedProgram.of, (self.base, self.groups, self.weight)
 
     def around(self, others: Mapping[str, jax.Array], data: Mapping[str, Any], view: View) -> Around:
         """Integrate over the sites by the volume of their normal distribution, around its mean."""
         normal = self._conditional(others, data, view)
-        return Around(normal.mean, normal.log_volume)
+        return Around(normal.mean, self.weight * normal.log_volume)
 
     @property
     def if_degenerate(self) -> str:
@@ -86,7 +86,8 @@ class CollapsedProgram(AbstractIntegrated):
     ) -> Conditional:
         def log_density(z: jax.Array) -> Any:
             first, *rest = self.base.terms_at({**others, **self.groups.unstack(z)}, data, view).values()
-            return sum(rest, start=first)
+            total = sum(rest, start=first)
+            return total if self.weight == 1 else total / self.weight
 
         dtype = jax.tree.leaves(dict(others))[0].dtype  # of arrays, or of choices that hold them
         return complete(log_density, self.groups.num, self.groups.size, dtype)

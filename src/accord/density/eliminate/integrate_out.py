@@ -18,6 +18,7 @@ from .at_once import at_once
 from .collapsed import CollapsedProgram
 from .normal.independence import independent_groups
 from .normal.separation import check_supports
+from .weight import weight_of
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,10 @@ class Eliminate(AbstractStage):
             )
         groups = at_once(independent_groups, whole, in_memory(data))
         check_supports(whole, groups, data)
+        weight = weight_of(whole, groups, data)
         if by is not None:
             check_kinks(whole, groups, data)
-            return ApproximatedProgram.of(whole, groups, by, data)
-        made = CollapsedProgram.of(whole, groups)
+            return ApproximatedProgram.of(whole, groups, by, weight, data)
+        made = CollapsedProgram.of(whole, groups, weight)
         made.check_exact(data)
         return made

@@ -26,7 +26,8 @@ from .normal.separation import check_priors, positions_beside
 class Around(NamedTuple):
     """An integral over stacked sites, by the density at one point of them.
 
-    **Fields**: `center`, the point, shape `(num, size)`; `log_integral`, of the density relative to that there.
+    **Fields**: `center`, the point, shape `(num, size)`; `log_integral`, of the density relative to that there, as
+    often as it counts.
     """
 
     center: jax.Array
@@ -57,12 +58,14 @@ class AbstractIntegrated(AbstractEliminated):
     """A model without the sites that are collapsed; its data is that of the whole model.
 
     **Fields**: `base`, the whole model; `groups`, of entries of the sites that depend on each other; `term`, the name
-    of what their integral adds to the log density.
+    of what their integral adds to the log density; `weight`, how often each entry counts: above 1 where plates take a
+    part of their entries.
     """
 
     base: ModelProgram
     groups: Groups
     term: str
+    weight: float
 
     @abc.abstractmethod
     def around(self, others: Mapping[str, jax.Array], data: Mapping[str, Any], view: View) -> Around:
@@ -123,7 +126,7 @@ class AbstractIntegrated(AbstractEliminated):
         """Evaluate the whole model at that draw, without the log density of the draw given the others."""
         draw = self.drawn(position, data)
         found = self.base.recorded(self.whole_position(position, draw.z), data)
-        return without(found, draw.log_density)._replace(quality=draw.quality)
+        return without(found, self.weight * draw.log_density)._replace(quality=draw.quality)
 
     def means(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
         """Values of the whole model's sites, with those that are collapsed at their center."""

@@ -62,7 +62,7 @@ class ApproximatedProgram(AbstractIntegrated):
 
     @staticmethod
     def of(
-        base: ModelProgram, groups: Groups, by: Integral, data: Mapping[str, Any]
+        base: ModelProgram, groups: Groups, by: Integral, weight: float, data: Mapping[str, Any]
     ) -> "ApproximatedProgram":
         """Integrate the sites of these groups out of the whole model, whose data this is.
 
@@ -79,26 +79,32 @@ class ApproximatedProgram(AbstractIntegrated):
                 # Laplace's approximation does without: the log density of all groups together tells their mode.
                 if isinstance(by, Quadrature):
                     raise
-        return replace(ApproximatedProgram.known(base, groups, by, index), look=look)
+        return replace(ApproximatedProgram.known(base, groups, by, index, weight), look=look)
 
     @staticmethod
-    def known(base: ModelProgram, groups: Groups, by: Integral, index: Index | None) -> "ApproximatedProgram":
+    def known(
+        base: ModelProgram, groups: Groups, by: Integral, index: Index | None, weight: float
+    ) -> "ApproximatedProgram":
         """Make the program where it is known which groups log probabilities depend on."""
         belonging = None if index is None else Belonging.of(index, groups.num)
 
+        def once(log_density: jax.Array) -> jax.Array:
+            return log_density if weight == 1 else log_density / weight
+
         def total(pieces: Any, data: Any) -> jax.Array:
             first, *rest = base.terms_at(pieces, data).values()
-            return sum(rest, start=first)
+            return once(sum(rest, start=first))
 
         def each(pieces: Any, data: Any) -> jax.Array:
             assert belonging is not None
             with concrete(base.constants):
-                return belonging.sums(parts_of(base.sites(pieces, data)), groups.num)
+                return once(belonging.sums(parts_of(base.sites(pieces, data)), groups.num))
 
         return ApproximatedProgram(
             base,
             groups,
             term_of(base),
+            weight,
             by,
             index,
             looking(base, groups),
@@ -108,7 +114,7 @@ class ApproximatedProgram(AbstractIntegrated):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is traced or compiled does not travel.
-        return ApproximatedProgram.known, (self.base, self.groups, self.by, self.index)
+        return ApproximatedProgram.known, (self.base, self.groups, self.by, self.index, self.weight)
 
     def around(self, others: Mapping[str, jax.Array], data: Mapping[str, Any], view: View) -> Around:
         """Integrate over the sites around their mode; -inf where none is found."""
@@ -119,7 +125,7 @@ class ApproximatedProgram(AbstractIntegrated):
             still = self._by_group(*_fixed(others, data))
             (each,) = log_integrals(self._by_group(others, data), *_of_one(peak), [self.by.nodes], still)
             log_integral = each.sum()
-        return Around(peak.normal.mean, jnp.where(peak.is_found, log_integral, -jnp.inf))
+        return Around(peak.normal.mean, jnp.where(peak.is_found, self.weight * log_integral, -jnp.inf))
 
     @property
     def if_degenerate(self) -> str:

@@ -161,7 +161,8 @@ def _check_scales(tables: Sequence[Table]) -> None:
             raise SiteError(
                 f"sites {quoted(ordered((*first.sites, *table.sites)))} depend on the same discrete unknowns, which "
                 "are summed out, and are scaled differently: the sum of scaled probabilities would be none of a "
-                "model. Put the whole model into one `handlers.scale`, or leave it out."
+                "model. Put the whole model into one `handlers.scale`, or leave it out. A plate with a "
+                "`subsample_size` scales too: have all of these sites inside of it, or let it take all of its entries."
             )
 
 
