@@ -163,6 +163,20 @@ def test_an_explanation_names_site_derivative_and_line(tmp_path):
         infer.explain(loaded, target())
 
 
+def test_an_explanation_of_whole_numbers_alone_names_site_and_line():
+    @ac.model
+    def alone():
+        k = ac.sample("k", dist.DiscreteUniform(0, 3))
+        ac.factor("half", jnp.log(1.0 - k))
+
+    draws = infer.sample(alone(), infer.DiscreteGibbs(), **(RUN | dict(draws=20, warmup=20)))
+    (first, *_) = infer.explain(draws).reports
+    assert first.sites == ("half",) and first.values["k"] >= 2 and first.cause == "undefined"
+    assert first.operation is not None and "jnp.log(1.0 - k)" in first.operation.line
+    (notice,) = [each for each in draws.notices if each.code == "non_finite"]
+    assert "'k' = " in notice.message and "log of -" in notice.message
+
+
 def test_a_place_that_cannot_be_looked_at_costs_no_draws(monkeypatch):
     def fails(density, position):
         raise NotImplementedError("no rule for this operation")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ..core import precision as precisions
-from ..core.errors import OptionError
 from ..core.position import Position
 from ..density import LogDensity, blame
 from ..density.blame import Blame
@@ -78,9 +77,5 @@ def blame_at(density: LogDensity, failure: BadEnd) -> Blame:
     with precisions.scope(density.program.precision):
         numbers: Any = failure.position, failure.whole
         found = at_whole(density, Position(*numbers))
-        if found is None:
-            raise OptionError(
-                "explain: all unknowns of this model are whole numbers, and only failures among free numbers can be "
-                "explained. `draws.failures` has the values: look at `density.site_terms(position)` there."
-            )
-        return blame(*found)
+        # Of whole numbers alone, no model is left by conditioning on them.
+        return blame(density, Position(*numbers)) if found is None else blame(*found)

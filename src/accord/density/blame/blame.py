@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...core import precision as precision_scope
+from ...core.position import Position
 from ...core.tracebacks import entry_point
 from ..eliminate.integrated import AbstractIntegrated
 from ..layout import Layout
 from ..logdensity import LogDensity
 from ..quick import quickly
+from ..unknowns import free_of
 from .result import BadDerivative, BadTerm, Blame
 from .rules import choose
 from .search import Search
@@ -25,6 +27,8 @@ _NUM_SHOWN = 3  # entries of a derivative
 @entry_point
 def blame(log_density: LogDensity, position: Any) -> Blame:
     """Explain what is not finite about a log density at `position`, shape `(dim,)`; for failures, not for loops.
+
+    Where some unknowns are whole numbers, `position` is a `Position`.
 
     It compiles programs of its own, which takes a second or two. Of a density that is summed over blocks of rows, the
     whole model is looked at, with all rows in memory.
@@ -39,7 +43,8 @@ def blame(log_density: LogDensity, position: Any) -> Blame:
         collapsed = log_density.program.stage(AbstractIntegrated)
         if collapsed is not None:
             return _of_collapsed(log_density, collapsed, position)
-        whole = Whole.of(log_density)
+        whole = Whole.of(log_density, position.whole if isinstance(position, Position) else None)
+        position = free_of(position)
         position = np.asarray(position, precision_scope.float_dtype(precision))
         layout = log_density.layout
         sizes = {entry.name: int(np.prod(entry.shape)) for entry in layout.sites}
@@ -60,18 +65,18 @@ def _look(whole: Whole, layout: Layout, position: np.ndarray) -> Blame:
 
     def evaluate(position: Any, data: Any) -> Any:
         def total(position: Any) -> Any:
-            terms = whole.program.terms(position, data)
+            terms = whole.program.terms(whole.at(position), data)
             return sum(terms.values(), start=jnp.zeros((), position.dtype)), terms
 
         (value, terms), gradient = jax.value_and_grad(total, has_aux=True)(position)
-        return value, terms, gradient, whole.program.values(position, data)
+        return value, terms, gradient, whole.program.values(whole.at(position), data)
 
     value, terms, gradient, values = jax.tree.map(np.asarray, quickly(evaluate)(position, whole.data))
     order = dict.fromkeys([*(entry.name for entry in layout.sites if entry.name in terms), *terms])
     return Blame(
         log_density=float(value),
         terms={name: float(terms[name]) for name in order},
-        values={entry.name: values[entry.name] for entry in layout.entries},
+        values={entry.name: values[entry.name] for entry in layout.unknowns},
         bad_derivatives=_bad_derivatives(layout, gradient),
     )
 

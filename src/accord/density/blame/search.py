@@ -47,7 +47,7 @@ class Search:
         sites: list[str] = []
 
         def terms(position: Any, data: Any) -> list[Any]:
-            numbers = whole.program.terms(position, data)
+            numbers = whole.program.terms(whole.at(position), data)
             sites.extend(numbers)
             return list(numbers.values())
 

@@ -19,7 +19,7 @@ from ...language.handlers.infer_config import map_of
 from ..latent import concrete
 from ..layout import Layout
 from ..quick import quickly
-from ..unknowns import pieces_of
+from ..unknowns import pieces_at
 from .result import BadParameter, BadTerm
 from .whole import Whole
 
@@ -39,12 +39,13 @@ def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float])
     """Examine the sites in `bad`, which holds their log densities."""
     program = whole.program.whole
     kinds = dict.fromkeys(bad, "factor") | {entry.name: entry.kind for entry in layout.sites}
+    kinds |= {entry.name: "latent" for entry in layout.whole}
     if program is None:
         return Judged(tuple(BadTerm(name, "function", term) for name, term in bad.items()), (), {})
     words: dict[str, Any] = {}
 
     def look(position: Any, data: Any) -> Any:
-        pieces = pieces_of(position, program.layout.entries)
+        pieces = pieces_at(whole.at(position), program.layout)
         with concrete(program.constants):
             sites = program.sites(pieces, data)
             return {name: _arrays(sites[name], words) for name in bad}
