@@ -60,7 +60,9 @@ class AbstractMinibatches(AbstractKernel):
     """A kernel whose steps follow gradients of a part of the data, and which keeps every `num_steps`-th place.
 
     In units in which the squared gradient has mean 1, a step is `momentum <- (1 - a) momentum + h gradient + noise`
-    with noise of variance `2 a h`, where `a` is the friction and `h` half of `step_size` times `a`.
+    with noise of variance `2 a h`, where `a` is the friction and `h` half of `step_size` times `a`. A draw begins with
+    a new momentum, of the distribution that such steps give it where they begin: its mean is `-h gradient / (2 - a)`,
+    its variance `2 h / (2 - a)`.
     """
 
     needs_minibatch: ClassVar[bool] = True
@@ -128,7 +130,11 @@ class AbstractMinibatches(AbstractKernel):
         of_step = keys.fold(key, count.astype(jnp.uint32))
         rate = 0.5 * friction * tuning.step_size * tuning.inverse_square
         of_momentum = keys.item(key, jnp.uint32(_MOMENTUM), jnp.uint32(0))
-        start = jnp.sqrt(rate) * keys.normal(of_momentum, free.shape[0], 0, dtype)
+        # Among steps that go on for ever, place and momentum are correlated, since a step turns the momentum first and
+        # then moves by it. A new momentum that knew nothing of the place would make variances too small: of short
+        # draws with little friction by a third.
+        start = jnp.sqrt(2 * rate / (2 - friction)) * keys.normal(of_momentum, free.shape[0], 0, dtype)
+        start = start - rate / (2 - friction) * begin.gradient
         momentum = jnp.where(is_fresh, start, state.momentum)
         noise = jnp.sqrt(2 * friction * rate) * keys.normal(of_step, free.shape[0], _NOISE, dtype)
         momentum = (1 - friction) * momentum + rate * begin.gradient + noise

@@ -11,7 +11,8 @@ class SGHMC(AbstractMinibatches):
     """Stochastic-gradient Hamiltonian Monte Carlo: `SGLD` with a momentum, which friction wears away.
 
     Each draw begins with a new momentum. What is said of `SGLD` holds here: the draws are **not quite those of the
-    posterior**, and variances come out about `step_size / 4` too large. Gradients of the past are averaged, so the way
+    posterior**, and variances come out too large, by `step_size / 4` at most on a normal posterior with independent
+    unknowns, and by less where draws are short. Gradients of the past are averaged, so the way
     is smoother than that of `SGLD`; per gradient, the draws are about as independent for the same bias.
 
     **Fields**

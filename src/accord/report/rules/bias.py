@@ -19,8 +19,8 @@ def biased(run: Evidence) -> Iterator[Notice]:
             "info",
             "biased",
             "The sampler follows gradients of parts of the data and refuses no step, so the draws are not quite those "
-            f"of the posterior: variances are about {percent(run.bias)} too large where it is normal with independent "
-            "unknowns, and more where it is not. R-hat and the effective sample size do not see that.",
+            f"of the posterior: variances are up to about {percent(run.bias)} too large where it is normal with "
+            "independent unknowns, and more where it is not. R-hat and the effective sample size do not see that.",
             "Halve `step_size` and see what it changes; or use `infer.NUTS()`, which is exact, on all of the data.",
         )
     if "estimate_variance" in run.stats and run.num_draws:
