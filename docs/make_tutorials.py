@@ -19,7 +19,9 @@ import matplotlib
 
 PAGES = Path(__file__).parent / "tutorials"
 PICTURES = Path(__file__).parent / "pictures" / "tutorials"
-CODE = re.compile(r"^```python\n(?P<code>.*?)^```$(?P<shown>\n\n^```text\n.*?^```$)?", re.MULTILINE | re.DOTALL)
+CODE = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?P<shown>\n\n^```text\n.*?^```$)?", re.MULTILINE | re.DOTALL
+)
 SHOWN = re.compile(r"\]\(\.\./pictures/tutorials/([\w.]+)\)")
 
 
