@@ -5,10 +5,12 @@ import threading
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from accord.report import NoProgress, RichProgress
 from accord.report import progress as progress_module
-from accord.report.progress import _duration
+from accord.report.notebook import NotebookDisplay
+from accord.report.progress import duration
 
 
 class Clock:
@@ -123,6 +125,63 @@ def test_a_log_gets_a_line_every_few_seconds(clock):
     assert "\x1b" not in file.getvalue()
 
 
+@pytest.mark.parametrize(("hours", "most"), [(1, 220), (24, 380)])
+def test_the_log_of_a_long_run_has_hundreds_of_lines(clock, hours, most):
+    progress, file = shown_on(terminal=False)
+    progress.start([0], {"sample": 100_000})
+    for step in range(hours * 3600):
+        clock.now += 1.0
+        progress.update(0, "sample", step, 100_000)
+    progress.stop()
+    assert 50 < file.getvalue().count("\n") < most
+
+
+class Cell:
+    """A cell of a notebook, with one output that is updated."""
+
+    def __init__(self):
+        self.shown = []
+
+    def display(self, content):
+        self.update(content)
+        return self
+
+    def update(self, content):
+        self.shown.append(content.data)
+
+
+def test_a_notebook_shows_one_output_that_is_updated(clock):
+    cell = Cell()
+    live = NotebookDisplay(Text("chain [0] <b>"), cell.display)
+    live.start(refresh=True)
+    live.update(Text("chain 1"), refresh=False)
+    live.update(Text("chain 2"), refresh=True)
+    live.stop()
+    assert [text.startswith("<pre style=") for text in cell.shown] == [True, True]
+    assert "[0] &lt;b&gt;" in cell.shown[0] and "chain 2" in cell.shown[1]
+
+
+def test_progress_in_a_notebook_needs_no_widgets(clock, capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    had_shell = InteractiveShell.initialized()
+    InteractiveShell.instance()
+    try:
+        with capture_output() as captured:
+            progress = RichProgress(Console(force_jupyter=True, width=110))
+            progress.start([0], {"sample": 10})
+            clock.now += 1.0
+            progress.update(0, "sample", 5, 10)
+            progress.stop()
+    finally:
+        if not had_shell:
+            InteractiveShell.clear_instance()
+    shown = [output.data["text/html"] for output in captured.outputs]
+    assert shown and "10" in shown[0] and "5/10" in shown[-1]
+    assert captured.stdout == captured.stderr == ""
+
+
 def test_a_terminal_is_drawn_at_most_ten_times_a_second(clock):
     terminal = Terminal()
     progress = shown_in(terminal)
@@ -215,4 +274,4 @@ def test_a_run_without_warm_up_or_draws_can_be_shown():
     ("seconds", "text"), [(None, ""), (0.4, "0s"), (59.6, "1m00s"), (190.0, "3m10s"), (7500.0, "2h05m")]
 )
 def test_a_duration_is_short(seconds, text):
-    assert _duration(seconds) == text
+    assert duration(seconds) == text

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from .notebook import NotebookDisplay
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _LIVE_PERIOD = 0.1  # seconds between redraws, which cost some milliseconds each
-_LINE_PERIOD = 5.0  # seconds between lines where nothing can be redrawn
+_LINE_PERIOD = 5.0  # seconds between lines where nothing can be redrawn, in the first minutes
+_LINE_SHARE = 0.02  # of the time so far, later: 60 lines in five minutes, 200 in an hour, 400 in a week
 _SHARE = (
     0.02  # of the time, at most, is spent on drawing: many chains on a slow terminal are redrawn more rarely
 )
@@ -110,8 +113,8 @@ class RichProgress(AbstractProgress):
     """Show a table with a row per chain by `rich`: bar, draws, divergences, what the adaptation shows, such as the
     step size, steps per draw, time left. More than 32 chains have one row together.
 
-    Redrawn at most ten times a second in a terminal or notebook; a line every five seconds elsewhere, to keep
-    logs short. It has mutable state: use one for each run.
+    Redrawn at most ten times a second in a terminal or notebook. Elsewhere a line every five seconds at first, and ever
+    more rarely, to keep logs short. It has mutable state: use one for each run.
 
     **Fields**
     - `console`: where to draw; standard error by default, so that standard output stays the program's.
@@ -127,6 +130,7 @@ class RichProgress(AbstractProgress):
     _note: str = field(default="", init=False)
     _live: Any = field(default=None, init=False)
     _shown: float = field(default=0.0, init=False)
+    _began: float = field(default=0.0, init=False)
     _period: float = field(default=0.0, init=False)
     _running: bool = field(default=False, init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
@@ -142,17 +146,21 @@ class RichProgress(AbstractProgress):
             phase, total = next(iter(self._totals.items()), ("sample", 0))
             self._rows = {chain: _Row(chain, phase, 0, total) for chain in chains}
             self._running, self._note = True, ""
-            self._shown = time.monotonic()
+            self._shown = self._began = time.monotonic()
             self._period = _LIVE_PERIOD if self._is_live else _LINE_PERIOD
             if self._is_live:
                 # Only callers draw, since a refreshing thread of rich's own would compete with the chains; and
                 # the program's own streams stay as they are.
-                self._live = Live(
-                    self._table(),
-                    console=self.console,
-                    auto_refresh=False,
-                    redirect_stdout=False,
-                    redirect_stderr=False,
+                self._live = (
+                    NotebookDisplay(self._table())
+                    if self.console.is_jupyter
+                    else Live(
+                        self._table(),
+                        console=self.console,
+                        auto_refresh=False,
+                        redirect_stdout=False,
+                        redirect_stderr=False,
+                    )
                 )
                 self._live.start(refresh=True)
 
@@ -178,6 +186,8 @@ class RichProgress(AbstractProgress):
                 self._draw()
                 self._shown = time.monotonic()
                 self._period = max(self._period, (self._shown - begun) / _SHARE)
+                if self._live is None:
+                    self._period = max(self._period, _LINE_SHARE * (self._shown - self._began))
 
     def note(self, text: str) -> None:
         with self._lock:
@@ -236,7 +246,7 @@ class RichProgress(AbstractProgress):
                 *([str(row.divergences)] if self._is_of_chains else []),
                 *(_number(dict(row.columns).get(head), ".3g") for head in heads),
                 *(
-                    [_number(row.steps_per_draw, ".1f"), _duration(self._seconds_left(row))]
+                    [_number(row.steps_per_draw, ".1f"), duration(self._seconds_left(row))]
                     if self._is_of_chains
                     else []
                 ),
@@ -258,9 +268,7 @@ class RichProgress(AbstractProgress):
         divergences = sum(row.divergences for row in rows)
         left = [self._seconds_left(row) for row in rows]
         known = [seconds for seconds in left if seconds is not None]
-        end = (
-            f"; {_duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
-        )
+        end = f"; {duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
         return f"{self.noun} {parts}; {divergences} divergences{note}{end}"
 
     @property
@@ -292,7 +300,7 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
-def _duration(seconds: float | None) -> str:
+def duration(seconds: float | None) -> str:
     """Write seconds as `42s`, `3m10s` or `2h05m`."""
     if seconds is None:
         return ""
