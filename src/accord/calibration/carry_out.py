@@ -77,7 +77,8 @@ def _run_all(
 ) -> list[Trial]:
     """Run the simulations, or as many as are finished by Ctrl-C; return all that there are, in order.
 
-    `show` is called with them whenever there are more. It ends early if the store refuses one.
+    `show` is called with them whenever there are more. It ends early if the store refuses one, or if another
+    process asks for that.
 
     **Raises** the first error that is not of the data of one simulation.
     """
@@ -86,7 +87,7 @@ def _run_all(
 
     def commit(items: Iterable[Item]) -> None:
         book.commit(items)
-        if book.refused is not None:
+        if book.refused is not None or book.run.is_to_stop:
             stop.set()
         show(book.trials)
 

@@ -151,11 +151,18 @@ class Ledger:
         if self.refused is None:
             try:
                 self.run.append(segment)
+                self._hear_stop()
                 return
             except StorageError as error:
                 self.refused = error
                 self.stop.set()
         self.spilled.append(segment)
+
+    def _hear_stop(self) -> None:
+        """End the run where another process has asked for that, as Ctrl-C does."""
+        if self.run.is_to_stop and not self.stop.is_set():
+            self.stop.set()
+            self.display.message("Stopping after the current block, as `accord stop` has asked.")
 
     def _note_time(self, item: Progress) -> None:
         then = time.perf_counter() - item.age

@@ -144,6 +144,11 @@ class AbstractRun(abc.ABC):
         cannot hold.
         """
 
+    @property
+    def is_to_stop(self) -> bool:
+        """Whether another process has asked the writer to stop; asked after each segment. False by default."""
+        return False
+
     def mend(self) -> list[str]:
         """Set aside what is damaged, so that the run is a shorter one that is whole. Nothing is deleted.
 

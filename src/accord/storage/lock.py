@@ -18,9 +18,11 @@ import platform
 import stat
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import StorageError
+from .reading import read_regular
 
 NAME = "writer.lock"
 
@@ -86,6 +88,48 @@ class WriteLock:
         self.release()
 
 
+@dataclass(frozen=True)
+class Writer:
+    """Process that writes to a run folder, as it wrote down itself: its number, its machine, and since when."""
+
+    process: int
+    machine: str
+    since: str
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether it is a process of this machine."""
+        return self.machine == platform.node()
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.machine!r}, since {self.since}"
+
+
+def writer_of(folder: Path) -> Writer | None:
+    """Return who writes to a folder; None if nobody does, as far as this machine can tell.
+
+    The lock itself is not tried, since that would keep out a writer that begins at the same moment. A process of
+    another machine counts as alive.
+    """
+    try:
+        writer = _writer(read_regular(folder / NAME, _MAX_WORDS))
+    except StorageError:
+        return None
+    return writer if writer is not None and not (writer.is_here and _has_ended(writer.process)) else None
+
+
+def _has_ended(process: int) -> bool:
+    if sys.platform == "win32":  # where signal 0 would end it
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # of another user
+        return False
+    return False
+
+
 _ADVICE = (
     "Let it finish, or stop it, and then continue by infer.resume; infer.load reads the draws so far. A new run needs "
     "another folder."
@@ -143,11 +187,17 @@ def _of_here() -> bytes:
 
 def _words(holder: bytes) -> str:
     """Who holds a lock, by what is written in it; anyone may have written it."""
+    writer = _writer(holder)
+    if writer is None:
+        return "by another process"
+    if writer.process == os.getpid() and writer.is_here:
+        return f"by this process (another run or resume, since {writer.since})"
+    return f"by {writer}"
+
+
+def _writer(holder: bytes) -> Writer | None:
     try:
         found = json.loads(holder)
-        process, machine, since = int(found["process"]), str(found["machine"])[:80], str(found["since"])[:40]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return "by another process"
-    if process == os.getpid() and machine == platform.node():
-        return f"by this process (another run or resume, since {since})"
-    return f"by process {process} on {machine!r}, since {since}"
+        return Writer(int(found["process"]), str(found["machine"])[:80], str(found["since"])[:40])
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return None

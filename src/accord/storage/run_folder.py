@@ -4,6 +4,7 @@
     run/chain-0003/segment-000012.npz       draws of [start, stop) and the state after them
     run/record-notices.json                 small JSON, replaced whole
     run/writer.lock                         who is writing; only then
+    run/stop                                asks the writer to stop (`stopping.py`); until it has
 
 Each segment holds the digest of the one before it (the first, that of the manifest), so a missing, damaged or
 foreign file ends the chain there: what is loaded is a shorter run, never another one. Nothing is pickled.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from ..core.errors import StorageError
 from ..core.options import checks_fields
+from . import stopping
 from .base import AbstractRun, AbstractStore, Phase, Segment, check_record_name, check_segment
 from .chain_folder import StoredChain, decoded, rename_aside, scan, segment_path, set_aside, verified
 from .files import commit, is_temporary, make_folder, read_json, remove, write_json
@@ -83,9 +85,7 @@ class RunFolder(AbstractStore):
 
     def load(self) -> "RunFolderRun":
         """Open the run in the folder; every segment is checked now, and read again when asked for."""
-        folder = Path(self.path)
-        _check_holds_run(folder)
-        return _opened(folder)
+        return _opened(Path(self.path))
 
     def reopen(self) -> "RunFolderRun":
         """Open the run in the folder as its writer. A folder that cannot be written can be read all the same."""
@@ -93,6 +93,8 @@ class RunFolder(AbstractStore):
         _check_holds_run(folder)
         lock = WriteLock.take(folder) if os.access(folder, os.W_OK) else None
         try:
+            if lock is not None:
+                stopping.forget(folder)
             return _opened(folder, lock)
         except BaseException:
             if lock is not None:
@@ -100,9 +102,15 @@ class RunFolder(AbstractStore):
             raise
 
 
-def _opened(folder: Path, lock: WriteLock | None = None) -> "RunFolderRun":
+def manifest_of(folder: Path) -> Manifest:
+    """Read the manifest of the run in a folder, and nothing else. **Raises** `StorageError` if it holds no run."""
+    _check_holds_run(folder)
     where = folder / _MANIFEST
-    manifest = Manifest(check_manifest(read_json(where), str(where)))
+    return Manifest(check_manifest(read_json(where), str(where)))
+
+
+def _opened(folder: Path, lock: WriteLock | None = None) -> "RunFolderRun":
+    manifest = manifest_of(folder)
     chains = {chain: scan(folder, manifest, chain) for chain in manifest.chains}
     return RunFolderRun(folder, manifest, chains, lock)
 
@@ -280,6 +288,10 @@ class RunFolderRun(AbstractRun):
         check_record_name(name)
         write_json(self._folder / f"record-{name}.json", value)
 
+    @property
+    def is_to_stop(self) -> bool:
+        return stopping.is_asked(self._folder)
+
     def mend(self) -> list[str]:
         before = self.problems
         if not before:
@@ -300,10 +312,13 @@ class RunFolderRun(AbstractRun):
 
     def close(self) -> None:
         is_empty = self._is_new and not self._closed and not self.records and not self._has_chains()
-        self._closed = True
+        was_closed, self._closed = self._closed, True
         if is_empty:
             (self._folder / _MANIFEST).unlink(missing_ok=True)
         if self._lock is not None:
+            if not was_closed:
+                with contextlib.suppress(StorageError):  # which the next writer hears
+                    stopping.forget(self._folder)
             self._lock.release()
         if is_empty:
             with contextlib.suppress(OSError):  # something else is in the folder, which stays
