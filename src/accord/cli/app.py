@@ -46,6 +46,7 @@ from .reporting import report_command
 from .running import FAILED, bind, conclude, draws_in, refuse_unusable, sample_into
 from .source import import_model
 from .tables import summary_as_json
+from .watching import stop_command, watch_command
 
 # The base of what Typer raises for a wrong option: of Click in some of its versions, of its own in others.
 _UsageError: Any = typer.BadParameter.__base__
@@ -263,6 +264,10 @@ app.command(
     no_args_is_help=True,
     epilog=_example("accord report run", "accord report run --format md"),
 )(report_command)
+app.command(
+    "watch", no_args_is_help=True, epilog=_example("accord watch run", "accord watch run --terminal")
+)(watch_command)
+app.command("stop", no_args_is_help=True, epilog=_example("accord stop run"))(stop_command)
 
 
 @app.command(
