@@ -101,6 +101,7 @@ CORE = (
     "test_false_alarms.py",
     "test_slow_turns.py",
     "vi/test_path_normals.py",
+    "watch/test_follow.py",
 )
 LEFT_TO_SLOW = tuple((Path(__file__).parent / "left_to_slow.txt").read_text(encoding="utf-8").splitlines())
 

@@ -48,6 +48,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "runs": ("faults", "identity"),
     "storage": ("faults",),
     "vi": (),
+    "watch": ("faults",),
 }
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "benchmarks": ("benchmarks",),

@@ -35,6 +35,7 @@ RATES = {
     "report/test_report_document.py": 2 * 1e-9,
     "report/test_report_figures.py": 7e-8,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
+    "watch/test_watcher.py": 1e-6,
     "vi/test_bounds_by_entry.py": (2 * 9 + 2) * 2e-9,
     "vi/test_closed_divergences.py": 48 * 2e-9,
     "vi/test_known_fits.py": 23 * 2e-9,
