@@ -14,7 +14,7 @@ ANSWER = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_a_tutorial_has_an_exercise_and_a_small_picture_that_its_code_saves(page):
     text = page.read_text(encoding="utf-8")
     assert ANSWER.search(text)
