@@ -5,6 +5,7 @@ import doctest
 import importlib.util
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -32,7 +33,7 @@ SETUP = (DOCS / "reference_setup.py").read_text(encoding="utf-8")
 # What takes long: to compile a sampler, also for the draws that are looked at, and to compute networks eagerly.
 SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)")
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
-WAITS = {"member"}  # for a run elsewhere
+WAITS = {"member", "watch", "stop"}  # for a run elsewhere
 PACKAGES = {"infer.Ray": "ray"}  # that the tests do not bring
 
 
@@ -115,10 +116,12 @@ def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch)
     Path("model.py").write_text(with_one_model("coin"), encoding="utf-8")
     Path("data.json").write_text(json.dumps({"num_tosses": 4, "y": [1, 0, 1, 1]}), encoding="utf-8")
     Path("new.json").write_text(json.dumps({"num_tosses": 4}), encoding="utf-8")
+    rows = [f"{i % 7}.5,{i % 5},{i % 3},{i % 4},{i % 2},{1 + i % 3}" for i in range(30)]
+    Path("table.csv").write_text("\n".join(["y,x,school,count,treatment,days", *rows]), encoding="utf-8")
     commands = reference_commands.commands()
     for name in [name for name in commands if name not in WAITS]:  # `sample` is the first
         for line in reference_commands.examples(commands[name]):
             with pytest.raises(SystemExit) as ended:
-                main(line.split()[1:])
+                main(shlex.split(line)[1:])
             assert not ended.value.code, line
     assert Path("ahead.npz").exists()

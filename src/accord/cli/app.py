@@ -167,7 +167,7 @@ app.command(
     "glm",
     no_args_is_help=True,
     epilog=_example(
-        "accord glm 'y ~ x + (x | school)' table.csv --out run",
+        "accord glm 'y ~ x + (x | school)' table.csv --out schools",
         "accord glm 'count ~ treatment + offset(log(days))' table.csv --family poisson --code",
     ),
 )(glm_command)
