@@ -21,6 +21,9 @@ from ..report.sketch import terminal_ramp
 from ..runs.interrupts import Interrupts
 from . import examples
 from .arrays import check_new, write_arrays
+from .bugs import bug_command
+from .completing import example_names
+from .creating import new_command
 from .failing import INTERRUPTED, REFUSED, clipped, tell
 from .fitting import fit_command
 from .formulas import glm_command
@@ -59,7 +62,6 @@ def _example(*lines: str) -> str:
 
 app = typer.Typer(
     help="Draw from the posteriors of models written as Python functions.",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -268,6 +270,8 @@ app.command(
     "watch", no_args_is_help=True, epilog=_example("accord watch run", "accord watch run --terminal")
 )(watch_command)
 app.command("stop", no_args_is_help=True, epilog=_example("accord stop run"))(stop_command)
+app.command("bug", no_args_is_help=True, epilog=_example("accord bug run"))(bug_command)
+app.command("new", no_args_is_help=True, epilog=_example("accord new growth"))(new_command)
 
 
 @app.command(
@@ -329,7 +333,8 @@ def predict_command(
 )
 def example_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Name of the example; see --list.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of the example; see --list.", autocompletion=example_names),
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the examples.")] = False,
     out: Out = None,

@@ -15,15 +15,18 @@ from ..core.errors import OptionError, suggest
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..runs.stopping.base import AbstractRule
+from .completing import EXECUTORS, executor_names, run_folders
 
-_EXECUTORS = "threads, processes, serial, dask or ray"
+_EXECUTORS = f"{', '.join(EXECUTORS[:-1])} or {EXECUTORS[-1]}"
 _HERE: dict[str, Callable[..., AbstractExecutor]] = {"threads": infer.Threads, "processes": infer.Processes}
 _CLUSTERS: dict[str, Callable[..., AbstractExecutor]] = {"dask": infer.Dask, "ray": infer.Ray}
 
 ModelFile = Annotated[
     str, typer.Argument(metavar="FILE[:NAME]", help="Python file, and name of the model in it.")
 ]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of a stored run.", autocompletion=run_folders)
+]
 Data = Annotated[
     Path | None, typer.Option(help="JSON, CSV, NPZ or Parquet file with the model's arguments by name.")
 ]
@@ -32,7 +35,14 @@ DrawCount = Annotated[int, typer.Option("--draws", help="Draws to keep, per chai
 WarmupCount = Annotated[int | None, typer.Option("--warmup", help="Warm-up draws per chain.")]
 ChainCount = Annotated[int, typer.Option("--chains", help="Number of chains.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
-ExecutorName = Annotated[str, typer.Option("--executor", help=f"{_EXECUTORS}.")]
+ExecutorName = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        help=f"{_EXECUTORS}.",
+        autocompletion=executor_names,
+    ),
+]
 WorkerCount = Annotated[
     int | None,
     typer.Option("--workers", help="Number of chains at the same time; default one per core."),
