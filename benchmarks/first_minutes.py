@@ -81,7 +81,7 @@ def main(page: Path) -> None:
         "# The first ten minutes",
         "<!-- Written by benchmarks/first_minutes.py: do not change it here. -->",
         f"What a new user types and sees, as it was on {datetime.now(UTC):%Y-%m-%d} with Python "
-        f"{platform.python_version()} on {platform.machine()}, two cores. The commands took {total:.0f} seconds in all; "
+        f"{platform.python_version()} on {platform.machine()}, two cores. The commands took {total:.0f} seconds; "
         "the rest of ten minutes is for reading. Long output is cut.",
     ]
     page.write_text("\n\n".join([*head, *parts, f"`exam.py`:\n\n```py\n{FIRST}```"]) + "\n", encoding="utf-8")
