@@ -12,7 +12,7 @@ HOSTS = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com|\
 
 
 SCROLLED = 'class:"md-typeset__scrollwrap"'
-"""What the theme puts around a table: it scrolls, so the keyboard must reach it."""
+"""Class of the frame that the theme puts around a table: it scrolls, so the keyboard must reach it."""
 NO_VERSION = '"select.version":"Select version"'
 """The name of the menu of versions for screen readers: it must have the words that it shows."""
 

@@ -18,7 +18,7 @@ ELSEWHERE = {
 }
 """Pages that are outside of `docs`, and where they are on the site."""
 STANDS_FOR = {"examples/gallery": "examples.md", "README.md": "index.md"}
-"""What links lead to, and has a page of its own on the site."""
+"""Targets of links that another page of the site stands for."""
 
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])|(?<=<img src=\")([^\"]+)(?=\")")
 CODE = re.compile(r"`([^`]*[^`\w][^`]*)`")
@@ -43,7 +43,7 @@ def prepare(into: Path) -> None:
 
 
 def places_on_the_site() -> dict[Path, str]:
-    """By file: where it is on the site, relative to its root."""
+    """Return the place of each file on the site, relative to its root."""
     docs = ROOT / "docs"
     shown = sorted(path for path in docs.rglob("*") if path.suffix in {".md", ".png", ".svg", ".css"})
     places = {path: path.relative_to(docs).as_posix() for path in shown}

@@ -23,7 +23,7 @@ from .thinned import ThinnedRows, together
 from .thrift import SHARE, Thrift
 
 View = Mapping[str, Any]
-"""What is shown of a run, as JSON can hold it."""
+"""State of a run as it is shown, in the types of JSON."""
 
 _LONGEST = 0.25  # seconds of reading in one step
 _POINTS = 150  # of a trace

@@ -24,7 +24,7 @@ from .write import source_of
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes the code and the arguments of a formula's model, for new data."""
+    """Maker of the code and the arguments of a formula's model, also for new data."""
 
     design: Design
     family: Family

@@ -13,7 +13,7 @@ _OPEN, _CLOSE, _QUOTES = "([{", ")]}", "'\"`"
 
 @dataclass(frozen=True)
 class GroupText:
-    """What stands in the parentheses of `(effects | factor)`; `is_correlated` is false for `||`."""
+    """Content of the parentheses of `(effects | factor)`; `is_correlated` is false for `||`."""
 
     effects: str
     factor: str

@@ -17,7 +17,7 @@ FUNCTIONS: Mapping[str, Any] = MappingProxyType(
         for name in ("abs", "cos", "exp", "expm1", "log", "log10", "log1p", "log2", "sin", "sqrt", "tanh")
     }
 )
-"""What formulas may call, beside the transformations of formulae, `np`, and functions that the user passes."""
+"""Functions that formulas may call, beside those of formulae, `np`, and functions that the user passes."""
 
 
 @dataclass(frozen=True, eq=False)

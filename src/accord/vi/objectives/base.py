@@ -85,6 +85,20 @@ class AbstractObjective(Module):
         return cls(**options)
 
 
+class AbstractMeasured(AbstractObjective):
+    """Objective whose stepper is told other than a gradient of the loss: `measured` computes both."""
+
+    def loss(
+        self,
+        guide: AbstractGuide,
+        params: Params,
+        noise: Float[Array, "draw noise"],
+        each: Each,
+    ) -> Float[Array, ""]:
+        """See `AbstractObjective.loss`: the one that is `measured`."""
+        return self.measured(guide, params, noise, each)[0]
+
+
 def held(params: Any) -> Any:
     """Return parameters, or a position, by which nothing is differentiated."""
     return jax.tree.map(jax.lax.stop_gradient, params)

@@ -11,7 +11,7 @@ from ...guides.base import AbstractGuide, Params
 from ...optimise.view import differences, products
 from ..steppers.base import AbstractStepper
 from ..steppers.newton import Newton, Seen
-from .base import AbstractObjective, Each, LogDensityAt
+from .base import AbstractMeasured, AbstractObjective, Each, LogDensityAt
 
 
 class _AtPoint(AbstractObjective):
@@ -47,7 +47,7 @@ class Height(_AtPoint):
         return -each(lambda log_density, own: log_density(params["loc"]), noise)[0]
 
 
-class Curvature(_AtPoint):
+class Curvature(AbstractMeasured, _AtPoint):
     """Laplace's estimate of the log evidence: by height and curvature at the location of a guide.
 
     Where the density does not curve down in all directions, it is the height alone.
@@ -57,16 +57,6 @@ class Curvature(_AtPoint):
         """See `AbstractObjective.stepper`."""
         return Newton(epsilon=float(jnp.finfo(like["loc"].dtype).eps))
 
-    def loss(
-        self,
-        guide: AbstractGuide,
-        params: Params,
-        noise: Float[Array, "1 noise"],
-        each: Each,
-    ) -> Float[Array, ""]:
-        """See `AbstractObjective.loss`: minus the estimate."""
-        return self.measured(guide, params, noise, each)[0]
-
     def measured(
         self,
         guide: AbstractGuide,
@@ -74,7 +64,7 @@ class Curvature(_AtPoint):
         noise: Float[Array, "1 noise"],
         each: Each,
     ) -> tuple[Float[Array, ""], Seen]:
-        """See `AbstractObjective.measured`."""
+        """See `AbstractObjective.measured`: minus the estimate, and what a Newton step needs."""
         del guide
         location = params["loc"]
 

@@ -11,11 +11,11 @@ from ...core.options import checks_fields, positive_count
 from ...guides.base import AbstractGuide, Params
 from ..steppers.base import AbstractStepper
 from ..steppers.match import Match, Scores
-from .base import AbstractObjective, Each, LogDensityAt
+from .base import AbstractMeasured, Each, LogDensityAt
 
 
 @checks_fields
-class FisherDivergence(AbstractObjective):
+class FisherDivergence(AbstractMeasured):
     """The divergence between the *scores* of a `FullRank` and the posterior, the gradients of their log densities.
 
     It is made small by batch and match: each step solves for the normal whose scores fit those at some draws and which
@@ -55,16 +55,6 @@ class FisherDivergence(AbstractObjective):
         del like
         return Match(self.draws)
 
-    def loss(
-        self,
-        guide: AbstractGuide,
-        params: Params,
-        noise: Float[Array, "draw noise"],
-        each: Each,
-    ) -> Float[Array, ""]:
-        """See `AbstractObjective.loss`: minus the evidence lower bound."""
-        return self.measured(guide, params, noise, each)[0]
-
     def measured(
         self,
         guide: AbstractGuide,
@@ -72,7 +62,7 @@ class FisherDivergence(AbstractObjective):
         noise: Float[Array, "draw noise"],
         each: Each,
     ) -> tuple[Float[Array, ""], Scores]:
-        """See `AbstractObjective.measured`: draws, and the gradients there."""
+        """See `AbstractObjective.measured`: minus the evidence lower bound; draws, and the gradients there."""
 
         def look(log_density: LogDensityAt, own: Array) -> Any:
             position, log_q = guide.draw(params, own)

@@ -12,10 +12,10 @@ from ...core.errors import OptionError
 from ...core.options import checks_fields
 from ...guides.base import AbstractGuide, Params
 from ..interaction import Interaction, inverse_multiquadric, linear
-from .base import AbstractObjective, Each, LogDensityAt
+from .base import AbstractMeasured, Each, LogDensityAt
 
 
-class AbstractStein(AbstractObjective):
+class AbstractStein(AbstractMeasured):
     """Field by which particles move, instead of a gradient. Its loss is the squared discrepancy of the particles, in
     units of its mean for as many independent draws from the posterior.
     """
@@ -32,16 +32,6 @@ class AbstractStein(AbstractObjective):
         """See `AbstractObjective.num_draws`: none beside the particles."""
         del dim
         return 1
-
-    def loss(
-        self,
-        guide: AbstractGuide,
-        params: Params,
-        noise: Float[Array, "draw noise"],
-        each: Each,
-    ) -> Float[Array, ""]:
-        """See `AbstractObjective.loss`."""
-        return self.measured(guide, params, noise, each)[0]
 
     def measured(
         self,
