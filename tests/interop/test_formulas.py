@@ -273,6 +273,16 @@ ERRORS = {
     "categorical groups": (lambda: ac.glm("h ~ (1|g)", TABLE, "categorical"), OptionError, ("categorical",)),
     "constant": (lambda: ac.glm("y ~ one", TABLE.assign(one=1.0)), DataError, ("'one'", "same in all rows")),
     "constant outcome": (lambda: ac.glm("one ~ x", TABLE.assign(one=1.0)), DataError, ("'one'", "explain")),
+    "constant but for rounding": (
+        lambda: ac.glm("y ~ one", TABLE.head(6).assign(one=0.1)),  # np.std is 1e-17
+        DataError,
+        ("'one'", "same in all rows"),
+    ),
+    "constant outcome but for rounding": (
+        lambda: ac.glm("one ~ x", TABLE.head(6).assign(one=0.1)),
+        DataError,
+        ("'one'", "explain"),
+    ),
     "not finite": (lambda: ac.glm("y ~ log(x - 4)", TABLE), DataError, ("log(x - 4)", "not finite")),
     "name of a parameter": (
         lambda: ac.glm("y ~ sigma", TABLE.assign(sigma=TABLE["x"])),

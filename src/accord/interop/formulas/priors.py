@@ -113,7 +113,8 @@ class Priors:
 
 
 def _spread(term: Term) -> np.ndarray:
-    spread = np.std(term.values, axis=0)
+    # Equal numbers may have a standard deviation of 1e-17, by rounding of their mean.
+    spread = np.where(np.ptp(term.values, axis=0) == 0, 0.0, np.std(term.values, axis=0))
     if np.any(spread == 0):
         column = "" if term.labels is None else f" of {term.labels[int(np.argmin(spread))]!r}"
         raise DataError(
@@ -130,7 +131,7 @@ def _scales(design: Design, family: Family, link: str) -> tuple[float, float, fl
         return 0.0, 1.0, 1.0
     numbers = np.log(values[values > 0]) if family.scale == "log" else values
     spread = float(np.std(numbers)) if len(numbers) else 0.0
-    if spread == 0:
+    if spread == 0 or np.ptp(numbers) == 0:
         raise DataError(
             f"accord.glm: the outcome {design.outcome.text.name!r} is the same in all rows, so that there is nothing "
             "to explain."
