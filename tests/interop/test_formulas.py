@@ -213,6 +213,12 @@ def test_the_code_does_not_depend_on_rounding_in_the_data():
     assert abs(mean - far["x"].mean()) < 1e-6
 
 
+def test_a_column_may_have_the_name_of_a_parameter_of_another_family():
+    frame = TABLE.assign(alpha=TABLE["x"], threshold=TABLE["z"])
+    sites = {site.name for site in ac.glm("y ~ alpha + threshold", frame).sites()}
+    assert {"alpha", "threshold", "sigma"} <= sites
+
+
 def test_equal_formulas_share_their_function_and_models_travel():
     model, again = (ac.glm("y ~ x + (x | g)", TABLE) for _ in range(2))
     assert model.source == again.source and model.source.function is again.source.function
@@ -289,6 +295,27 @@ ERRORS = {
         OptionError,
         ("Rename",),
     ),
+    "outcome with the name of a parameter": (
+        lambda: ac.glm("sigma ~ x", TABLE.assign(sigma=TABLE["y"])),
+        OptionError,
+        ("'sigma'", "Rename"),
+    ),
+    "group with the name of a parameter": (
+        lambda: ac.glm("y ~ (1|sigma)", TABLE.assign(sigma=TABLE["g"])),
+        OptionError,
+        ("'sigma'", "Rename"),
+    ),
+    "group with the name of the plate": (
+        lambda: ac.glm("y ~ (1|obs)", TABLE.assign(obs=TABLE["g"])),
+        OptionError,
+        ("'obs'", "Rename"),
+    ),
+    "trials with the name of a parameter": (
+        lambda: ac.glm("prop(hits, psi) ~ x", TABLE.assign(psi=TABLE["trials"]), "zero_inflated_binomial"),
+        OptionError,
+        ("'psi'", "Rename"),
+    ),
+    "outcome as a term": (lambda: ac.glm("y ~ x + y", TABLE), OptionError, ("'y'", "Leave it out")),
     "missing": (
         lambda: ac.glm(
             "y ~ x + h",

@@ -7,7 +7,7 @@ from ...core.errors import OptionError
 from ...core.options import checks_options
 from ...distributions import AbstractDistribution
 from .design import Design, columns_of
-from .families import family_of
+from .families import Family, family_of
 from .model import FormulaModel, Recipe, WrittenFunction, tell_dropped
 from .parse import split
 from .table import Missing, Table
@@ -74,6 +74,7 @@ def glm(
     table = Table.read(data, columns_of(parts), missing)
     design = Design.of(parts, table, family, found.support, functions or {}, centred, LEAST_ROWS)
     _refuse_unwritten(design)
+    _refuse_taken_names(design, found)
     recipe = Recipe(design, found, link, dict(priors or {}))
     if not quiet:
         tell_dropped(table)
@@ -93,23 +94,21 @@ def _refuse_unwritten(design: Design) -> None:
             f"the formula {formula!r}: the thresholds of the family 'cumulative' take the place of the intercept. "
             "Leave out the 0 or -1."
         )
-    outcome = design.outcome.text.name
-    sites = [term.name for term in design.common] + [block.name for block in design.blocks]
-    own = {
-        "Intercept",
-        "Intercept_centred",
-        "threshold",
-        "sigma",
-        "nu",
-        "alpha",
-        "kappa",
-        "psi",
-        "obs",
-        outcome,
-    }
-    for name in sites:
+
+
+def _refuse_taken_names(design: Design, family: Family) -> None:
+    """Refuse columns with the name of a parameter or plate of the model. **Raises** `OptionError`."""
+    own = {"Intercept", "Intercept_centred", "obs", *family.parameters}
+    own |= {"threshold", "threshold_centred"} if family.support == "ordered" else set()
+    outcome = design.outcome.text
+    terms = [term.name for term in design.common]
+    for name in (*terms, *(group.name for group in design.groups.values()), outcome.name, outcome.trials):
         if name in own:
             raise OptionError(
-                f"the formula {formula!r}: the term {name!r} has the name of a parameter or of the outcome. Rename its "
-                "column."
+                f"the formula {design.formula.text!r}: {name!r} is the name of a part of the model of the family "
+                f"{design.family!r}. Rename this column."
             )
+    if outcome.name in terms:
+        raise OptionError(
+            f"the formula {design.formula.text!r}: the outcome {outcome.name!r} is a term too. Leave it out."
+        )
