@@ -200,6 +200,10 @@ def test_priors_of_the_user_are_in_the_code():
     source = str(ac.glm("y ~ x + h + (1|g)", TABLE, priors=priors).source)
     for code in ("dist.Normal(loc=0, scale=1)", "dist.Exponential(rate=2.0)", "scale=jnp.array([1.0, 2.0])"):
         assert code in source
+    numbers = {"x": dist.TruncatedNormal(np.float64(0), np.float32(0.5), low=-np.inf, high=np.array(np.inf))}
+    assert "loc=0.0, scale=0.5, low=-jnp.inf, high=jnp.inf" in str(
+        ac.glm("y ~ x", TABLE, priors=numbers).source
+    )
     truncated = dist.Normal(0, 1).truncate(low=0)
     model = ac.glm("y ~ x", TABLE, priors={"x": truncated, "Intercept": dist.Normal(2, 1)})
     assert model.sites().rows[0].distribution == "TruncatedNormal"
@@ -228,6 +232,10 @@ def test_equal_formulas_share_their_function_and_models_travel():
         back.with_data(TABLE)
 
 
+class OfOnesOwn(dist.Normal):
+    """A distribution that is not among accord's."""
+
+
 ERRORS = {
     "unknown column": (lambda: ac.glm("y ~ xx", TABLE), DataError, ("'xx'", "'x'")),
     "unknown group": (lambda: ac.glm("y ~ (1|gg)", TABLE), DataError, ("'gg'", "'g'")),
@@ -253,6 +261,11 @@ ERRORS = {
         lambda: ac.glm("y ~ x", TABLE, priors={"x": 3}),
         OptionError,
         ("'x'", "dist.Normal(0, 1)"),
+    ),
+    "prior of one's own": (
+        lambda: ac.glm("y ~ x", TABLE, priors={"x": OfOnesOwn(0, 1)}),
+        OptionError,
+        ("'x'", "cannot be written as code"),
     ),
     "centred": (lambda: ac.glm("y ~ (1|g)", TABLE, centred={"g": True}), OptionError, ("'g'", "'1|g'")),
     "words": (lambda: ac.glm("h ~ x", TABLE), DataError, ("'h'", "finite number", "words")),

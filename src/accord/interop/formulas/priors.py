@@ -7,6 +7,7 @@ Vehtari (2020), Regression and Other Stories, section 9.5.
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -156,7 +157,7 @@ def written(prior: Any, site: str) -> str:
         same = jax.tree.structure(again) == jax.tree.structure(prior) and all(
             np.array_equal(a, b) for a, b in zip(jax.tree.leaves(again), jax.tree.leaves(prior), strict=True)
         )
-    except (TypeError, ValueError, OptionError):
+    except (AttributeError, TypeError, ValueError, OptionError):
         same, code = False, ""
     if not same:
         raise OptionError(
@@ -171,12 +172,15 @@ def _code(value: Any) -> str:
         fields = [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value) if each.init]
         arguments = ", ".join(f"{name}={_code(each)}" for name, each in fields if each is not None)
         return f"dist.{type(value).__name__}({arguments})"
+    if isinstance(value, np.generic | np.ndarray | jax.Array):
+        listed = np.asarray(value).tolist()
+        return f"jnp.array({_code(listed)})" if np.ndim(value) else _code(listed)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_code, value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{'-' * (value < 0)}jnp.inf"  # no distribution takes NaN
     if isinstance(value, bool | str | int | float):
         return repr(value)
     if isinstance(value, tuple):
         return f"({''.join(f'{_code(each)}, ' for each in value)})"
-    if isinstance(value, np.generic | np.ndarray | jax.Array):
-        return (
-            f"jnp.array({np.asarray(value).tolist()!r})" if np.ndim(value) else repr(np.asarray(value).item())
-        )
     raise TypeError(f"{value!r} is not a number")
