@@ -1,8 +1,8 @@
 """Build the site of the documentation, check it, and show it: `python docs/build.py`.
 
 The pages are those in `docs`, as they are. The site is static, in `build/site`, a folder for each version, and asks
-nothing of another host. `--no-serve` builds and checks only; `--version 0.2` names the version, which is then the
-latest. Needs `pip install accord[docs]`.
+nothing of another host. `--no-serve` builds and checks only; `--version 0.2` names the version. The highest one
+is the latest. Needs `pip install accord[docs]`.
 """
 
 import argparse

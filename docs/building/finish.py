@@ -8,11 +8,10 @@ from latex2mathml import converter
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 HOSTS = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com|\$\{e\}/api/v4)[^\"`']*")
-"""Where the theme's script would fetch what these pages do not use: diagrams, light boxes, Python, stars."""
-
+"""Addresses from which the theme's script would fetch what these pages do not use: diagrams, light boxes, Python."""
 
 SCROLLED = 'class:"md-typeset__scrollwrap"'
-"""Class of the frame that the theme puts around a table: it scrolls, so the keyboard must reach it."""
+"""The box that the theme puts around a table: it scrolls, so the keyboard must reach it."""
 NO_VERSION = '"select.version":"Select version"'
 """The name of the menu of versions for screen readers: it must have the words that it shows."""
 

@@ -76,7 +76,7 @@ class _NoFormulaError(Exception):
 
 
 class _Reader:
-    """Reads tokens from left to right, each method what the grammar above calls by its name."""
+    """A reader of tokens, from left to right. Each method reads the part of the grammar above that has its name."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.rest = tokens
@@ -170,7 +170,7 @@ class _Reader:
         return self._until(")")
 
     def _until(self, end: str, keep: bool = False) -> str:
-        """A list up to a bracket, or its first member up to a comma."""
+        """Read a list up to a bracket, or its first member up to a comma."""
         written = self.relation()
         while not keep and self._next() == ",":
             written += _sign(self._take()) + self.relation()

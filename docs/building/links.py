@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src")}
-"""Tags and attributes by which a browser fetches something by itself."""
+"""Tags and attributes that name files which a browser fetches by itself."""
 NO_FETCH = {"canonical", "prev", "next", "edit"}
 """Kinds of `link` that name a page and load nothing."""
 ADDRESS = {
@@ -18,7 +18,7 @@ ADDRESS = {
 
 
 class _Page(HTMLParser):
-    """Parser of a page: its anchors, its links, and the files that it loads."""
+    """The anchors and links of a page, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ ELSEWHERE = {
 }
 """Pages that are outside of `docs`, and where they are on the site."""
 STANDS_FOR = {"examples/gallery": "examples.md", "README.md": "index.md"}
-"""Targets of links that another page of the site stands for."""
+"""Files and folders to which links lead, and the page of the site that stands for each."""
 
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])|(?<=<img src=\")([^\"]+)(?=\")")
 CODE = re.compile(r"`([^`]*[^`\w][^`]*)`")

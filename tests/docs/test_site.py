@@ -29,7 +29,7 @@ def on_plan(entry):
 
 
 def anchors_on_github(text):
-    """What GitHub makes of headings, and what is written out."""
+    """Return the anchors that GitHub makes of headings, and those that are written out."""
     seen, found = {}, set(WRITTEN_ANCHOR.findall(text))
     for heading in HEADING.findall(pages.FENCED.sub("", text)):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)

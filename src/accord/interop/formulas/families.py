@@ -20,7 +20,7 @@ INVERSES: Mapping[str, str] = MappingProxyType(
         "softmax": "",
     }
 )
-"""The mean as a function of the linear predictor, by link."""
+"""Code of the mean as a function of the linear predictor, by link."""
 
 PARAMETERS: Mapping[str, str] = MappingProxyType(
     {

@@ -24,7 +24,7 @@ from .write import source_of
 
 @dataclass(frozen=True)
 class Recipe:
-    """Maker of the code and the arguments of a formula's model, also for new data."""
+    """The parts from which the code and the arguments of a formula's model are made, also for new data."""
 
     design: Design
     family: Family

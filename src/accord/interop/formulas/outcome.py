@@ -20,7 +20,7 @@ _PROPORTION = re.compile(rf"^(?:p|prop|proportion)\(\s*({_NAME})\s*,\s*({_NAME}|
 
 @dataclass(frozen=True)
 class OutcomeText:
-    """Left-hand side of a formula.
+    """The left-hand side of a formula, as text.
 
     **Fields**
     - `name`: of the site. `text`: as it is written.
@@ -90,7 +90,7 @@ SUPPORTS: Mapping[str, Support] = MappingProxyType(
         "binary": Support("0 or 1", lambda v: (v == 0) | (v == 1), True),
     }
 )
-"""Checks of an outcome, by the name of a support; families of categories have "categories" or "ordered" instead."""
+"""Supports by name; families of categories have "categories" or "ordered" instead."""
 
 
 def read_outcome(

@@ -13,7 +13,7 @@ _OPEN, _CLOSE, _QUOTES = "([{", ")]}", "'\"`"
 
 @dataclass(frozen=True)
 class GroupText:
-    """Content of the parentheses of `(effects | factor)`; `is_correlated` is false for `||`."""
+    """The text of a group term `(effects | factor)`; `is_correlated` is false for `||`."""
 
     effects: str
     factor: str

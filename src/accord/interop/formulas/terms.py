@@ -17,7 +17,7 @@ FUNCTIONS: Mapping[str, Any] = MappingProxyType(
         for name in ("abs", "cos", "exp", "expm1", "log", "log10", "log1p", "log2", "sin", "sqrt", "tanh")
     }
 )
-"""Functions that formulas may call, beside those of formulae, `np`, and functions that the user passes."""
+"""Functions that formulas may call, beside the transformations of formulae, `np`, and those that the user passes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def names_in(formula: str) -> frozenset[str]:
 def common_terms(
     formula: Formula, table: Table, functions: Mapping[str, Any]
 ) -> tuple[list[Term], list[Term], bool]:
-    """Evaluate what is not in group terms; return terms, offsets, and whether there is an intercept."""
+    """Evaluate the common terms; return terms, offsets, and whether there is an intercept."""
     design = _evaluated(formula.common, table, functions, formula.text)
     evaluated = {} if design.common is None else design.common.terms
     terms = [_term(each) for each in evaluated.values() if each.kind not in ("intercept", "offset")]
@@ -143,7 +143,7 @@ def _described(text: str) -> Any:
 
 
 def imported() -> Any:
-    """Import what of formulae is used. **Raises** `OptionError` without it."""
+    """Import the three names of formulae that are used. **Raises** `OptionError` without the package."""
     try:
         from formulae import design_matrices
         from formulae.environment import Environment

@@ -174,20 +174,20 @@ class _Writer:
         dims = f", dims={quoted(dim)}" if several else ""
         site, base = quoted(name), quoted(f"{name}_base")
         if block.is_centred and corr:
-            law = f"dist.MultivariateNormal(0.0, scale_tril={factor})"
-            self._say(f"{effects} = ac.sample({site}, {law}{dims})", 2)
+            distribution = f"dist.MultivariateNormal(0.0, scale_tril={factor})"
+            self._say(f"{effects} = ac.sample({site}, {distribution}{dims})", 2)
         elif block.is_centred:
-            law = f"dist.Normal(0, {sd}){'.to_event(1)' if several else ''}"
-            self._say(f"{effects} = ac.sample({site}, {law}{dims})", 2)
+            distribution = f"dist.Normal(0, {sd}){'.to_event(1)' if several else ''}"
+            self._say(f"{effects} = ac.sample({site}, {distribution}{dims})", 2)
         else:
             standard = free_name(f"z_{name}", self.taken)
-            law = (
+            distribution = (
                 f"dist.Normal(0, 1).expand(({len(labels)},)).to_event(1)" if several else "dist.Normal(0, 1)"
             )
             scaled = (
                 f'jnp.matmul({standard}, {factor}.T, precision="highest")' if corr else f"{sd} * {standard}"
             )
-            self._say(f"{standard} = ac.sample({base}, {law}{dims})", 2)
+            self._say(f"{standard} = ac.sample({base}, {distribution}{dims})", 2)
             self._say(f"{effects} = ac.deterministic({site}, {scaled}{dims})", 2)
         if block.group.factor in self.average:
             self._say("# The last row stands for groups that were not in the data: their effects are zero.")
