@@ -39,7 +39,8 @@ class Group:
         **Raises** `DataError` for new groups with `"error"`.
         """
         found, known = self.of(table), self.levels.levels
-        new = tuple(label for label in found.levels if label not in known)
+        known_labels = set(known)
+        new = tuple(label for label in found.levels if label not in known_labels)
         if new and new_groups == "error":
             shown = ", ".join(map(repr, new[:5])) + (", ..." if len(new) > 5 else "")
             raise DataError(
