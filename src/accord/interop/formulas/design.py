@@ -17,7 +17,7 @@ RESERVED = frozenset({"ac", "dist", "jax", "jnp", "glm", "eta", "mu", "num_obs"}
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Terms, groups and outcome of a formula for the data of a fit. `names`: of the arguments, by term, group or outcome."""
+    """Terms, groups and outcome of a formula for the data of a fit. Argument `names` by term, group or outcome."""
 
     formula: Formula
     family: str
