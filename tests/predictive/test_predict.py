@@ -217,6 +217,16 @@ def test_an_unknown_can_be_set_by_intervention(draws):
     assert list(found) == ["mean", "y"] and not found.notices
 
 
+def test_a_condition_is_drawn_like_other_observations_and_an_intervention_is_kept():
+    whole = line(X, Y)
+    fixed = {"b": np.float64(2.0)}
+    given = {"a": np.zeros((1, 50)), "s": np.ones((1, 50))}
+    drawn = infer.predict(given, whole.condition(fixed), quiet=True)
+    kept = infer.predict(given, whole.do(fixed), quiet=True)
+    assert len(np.unique(drawn["b"])) == 50 and "b" in drawn.predicted
+    assert "b" not in dict(kept.items())
+
+
 def test_a_distribution_outside_of_the_model_is_the_same_afterwards():
     outside = dist.TruncatedNormal(low=1, high=2)
     before = pickle.dumps(outside)

@@ -35,7 +35,8 @@ def predict(
 ) -> Predictions:
     """Draw from the posterior predictive distribution: one prediction for every draw of the unknowns.
 
-    Observed sites, and sites whose argument is None (`y=None`), are drawn; deterministic sites are computed again.
+    Observed sites, and sites whose argument is None (`y=None`), are drawn; deterministic sites are computed again. A
+    site with a value by `.condition` is observed, so it is drawn too: to keep the value, give the model with `.do`.
     Unknowns take the values of the draws. Entries are matched by label, in any order, if plates, scans or dims have
     labels (`coords=`), else by position. An unknown that the draws lack is drawn from its prior given the rest, with a
     notice.
