@@ -9,7 +9,7 @@ from accord.cli.app import app
 
 
 def commands() -> dict[str, Any]:
-    """By name, in the order of `accord --help`."""
+    """Return the commands by name, in the order of `accord --help`."""
     found: Any = typer.main.get_command(app)
     return dict(found.commands)
 

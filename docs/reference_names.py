@@ -159,7 +159,7 @@ class Page(NamedTuple):
 
 
 def pages() -> dict[str, Page]:
-    """By the name of the file, without its ending."""
+    """Return each page by the name of its file, without the ending."""
     raised = {
         name: thing
         for name, thing in vars(errors).items()
@@ -208,7 +208,7 @@ def pages() -> dict[str, Page]:
 
 
 def public(module: Any) -> dict[str, Any]:
-    """What a module offers, by name, but for results; `LogDensity` is on the page of the package alone."""
+    """Return the names of a module and their things, but for results; `LogDensity` is on the page of the package alone."""
     there = {
         **vars(module),
         **dict.fromkeys(dir(module)),

@@ -30,7 +30,7 @@ from .selecting import picked_names
 
 @dataclass(frozen=True, eq=False)
 class Plotted:
-    """What plots need of a run: see `document.chains.ChainRun` for the fields.
+    """Parts of a run that plots need: see `document.chains.ChainRun` for the fields.
 
     `only`: names of the sites to show.
     """

@@ -91,7 +91,7 @@ class Stage:
 
     @property
     def dtype(self) -> np.dtype:
-        """Of positions."""
+        """Dtype of positions."""
         return self.measure.dtype
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SHARE = 0.01
-"""Of the time since the run began, what watching may take of a core."""
+"""Share of the time since the run began that watching may take of a core."""
 _AT_FIRST = 0.3  # seconds of a core, so that a run of seconds is shown too
 
 

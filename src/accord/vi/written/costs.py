@@ -32,7 +32,7 @@ from .target import WithGuide
 
 @dataclass(frozen=True)
 class Cost:
-    """What a site adds to the difference. **Fields**: `entries`; `plates`, the axis of each by name, from the right."""
+    """Term of a site in the difference. **Fields**: `entries`; `plates`, the axis of each by name, from the right."""
 
     entries: Array
     plates: Mapping[str, int]

@@ -87,7 +87,7 @@ class Written(AbstractGuide):
 
     @property
     def known(self) -> Pair:
-        """What was traced. **Raises** `OptionError` in a fit that was loaded."""
+        """Program that was traced. **Raises** `OptionError` in a fit that was loaded."""
         if self.pair is None:
             raise OptionError(
                 f"the guide {self.function!r} was loaded without its function. Attach it: "
@@ -139,7 +139,7 @@ class Written(AbstractGuide):
 
     @property
     def program(self) -> GuideProgram:
-        """What is evaluated: of a part of the entries, or of all."""
+        """Program that is evaluated: of a part of the entries, or of all."""
         return self.known.part or self.known.guide if self.is_part else self.known.guide
 
     def at_part(self, three: Array) -> Self:
