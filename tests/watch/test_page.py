@@ -11,6 +11,7 @@ import pytest
 from growing import begin, grow
 
 from accord.core.errors import StorageError
+from accord.watch import server as server_module
 from accord.watch.server import PageServer
 from accord.watch.watcher import Watcher
 
@@ -120,6 +121,17 @@ def test_strangers_are_refused(folder):
 
 def test_the_server_ends_when_nobody_looks_at_a_run_that_has_ended(folder):
     with served(folder, leave=0.0) as (_, thread, _):
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_the_server_ends_after_a_run_that_ended_while_nobody_looked(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "_ATTENTION", 0.0)  # every browser has gone away
+    run = begin(tmp_path / "run")
+    with served(tmp_path / "run", leave=0.0) as (_, thread, _):
+        thread.join(1.5)
+        assert thread.is_alive()
+        run.close()
         thread.join(60)
         assert not thread.is_alive()
 

@@ -22,7 +22,7 @@ _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _ATTENTION = 30.0  # seconds after a request for which the folder is read
 _PERIOD = 1.0  # seconds between steps; pages ask every two
 _SOON = 0.05  # seconds, while there is more to read
-_LEAVE = 600.0  # seconds without a request, after which the page of a run that has ended is closed
+_LEAVE = 600.0  # seconds without a request and without a writer, after which the page is closed
 
 
 class PageServer:
@@ -48,19 +48,23 @@ class PageServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}/{self._token}/"
 
     def serve(self, ended: threading.Event) -> None:
-        """Serve until `ended`, or until nobody has asked for ten minutes after the end of the run.
+        """Serve until `ended`, or until ten minutes without a request have passed after the end of the run.
 
         **Raises** `StorageError` if the run is no longer there.
         """
         thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
+        written = self._asked
         try:
             while not ended.is_set():
-                idle, has_more = time.monotonic() - self._asked, False
-                if idle < _ATTENTION:
+                now, has_more = time.monotonic(), False
+                if now - self._asked < _ATTENTION:
                     has_more = self._watcher.step()
                     self._state = self._encoded()
-                if self._watcher.is_over and idle > self._leave:
+                # Asked of the folder, since nothing is read of a run that no browser looks at.
+                if self._watcher.is_written:
+                    written = now
+                if now - max(self._asked, written) > self._leave:
                     return
                 ended.wait(_SOON if has_more else _PERIOD)
         finally:

@@ -74,6 +74,11 @@ class Watcher:
         self.is_over = self._writer is None and not self._is_behind and not has_more
         return (self._is_behind or has_more) and (thrift is None or thrift.affords())
 
+    @property
+    def is_written(self) -> bool:
+        """Whether a process writes to the run now; nothing else is read."""
+        return writer_of(self._folder) is not None
+
     def _judge(self, thrift: Thrift | None) -> bool:
         """Make the looks that are due, as far as there is time; return whether more are."""
         until = time.monotonic() + _LONGEST
