@@ -2,6 +2,7 @@
 
 import io
 import threading
+import time
 
 import pytest
 from growing import begin, grow
@@ -77,11 +78,14 @@ def test_a_killed_run_is_waited_for(tmp_path):
     ended, console = threading.Event(), Console(file=io.StringIO(), width=120)
     thread = threading.Thread(target=show, args=(Watcher(tmp_path / "run"), console, ended))
     thread.start()
+    end = time.monotonic() + 60  # which only keeps a failure from hanging
+    while "accord resume" not in console.file.getvalue():
+        assert time.monotonic() < end
+        time.sleep(0.02)
     thread.join(0.5)
     assert thread.is_alive()
     ended.set()
     thread.join()
-    assert "accord resume" in console.file.getvalue()
 
 
 def test_a_trace_fits_into_a_line():

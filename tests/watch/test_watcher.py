@@ -151,8 +151,8 @@ def test_states_of_a_run(tmp_path):
     assert watcher.view["words"] == "Running: no draws yet."
     grow(run, [0, 1], "sample", 0, 50)
     assert settle(watcher)["words"] == "Running."
-    here = (folder / NAME).read_text()
-    (folder / NAME).write_text(here.replace(str(os.getpid()), "4194305"))  # no process has this number
+    here = json.loads((folder / NAME).read_text())
+    (folder / NAME).write_text(json.dumps(here | {"process": 4194305}))  # no process has this number
     assert settle(watcher)["state"] == "killed" and "accord resume" in watcher.view["words"]
     (folder / NAME).write_text('{"process": 1, "machine": "elsewhere", "since": "then"}')
     assert settle(watcher)["words"] == "Running on elsewhere."
