@@ -147,6 +147,7 @@ def test_chains_that_are_thinned_otherwise_are_compared_at_the_same_draws():
     rows, stride = together([one, other])
     assert stride == 4 and rows.shape == (2, 15, 1)
     np.testing.assert_array_equal(rows[0], rows[1])
+    np.testing.assert_array_equal(together([one, other], columns=[0, 0])[0], np.repeat(rows, 2, axis=2))
     early, _ = together([one, other], before=9)
     np.testing.assert_array_equal(early[:, :, 0], [[0, 4, 8]] * 2)
 

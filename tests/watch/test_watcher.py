@@ -90,6 +90,18 @@ def test_history_does_not_depend_on_when_it_was_looked_at(tmp_path):
     assert len(often.view["history"]) > 10
 
 
+def test_all_numbers_of_the_table_are_of_the_draws_of_its_look(tmp_path):
+    run = begin(tmp_path / "run")
+    grow(run, [0, 1], "sample", 0, 100)
+    view = watched(tmp_path / "run").view
+    assert 50 < view["at"] < 100
+    wanted = [drawn(tmp_path / "run", chain, "mu")[: view["at"]] for chain in (0, 1)]
+    row = next(each for each in view["worst"] if each["name"] == "mu")
+    np.testing.assert_allclose(
+        [row["mean"], row["sd"]], [np.mean(wanted), np.std(wanted, ddof=1)], rtol=1e-10
+    )
+
+
 def test_a_step_after_many_segments_takes_only_what_is_new(tmp_path):
     run = begin(tmp_path / "run", draws=10**6)
     grow(run, [0, 1], "sample", 0, 180, 3)

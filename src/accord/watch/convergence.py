@@ -138,21 +138,32 @@ class Convergence:
 
     def worst(self) -> list[dict[str, Any]]:
         """Return the scalars with the smallest effective sample sizes at the last look, as rows of a table."""
-        if not self.looks:
+        places = self._worst_places()
+        if not places:
             return []
         last = self.looks[-1]
-        least = np.fmin(last.bulk, last.tail)
-        order = [int(place) for place in np.argsort(least, kind="stable") if np.isfinite(least[place])]
+        # Of these columns alone, since a display asks each second.
+        rows, _ = together(self._counted.values(), last.draws, places)
+        flat = rows.reshape(-1, len(places))
+        means, spreads = flat.mean(axis=0), flat.std(axis=0, ddof=1)
         return [
             {
-                "name": self._label(place),
+                "name": self._all_labels()[place],
                 "ess_bulk": last.bulk[place],
                 "ess_tail": last.tail[place],
                 "r_hat": last.r_hat[place],
-                **self._moments(place),
+                "mean": mean,
+                "sd": spread,
             }
-            for place in order[:_MOST_WORST]
+            for place, mean, spread in zip(places, means, spreads, strict=True)
         ]
+
+    def _worst_places(self) -> list[int]:
+        if not self.looks:
+            return []
+        least = np.fmin(self.looks[-1].bulk, self.looks[-1].tail)
+        order = [int(place) for place in np.argsort(least, kind="stable") if np.isfinite(least[place])]
+        return order[:_MOST_WORST]
 
     def history(self) -> list[dict[str, Any]]:
         """Return, by look, the smallest effective sample size and the largest R-hat."""
@@ -169,30 +180,22 @@ class Convergence:
     def traces(self) -> list[dict[str, Any]]:
         """Return draws of the worst scalars, thinned to what can be seen, by chain."""
         shown = dict(list(self._counted.items())[:_TRACE_CHAINS])
-        rows, stride = together(shown.values())
+        places = (self._worst_places() or range(self.width))[:_MOST_TRACES]
+        rows, stride = together(shown.values(), columns=places)
         if not rows.shape[1]:
             return []
-        names = [row["name"] for row in self.worst()[:_MOST_TRACES]] or self._all_labels()[:_MOST_TRACES]
         step = -(-rows.shape[1] // _TRACE_POINTS)
         return [
             {
-                "name": name,
+                "name": self._all_labels()[place],
                 "every": step * stride,
                 "chains": [
-                    {"chain": chain, "values": part[::step, self._all_labels().index(name)]}
+                    {"chain": chain, "values": part[::step, column]}
                     for chain, part in zip(shown, rows, strict=True)
                 ],
             }
-            for name in names
+            for column, place in enumerate(places)
         ]
-
-    def _moments(self, place: int) -> dict[str, float]:
-        values, _ = together(self._counted.values())
-        column = values[:, :, place]
-        return {"mean": float(column.mean()), "sd": float(column.std(ddof=1)) if column.size > 1 else np.nan}
-
-    def _label(self, place: int) -> str:
-        return self._all_labels()[place]
 
     def _all_labels(self) -> list[str]:
         if self._labels is None:

@@ -1,6 +1,6 @@
 """Keep rows of numbers as they come, in bounded memory: every row at first, then every second, every fourth."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -53,13 +53,16 @@ class ThinnedRows:
             self._kept = grown
 
 
-def together(chains: Iterable[ThinnedRows], before: int | None = None) -> tuple[np.ndarray, int]:
+def together(
+    chains: Iterable[ThinnedRows], before: int | None = None, columns: Sequence[int] | None = None
+) -> tuple[np.ndarray, int]:
     """Return rows that all chains have, shape `(chain, row, width)`, and the stride between them.
 
-    `before`: leave out rows that came later than that many.
+    `before`: leave out rows that came later than that many. `columns`: copy these alone, in this order.
     """
     chains = list(chains)
     stride = max(chain.stride for chain in chains)
     end = min(chain.num_seen for chain in chains)
     count = -(-(end if before is None else min(before, end)) // stride)
-    return np.stack([chain.rows[:: stride // chain.stride][:count] for chain in chains]), stride
+    rows = [chain.rows[:: stride // chain.stride][:count] for chain in chains]
+    return np.stack(rows if columns is None else [each[:, list(columns)] for each in rows]), stride
