@@ -110,8 +110,9 @@ def test_names_and_texts_of_users_are_text_and_no_markup():
         ((Notice("info", "x", "m", "r"),), (), "info", "No error and no warning; 1 notice"),
         ((WARNING,), (), "warning", "Read the notice below before"),
         ((WARNING, Notice("info", "x", "m", "r")), (), "warning", "Read the 2 notices"),
-        ((Notice("error", "x", "m", "r"),), (), "error", "Do not use these draws"),
-        ((), ("a file is missing",), "error", "Do not use these draws"),
+        ((Notice("error", "x", "m", "r"),), (), "error", "Do not use these draws: 1 error."),
+        ((), ("a file is missing",), "error", "Do not use these draws: damage to the stored run."),
+        ((WARNING,), ("a file is missing",), "error", "Do not use these draws: damage to the stored run."),
     ],
 )
 def test_the_verdict_is_that_of_the_worst_notice_and_green_only_without_any(

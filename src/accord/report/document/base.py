@@ -80,11 +80,11 @@ class Document:
         worst = [each.severity for each in self.notices]
         count = len(self.notices)
         counted = f"{count} notice{'s' * (count != 1)}"
-        if self.problems or "error" in worst:
-            return (
-                "error",
-                f"Do not use {self.what}: {counted}, at least one of them an error.",
-            )
+        errors = worst.count("error")
+        reasons = [f"{errors} error{'s' * (errors != 1)}"] if errors else []
+        reasons += ["damage to the stored run"] if self.problems else []
+        if reasons:
+            return "error", f"Do not use {self.what}: {' and '.join(reasons)}."
         if "warning" in worst:
             read = "notice" if count == 1 else counted
             return "warning", f"Read the {read} below before you use {self.what}."
