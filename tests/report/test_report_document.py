@@ -147,6 +147,8 @@ def awkward():
         "close": ({"x": 1e9 + 1e-6 * few}, {}),
         "whole": ({"k": RNG.poisson(3.0, size=(4, 30)), "b": few > 0}, {}),
         "wide whole": ({"k": RNG.integers(0, 10**6, size=(4, 30))}, {}),
+        "whole up to 2^63": ({"k": RNG.integers(0, 2**63, size=(4, 30), dtype=np.uint64)}, {}),
+        "whole beyond 2^53": ({"k": 2**60 + RNG.integers(0, 3, size=(4, 30))}, {}),
         "empty site": ({"x": few, "e": np.zeros((4, 30, 0))}, {}),
         "no statistics": ({"x": few}, {"stats": {}, "warmup": {}, "counts": {}, "timings": {}}),
         "lost chains": (

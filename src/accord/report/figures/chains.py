@@ -44,7 +44,9 @@ def edges_of(values: np.ndarray, *, is_whole: bool) -> np.ndarray:
     if is_whole:
         low, high = np.floor(values.min()), np.ceil(values.max())
         by = max(1.0, np.ceil((high - low + 1) / MOST_BINS))
-        return np.arange(low - 0.5, high + 0.5 + by, by)
+        edges = low - 0.5 + by * np.arange(np.ceil((high - low + 1) / by) + 1)
+        if np.all(np.diff(edges) > 0):  # else they are beyond 2^53, where doubles do not tell them apart
+            return edges
     if not high > low:
         aside = abs(low) * 0.1 or 1.0
         return np.array([low - aside, low + aside])

@@ -40,8 +40,9 @@ def density(draws: np.ndarray, label: str, chains: Sequence[int]) -> Panel:
 
 def _whole_ticks(edges: np.ndarray) -> tuple[tuple[float, str], ...] | None:
     """Return a tick for each of a few whole numbers; None where round numbers among many do."""
-    numbers = np.arange(np.ceil(edges[0]), edges[-1])
-    return tuple((float(each), f"{each:.0f}") for each in numbers) if len(numbers) <= _MOST_TICKS else None
+    if edges[-1] - edges[0] > _MOST_TICKS:
+        return None
+    return tuple((float(each), f"{each:.0f}") for each in np.arange(np.ceil(edges[0]), edges[-1]))
 
 
 def prior_posterior(prior: np.ndarray, posterior: np.ndarray, label: str) -> Panel:
