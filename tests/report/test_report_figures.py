@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from accord.report.figures.autocorrelation import autocorrelations
+from accord.report.figures.by_draws import r_hat_by_draws
 from accord.report.figures.chains import MOST_BINS, edges_of, heights_of
 from accord.report.figures.forest import forest
 from accord.report.figures.marks import Axis, Band, Bars, Figure, Line, Panel, Points, Rule
@@ -18,6 +19,7 @@ from accord.report.figures.svg import figure_as_svg, panel_as_svg
 from accord.report.figures.thin import thinned
 from accord.report.figures.ticks import number, ticks_of
 from accord.report.figures.trace import trace
+from accord.report.marginals import marginals
 
 RNG = np.random.default_rng(1)
 
@@ -127,6 +129,16 @@ def test_bins_are_few_and_hold_all_draws():
         np.testing.assert_allclose(heights @ np.diff(edges), 1.0)
     whole = edges_of(np.array([0.0, 3.0, 5.0]), is_whole=True)
     np.testing.assert_array_equal(whole, np.arange(-0.5, 6.5))
+
+
+def test_r_hat_by_draws_ends_with_that_of_the_summary():
+    draws = RNG.normal(size=(64, 10))
+    draws += np.repeat([0.0, 0.4, 0.1, -0.3], 16)[:, None]
+    for superchains in (None, [chain // 16 for chain in range(64)]):
+        line = r_hat_by_draws(draws, "x", superchains).marks[1]
+        assert isinstance(line, Line)
+        wanted = marginals(draws[:, :, None], (0.5,), None, superchains).diagnostics["r_hat"][0]
+        np.testing.assert_allclose(line.y[-1], wanted, rtol=1e-12)
 
 
 def test_the_depth_of_trees_is_counted():

@@ -30,7 +30,7 @@ from .selecting import picked_names
 
 @dataclass(frozen=True, eq=False)
 class Plotted:
-    """Parts of a run that plots need: see `document.chains.ChainRun` for the fields.
+    """A run as plots need it: see `document.chains.ChainRun` for the fields.
 
     `only`: names of the sites to show.
     """
@@ -78,10 +78,14 @@ def _of_chains(panel: Callable[..., Panel], *, flags: bool = False) -> Draw:
     return draw
 
 
-def _of_draws(panel: Callable[[np.ndarray, str], Panel]) -> Draw:
-    """Return a plot with a panel for each scalar, from its draws and label."""
-    return lambda run, most: [
-        panel(draws_of(run.sites, place), run.label(place)) for place in run.places(most)
+def _ess(run: Plotted, most: int) -> list[Panel]:
+    return [ess_by_draws(draws_of(run.sites, place), run.label(place)) for place in run.places(most)]
+
+
+def _r_hat(run: Plotted, most: int) -> list[Panel]:
+    return [
+        r_hat_by_draws(draws_of(run.sites, place), run.label(place), run.superchains)
+        for place in run.places(most)
     ]
 
 
@@ -127,8 +131,8 @@ KINDS: Mapping[str, Draw] = MappingProxyType(
         "rank_ecdf": _of_chains(rank_difference),
         "density": _of_chains(density),
         "autocorrelation": _of_chains(autocorrelation),
-        "ess": _of_draws(ess_by_draws),
-        "r_hat": _of_draws(r_hat_by_draws),
+        "ess": _ess,
+        "r_hat": _r_hat,
         "pair": _pairs,
         "forest": _forest,
         "energy": _of_stat("energy", lambda run: energy(run.stats["energy"])),

@@ -1,6 +1,6 @@
 """Show how effective sample sizes and R-hat change as draws come in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -33,10 +33,14 @@ def ess_by_draws(draws: np.ndarray, label: str) -> Panel:
     )
 
 
-def r_hat_by_draws(draws: np.ndarray, label: str) -> Panel:
-    """Draw R-hat of the first draws. Shape `(chain, draw)`; nested R-hat from 64 chains on."""
+def r_hat_by_draws(draws: np.ndarray, label: str, superchains: Sequence[int] | None = None) -> Panel:
+    """Draw R-hat of the first draws, shape `(chain, draw)`; nested R-hat from 64 chains on, as in the summary.
+
+    `superchains`: that of each chain, if several chains share a starting point.
+    """
     at = _looks(draws)
-    found = _found(draws, at, nested_r_hat if len(draws) >= MANY else r_hat)
+    is_many = len(draws) >= MANY
+    found = _found(draws, at, (lambda first: nested_r_hat(first, superchains)) if is_many else r_hat)
     known = found[np.isfinite(found)]
     last = f"{found[-1]:.3f} at the end" if len(found) and np.isfinite(found[-1]) else "unknown"
     top = max(1.05, float(known.max(initial=1.0)))
