@@ -11,6 +11,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.errors import OptionError
 from accord.core.series import InMemory
+from accord.density import LogDensity
 from accord.mcmc.reported import document
 from accord.report.plots import KINDS
 from accord.vi.reported import document as fit_document
@@ -65,6 +66,13 @@ def test_a_report_tells_how_to_run_it_again(draws):
     again = document(draws).again
     made = eval(again.split("\n\n")[1], {"infer": infer, "rows": rows, "y": Y, "scale": 1.0})
     np.testing.assert_array_equal(made["mu"], draws["mu"])
+
+
+def test_a_report_of_a_function_names_its_density():
+    density = LogDensity.from_function(lambda x: -0.5 * (x**2).sum(), np.zeros(2))
+    draws = infer.sample(density, draws=10, warmup=20, chains=1, executor=infer.Serial(), quiet=True)
+    made = eval(document(draws).again.split("\n\n")[1], {"infer": infer, "density": density})
+    np.testing.assert_array_equal(made["x"], draws["x"])
 
 
 @pytest.mark.slow

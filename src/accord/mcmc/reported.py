@@ -71,12 +71,16 @@ def _again(draws: "Draws") -> str:
     """Write the call that makes such a run again."""
     manifest = draws.manifest
     sampler = sampler_words(manifest) if is_plain(manifest) else f"{manifest['sampler']['name']}(...)"
+    model = manifest["model"]
     names = list(manifest.get("data_hashes") or {})
     is_flat = all(name.isidentifier() for name in names)  # others are parts of an argument, such as of a dict
     arguments = ", ".join(f"{name}={name}" for name in names) if is_flat else "..."
+    laws = manifest.get("particulars", {}).get("distributions")
+    is_model = laws is None or any(laws.values())  # sites of a function of positions have no distribution
+    target = f"{model}({arguments})," if is_model else f"density,  # LogDensity of {model}"
     return (
         "from accord import infer\n\n"
-        f"infer.sample(\n    {manifest['model']}({arguments}),\n    infer.{sampler},\n"
+        f"infer.sample(\n    {target}\n    infer.{sampler},\n"
         f"    draws={draws.requested}, warmup={manifest['warmup']}, chains={len(manifest['chains'])},\n"
         f"    thinning={manifest['thinning']}, seed={manifest['seed']}, precision={manifest['precision']!r},\n"
         ")  # and the settings above, where they are not the defaults\n"
