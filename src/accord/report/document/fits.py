@@ -96,7 +96,7 @@ def _steps(run: FitRun) -> Section:
     if phases:
         panels.append(seconds(phases))
     words = (
-        "What was minimised, an estimate of minus the evidence bound: a fit that has converged ends level."
+        "The loss that the fit minimised, by step. If the fit has converged, the loss is level at its end."
     )
     shown = f"Losses of {len(numbers)} of {len(run.losses)} restarts by step, and seconds by phase."
     return Section("steps", "Steps", words, (Figure("Losses", shown, tuple(panels)),))
