@@ -1,7 +1,6 @@
 """Define marks, the parts of a figure: plain data that says what is drawn, in the units of the data."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -125,10 +124,6 @@ class Figure:
     sentence: str
     panels: tuple[Panel, ...] = field(default=())
     columns: int = 3
-
-    def with_panels(self, panels: Any) -> "Figure":
-        """Return it with these panels."""
-        return replace(self, panels=tuple(panels))
 
 
 def spanning(label: str, *arrays: np.ndarray, margin: float = 0.04, at_zero: bool = False) -> Axis:

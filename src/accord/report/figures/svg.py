@@ -1,7 +1,7 @@
 """Write panels and figures as SVG: the same bytes for the same marks.
 
-Colours stand in attributes, which a style sheet may overrule by the classes `c0` to `c5`: so one picture fits light and
-dark pages. Text and axes have the colour of the page.
+Colours stand in attributes, which a style sheet may overrule by the classes `s0` to `s5` of strokes and `f0` to `f5`
+of areas: so one picture fits light and dark pages. Text and axes have the colour of the page.
 
 **Source** of the colours: Okabe & Ito (2008), "Color Universal Design", in the order of their contrast on white.
 """
