@@ -208,7 +208,7 @@ def pages() -> dict[str, Page]:
 
 
 def public(module: Any) -> dict[str, Any]:
-    """Return the names of a module and their things, but for results; `LogDensity` is on the page of the package alone."""
+    """Return what a module offers, by name, but for results; `LogDensity` is on the page of the package alone."""
     there = {
         **vars(module),
         **dict.fromkeys(dir(module)),

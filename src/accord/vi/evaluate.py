@@ -83,7 +83,7 @@ class Judgement:
 
     @property
     def height(self) -> float:
-        """Number by which the best restart is chosen: the bound, or minus the discrepancy; minus infinity if unknown."""
+        """Number that the best restart has largest: the bound, or minus the discrepancy; minus infinity if unknown."""
         known = -self.discrepancy if np.isnan(self.bound) else self.bound
         return -np.inf if np.isnan(known) else known
 
