@@ -129,6 +129,7 @@ def test_every_plot_shows_itself_and_can_be_saved(kind, draws, tmp_path):
 def test_a_plot_has_the_sites_and_the_number_that_were_asked_for(draws):
     assert len(draws.plot("trace", "theta").figure.panels) == 4
     assert len(draws.plot("density", most=2).figure.panels) == 2
+    assert draws.plot("forest", most=2)._repr_svg_() != draws.plot("forest")._repr_svg_()
     assert [each.title for each in draws.plot("rank", ["mu"]).figure.panels] == ["Ranks of mu"]
 
 
@@ -139,6 +140,8 @@ def test_a_plot_has_the_sites_and_the_number_that_were_asked_for(draws):
         (lambda draws: draws.plot(3), "kind is 3"),
         (lambda draws: draws.plot("trace", "nu"), "no site 'nu'"),
         (lambda draws: draws.plot("trace", most=0), "most"),
+        (lambda draws: draws.plot("energy", "mu"), "'energy' shows the sampler, not sites"),
+        (lambda draws: draws.plot("tree_depth", most=2), "Leave out sites and most"),
         (lambda draws: draws.plot("pair", "mu"), "two unknowns"),
         (lambda draws: draws.plot().save("trace.png"), "must end in .svg"),
         (lambda draws: draws.plot().save("away/trace.svg"), "does not exist"),

@@ -18,7 +18,6 @@ from accord.report.document.markdown import as_markdown
 from accord.report.document.predictions import transforms
 from accord.report.document.write import write
 
-RNG = np.random.default_rng(0)
 MEGABYTE = 2**20
 WARNING = Notice("warning", "r_hat", f"R-hat of {EVIL} is 1.2.", "Call `infer.sample(x < 3)`.")
 
@@ -33,7 +32,8 @@ def record_in(text):
     [(3, 0.4), (1000, 1.0), pytest.param(100_000, 1.0, marks=pytest.mark.slow)],
 )
 def test_a_page_is_small_whatever_the_number_of_unknowns(count, most):
-    sites = {"mu": RNG.normal(size=(4, 200)), "theta": RNG.normal(size=(4, 200, count - 1))}
+    rng = np.random.default_rng(0)
+    sites = {"mu": rng.normal(size=(4, 200)), "theta": rng.normal(size=(4, 200, count - 1))}
     found = document(sites)
     text = as_html(found)
     check_page(text)
@@ -46,15 +46,17 @@ def test_a_page_is_small_whatever_the_number_of_unknowns(count, most):
 
 @pytest.mark.slow
 def test_long_chains_and_many_notices_stay_below_three_megabytes():
+    rng = np.random.default_rng(0)
     notices = tuple(Notice("warning", "x", f"{number} " * 20, "y " * 40) for number in range(200))
-    sites = {"theta" * 10: RNG.normal(size=(6, 20_000, 60))}
+    sites = {"theta" * 10: rng.normal(size=(6, 20_000, 60))}
     text = as_html(document(sites, notices, source="x = 1\n" * 3000))
     check_page(text)
     assert len(text.encode()) < 3 * MEGABYTE
 
 
 def test_the_worst_of_many_unknowns_have_rows_and_come_first():
-    draws = RNG.normal(size=(4, 100, 300))
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(4, 100, 300))
     draws[0, :, 217] += 5  # one chain apart
     draws[:, :, 30] = np.nan
     found = document({"x": draws})
@@ -65,24 +67,27 @@ def test_the_worst_of_many_unknowns_have_rows_and_come_first():
 
 
 def test_few_unknowns_are_in_the_order_of_the_model_and_the_worst_are_drawn_first():
-    draws = RNG.normal(size=(4, 100, 3))
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(4, 100, 3))
     draws[0, :, 2] += 5
-    found = document({"x": draws, "y": RNG.normal(size=(4, 100))})
+    found = document({"x": draws, "y": rng.normal(size=(4, 100))})
     assert found.table is not None and found.table.labels == ("x[0]", "x[1]", "x[2]", "y")
     assert next(figure.title for figure in found.sections[0].figures) == "x[2]"
 
 
 def test_the_same_run_gives_the_same_bytes():
-    sites = {"mu": RNG.normal(size=(4, 50)), "k": RNG.poisson(3, size=(4, 50))}
+    rng = np.random.default_rng(0)
+    sites = {"mu": rng.normal(size=(4, 50)), "k": rng.poisson(3, size=(4, 50))}
     for form in (as_html, as_markdown):
         assert form(document(sites)) == form(document(dict(sites)))
 
 
 def test_names_and_texts_of_users_are_text_and_no_markup():
+    rng = np.random.default_rng(0)
     sites = {
-        EVIL: RNG.normal(size=(2, 40)),
-        'a"b': RNG.normal(size=(2, 40, 2)),
-        "</style>": RNG.normal(size=(2, 40)),
+        EVIL: rng.normal(size=(2, 40)),
+        'a"b': rng.normal(size=(2, 40, 2)),
+        "</style>": rng.normal(size=(2, 40)),
     }
     found = document(
         sites,
@@ -118,7 +123,8 @@ def test_names_and_texts_of_users_are_text_and_no_markup():
 def test_the_verdict_is_that_of_the_worst_notice_and_green_only_without_any(
     notices, problems, severity, words
 ):
-    found = document({"x": RNG.normal(size=(2, 20))}, notices, problems=problems)
+    rng = np.random.default_rng(0)
+    found = document({"x": rng.normal(size=(2, 20))}, notices, problems=problems)
     assert found.verdict[0] == severity and words in found.verdict[1]
     text = as_html(found)
     assert f'class="verdict {severity}"' in text
@@ -129,7 +135,8 @@ def test_the_verdict_is_that_of_the_worst_notice_and_green_only_without_any(
 
 def awkward():
     """Draws that a report must take: by name, sites and changes."""
-    few = RNG.normal(size=(4, 30))
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(4, 30))
     with_nan = few.copy()
     with_nan[1, 3:9] = np.nan
     with_nan[2, 5] = np.inf
@@ -138,17 +145,17 @@ def awkward():
         "two draws": ({"x": few[:, :2]}, {}),
         "one draw": ({"x": few[:, :1]}, {}),
         "no draws": ({"x": few[:, :0], "y": np.zeros((4, 0, 3))}, {"complete": False, "requested": 30}),
-        "many chains": ({"x": RNG.normal(size=(80, 20, 3))}, {}),
-        "seven chains": ({"x": RNG.normal(size=(7, 20, 3))}, {}),
+        "many chains": ({"x": rng.normal(size=(80, 20, 3))}, {}),
+        "seven chains": ({"x": rng.normal(size=(7, 20, 3))}, {}),
         "nan": ({"x": with_nan, "y": few}, {}),
         "all nan": ({"x": np.full((2, 30), np.nan)}, {}),
         "constant": ({"x": np.full((2, 30), 3.0), "y": np.zeros((2, 30, 2))}, {}),
         "huge": ({"x": 1e308 * np.sign(few), "y": 1e-320 * few}, {}),
         "close": ({"x": 1e9 + 1e-6 * few}, {}),
-        "whole": ({"k": RNG.poisson(3.0, size=(4, 30)), "b": few > 0}, {}),
-        "wide whole": ({"k": RNG.integers(0, 10**6, size=(4, 30))}, {}),
-        "whole up to 2^63": ({"k": RNG.integers(0, 2**63, size=(4, 30), dtype=np.uint64)}, {}),
-        "whole beyond 2^53": ({"k": 2**60 + RNG.integers(0, 3, size=(4, 30))}, {}),
+        "whole": ({"k": rng.poisson(3.0, size=(4, 30)), "b": few > 0}, {}),
+        "wide whole": ({"k": rng.integers(0, 10**6, size=(4, 30))}, {}),
+        "whole up to 2^63": ({"k": rng.integers(0, 2**63, size=(4, 30), dtype=np.uint64)}, {}),
+        "whole beyond 2^53": ({"k": 2**60 + rng.integers(0, 3, size=(4, 30))}, {}),
         "empty site": ({"x": few, "e": np.zeros((4, 30, 0))}, {}),
         "no statistics": ({"x": few}, {"stats": {}, "warmup": {}, "counts": {}, "timings": {}}),
         "lost chains": (
@@ -173,7 +180,8 @@ def test_a_report_is_written_whatever_the_draws(name):
 
 
 def test_the_data_in_a_page_are_those_of_the_table():
-    found = document({"x": RNG.normal(size=(4, 50, 3))})
+    rng = np.random.default_rng(0)
+    found = document({"x": rng.normal(size=(4, 50, 3))})
     data = record_in(as_html(found))
     assert found.table is not None
     assert [row["name"] for row in data["rows"]] == list(found.table.labels)
@@ -182,6 +190,8 @@ def test_the_data_in_a_page_are_those_of_the_table():
 
 
 def test_predictions_and_priors_beside_a_run_are_shown():
+    rng = np.random.default_rng(0)
+
     class Beside(AbstractBeside):
         chains = (0, 1)
         num_draws = 40
@@ -194,11 +204,11 @@ def test_predictions_and_priors_beside_a_run_are_shown():
         def groups(self):
             return (self._group,)
 
-    x, counts = RNG.normal(size=(2, 40)), RNG.poisson(3.0, size=(2, 40, 25))
+    x, counts = rng.normal(size=(2, 40)), rng.poisson(3.0, size=(2, 40, 25))
     ahead = Beside(
-        Group("posterior_predictive", {"y": counts, "mean": x}, {}, {}), {"y": RNG.poisson(3.0, size=25)}
+        Group("posterior_predictive", {"y": counts, "mean": x}, {}, {}), {"y": rng.poisson(3.0, size=25)}
     )
-    prior = Beside(Group("prior", {"x": 5 * RNG.normal(size=(1, 200)), "z": x}, {}, {}), {})
+    prior = Beside(Group("prior", {"x": 5 * rng.normal(size=(1, 200)), "z": x}, {}, {}), {})
     section = document({"x": x}, beside=(ahead, prior)).sections[-1]
     assert [figure.title for figure in section.figures] == ["Predictive checks", "Prior and posterior"]
     assert [panel.title for figure in section.figures for panel in figure.panels] == [
@@ -218,7 +228,8 @@ def test_shares_of_predictions_below_observations_are_even_for_a_right_model(nam
 
 
 def test_a_report_is_written_by_the_name_of_its_file(tmp_path):
-    found = document({"x": RNG.normal(size=(2, 20))})
+    rng = np.random.default_rng(0)
+    found = document({"x": rng.normal(size=(2, 20))})
     write(found, tmp_path / "run.html")
     write(found, str(tmp_path / "run.MD"))
     assert (tmp_path / "run.html").read_text("utf-8") == as_html(found)

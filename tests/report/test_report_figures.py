@@ -21,12 +21,11 @@ from accord.report.figures.ticks import number, ticks_of
 from accord.report.figures.trace import trace
 from accord.report.marginals import marginals
 
-RNG = np.random.default_rng(1)
-
 
 def test_a_thinned_line_keeps_the_extremes_of_each_column():
+    rng = np.random.default_rng(1)
     x = np.linspace(0, 50, 10_001)
-    y = RNG.normal(size=x.size)
+    y = rng.normal(size=x.size)
     a, b = thinned(x, y)
     assert a.size <= 2 * 51 and np.all(np.diff(a) > 0)
     for column in range(50):
@@ -117,9 +116,10 @@ def test_a_line_breaks_at_a_value_that_is_not_finite():
 
 
 def test_bins_are_few_and_hold_all_draws():
+    rng = np.random.default_rng(1)
     for values in (
-        RNG.normal(size=1000),
-        RNG.standard_cauchy(size=5000),
+        rng.normal(size=1000),
+        rng.standard_cauchy(size=5000),
         np.full(10, 3.0),
         1e15 + np.arange(3.0),
     ):
@@ -132,7 +132,8 @@ def test_bins_are_few_and_hold_all_draws():
 
 
 def test_r_hat_by_draws_ends_with_that_of_the_summary():
-    draws = RNG.normal(size=(64, 10))
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(64, 10))
     draws += np.repeat([0.0, 0.4, 0.1, -0.3], 16)[:, None]
     for superchains in (None, [chain // 16 for chain in range(64)]):
         line = r_hat_by_draws(draws, "x", superchains).marks[1]
@@ -149,7 +150,8 @@ def test_the_depth_of_trees_is_counted():
 
 
 def test_autocorrelations_are_those_of_the_definition():
-    draws = RNG.normal(size=(2, 90)).cumsum(axis=1)
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(2, 90)).cumsum(axis=1)
     draws[1] = 4.0
     found = autocorrelations(draws)
     row = draws[0] - draws[0].mean()
@@ -178,14 +180,16 @@ def test_the_band_of_ranks_holds_all_chains_in_at_least_the_share_of_runs_that_i
 
 
 def test_a_chain_that_lies_apart_leaves_the_band():
-    draws = RNG.normal(size=(4, 200))
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(4, 200))
     draws[2] += 1.0
     assert "of 4 chains leave the band" in rank_difference(draws, "x", range(4)).sentence
     assert not rank_difference(draws, "x", range(4)).sentence.split("chains. ")[1].startswith("0 of")
 
 
 def test_of_many_chains_those_that_lie_farthest_are_shown():
-    draws = RNG.normal(size=(40, 50))
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(40, 50))
     draws[17] += 3
     found = rank_difference(draws, "x", range(100, 140))
     assert "117" in [name for _, name in found.legend] and len(found.legend) == 6
@@ -193,7 +197,8 @@ def test_of_many_chains_those_that_lie_farthest_are_shown():
 
 
 def test_pairs_show_few_dots_and_every_divergence_as_a_cross():
-    x, bad = RNG.normal(size=(4, 2000)), np.zeros((4, 2000), bool)
+    rng = np.random.default_rng(1)
+    x, bad = rng.normal(size=(4, 2000)), np.zeros((4, 2000), bool)
     bad[1, [3, 5]] = True
     dots, crosses = pair(x, -x, ("a", "b"), bad).marks
     assert isinstance(dots, Points) and isinstance(crosses, Points)
@@ -209,10 +214,11 @@ def test_intervals_stand_in_the_order_of_the_rows():
 
 
 def test_observations_within_predictions_stay_in_their_band_and_others_leave_it():
-    replicates = RNG.normal(size=(200, 50))
+    rng = np.random.default_rng(1)
+    replicates = rng.normal(size=(200, 50))
     middle = np.array([NormalDist().inv_cdf((place + 0.5) / 50) for place in range(50)])
     assert "leaves the band at 0%" in predicted(replicates, middle, "y").sentence
-    far = predicted(replicates, RNG.normal(size=50) + 3, "y").sentence
+    far = predicted(replicates, rng.normal(size=50) + 3, "y").sentence
     assert "leaves the band at" in far and "at 0%" not in far
     assert "no observations" in predicted(replicates, None, "y").sentence
 

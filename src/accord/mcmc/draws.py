@@ -282,7 +282,7 @@ class Draws(BySite):
 
     @checks_options
     def plot(
-        self, kind: str = "trace", sites: str | Sequence[str] | None = None, *, most: int = 6
+        self, kind: str = "trace", sites: str | Sequence[str] | None = None, *, most: int | None = None
     ) -> "Picture":
         """Draw a figure, for a notebook or a file; needs no other library.
 
@@ -291,10 +291,11 @@ class Draws(BySite):
           for each parameter; `"pair"`: pairs that depend most on each other, and on what tells divergent draws from
           others; `"forest"`: intervals; `"energy"`, `"step_size"`, `"tree_depth"`, of the sampler.
         - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
-        - `most`: number of panels. Of more parameters, those with the highest R-hat or the fewest effective draws are
-          shown.
+        - `most`: number of panels, 6 by default; of `"forest"` the number of rows, 60 by default. Of more parameters,
+          those with the highest R-hat or the fewest effective draws are shown.
 
-        **Raises** `OptionError` for an unknown kind or site, and for a statistic that the sampler does not have.
+        **Raises** `OptionError` for an unknown kind or site, for a statistic that the sampler does not have, and for
+        `sites` or `most` of a figure of the sampler.
 
         **Example**
 

@@ -89,8 +89,8 @@ def _r_hat(run: Plotted, most: int) -> list[Panel]:
     ]
 
 
-def _of_stat(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
-    """Return a plot of a statistic, which some samplers lack."""
+def _of_sampler(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
+    """Return a plot of a statistic of the sampler, which some samplers lack."""
 
     def draw(run: Plotted, most: int) -> list[Panel]:
         del most
@@ -105,8 +105,7 @@ def _of_stat(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
 
 
 def _forest(run: Plotted, most: int) -> list[Panel]:
-    del most
-    places = run.places(MOST_ROWS)
+    places = run.places(most)
     columns = [finite(draws_of(run.sites, place)) for place in places]
     quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in columns]
     return [forest([run.label(place) for place in places], np.array(quantiles).reshape(-1, 5).T)]
@@ -135,13 +134,17 @@ KINDS: Mapping[str, Draw] = MappingProxyType(
         "r_hat": _r_hat,
         "pair": _pairs,
         "forest": _forest,
-        "energy": _of_stat("energy", lambda run: energy(run.stats["energy"])),
-        "step_size": _of_stat("step_size", _step_size),
-        "tree_depth": _of_stat(
+        "energy": _of_sampler("energy", lambda run: energy(run.stats["energy"])),
+        "step_size": _of_sampler("step_size", _step_size),
+        "tree_depth": _of_sampler(
             "tree_depth", lambda run: tree_depth(run.stats["tree_depth"], run.max_tree_depth)
         ),
     }
 )
+
+OF_SAMPLER = ("energy", "step_size", "tree_depth")
+"""Kinds that show the sampler, and no sites."""
+MOST_PANELS = 6
 
 _TITLES = MappingProxyType({"rank_ecdf": "Rank ECDF", "ess": "ESS", "r_hat": "R-hat"})
 
@@ -151,7 +154,10 @@ def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
     if kind not in KINDS:
         listed = ", ".join(map(repr, KINDS))
         raise OptionError(f"plot: kind is {kind!r}, but must be one of {listed}.{suggest(str(kind), KINDS)}")
-    count = positive_count("most", most)
+    if kind in OF_SAMPLER and not (sites is None and most is None):
+        raise OptionError(f"plot: {kind!r} shows the sampler, not sites. Leave out sites and most.")
+    default = MOST_ROWS if kind == "forest" else MOST_PANELS
+    count = default if most is None else positive_count("most", most)
     only = tuple(picked_names(sites, run.sites))
     if not all(run.stats.shape(name)[1] for name in run.stats):
         raise OptionError("plot: there are no draws to plot. See `draws.notices`.")
