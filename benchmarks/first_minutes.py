@@ -53,7 +53,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     ("Draw from its posterior.", ".venv/bin/accord sample growth.py --data growth.json --out growth"),
     ("A model of my own, in Python: `exam.py`, below.", ".venv/bin/python exam.py"),
     (
-        "A mistake: a name of an argument that is not there.",
+        "A mistake: the outcome has a wrong name, so that nothing is observed.",
         ".venv/bin/accord sample growth.py --data wrong.json",
     ),
     ("The run again, from disk.", ".venv/bin/accord summary growth --rows 2"),
@@ -89,7 +89,8 @@ def main(page: Path) -> None:
 
 def _step(words: str, command: str, output: str, seconds: float, status: int) -> str:
     ending = f"{seconds:.1f} s" + (f", exit status {status}" if status else "")
-    return f"**{words}**\n\n```text\n$ {command}\n{output}\n```\n\n{ending}"
+    block = f"$ {command}\n{output}".rstrip("\n")
+    return f"**{words}**\n\n```text\n{block}\n```\n\n{ending}"
 
 
 def _cleaned(output: str, folder: Path) -> str:
@@ -103,7 +104,7 @@ def _cleaned(output: str, folder: Path) -> str:
     lines = [line for line in lines if "Location 'file:" not in line]  # of a package index of this machine
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"... {len(lines) - MOST_LINES + 1} more lines"]
-    return "\n".join(lines).strip()
+    return "\n".join(lines).strip("\n")
 
 
 if __name__ == "__main__":
