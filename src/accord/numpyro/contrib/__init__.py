@@ -1,0 +1,1 @@
+"""Offer what scripts use of `numpyro.contrib`."""

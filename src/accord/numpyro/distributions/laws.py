@@ -1,0 +1,58 @@
+"""Offer accord's distributions with the arguments of NumPyro's."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import distributions as dist
+
+RENAMED: dict[str, dict[str, str]] = {
+    "ExpandedDistribution": {"base_dist": "base", "batch_shape": "shape"},
+    "Independent": {"base_dist": "base", "reinterpreted_batch_ndims": "count"},
+    "MaskedDistribution": {"base_dist": "base", "mask": "where"},
+}
+"""Arguments of NumPyro that accord calls otherwise, by distribution."""
+
+DROPPED: dict[str, tuple[str, ...]] = {
+    "DirichletMultinomial": ("total_count_max",),
+    "Multinomial": ("total_count_max",),
+    "MultinomialLogits": ("total_count_max",),
+    "MultinomialProbs": ("total_count_max",),
+    "Poisson": ("is_sparse",),
+}
+"""Arguments that change how NumPyro computes, and not what: accord needs none of them."""
+
+
+class Law(type):
+    """The type of a name in `numpyro.distributions`: calling it makes accord's distribution.
+
+    Instances of accord's class are instances of the name, and what the class has, the name has.
+    """
+
+    accord: Callable[..., Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make the distribution; `validate_args` is taken, since accord checks parameters in any case."""
+        kwargs.pop("validate_args", None)
+        for name in DROPPED.get(cls.__name__, ()):
+            kwargs.pop(name, None)
+        for theirs, ours in RENAMED.get(cls.__name__, {}).items():
+            if theirs in kwargs:
+                kwargs[ours] = kwargs.pop(theirs)
+        return cls.accord(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        kind: Any = cls.accord
+        return isinstance(kind, type) and isinstance(instance, kind)
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        kind: Any = cls.accord
+        return subclass is cls or (isinstance(kind, type) and issubclass(subclass, kind))
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(type.__getattribute__(cls, "accord"), name)
+
+
+def law(name: str) -> Any:
+    """Return the name of `numpyro.distributions` that makes this distribution of accord."""
+    made = getattr(dist, name)
+    return Law(name, (), {"accord": staticmethod(made), "__doc__": made.__doc__, "__module__": __name__})

@@ -1,0 +1,1 @@
+"""Stand for `numpyro.examples`, whose data are read from files of yours."""

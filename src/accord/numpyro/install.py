@@ -1,0 +1,95 @@
+"""Put accord's door in the place of the library, so that scripts run unchanged."""
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from ..core.errors import ModelError
+from .names.refusal import NotInAccord
+from .names.tables import TABLES
+
+_HERE = __name__.rpartition(".")[0]
+
+_ELSEWHERE = {
+    "numpyro.distributions.constraints": "accord.distributions.constraints",
+    "numpyro.infer.hmc": f"{_HERE}.infer.kernels",
+    "numpyro.infer.hmc_gibbs": f"{_HERE}.infer.kernels",
+    "numpyro.infer.barker": f"{_HERE}.infer.kernels",
+    "numpyro.infer.ensemble": f"{_HERE}.infer.kernels",
+    "numpyro.infer.mixed_hmc": f"{_HERE}.infer.kernels",
+    "numpyro.distributions.distribution": f"{_HERE}.distributions",
+    "numpyro.distributions.continuous": f"{_HERE}.distributions",
+    "numpyro.distributions.discrete": f"{_HERE}.distributions",
+}
+"""Modules of NumPyro that have no file of the same name."""
+
+
+@contextlib.contextmanager
+def install(version: str | None = None) -> Iterator[ModuleType]:
+    """Let `import numpyro` import `accord.numpyro` inside of a `with`.
+
+    **Arguments**: `version`, what `numpyro.__version__` says there; None is the release whose meaning is kept.
+
+    **Raises** `ModelError` where NumPyro itself has been imported.
+
+    **Example**
+
+    >>> from accord.numpyro import install
+    >>> with install():
+    ...     import numpyro
+    ...     print(numpyro.__name__)
+    accord.numpyro
+    """
+    loaded = sys.modules.get("numpyro")
+    if loaded is not None:
+        raise ModelError(
+            "accord.numpyro.install: NumPyro itself has been imported in this process, and two libraries cannot have "
+            "one name. Install before the first `import numpyro`, or write `import accord.numpyro as numpyro`."
+        )
+    door = importlib.import_module(_HERE)
+    before = door.__version__
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    sys.modules["numpyro"] = door
+    if version is not None:
+        door.__version__ = version  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield door
+    finally:
+        door.__version__ = before  # pyright: ignore[reportAttributeAccessIssue]
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name == "numpyro" or name.startswith("numpyro.")]:
+            del sys.modules[name]
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Find modules of NumPyro among those of accord."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        """Return a spec for names that begin with `numpyro.`."""
+        del path, target
+        if not fullname.startswith("numpyro."):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: Any) -> ModuleType:
+        """Return accord's module."""
+        ours = _ELSEWHERE.get(spec.name, f"{_HERE}{spec.name.removeprefix('numpyro')}")
+        try:
+            return importlib.import_module(ours)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith(_HERE):
+                raise
+            rows = TABLES.get(spec.name, {})
+            said = next((row.said for row in rows.values() if row.mark == "missing"), "")
+            raise NotInAccord(
+                f"`{spec.name}` is not in accord. {said or 'Keep NumPyro for this script.'}"
+            ) from None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: accord's module has been run."""

@@ -1,0 +1,3 @@
+"""Offer what `numpyro.ops` does."""
+
+from . import indexing as indexing
