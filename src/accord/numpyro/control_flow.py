@@ -33,17 +33,16 @@ def scan(
     are summed out.
     """
     del history
-    if length is None:
-        length = jax.tree.leaves(xs)[0].shape[0]
+    count: int = jax.tree.leaves(xs)[0].shape[0] if length is None else length
     if not stack():
-        carry, (_, ys) = _looped(f, init, xs, length, reverse)
+        carry, (_, ys) = _looped(f, init, xs, count, reverse)
         return carry[2], ys
     from .bridge import run_scan
 
     msg: Message = {
         "type": "control_flow",
         "fn": _loop,
-        "args": (f, init, xs, length, reverse),
+        "args": (f, init, xs, count, reverse),
         "kwargs": {"rng_key": None, "substitute_stack": [], "in_accord": run_scan},
         "value": None,
     }

@@ -1,5 +1,6 @@
 """Diagnose and summarise draws, by the names of `numpyro.diagnostics`."""
 
+import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from itertools import product
@@ -131,10 +132,9 @@ def print_summary(samples: Any, prob: float = 0.9, group_by_chain: bool = True) 
         return
     heads = list(next(iter(table.values())))
     wide = max(len(label) for label, _ in rows)
-    print("\n" + " " * wide + "".join(f"{head:>11}" for head in heads))
-    for label, cells in rows:
-        print(f"{label:>{wide}}" + "".join(f"{cell:>11}" for cell in cells))
-    print()
+    lines = ["\n" + " " * wide + "".join(f"{head:>11}" for head in heads)]
+    lines += [f"{label:>{wide}}" + "".join(f"{cell:>11}" for cell in cells) for label, cells in rows]
+    sys.stdout.write("\n".join([*lines, "", ""]))
 
 
 def _chains(x: Any, least: int) -> np.ndarray:

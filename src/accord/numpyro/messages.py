@@ -17,7 +17,7 @@ _STACK: ContextVar[tuple["Messenger", ...]] = ContextVar("accord_numpyro_handler
 
 
 class CondIndepStackFrame(NamedTuple):
-    """A plate around a statement: its name, its batch dimension, counted from the right, and how many entries it takes."""
+    """A plate around a statement: its name, its dim, counted from the right, and how many entries it takes."""
 
     name: str
     dim: int

@@ -5,9 +5,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, cast
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..core.errors import ModelError, SiteError
 from ..distributions import Unit
@@ -66,7 +66,7 @@ def _partly(name: str, law: Any, obs: Any, obs_mask: Any, rng_key: Any, infer: d
     """Observe the entries where the mask is true, and draw the others."""
     from .handlers import mask
 
-    mask_of = np.asarray(obs_mask) if not isinstance(obs_mask, jax.core.Tracer) else obs_mask
+    mask_of = np.asarray(obs_mask) if not isinstance(obs_mask, Tracer) else obs_mask
     if mask_of.dtype != np.bool_:
         raise SiteError(f"site {name!r}: obs_mask must be bool, got dtype {mask_of.dtype}.")
     with mask(mask=mask_of):

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.lax import fori_loop as fori_loop
 from jax.lax import while_loop as while_loop
 
@@ -41,7 +42,7 @@ def set_rng_seed(rng_seed: int) -> None:
 
 def not_jax_tracer(x: Any) -> bool:
     """Return whether the value is known while JAX traces."""
-    return not isinstance(x, jax.core.Tracer)
+    return not isinstance(x, Tracer)
 
 
 def fori_collect(

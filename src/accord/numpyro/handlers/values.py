@@ -40,7 +40,7 @@ class AbstractGiven(Messenger):
         if msg.get("_control_flow_done"):
             return None
         if self.data is not None:
-            return self.data.get(msg.get("name"))
+            return self.data.get(msg.get("name", ""))
         return None if self.function is None else self.function(msg)
 
 

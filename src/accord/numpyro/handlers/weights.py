@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ...core.errors import OptionError
 from ..messages import Message, Messenger
@@ -38,7 +38,7 @@ class scale(Messenger):  # noqa: N801 - NumPyro's name
     enters_scans = True
 
     def __init__(self, fn: Callable[..., Any] | None = None, scale: Any = 1.0) -> None:
-        if not isinstance(scale, jax.core.Tracer) and np.any(np.less_equal(scale, 0)):
+        if not isinstance(scale, Tracer) and np.any(np.less_equal(scale, 0)):
             raise OptionError(f"handlers.scale: the scale must be above 0, got {scale!r}.")
         self.scale = scale
         super().__init__(fn)

@@ -158,8 +158,8 @@ def refuse_discrete(sites: Mapping[str, Message]) -> None:
     for name, site in sites.items():
         if site["type"] == "sample" and not site["is_observed"] and site["fn"].is_discrete:
             raise ModelError(
-                f"site {name!r} is discrete, and a potential energy is a function of unconstrained numbers. Use `MCMC`, "
-                "which sums it out, or `accord.LogDensity.from_model(accord.numpyro.as_model(model, *args))`."
+                f"site {name!r} is discrete, and a potential energy is a function of unconstrained numbers. Use "
+                "`MCMC`, which sums it out, or `accord.LogDensity.from_model(accord.numpyro.as_model(model, *args))`."
             )
 
 

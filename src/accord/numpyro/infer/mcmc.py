@@ -1,6 +1,7 @@
 """Run chains of a NumPyro program, by NumPyro's `MCMC`."""
 
 import hashlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -171,7 +172,8 @@ class MCMC:
         if exclude_deterministic and draws.density is not None:
             computed = {e.name for e in draws.density.layout.sites if e.kind == "deterministic"}
         print_summary({n: v for n, v in samples.items() if n not in computed}, prob=prob)
-        print(f"Number of divergences: {int(draws.stats['diverging'][:, self._first :].sum())}")
+        count = int(draws.stats["diverging"][:, self._first :].sum())
+        sys.stdout.write(f"Number of divergences: {count}\n")
 
     def transfer_states_to_host(self) -> None:
         """Do nothing: draws are on the host."""

@@ -6,7 +6,7 @@ from ...core.errors import ModelError, suggest
 from ...core.tracebacks import entry_point
 
 
-class NotInAccord(ModelError):
+class NotInAccord(ModelError):  # noqa: N818 - it is read as a sentence
     """A name of NumPyro that accord does not have; the message says what to write in its place."""
 
 

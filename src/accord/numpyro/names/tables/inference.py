@@ -40,8 +40,8 @@ TABLES: dict[str, dict[str, Row]] = {
         **adapted("`infer_discrete` draws are a function of each draw", "Predictive"),
         **adapted("without discrete unknowns", "initialize_model"),
         **missing(
-            "discrete unknowns of the guide: write guide and model by `ac.model`, and `accord.infer.fit(model, guide)`. "
-            "Discrete unknowns of the model alone are summed out by `accord.infer.fit`.",
+            "write guide and model by `ac.model`, and `accord.infer.fit(model, guide)`, which takes discrete draws of "
+            "the guide. Discrete unknowns of the model alone are summed out.",
             "TraceEnum_ELBO",
         ),
         **missing(

@@ -129,20 +129,20 @@ TABLES: dict[str, dict[str, Row]] = {
         )
     },
 }
-for _name in [
-    "ADULT_SP500",
+_DATA = (
     "BASEBALL",
+    "BART",
+    "BOSTON_HOUSING",
     "COVTYPE",
     "DIPPER_VOLE",
-    "LYNXHARE",
-    "MNIST",
-    "SP500",
-    "UCBADMIT",
-    "BART",
     "HIGGS",
     "JSB_CHORALES",
-    "BOSTON_HOUSING",
+    "LYNXHARE",
+    "MNIST",
     "MORTALITY",
     "NINE_MERS",
-]:
+    "SP500",
+    "UCBADMIT",
+)
+for _name in _DATA:
     TABLES["numpyro.examples.datasets"][_name] = TABLES["numpyro.examples.datasets"]["load_dataset"]
