@@ -134,7 +134,7 @@ def run_scan(msg: Message, bridge: Bridge) -> Any:
 
     given = tuple(_of_steps(word, values) for word, values in msg["kwargs"]["substitute_stack"])
     carry, ys = Handled(lambda: scan(shown, init, xs, length, reverse=reverse), given)()
-    return (None, None, carry), (None, ys)
+    return carry, (None, ys)
 
 
 def run_cond(msg: Message, bridge: Bridge) -> Any:

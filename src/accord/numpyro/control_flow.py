@@ -36,7 +36,7 @@ def scan(
     count: int = jax.tree.leaves(xs)[0].shape[0] if length is None else length
     if not stack():
         carry, (_, ys) = _looped(f, init, xs, count, reverse)
-        return carry[2], ys
+        return carry, ys
     from .bridge import run_scan
 
     msg: Message = {
@@ -46,7 +46,7 @@ def scan(
         "kwargs": {"rng_key": None, "substitute_stack": [], "in_accord": run_scan},
         "value": None,
     }
-    (_, _, carry), (sites, ys) = apply_stack(msg)["value"]
+    carry, (sites, ys) = apply_stack(msg)["value"]
     _show(sites)
     return carry, ys
 
@@ -95,8 +95,8 @@ def _looped(
 ) -> tuple[Any, Any]:
     static: dict[str, Message] = {}
 
-    def body(state: Any, x: Any) -> tuple[Any, Any]:
-        i, key, carry = state
+    def body(state: Any, at: tuple[Any, Any]) -> tuple[Any, Any]:
+        (key, carry), (i, x) = state, at
         key, own = (None, None) if key is None else jax.random.split(key)
         with block():
             step = f if own is None else seed(f, own)
@@ -104,10 +104,10 @@ def _looped(
                 step = _with_values(step, word, values, i, length, (carry, x))
             with trace() as sites:
                 carry, y = step(carry, x)
-        return (i + 1, key, carry), (_arrays(sites, static), y)
+        return (key, carry), (_arrays(sites, static), y)
 
-    # The index counts steps as they run; values of steps lie in the order of `xs`.
-    last, (arrays, ys) = lax.scan(body, (jnp.asarray(0), rng_key, init), xs, length=length, reverse=reverse)
+    # Values of steps lie in the order of `xs`, also backwards.
+    (_, last), (arrays, ys) = lax.scan(body, (rng_key, init), (jnp.arange(length), xs), reverse=reverse)
     return last, (_joined(arrays, static, length), ys)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import distributions as dist
+from .own import Distribution, Written
+from .transforms import Transform, bijector_of
 
 RENAMED: dict[str, dict[str, str]] = {
     "ExpandedDistribution": {"base_dist": "base", "batch_shape": "shape"},
@@ -38,7 +40,7 @@ class Law(type):
         for theirs, ours in RENAMED.get(cls.__name__, {}).items():
             if theirs in kwargs:
                 kwargs[ours] = kwargs.pop(theirs)
-        return cls.accord(*args, **kwargs)
+        return cls.accord(*map(_of_accord, args), **{name: _of_accord(each) for name, each in kwargs.items()})
 
     def __instancecheck__(cls, instance: Any) -> bool:
         kind: Any = cls.accord
@@ -50,6 +52,15 @@ class Law(type):
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(type.__getattribute__(cls, "accord"), name)
+
+
+def _of_accord(given: Any) -> Any:
+    """Return accord's form of a transform, of a list of them, and of a law of the program's own."""
+    if isinstance(given, Distribution):
+        return Written.of(given)
+    if isinstance(given, list | tuple) and any(isinstance(each, Transform) for each in given):
+        return [bijector_of(each) for each in given]
+    return bijector_of(given) if isinstance(given, Transform) else given
 
 
 def law(name: str) -> Any:

@@ -12,6 +12,7 @@ from ...distributions import biject_to
 from ..distributions.transforms import Transform
 from ..handlers import substitute, trace
 from ..messages import Message
+from ..primitives import factor
 
 Trace = OrderedDict[str, Message]
 
@@ -68,8 +69,6 @@ def potential_energy(
             "potential_energy(enum=True): discrete sites are summed out by accord's own density. Write "
             "`accord.LogDensity.from_model(accord.numpyro.as_model(model, *args))`."
         )
-    log_dets: list[jax.Array] = []
-
     def value_of(site: Message) -> Any:
         if site["name"] not in params or site["type"] not in ("sample", "param"):
             return params.get(site["name"]) if site["type"] in ("plate", "mutable") else None
@@ -77,11 +76,11 @@ def potential_energy(
         if site["type"] == "param":
             return given
         value, log_det = biject_to(site["fn"].support).forward_and_log_det(given)
-        log_dets.append(jnp.sum(log_det))
+        factor(f"_{site['name']}_log_det", jnp.sum(log_det))
         return value
 
     joint, _ = log_density(substitute(model, substitute_fn=value_of), model_args, model_kwargs, {})
-    return -(joint + sum(log_dets, jnp.zeros(())))
+    return -joint
 
 
 def constrain_fn(

@@ -15,6 +15,8 @@ from ..distributions.transforms import bijector_of
 from ..names.refusal import refusal as _refusal
 from ..primitives import factor, param, sample
 
+_REAL_VECTOR = dist.constraints.real_vector
+
 Way = tuple[AbstractDistribution | None, Any]
 
 
@@ -77,28 +79,30 @@ class TransformReparam(Reparam):
 
 
 class ExplicitReparam(Reparam):
-    """Draw a variable through a map of yours, as `{name}_base`: the site is `transform` of it."""
+    """Draw a variable through a map of yours, as `{name}_base`, which is `transform` of the site."""
 
     def __init__(self, transform: Any) -> None:
         self.transform = bijector_of(transform)
+        last = transform[-1] if isinstance(transform, Sequence) else transform
+        self.support = getattr(last, "codomain", None)
 
     def __call__(self, name: str, fn: AbstractDistribution, obs: Any) -> Way:
         _refuse_observed(name, obs)
-        law, wrap = _unwrapped(fn)
-        back = bijectors.Inverse(self.transform)
-        at = sample(f"{name}_base", wrap(dist.TransformedDistribution(law, back)))
-        return None, self.transform.forward(at)
+        law = dist.TransformedDistribution(fn, self.transform, support=self.support)
+        at = sample(f"{name}_base", law)
+        return None, self.transform.inverse(at)
 
 
 class ProjectedNormalReparam(Reparam):
-    """Draw the normal vector that a `ProjectedNormal` is the direction of, as `{name}_normal`."""
+    """Draw a standard normal vector, `{name}_normal`, of which a `ProjectedNormal` is the direction once shifted."""
 
     def __call__(self, name: str, fn: AbstractDistribution, obs: Any) -> Way:
         _refuse_observed(name, obs)
         law, wrap = _unwrapped(fn)
         if not isinstance(law, dist.ProjectedNormal):
             raise SiteError(f"ProjectedNormalReparam: site {name!r} is {type(law).__name__}.")
-        normal = sample(f"{name}_normal", wrap(dist.Normal(law.concentration, 1.0).to_event(1)))
+        standard = dist.Normal(jnp.zeros_like(law.concentration), 1.0).to_event(1)
+        normal = sample(f"{name}_normal", wrap(standard)) + law.concentration
         return None, normal / jnp.linalg.norm(normal, axis=-1, keepdims=True)
 
 
@@ -130,7 +134,7 @@ class UnitJacobianReparam(Reparam):
         through = bijectors.Chain((bijectors.Inverse(onto), self.transform))
         missing = max(self.transform.domain_event_dim - fn.event_dim, 0)
         over = fn.to_event(missing) if missing else fn
-        at = sample(f"{name}_{self.suffix}", dist.TransformedDistribution(over, through))
+        at = sample(f"{name}_{self.suffix}", dist.TransformedDistribution(over, through, support=_REAL_VECTOR))
         return None, through.inverse(at)
 
 
