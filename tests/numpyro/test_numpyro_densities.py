@@ -6,12 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpyro_models import MODELS, ours, theirs
 
 import accord as ac
 from accord.numpyro import as_model
 from accord.numpyro.infer import util as door_util
-
-from numpyro_models import MODELS, ours, theirs
 
 numpyro = pytest.importorskip("numpyro")
 
@@ -76,6 +75,9 @@ def test_a_mixture_with_labels_is_summed_out() -> None:
     values = {"w": np.array([0.3, 0.7]), "mu": np.array([-1.0, 2.0])}
     position = density.unconstrain(values)
     (y,) = args
-    terms = [np.log(w) - 0.5 * (y - m) ** 2 - 0.5 * np.log(2 * np.pi) for w, m in zip(*values.values(), strict=True)]
+    terms = [
+        np.log(w) - 0.5 * (y - m) ** 2 - 0.5 * np.log(2 * np.pi)
+        for w, m in zip(*values.values(), strict=True)
+    ]
     likelihood = np.logaddexp(*terms).sum()
     assert float(density.parts(position).likelihood) == pytest.approx(likelihood, rel=1e-12)

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpyro_models import MODELS, ours, theirs
 
 import accord.numpyro as door
 import accord.numpyro.distributions as dist
 from accord.core.errors import ModelError, OptionError, SiteError
 from accord.numpyro import NotInAccord, handlers
 from accord.numpyro.contrib.control_flow import scan
-from numpyro_models import MODELS, ours, theirs
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,6 @@ def as_users_have_it():
     """64 bits, and JAX's own rules of promotion, which NumPyro needs."""
     with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         yield
-
-
 
 
 @pytest.mark.parametrize("name", ["regression", "hierarchy", "masked", "scoped", "factors", "seeded_inside"])
@@ -125,7 +123,7 @@ def test_errors_name_the_site_and_what_to_write() -> None:
     with pytest.raises(OptionError, match="give one of `data` and `condition_fn`"):
         handlers.condition(_twice)
     with pytest.raises(NotInAccord, match=r"`numpyro.handlers.collapse` is not in accord: discrete unknowns"):
-        _ = handlers.collapse
+        handlers.collapse(_twice)
 
 
 def _twice() -> None:

@@ -27,6 +27,7 @@ from .creating import new_command
 from .failing import INTERRUPTED, REFUSED, clipped, tell
 from .fitting import fit_command
 from .formulas import glm_command
+from .numpyro_scripts import run_numpyro_command
 from .options import (
     ChainCount,
     Cluster,
@@ -189,6 +190,18 @@ def resume_command(
     where = executor_named(executor, workers, cluster)
     with import_model(model) as function:
         conclude(infer.resume(run, bind(function, data), executor=where, quiet=quiet), run)
+
+
+app.command(
+    "run-numpyro",
+    no_args_is_help=True,
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "allow_interspersed_args": False,
+    },
+    epilog=_example("accord run-numpyro funnel.py --num-samples 500"),
+)(run_numpyro_command)
 
 
 @app.command("check", no_args_is_help=True, epilog=_example("accord check model.py --data data.json"))

@@ -69,6 +69,7 @@ def potential_energy(
             "potential_energy(enum=True): discrete sites are summed out by accord's own density. Write "
             "`accord.LogDensity.from_model(accord.numpyro.as_model(model, *args))`."
         )
+
     def value_of(site: Message) -> Any:
         if site["name"] not in params or site["type"] not in ("sample", "param"):
             return params.get(site["name"]) if site["type"] in ("plate", "mutable") else None

@@ -134,7 +134,9 @@ class UnitJacobianReparam(Reparam):
         through = bijectors.Chain((bijectors.Inverse(onto), self.transform))
         missing = max(self.transform.domain_event_dim - fn.event_dim, 0)
         over = fn.to_event(missing) if missing else fn
-        at = sample(f"{name}_{self.suffix}", dist.TransformedDistribution(over, through, support=_REAL_VECTOR))
+        at = sample(
+            f"{name}_{self.suffix}", dist.TransformedDistribution(over, through, support=_REAL_VECTOR)
+        )
         return None, through.inverse(at)
 
 

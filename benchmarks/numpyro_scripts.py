@@ -1,0 +1,132 @@
+"""Run NumPyro's own example scripts unchanged on accord and on NumPyro, cold, and compare times and posteriors.
+
+    python benchmarks/numpyro_scripts.py EXAMPLES [--peers PYTHON] [--only funnel,gp] [--json FILE] [--page FILE]
+
+EXAMPLES is the folder `examples` of NumPyro's repository. Each script runs in a child process with small arguments;
+data that it would download are made up, the same for both. PYTHON is one that has NumPyro, by default this one.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent / "np_scripts"
+
+MCMC = ["--num-warmup", "300", "--num-samples", "500"]
+
+SCRIPTS: dict[str, list[str]] = {
+    "annotation": [*MCMC],
+    "ar2": [*MCMC],
+    "baseball": [*MCMC],
+    "bnn": [*MCMC],
+    "capture_recapture": [*MCMC, "-m", "1"],
+    "covtype": [*MCMC, "--algo", "NUTS"],
+    "dais_demo": ["--num-svi-steps", "2000", *MCMC],
+    "funnel": [*MCMC],
+    "gaussian_shells": [*MCMC],
+    "gp": [*MCMC],
+    "hmcecs": ["--num_svi_steps", "500", "--num_warmup", "200", "--num_samples", "300", "--num_blocks", "10"]
+    + ["--subsample_size", "100"],
+    "hmm": [*MCMC, "--num-unsupervised", "100"],
+    "hmm_enum": [*MCMC, "-m", "1", "-d", "3"],
+    "holt_winters": [*MCMC],
+    "horseshoe_regression": [*MCMC, "--num-data", "40"],
+    "hsgp": [*MCMC],
+    "minipyro": ["-n", "301"],
+    "mortality": [*MCMC],
+    "neutra": [*MCMC, "--num-iters", "1000"],
+    "ode": [*MCMC],
+    "proportion_test": [*MCMC],
+    "sparse_regression": [*MCMC, "--num-data", "40", "--num-dimensions", "8"],
+    "stochastic_volatility": [*MCMC],
+    "thompson_sampling": ["--num-samples", "2", "--num-step", "2"],
+    "toy_mixture_model_discrete_enumeration": ["-n", "300", "-o", "500"],
+    "ucbadmit": [*MCMC],
+    "var2": [*MCMC],
+    "zero_inflated_poisson": [*MCMC, "--maxiter", "500"],
+}
+"""Scripts with their small arguments. Left out: those that need other libraries or large data: cvae, prodlda, vae,
+ssbvm_mixture, stein_bnn, stein_dmm."""
+
+
+def run(python: str, library: str, script: Path, arguments: list[str], limit: float) -> dict[str, Any]:
+    """Run a script in a child process; return its seconds, what it found, or its error."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "found.json"
+        command = [python, str(HERE / "child.py"), library, str(out), str(script), *arguments]
+        began = time.perf_counter()
+        try:
+            ran = subprocess.run(
+                command, capture_output=True, text=True, timeout=limit, check=False, cwd=folder
+            )
+        except subprocess.TimeoutExpired:
+            return {"error": f"not finished in {limit:g} s"}
+        seconds = time.perf_counter() - began
+        if ran.returncode != 0 or not out.exists():
+            lines = [line for line in ran.stderr.strip().splitlines() if line.strip()]
+            return {"error": lines[-1][:300] if lines else f"status {ran.returncode}", "seconds": seconds}
+        return {"seconds": seconds, **json.loads(out.read_text())}
+
+
+def largest_z(first: dict[str, Any], second: dict[str, Any]) -> float:
+    """The largest difference of means in Monte Carlo errors, over sites that both have."""
+    worst = 0.0
+    for ours, theirs in zip(first.get("chains", []), second.get("chains", []), strict=False):
+        for name in ours.keys() & theirs.keys():
+            (m1, s1, n1), (m2, s2, n2) = (np.array(each[name]) for each in (ours, theirs))
+            if m1.shape != m2.shape:
+                continue
+            error = np.sqrt(s1**2 / n1 + s2**2 / n2)
+            z = np.abs(m1 - m2) / np.where(error > 0, error, np.inf)
+            worst = max(worst, float(np.max(z, initial=0.0)))
+    return worst
+
+
+def main() -> None:
+    """Run the scripts, print a line each, and the geometric mean of the ratios."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("examples", type=Path)
+    parser.add_argument("--peers", default=sys.executable, help="a Python that has NumPyro")
+    parser.add_argument("--only", default="", help="names of scripts, by commas")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a script")
+    parser.add_argument("--json", type=Path, default=None)
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else list(SCRIPTS)
+    rows: dict[str, Any] = {}
+    if options.json is not None and options.json.exists():
+        rows = json.loads(options.json.read_text())
+    for name in names:
+        script = (options.examples / f"{name}.py").resolve()
+        ours = run(sys.executable, "accord", script, SCRIPTS[name], options.limit)
+        theirs = run(options.peers, "numpyro", script, SCRIPTS[name], options.limit)
+        row: dict[str, Any] = {
+            "accord": ours.get("error", round(ours.get("seconds", 0), 1)),
+            "numpyro": theirs.get("error", round(theirs.get("seconds", 0), 1)),
+        }
+        if "error" not in ours and "error" not in theirs:
+            row["times"] = round(theirs["seconds"] / ours["seconds"], 2)
+            row["z"] = round(largest_z(ours, theirs), 1)
+            row["losses"] = [ours["losses"], theirs["losses"]]
+        rows[name] = row
+        print(name, row, flush=True)
+        if options.json is not None:
+            options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    times = [row["times"] for row in rows.values() if "times" in row]
+    if times:
+        mean = math.exp(sum(map(math.log, times)) / len(times))
+        finished = sum(not isinstance(row["accord"], str) for row in rows.values())
+        print(f"{finished} of {len(rows)} finished; {len(times)} in both, NumPyro / accord {mean:.2f}")
+
+
+if __name__ == "__main__":
+    main()
