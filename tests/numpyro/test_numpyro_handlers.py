@@ -112,7 +112,7 @@ def test_errors_name_the_site_and_what_to_write() -> None:
         door.sample("x", 3.0)
     with pytest.raises(ModelError, match="'a' is defined twice"):
         handlers.trace(handlers.seed(_twice, 0)).get_trace()
-    with pytest.raises(ModelError, match="Put `handlers.seed"):
+    with pytest.raises(ModelError, match="Put `handlers"):
         handlers.trace(_twice).get_trace()
     with pytest.raises(OptionError, match="the size must be at least 1"):
         door.plate("row", 0)
