@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..core.errors import ModelError
-from .names.refusal import NotInAccord
+from .names.refusal import NotInAccord, refusal
 from .names.tables import TABLES
 
 _HERE = __name__.rpartition(".")[0]
@@ -78,18 +78,18 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: Any) -> ModuleType:
-        """Return accord's module."""
+        """Return accord's module, or one whose names raise errors where they are used."""
         ours = _ELSEWHERE.get(spec.name, f"{_HERE}{spec.name.removeprefix('numpyro')}")
         try:
             return importlib.import_module(ours)
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith(_HERE):
                 raise
-            rows = TABLES.get(spec.name, {})
-            said = next((row.said for row in rows.values() if row.mark == "missing"), "")
-            raise NotInAccord(
-                f"`{spec.name}` is not in accord. {said or 'Keep NumPyro for this script.'}"
-            ) from None
+            if spec.name not in TABLES:
+                raise NotInAccord(f"`{spec.name}` is not in accord. Keep NumPyro for this script.") from None
+            made: Any = ModuleType(spec.name)
+            made.__getattr__ = refusal(spec.name)
+            return made
 
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: accord's module has been run."""

@@ -10,10 +10,11 @@ from ...distributions import kl_divergence as kl_divergence
 from ..names.refusal import refusal as _refusal
 from ..names.tables.distributions import DISTRIBUTIONS as _NAMES
 from . import transforms as transforms
+from . import util as util
 from .laws import law as _law
 from .own import Distribution as Distribution
 
-__all__ = sorted([*_NAMES, "Distribution", "biject_to", "constraints", "kl_divergence", "transforms"])  # pyright: ignore
+__all__ = sorted([*_NAMES, "Distribution", "biject_to", "constraints", "kl_divergence", "transforms", "util"])  # pyright: ignore
 
 _refuse = _refusal("numpyro.distributions")
 

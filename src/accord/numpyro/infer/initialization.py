@@ -99,6 +99,14 @@ def as_start(strategy: Strategy, latents: Mapping[str, Any]) -> Any:
     )
 
 
+def uniform_radius(strategy: Strategy) -> float | None:
+    """Return the radius of a uniform start, or None for another strategy."""
+    if strategy is init_to_uniform:
+        return 2.0
+    is_uniform = isinstance(strategy, functools.partial) and strategy.func is init_to_uniform
+    return float(strategy.keywords.get("radius", 2)) if is_uniform else None
+
+
 def _is_drawn(site: Message) -> bool:
     return site["type"] == "sample" and not site["is_observed"] and site["value"] is None
 
@@ -106,4 +114,7 @@ def _is_drawn(site: Message) -> bool:
 def _median(site: Message, count: int) -> Any:
     law, key = site["fn"], site["kwargs"].get("rng_key")
     draws = law.sample(key, (count, *site["kwargs"].get("sample_shape", ())))
-    return draws[0] if count == 1 else jnp.median(draws, axis=0).astype(draws.dtype)
+    if law.is_discrete:
+        return jnp.median(draws, axis=0).astype(draws.dtype)
+    bijector = biject_to(law.support)
+    return bijector.forward(jnp.median(bijector.inverse(draws), axis=0))

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from ...core.errors import InitializationError, ModelError
 from ...distributions import biject_to
 from ..handlers import seed, substitute, trace
 from ..messages import Message
 from .densities import constrain_fn, potential_energy
-from .initialization import init_to_uniform
+from .initialization import init_to_uniform, uniform_radius
 
 _TRIES = 100
 
@@ -59,12 +60,15 @@ def initialize_model(
     """
     kwargs = {} if model_kwargs is None else dict(model_kwargs)
     key = rng_key if jnp.ndim(_words(rng_key)) == 1 else rng_key[0]
-    sites = trace(seed(model, key)).get_trace(*model_args, **kwargs)
+    begun = substitute(seed(model, key), substitute_fn=init_strategy)
+    sites = trace(begun).get_trace(*model_args, **kwargs)
     refuse_discrete(sites)
+    fixed = {n: s["value"] for n, s in sites.items() if s["type"] in ("param", "plate")}
     (z, energy, grad), is_valid = find_valid_initial_params(
         rng_key,
-        substitute(model, data={n: s["value"] for n, s in sites.items() if s["type"] == "param"}),
+        substitute(seed(model, key), data=fixed),
         init_strategy=init_strategy,
+        prototype_params=unconstrained(sites),
         model_args=model_args,
         model_kwargs=kwargs,
         forward_mode_differentiation=forward_mode_differentiation,
@@ -115,20 +119,22 @@ def find_valid_initial_params(
 
     It tries at most 100 points. **Arguments**: as of `initialize_model`; a key of shape `(n, ...)` gives `n` points.
     """
-    del enum, prototype_params
+    del enum
     kwargs = {} if model_kwargs is None else dict(model_kwargs)
+    radius = uniform_radius(init_strategy)
     derivative = jax.jacfwd if forward_mode_differentiation else jax.grad
 
     def one(key: Any) -> tuple[ParamInfo, Any]:
         def tried(key: Any) -> tuple[Any, ParamInfo, Any]:
             key, own = jax.random.split(key)
-            seeded = substitute(seed(model, own), substitute_fn=init_strategy)
-            sites = trace(seeded).get_trace(*model_args, **kwargs)
-            z = {
-                name: biject_to(site["fn"].support).inverse(site["value"])
-                for name, site in sites.items()
-                if site["type"] == "sample" and not site["is_observed"] and not site["fn"].is_discrete
-            }
+            if radius is None or prototype_params is None:
+                begun = substitute(seed(model, own), substitute_fn=init_strategy)
+                z = unconstrained(trace(begun).get_trace(*model_args, **kwargs))
+            else:
+                z = {}
+                for name, value in prototype_params.items():  # the keys that NumPyro gives
+                    z[name] = jax.random.uniform(own, jnp.shape(value), minval=-radius, maxval=radius)
+                    key, own = jax.random.split(key)
 
             def energy(z: Any) -> Any:
                 return potential_energy(seed(model, own), model_args, kwargs, z)
@@ -144,10 +150,21 @@ def find_valid_initial_params(
             return (i + 1, *tried(key))
 
         first = tried(key)
+        if not isinstance(first[2], Tracer) and bool(first[2]):
+            return first[1], first[2]
         _, _, found, good = jax.lax.while_loop(lambda s: (s[0] < _TRIES) & ~s[3], again, (1, *first))
         return found, good
 
     return one(rng_key) if jnp.ndim(_words(rng_key)) == 1 else jax.lax.map(one, rng_key)
+
+
+def unconstrained(sites: Mapping[str, Message]) -> dict[str, Any]:
+    """Return the unknowns of a trace in unconstrained space, by name."""
+    return {
+        name: biject_to(site["fn"].support).inverse(site["value"])
+        for name, site in sites.items()
+        if site["type"] == "sample" and not site["is_observed"] and not site["fn"].is_discrete
+    }
 
 
 def refuse_discrete(sites: Mapping[str, Message]) -> None:

@@ -175,6 +175,7 @@ TABLES: dict[str, dict[str, Row]] = {
             "a base class for laws of your own; attributes that are arrays may be traced", "Distribution"
         ),
     },
+    "numpyro.distributions.util": same("clamp_probs", "sum_rightmost", "vec_to_tril_matrix"),
     "numpyro.distributions.constraints": same(*CONSTRAINTS),
     "numpyro.distributions.transforms": {
         **same(
