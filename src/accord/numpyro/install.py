@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -13,18 +14,18 @@ from ..core.errors import ModelError
 from .names.refusal import NotInAccord, refusal
 from .names.tables import TABLES
 
-_HERE = __name__.rpartition(".")[0]
+DOOR = __name__.rpartition(".")[0]
 
-_ELSEWHERE = {
+ELSEWHERE = {
     "numpyro.distributions.constraints": "accord.distributions.constraints",
-    "numpyro.infer.hmc": f"{_HERE}.infer.kernels",
-    "numpyro.infer.hmc_gibbs": f"{_HERE}.infer.kernels",
-    "numpyro.infer.barker": f"{_HERE}.infer.kernels",
-    "numpyro.infer.ensemble": f"{_HERE}.infer.kernels",
-    "numpyro.infer.mixed_hmc": f"{_HERE}.infer.kernels",
-    "numpyro.distributions.distribution": f"{_HERE}.distributions",
-    "numpyro.distributions.continuous": f"{_HERE}.distributions",
-    "numpyro.distributions.discrete": f"{_HERE}.distributions",
+    "numpyro.infer.hmc": f"{DOOR}.infer.kernels",
+    "numpyro.infer.hmc_gibbs": f"{DOOR}.infer.kernels",
+    "numpyro.infer.barker": f"{DOOR}.infer.kernels",
+    "numpyro.infer.ensemble": f"{DOOR}.infer.kernels",
+    "numpyro.infer.mixed_hmc": f"{DOOR}.infer.kernels",
+    "numpyro.distributions.distribution": f"{DOOR}.distributions",
+    "numpyro.distributions.continuous": f"{DOOR}.distributions",
+    "numpyro.distributions.discrete": f"{DOOR}.distributions",
 }
 """Modules of NumPyro that have no file of the same name."""
 
@@ -51,7 +52,7 @@ def install(version: str | None = None) -> Iterator[ModuleType]:
             "accord.numpyro.install: NumPyro itself has been imported in this process, and two libraries cannot have "
             "one name. Install before the first `import numpyro`, or write `import accord.numpyro as numpyro`."
         )
-    door = importlib.import_module(_HERE)
+    door = importlib.import_module(DOOR)
     before = door.__version__
     finder = _Finder()
     sys.meta_path.insert(0, finder)
@@ -75,21 +76,25 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         del path, target
         if not fullname.startswith("numpyro."):
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return importlib.machinery.ModuleSpec(fullname, self)
 
     def create_module(self, spec: Any) -> ModuleType:
         """Return accord's module, or one whose names raise errors where they are used."""
-        ours = _ELSEWHERE.get(spec.name, f"{_HERE}{spec.name.removeprefix('numpyro')}")
+        ours = ELSEWHERE.get(spec.name, f"{DOOR}{spec.name.removeprefix('numpyro')}")
         try:
             return importlib.import_module(ours)
         except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith(_HERE):
+            if error.name is None or not error.name.startswith(DOOR):
                 raise
             if spec.name not in TABLES:
                 raise NotInAccord(f"`{spec.name}` is not in accord. Keep NumPyro for this script.") from None
             made: Any = ModuleType(spec.name)
+            made.__path__ = []
             made.__getattr__ = refusal(spec.name)
             return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: accord's module has been run."""
+        """Give accord's module, which has been run, its own spec back."""
+        if module.__name__.startswith(DOOR.partition(".")[0]):
+            module.__spec__ = importlib.util.find_spec(module.__name__)
+            module.__loader__ = module.__spec__.loader if module.__spec__ else None

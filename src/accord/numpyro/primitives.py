@@ -12,7 +12,11 @@ from jax.core import Tracer
 from ..core.errors import ModelError, SiteError
 from ..distributions import Unit
 from .distributions.own import as_law
+from .messages import CondIndepStackFrame as CondIndepStackFrame
 from .messages import Message, apply_stack, stack
+from .messages import Messenger as Messenger
+from .plates import plate as plate
+from .plates import plate_stack as plate_stack
 
 
 def sample(

@@ -66,7 +66,7 @@ def initialize_model(
     fixed = {n: s["value"] for n, s in sites.items() if s["type"] in ("param", "plate")}
     (z, energy, grad), is_valid = find_valid_initial_params(
         rng_key,
-        substitute(seed(model, key), data=fixed),
+        substitute(model, data=fixed),
         init_strategy=init_strategy,
         prototype_params=unconstrained(sites),
         model_args=model_args,

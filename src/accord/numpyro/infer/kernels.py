@@ -5,7 +5,10 @@ from typing import Any
 
 from ... import infer
 from ...core.errors import OptionError
+from ..names.refusal import refusal as _refusal
 from .initialization import init_to_uniform
+
+__getattr__ = _refusal("numpyro.infer.hmc")
 
 _FIXED = (
     "fixes what accord's warm-up learns. Leave it out, or write a sampler of your own: `accord.kernels` has what one "
