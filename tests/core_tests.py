@@ -78,6 +78,7 @@ CORE = (
     "mcmc/test_machines.py",
     "mcmc/test_tasks.py",
     "modes/test_modes.py::test_maximum_likelihood_of_a_regression_is_least_squares",
+    "numpyro/test_numpyro_names.py::test_a_missing_name_raises_where_it_is_used",
     "ode",
     "optimise/test_laplace.py::test_of_a_normal_posterior_it_is_exact",
     "optimise/test_lbfgs.py::test_a_climb_rises_from_point_to_point_and_ends_no_line_where_it_is_steep",

@@ -39,6 +39,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "language": ("modules", "oracle"),
     "mcmc": ("faults", "identity", "runs"),
     "modes": ("known_answers",),
+    "numpyro": (),
     "ode": (),
     "optimise": ("diagnose", "mcmc", "modes"),
     "predictive": (),

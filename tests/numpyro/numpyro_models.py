@@ -526,7 +526,7 @@ def summed_out(lib: Library) -> Case:
 def of_own(lib: Library) -> Case:
     """A law written as a class."""
 
-    class Moons(lib.dist.Distribution):  # pyright: ignore
+    class Moons(lib.dist.Distribution):
         support = lib.dist.constraints.real_vector
 
         def __init__(self, radius: Any) -> None:

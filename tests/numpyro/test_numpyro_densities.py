@@ -66,7 +66,7 @@ def test_potential_of_the_door_is_minus_the_log_density(name: str) -> None:
     (z, *_) = _points(density)
     seeded = ours().handlers.seed(program, jax.random.key(0))
     energy = door_util.potential_energy(seeded, args, kwargs, {n: jnp.asarray(v) for n, v in z.items()})
-    assert float(energy) == pytest.approx(-float(density(_flat(density, z))), rel=1e-10)
+    assert float(energy) == pytest.approx(-float(density(jnp.asarray(_flat(density, z)))), rel=1e-10)
 
 
 def test_a_mixture_with_labels_is_summed_out() -> None:

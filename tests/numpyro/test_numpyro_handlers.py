@@ -123,7 +123,7 @@ def test_errors_name_the_site_and_what_to_write() -> None:
     with pytest.raises(OptionError, match="give one of `data` and `condition_fn`"):
         handlers.condition(_twice)
     with pytest.raises(NotInAccord, match=r"`numpyro.handlers.collapse` is not in accord: discrete unknowns"):
-        handlers.collapse(_twice)
+        handlers.collapse(_twice)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _twice() -> None:

@@ -78,7 +78,7 @@ def test_weights_may_be_unknowns(kind: str) -> None:
     weights = np.zeros(3)
     weights[kernel.start : kernel.stop] = [1.0, -0.5]
     expected = -0.5 * 1.25 - 1.5 * np.log(2 * np.pi) - 20 * (np.log(0.1) + 0.5 * np.log(2 * np.pi))
-    assert float(density(weights)) == pytest.approx(expected, rel=1e-6)
+    assert float(density(jnp.asarray(weights))) == pytest.approx(expected, rel=1e-6)
 
 
 def test_what_a_module_keeps_goes_from_step_to_step() -> None:

@@ -1,6 +1,8 @@
 """Compare the table of names with what NumPyro has, and with what the door has."""
 
 import importlib
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,3 +66,14 @@ def test_a_name_that_nobody_has_suggests_the_nearest() -> None:
 
     with pytest.raises(AttributeError, match=r"no 'sampl'. Did you mean 'sample'"):
         _ = door.sampl
+
+
+def test_the_page_of_names_is_the_table() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    sys.path.insert(0, str(docs))
+    try:
+        import make_numpyro_names  # pyright: ignore[reportMissingImports]
+    finally:
+        sys.path.remove(str(docs))
+    written = (docs / "numpyro_names.md").read_text(encoding="utf-8")
+    assert written == make_numpyro_names.page(), "run `python docs/make_numpyro_names.py`"

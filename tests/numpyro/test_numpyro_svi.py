@@ -224,7 +224,7 @@ def test_errors_say_what_to_write() -> None:
     with pytest.raises(ModelError, match=r"site 'x' is discrete, and Trace_ELBO has no gradient there"):
         SVI(labels, labels, door_optim.Adam(0.1), Trace_ELBO()).init(jax.random.key(0))
     with pytest.raises(OptionError, match=r"loss must be a bound"):
-        SVI(model, model, door_optim.Adam(0.1), "elbo")  # pyright: ignore
+        SVI(model, model, door_optim.Adam(0.1), "elbo")
     with pytest.raises(OptionError, match=r"num_particles must be at least 1"):
         Trace_ELBO(num_particles=0)
     with pytest.raises(ModelError, match=r"call `init` or `run` first"):

@@ -60,6 +60,7 @@ ROOMS_OF_RUNS = {
         "interop",
         "kernels",
         "mcmc",
+        "numpyro",
         "optimise",
         "programs",
         "report",

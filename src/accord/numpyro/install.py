@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -71,6 +70,9 @@ def install(version: str | None = None) -> Iterator[ModuleType]:
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Find modules of NumPyro among those of accord."""
 
+    def __init__(self) -> None:
+        self._own: dict[str, Any] = {}
+
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         """Return a spec for names that begin with `numpyro.`."""
         del path, target
@@ -82,7 +84,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Return accord's module, or one whose names raise errors where they are used."""
         ours = ELSEWHERE.get(spec.name, f"{DOOR}{spec.name.removeprefix('numpyro')}")
         try:
-            return importlib.import_module(ours)
+            module = importlib.import_module(ours)
+            self._own[module.__name__] = module.__spec__, module.__loader__
+            return module
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith(DOOR):
                 raise
@@ -96,5 +100,4 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Give accord's module, which has been run, its own spec back."""
         if module.__name__.startswith(DOOR.partition(".")[0]):
-            module.__spec__ = importlib.util.find_spec(module.__name__)
-            module.__loader__ = module.__spec__.loader if module.__spec__ else None
+            module.__spec__, module.__loader__ = self._own[module.__name__]

@@ -15,8 +15,11 @@ from .distributions.own import as_law
 from .messages import CondIndepStackFrame as CondIndepStackFrame
 from .messages import Message, apply_stack, stack
 from .messages import Messenger as Messenger
+from .names.refusal import refusal as _refusal
 from .plates import plate as plate
 from .plates import plate_stack as plate_stack
+
+__getattr__ = _refusal("numpyro.primitives")
 
 
 def sample(

@@ -106,7 +106,8 @@ def nnx_module(name: str, nn_module: Any) -> Callable[..., Any]:
         model: Any = nnx.merge(frame, state, rest, copy=True)
         out = model(*args, **kwargs)
         if kept is not None:
-            kept["state"] = jax.lax.stop_gradient(nnx.to_pure_dict(nnx.split(model, nnx.Param, ...)[2]))
+            after: Any = nnx.split(model, nnx.Param, ...)[2]
+            kept["state"] = jax.lax.stop_gradient(nnx.to_pure_dict(after))
         return out
 
     return functools.partial(apply, params)

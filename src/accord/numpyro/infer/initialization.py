@@ -103,8 +103,9 @@ def uniform_radius(strategy: Strategy) -> float | None:
     """Return the radius of a uniform start, or None for another strategy."""
     if strategy is init_to_uniform:
         return 2.0
-    is_uniform = isinstance(strategy, functools.partial) and strategy.func is init_to_uniform
-    return float(strategy.keywords.get("radius", 2)) if is_uniform else None
+    if isinstance(strategy, functools.partial) and strategy.func is init_to_uniform:
+        return float(strategy.keywords.get("radius", 2))
+    return None
 
 
 def _is_drawn(site: Message) -> bool:

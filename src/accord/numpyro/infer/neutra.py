@@ -11,7 +11,7 @@ from ..handlers import reparam
 from ..messages import Message
 from ..primitives import factor, get_mask, sample
 from .autoguide import AutoContinuous
-from .reparam import Reparam
+from .reparam_base import Reparam
 
 
 class NeuTraReparam(Reparam):

@@ -1,6 +1,5 @@
 """Sample sites by way of other variables, by NumPyro's names, for `handlers.reparam`."""
 
-import abc
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,18 +13,9 @@ from ...distributions import AbstractDistribution
 from ..distributions.transforms import bijector_of
 from ..names.refusal import refusal as _refusal
 from ..primitives import factor, param, sample
+from .reparam_base import Reparam, Way
 
 _REAL_VECTOR = dist.constraints.real_vector
-
-Way = tuple[AbstractDistribution | None, Any]
-
-
-class Reparam(abc.ABC):
-    """Base class of reparameterisations: called with a site, each returns a distribution, or None, and a value."""
-
-    @abc.abstractmethod
-    def __call__(self, name: str, fn: AbstractDistribution, obs: Any) -> Way:
-        """Visit the auxiliary site, and return what takes the place of the site."""
 
 
 class LocScaleReparam(Reparam):

@@ -74,7 +74,7 @@ class SVI:
         maps: dict[str, Transform] = {}
         mutable: dict[str, Any] = {}
         for site in (*model.values(), *guide.values()):
-            name = site.get("name")
+            name = str(site.get("name"))
             if site["type"] == "param":
                 maps[name] = Transform(biject_to(site["kwargs"].get("constraint", constraints.real)))
                 params[name] = jax.tree.map(
