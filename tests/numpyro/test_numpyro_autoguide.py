@@ -146,7 +146,7 @@ def _narrow(lib: Library) -> Any:
     ("name", "options"), [("AutoBNAFNormal", {"hidden_factors": [4]}), ("AutoIAFNormal", {})]
 )
 def test_flows_fit_better_than_a_mean_field_and_chains_draw_through_them(name: str, options: Any) -> None:
-    """The chain's mean of `a` differs from an exact one by more than 6 errors in 2 of 1e9 runs."""
+    """The mean of `a` lies more than 6 errors from the exact one by a false alarm in 2 of 1e9 runs."""
     _, plain = _fit(ours(), _narrow, "AutoDiagonalNormal", {}, door_optim.Adam(0.02), 600)
     guide, found = _fit(ours(), _narrow, name, options, door_optim.Adam(0.01), 600)
     assert found.losses[-100:].mean() < plain.losses[-100:].mean()

@@ -1,7 +1,6 @@
 """Write the statements of a NumPyro program, by NumPyro's names and arguments."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -12,12 +11,14 @@ from jax.core import Tracer
 from ..core.errors import ModelError, SiteError
 from ..distributions import Unit
 from .distributions.own import as_law
+from .handlers.weights import mask
 from .messages import CondIndepStackFrame as CondIndepStackFrame
 from .messages import Message, apply_stack, stack
 from .messages import Messenger as Messenger
 from .names.refusal import refusal as _refusal
 from .plates import plate as plate
 from .plates import plate_stack as plate_stack
+from .prng import prng_key as prng_key
 
 __getattr__ = _refusal("numpyro.primitives")
 
@@ -71,8 +72,6 @@ def sample(
 
 def _partly(name: str, law: Any, obs: Any, obs_mask: Any, rng_key: Any, infer: dict[str, Any] | None) -> Any:
     """Observe the entries where the mask is true, and draw the others."""
-    from .handlers import mask
-
     mask_of = np.asarray(obs_mask) if not isinstance(obs_mask, Tracer) else obs_mask
     if mask_of.dtype != np.bool_:
         raise SiteError(f"site {name!r}: obs_mask must be bool, got dtype {mask_of.dtype}.")
@@ -140,21 +139,6 @@ def factor(name: str, log_factor: Any) -> None:
     """Add `log_factor` to the log density."""
     unit = Unit(jnp.asarray(log_factor))
     sample(name, unit, obs=jnp.zeros((*unit.batch_shape, 0)), infer={"is_auxiliary": True})
-
-
-def prng_key() -> Any:
-    """Return a random key, as `handlers.seed` around it gives one; None, with a warning, outside of handlers."""
-    if not stack():
-        warnings.warn("numpyro.prng_key() outside of `handlers.seed` has no key to give.", stacklevel=2)
-        return None
-    msg: Message = {
-        "type": "prng_key",
-        "fn": lambda rng_key: rng_key,
-        "args": (),
-        "kwargs": {"rng_key": None},
-        "value": None,
-    }
-    return apply_stack(msg)["value"]
 
 
 def subsample(data: Any, event_dim: int) -> Any:

@@ -14,7 +14,8 @@ from ...distributions import AbstractDistribution
 from ..handlers import scope
 from ..names.refusal import refusal as _refusal
 from ..primitives import mutable as keep
-from ..primitives import param, prng_key, sample
+from ..primitives import param, sample
+from ..prng import prng_key
 
 __all__ = [
     "ParamShape",

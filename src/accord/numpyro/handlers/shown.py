@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.errors import ModelError
 from ..messages import Message, Messenger
-from ..primitives import prng_key
+from ..prng import prng_key
 
 
 class trace(Messenger):  # noqa: N801 - NumPyro's name

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.errors import ModelError, OptionError
 from ..messages import Message, Messenger, apply_stack
-from ..primitives import prng_key
+from ..prng import prng_key
 
 _SUBSTITUTED = ("sample", "param", "mutable", "plate", "deterministic")
 

@@ -11,7 +11,7 @@ from ....core.errors import ModelError
 from ...handlers import block, seed
 from ...messages import CondIndepStackFrame, Message
 from ...plates import plate
-from ...primitives import prng_key
+from ...prng import prng_key
 from ..densities import constrain_fn
 from ..initialization import init_to_uniform
 from ..initialize import initialize_model
