@@ -5,8 +5,9 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
-from .evidence.evidence import LogEvidence as LogEvidence
+from .evidence.bridge_sampling import BridgeSampling as BridgeSampling
 from .evidence.evidence import evidence as evidence
+from .evidence.log_evidence import LogEvidence as LogEvidence
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
