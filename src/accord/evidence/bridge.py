@@ -160,4 +160,4 @@ def _known(heights: np.ndarray) -> np.ndarray:
 
 
 def _log_mean(terms: np.ndarray) -> float:
-    return float(logsumexp(terms)) - float(np.log(terms.size))
+    return float(np.asarray(logsumexp(terms))) - float(np.log(terms.size))

@@ -175,7 +175,7 @@ def _doubts(each: list[Bridge], positions: np.ndarray, density: LogDensity) -> l
         found.append(
             Notice(
                 "warning",
-                "r_hat",
+                "evidence_of_modes",
                 f"R-hat of the unconstrained draws is up to {highest:.2f}: the chains do not agree, and an "
                 "evidence from one mode leaves out the others.",
                 "See `draws.notices`; infer.Tempered() moves between modes.",
