@@ -48,6 +48,8 @@ from .predictive.evaluate import log_joint as log_joint
 from .predictive.evaluate import log_likelihood as log_likelihood
 from .predictive.evaluate import log_prior as log_prior
 from .predictive.evaluate import returned as returned
+from .predictive.future import leave_future_out as leave_future_out
+from .predictive.kfold import kfold as kfold
 from .predictive.loo import loo as loo
 from .predictive.predict import predict as predict
 from .predictive.prior import prior_predictive as prior_predictive
