@@ -285,6 +285,9 @@ STAN = (
     Idiom("init=0.5", "infer.sample(model(x, y), init=infer.from_uniform(0.5), draws=n, warmup=w)"),
     Idiom("fit.summary(), fit.diagnose()", "print(draws.summary()); draws.notices"),
     Idiom("loo(fit), loo_compare(...)  # in R", 'infer.loo(draws); infer.compare({"a": draws, "b": draws})'),
+    Idiom("loo_moment_match(fit, loo)  # in R", "infer.loo(draws, moment_match=True)"),
+    Idiom("kfold(fit, K = 2)  # in R", "infer.kfold(model(x, y), folds=2, draws=n, warmup=w)"),
+    Idiom("bridge_sampler(fit)  # in R", "infer.evidence(draws)"),
     Idiom(
         "optimize",
         "infer.find_mode(model(x, y))",

@@ -15,7 +15,7 @@ from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
 from accord.optimise import laplace, mode
-from accord.predictive import comparison, loo, results, waic
+from accord.predictive import comparison, future, kfold, loo, results, waic
 from accord.report import model_graph, summary
 from accord.report.figures import picture
 from accord.runs.stopping import stopping
@@ -34,7 +34,15 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
     "results_of_predictions": (
         "Results of predictions and comparisons",
         "What `infer.predict`, `infer.loo` and their like return.",
-        (results.Predictions, results.LogLikelihood, loo.Loo, comparison.Comparison, waic.Waic),
+        (
+            results.Predictions,
+            results.LogLikelihood,
+            loo.Loo,
+            kfold.KFold,
+            future.LeaveFutureOut,
+            comparison.Comparison,
+            waic.Waic,
+        ),
     ),
     "results_of_fits": (
         "Results of fits and climbs",

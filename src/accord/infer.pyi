@@ -5,8 +5,9 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
-from .evidence.evidence import LogEvidence as LogEvidence
+from .evidence.bridge_sampling import BridgeSampling as BridgeSampling
 from .evidence.evidence import evidence as evidence
+from .evidence.log_evidence import LogEvidence as LogEvidence
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
@@ -47,6 +48,8 @@ from .predictive.evaluate import log_joint as log_joint
 from .predictive.evaluate import log_likelihood as log_likelihood
 from .predictive.evaluate import log_prior as log_prior
 from .predictive.evaluate import returned as returned
+from .predictive.future import leave_future_out as leave_future_out
+from .predictive.kfold import kfold as kfold
 from .predictive.loo import loo as loo
 from .predictive.predict import predict as predict
 from .predictive.prior import prior_predictive as prior_predictive

@@ -14,7 +14,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.adaptation.ladder import equal_powers
-from accord.core.errors import AccordError, OptionError
+from accord.core.errors import AccordError
 from accord.mcmc.draws import Draws
 from accord.report.diagnostics import mcse_mean
 
@@ -214,9 +214,3 @@ def test_errors_say_what_to_give(name: str) -> None:
     call, words = ERRORS[name]
     with pytest.raises(AccordError, match=words):
         call()
-
-
-def test_evidence_of_other_draws_is_refused() -> None:
-    draws = infer.sample(two_modes(), draws=20, warmup=20, chains=1, quiet=True, progress=False)
-    with pytest.raises(OptionError, match=r"these are of NUTS.*infer\.Tempered\(\)"):
-        infer.evidence(draws)

@@ -1,48 +1,34 @@
 """Estimate the evidence of a model from its draws."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..core.errors import OptionError
-from ..core.options import checks_fields, checks_options
+from ..core.options import checks_options
 from ..mcmc.draws import Draws
+from .bridge_sampling import BridgeSampling
+from .log_evidence import LogEvidence
 from .stepping_stones import stepping_stones
 
 
-@checks_fields
-@dataclass(frozen=True)
-class LogEvidence:
-    """Logarithm of the evidence of a model: of the probability of its data, with the prior integrated over.
-
-    **Fields**: `value`; `standard_error` of it, from how draws vary and correlate along chains, and chains differ;
-    `forward` and `backward`, simple estimates, up from the prior and down from the posterior, as a check. Where these
-    differ by many standard errors, some neighbours on the ladder hardly overlap: take more temperatures.
-
-    **Example**
-
-    >>> simple, complex = infer.LogEvidence(-31.3, 0.1, -31.2, -31.4), infer.LogEvidence(-33.6, 0.1, -33.6, -33.5)
-    >>> print(f"Bayes factor {np.exp(simple.value - complex.value):.0f}")
-    Bayes factor 10
-    """
-
-    value: float
-    standard_error: float
-    forward: float
-    backward: float
-
-
 @checks_options
-def evidence(draws: Draws) -> LogEvidence:
-    """Estimate the log evidence of a model from draws of `infer.Tempered`, by stepping stones between its rungs.
+def evidence(draws: Draws, method: BridgeSampling | None = None) -> LogEvidence:
+    """Estimate the log evidence of a model from its draws.
 
-    Two models of the same data have a Bayes factor of exp(difference of the values). What a model leaves out of its
-    density, such as a constant in a factor, is left out here.
+    Two models of the same data have a Bayes factor of exp(difference of the values). It depends on the priors, also
+    where these hardly matter for the posterior. What a model leaves out of its density, such as a constant in a factor,
+    is left out here.
 
-    **Raises** `OptionError` for draws of another sampler.
+    **Arguments**
+    - `draws`: draws of a run, with its model.
+    - `method`: None takes stepping stones between the rungs of `infer.Tempered`, and bridge sampling for draws of other
+      samplers. `infer.BridgeSampling(...)` has options, and takes draws of any sampler that is exact.
+
+    **Raises** `OptionError` for other values than draws of a run, for draws without their model, for those of samplers
+    that are biased, and for whole numbers among the unknowns; `ModelError` for an improper prior; `DataError` for draws
+    that do not move, or lie on the edge of a support.
 
     **Source**: stepping stones, Xie, Lewis, Fan, Kuo & Chen (2011), Systematic Biology 60(2), 150-160; each is bridged
-    from both sides, Bennett (1976), J. Comput. Phys. 22(2), 245-268.
+    from both sides, Bennett (1976), J. Comput. Phys. 22(2), 245-268. For the other, see `infer.BridgeSampling`.
 
     **Example**
 
@@ -51,14 +37,21 @@ def evidence(draws: Draws) -> LogEvidence:
     >>> print(f"{infer.evidence(run).value:.0f}")
     -31
     """
+    if not isinstance(draws, Draws):
+        raise OptionError(
+            f"infer.evidence takes the draws of a run, as infer.sample returns them, got {type(draws).__name__}. A fit "
+            "bounds the evidence: fit.log_evidence_bound."
+        )
+    if method is not None:
+        if not isinstance(method, BridgeSampling):
+            raise OptionError(
+                f"infer.evidence: method must be like infer.BridgeSampling(), got {type(method).__name__}."
+            )
+        return method.estimate(draws)
     powers = draws.tuning.get("temperatures")
     names = [] if powers is None else [f"log_likelihood.{rung}" for rung in range(powers.shape[1])]
     if powers is None or not all(name in draws.stats for name in names):
-        sampler = draws.manifest["sampler"]["name"]
-        raise OptionError(
-            f"infer.evidence needs draws between the prior and the posterior, and these are of {sampler}. Sample by "
-            "infer.Tempered()."
-        )
+        return BridgeSampling().estimate(draws)
     heights = np.stack([np.asarray(draws.stats[name], np.float64) for name in names], axis=-1)
     # Near the prior, a likelihood may be no number: no chain moves to where the posterior has none.
     heights = np.where(np.isnan(heights), -np.inf, heights)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -11,12 +11,19 @@ from ..core.notice import Notice, by_severity
 from ..core.options import checks_options
 from ..core.tracebacks import entry_points
 from ..mcmc.draws import Draws
-from ..report.arviz import stack
 from ..report.table import lay_out, to_dataframe
+from .future import LeaveFutureOut
+from .kfold import KFold
 from .loo import Loo, loo
+from .weights import bootstrap_shares, pseudo_bma, stacking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+Judged = Loo | KFold | LeaveFutureOut
+"""Predictive accuracy of a model, by observation."""
+
+Weights = Literal["stacking", "pseudo_bma"]
 
 
 @entry_points
@@ -27,9 +34,10 @@ class Comparison:
     **Fields**
     - `names`: names of the models, best first.
     - `values`: column name to array, one entry for each model in that order: `elpd`; `elpd_diff`, how far it is
-      below the best model; `dse`, standard error of this difference; `weight`, weight of the model in a stacked
-      prediction; `num_effective`, the effective number of parameters; `se`, the standard error of `elpd`.
-    - `each`: the `Loo` of each model. `notices`: what to know before using it.
+      below the best model; `dse`, standard error of this difference; `weight`, weight of the model in a mixture of
+      predictions; `num_effective`, the effective number of parameters, NaN where that is not known; `se`, the standard
+      error of `elpd`.
+    - `each`: the `Loo`, `KFold` or `LeaveFutureOut` of each model. `notices`: what to know before using it.
 
     **Example**
 
@@ -41,7 +49,7 @@ class Comparison:
 
     names: tuple[str, ...]
     values: dict[str, np.ndarray]
-    each: dict[str, Loo]
+    each: dict[str, Judged]
     notices: tuple[Notice, ...]
 
     def to_dataframe(self) -> "DataFrame":
@@ -60,24 +68,37 @@ class Comparison:
 
 
 @checks_options
-def compare(models: Mapping[str, Draws | Loo], *, site: str | None = None) -> Comparison:
-    """Rank models of the same observations by leave-one-out, with weights of stacking.
+def compare(
+    models: Mapping[str, Draws | Judged],
+    *,
+    site: str | None = None,
+    weights: Weights = "stacking",
+    seed: int = 0,
+) -> Comparison:
+    """Rank models of the same observations by predictive accuracy, with weights for a mixture of their predictions.
 
     A difference of a few nats, or of less than two standard errors, does not distinguish models.
 
     **Arguments**
-    - `models`: a mapping from names to draws, or to results of `infer.loo`; two at least.
+    - `models`: a mapping from names to draws, which are judged by `infer.loo`, or to results of `infer.loo`,
+      `infer.kfold` or `infer.leave_future_out`; two at least, all of one kind.
     - `site`: the observed site to compare; needed if there are several.
+    - `weights`: `"stacking"`, the mixture that predicts best; or `"pseudo_bma"`, in proportion to exp(elpd), averaged
+      over a Bayesian bootstrap of the observations (pseudo-BMA+). Of models that predict alike, stacking may drop all
+      but one.
+    - `seed`: of the bootstrap.
 
-    **Raises** `OptionError` for fewer than two models, and what `infer.loo` raises; `DataError` for different
-    observations.
+    **Raises** `OptionError` for fewer than two models, other weights, results of different kinds, and what `infer.loo`
+    raises; `DataError` for different observations.
 
-    **Source**: Yao, Vehtari, Simpson & Gelman (2018), Bayesian Analysis 13(3), 917-1007, by `arviz_stats.compare`.
+    **Source**: Yao, Vehtari, Simpson & Gelman (2018), Bayesian Analysis 13(3), 917-1007.
 
     **Example**
 
     >>> first = infer.loo(draws)
     >>> infer.compare({"a": first, "b": first}).values["weight"].round(2).tolist()
+    [0.5, 0.5]
+    >>> infer.compare({"a": first, "b": first}, weights="pseudo_bma").values["weight"].round(2).tolist()
     [0.5, 0.5]
     """
     if not isinstance(models, Mapping):
@@ -87,22 +108,29 @@ def compare(models: Mapping[str, Draws | Loo], *, site: str | None = None) -> Co
         )
     if len(models) < 2:
         raise OptionError(f"infer.compare needs two models at least, and there is {len(models)}.")
-    each: dict[str, Loo] = {}
+    if weights not in get_args(Weights):
+        raise OptionError(
+            f"infer.compare: weights must be one of {', '.join(get_args(Weights))}, got {weights!r}."
+        )
+    each: dict[str, Judged] = {}
     for name, given in models.items():
-        if not isinstance(given, Draws | Loo):
+        if not isinstance(given, Draws | Judged):
             raise OptionError(
                 f"infer.compare: {name!r} is {type(given).__name__}. Give the draws of infer.sample, or what "
-                "infer.loo has found."
+                "infer.loo, infer.kfold or infer.leave_future_out has found."
             )
-        each[str(name)] = given if isinstance(given, Loo) else loo(given, site=site)
+        each[str(name)] = loo(given, site=site) if isinstance(given, Draws) else given
     _check_same(each)
-    num_samples = min(found.num_samples for found in each.values())
-    table = stack({name: found.pointwise for name, found in each.items()}, num_samples)
-    names = tuple(map(str, table.index))
+    names = tuple(sorted(each, key=lambda name: -each[name].elpd))
+    pointwise = np.stack([each[name].pointwise.ravel() for name in names], axis=1)
+    below = pointwise[:, :1] - pointwise
+    shares = bootstrap_shares(len(pointwise), seed) if weights == "pseudo_bma" else None
     values = {
         "elpd": np.array([each[name].elpd for name in names]),
-        **{column: table[column].to_numpy(np.float64) for column in ("elpd_diff", "dse", "weight")},
-        "num_effective": np.array([each[name].num_effective for name in names]),
+        "elpd_diff": below.sum(axis=0),
+        "dse": np.sqrt(len(below) * below.var(axis=0)),
+        "weight": stacking(pointwise) if shares is None else pseudo_bma(pointwise, shares),
+        "num_effective": np.array([_num_effective(each[name]) for name in names]),
         "se": np.array([each[name].se for name in names]),
     }
     notices = [
@@ -113,10 +141,19 @@ def compare(models: Mapping[str, Draws | Loo], *, site: str | None = None) -> Co
     return Comparison(names, values, each, tuple(by_severity(notices)))
 
 
-def _check_same(each: Mapping[str, Loo]) -> None:
-    """Raise `DataError` unless all are of the same observations, as far as that is known."""
+def _num_effective(found: Judged) -> float:
+    return found.num_effective if isinstance(found, Loo) else float("nan")
+
+
+def _check_same(each: Mapping[str, Judged]) -> None:
+    """Raise unless all are of one kind, and of the same observations, as far as that is known."""
     (first, one), *others = each.items()
     for name, other in others:
+        if type(one) is not type(other):
+            raise OptionError(
+                f"infer.compare: {first!r} is judged by {type(one).__name__}, and {name!r} by {type(other).__name__}. "
+                "Judge all models in the same way."
+            )
         if one.pointwise.size != other.pointwise.size:
             raise DataError(
                 f"infer.compare: {first!r} has {one.pointwise.size} observations of {one.site!r}, and {name!r} has "

@@ -1,6 +1,7 @@
 """Estimate by leave-one-out how well a model predicts each observation from all others."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..report.arviz import leave_one_out
 from ..report.labels import scalar_labels
 from ..report.weights import relative_ess
 from .evaluate import log_likelihood
+from .mended import Mended, check_movable, mended
 from .observed_site import check_finite, observed_site
 from .results import LogLikelihood
 
@@ -65,7 +67,13 @@ class Loo:
 
 
 @checks_options
-def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | None = None) -> Loo:
+def loo(
+    draws: Draws,
+    likelihood: LogLikelihood | None = None,
+    *,
+    site: str | None = None,
+    moment_match: bool = False,
+) -> Loo:
     """Estimate leave-one-out predictive accuracy by Pareto-smoothed importance sampling, without refitting.
 
     If `pareto_k` of an observation is above `good_k`, its estimate is unreliable, and a notice reports it.
@@ -74,23 +82,35 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
     - `draws`: draws of a run.
     - `likelihood`: from `infer.log_likelihood(draws)`; None computes it.
     - `site`: an observed site; needed if there are several.
+    - `moment_match`: mend each observation with a `pareto_k` above `good_k`: draws are moved until their moments are
+      those of the posterior without it, and the model is evaluated there, a few times for each draw. It needs the model
+      of the run, and unknowns that are free numbers.
 
-    **Raises** `OptionError` for other values than draws of a run, and for a site that is not observed; `ModelError` for
-    a model that observes nothing; `DataError` for a log likelihood that is NaN or infinite, or of other draws.
+    **Raises** `OptionError` for other values than draws of a run, for a site that is not observed, and with
+    `moment_match` for draws without their model, whole numbers among the unknowns, and sites summed out; `ModelError`
+    for a model that observes nothing; `DataError` for a log likelihood that is NaN or infinite, or of other draws.
 
     **Source**: Vehtari, Gelman & Gabry (2017), Statistics and Computing 27, 1413-1432, and Vehtari, Simpson, Gelman,
-    Yao & Gabry (2024), J. Machine Learning Research 25(72), by `arviz_stats.loo`.
+    Yao & Gabry (2024), J. Machine Learning Research 25(72), by `arviz_stats.loo`; moment matching by Paananen,
+    Piironen, Bürkner & Vehtari (2021), Statistics and Computing 31, 16.
 
     **Example**
 
     >>> found = infer.loo(draws)
     >>> found.site, bool(found.elpd < 0)
     ('y', True)
+    >>> mended = infer.loo(draws, moment_match=True)
+    >>> bool(mended.pareto_k.max() < found.pareto_k.max())
+    True
     """
     if not isinstance(draws, Draws):
         raise OptionError(
             f"infer.loo takes the draws of a run, as infer.sample returns them, got {type(draws).__name__}."
         )
+    if not isinstance(moment_match, bool):
+        raise OptionError(f"infer.loo: moment_match must be True or False, got {moment_match!r}.")
+    if moment_match:
+        check_movable(draws)
     if likelihood is None:
         likelihood = log_likelihood(draws)
     site, group = observed_site("infer.loo", likelihood, site)
@@ -102,8 +122,15 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
             f"{len(draws.chains)} x {draws.num_draws}. Compute it from these draws: infer.log_likelihood(draws)."
         )
     check_finite("infer.loo", values, site)
-    numbers = leave_one_out(np.asarray(values, np.float64), relative_ess(draws.sites))
+    relative = relative_ess(draws.sites)
+    numbers = leave_one_out(np.asarray(values, np.float64), relative)
     labels = scalar_labels(site, values.shape[2:], group.dims.get(site, ()), group.coords)
+    bad = np.flatnonzero(~(numbers["pareto_k"].ravel() <= numbers["good_k"]))
+    told: tuple[Notice, ...] = ()
+    if moment_match and bad.size:
+        before = numbers
+        numbers = _with(before, mended(draws, site, _entries(likelihood, site), bad, relative))
+        told = (_mended_notice(site, labels, bad, before["pareto_k"].ravel(), numbers),)
     return Loo(
         numbers["elpd"],
         numbers["se"],
@@ -115,8 +142,56 @@ def loo(draws: Draws, likelihood: LogLikelihood | None = None, *, site: str | No
         num_chains * num_draws,
         site,
         likelihood.model,
-        _doubts(site, labels, numbers["pareto_k"].ravel(), numbers["good_k"]),
+        (*_doubts(site, labels, numbers["pareto_k"].ravel(), numbers["good_k"], moment_match), *told),
     )
+
+
+def _entries(likelihood: LogLikelihood, site: str) -> np.ndarray:
+    """Return the place in the whole batch of each entry that counts."""
+    is_seen = likelihood.counted.get(site)
+    return np.arange(likelihood.sites[site][0, 0].size) if is_seen is None else np.flatnonzero(is_seen)
+
+
+def _with(numbers: dict[str, Any], found: Mended) -> dict[str, Any]:
+    """Put estimates of some observations in the place of the old ones, and sum again."""
+    elpd_i, pareto_k = (np.array(numbers[name], np.float64) for name in ("elpd_i", "pareto_k"))
+    elpd_i.ravel()[found.which] = found.elpd
+    pareto_k.ravel()[found.which] = found.pareto_k
+    elpd = float(elpd_i.sum())
+    return {
+        **numbers,
+        "elpd": elpd,
+        "se": float(np.sqrt(elpd_i.size * elpd_i.var())),
+        "p": numbers["p"] + numbers["elpd"] - elpd,
+        "elpd_i": elpd_i,
+        "pareto_k": pareto_k,
+    }
+
+
+def _mended_notice(
+    site: str, labels: list[str], bad: np.ndarray, before: np.ndarray, numbers: dict[str, Any]
+) -> Notice:
+    """Say how many observations were mended, and name some, the one with the heaviest tail before first."""
+    after = numbers["pareto_k"].ravel()
+    good = bad[after[bad] <= numbers["good_k"]]
+    worst = good[np.argsort(-before[good], kind="stable")][:_NAMED]
+    named = ", ".join(f"{labels[index]} ({before[index]:.2f}, now {after[index]:.2f})" for index in worst)
+    more = f" and {good.size - _NAMED} more" if good.size > _NAMED else ""
+    return Notice(
+        "info",
+        "moment_matched",
+        f"Moment matching mended {good.size} of {bad.size} observations of {site!r} with Pareto k above "
+        f"{numbers['good_k']:.2g}{f': {named}{more}' if named else ''}.",
+        "",
+        (site,),
+    )
+
+
+def _named(labels: list[str], which: np.ndarray, pareto_k: np.ndarray) -> str:
+    """Name some observations, the one with the heaviest tail first."""
+    worst = which[np.argsort(-pareto_k[which], kind="stable")][:_NAMED]
+    named = ", ".join(f"{labels[index]} ({pareto_k[index]:.2f})" for index in worst)
+    return f"{named} and {which.size - _NAMED} more" if which.size > _NAMED else named
 
 
 def _observed(likelihood: LogLikelihood, site: str) -> np.ndarray | None:
@@ -128,21 +203,22 @@ def _observed(likelihood: LogLikelihood, site: str) -> np.ndarray | None:
     return np.asarray(known) if is_seen is None or is_seen.all() else np.asarray(known)[is_seen]
 
 
-def _doubts(site: str, labels: list[str], pareto_k: np.ndarray, good_k: float) -> tuple[Notice, ...]:
+def _doubts(
+    site: str, labels: list[str], pareto_k: np.ndarray, good_k: float, is_mended: bool
+) -> tuple[Notice, ...]:
     bad = np.flatnonzero(~(pareto_k <= good_k))
     if not bad.size:
         return ()
-    worst = bad[np.argsort(-pareto_k[bad], kind="stable")][:_NAMED]
-    named = ", ".join(f"{labels[index]} ({pareto_k[index]:.2f})" for index in worst)
-    more = f" and {bad.size - _NAMED} more" if bad.size > _NAMED else ""
+    mend = "" if is_mended else " `infer.loo(draws, moment_match=True)` mends most of them."
     return (
         Notice(
             "warning",
             "pareto_k",
             f"Pareto k of {bad.size} of {pareto_k.size} observations of {site!r} is above {good_k:.2g}, where "
-            f"leave-one-out may be far off: {named}{more}.",
-            "Look at these observations: the model may not expect them. Sample again without each of them for its "
-            "exact value, or try a likelihood with heavier tails; more draws help where k is just above.",
+            f"leave-one-out may be far off: {_named(labels, bad, pareto_k)}.",
+            f"Look at these observations: the model may not expect them.{mend} Sample again without each of them for "
+            "its exact value, by `infer.kfold`, or try a likelihood with heavier tails; more draws help where k is "
+            "just above.",
             (site,),
         ),
     )

@@ -1,6 +1,5 @@
 """Convert draws to ArviZ and xarray; the only module that imports either."""
 
-import functools
 import importlib
 import importlib.metadata
 import json
@@ -15,7 +14,6 @@ from ..core.errors import DataError
 from .labels import Coords, Dims, Sites
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from xarray import DataTree, Variable
 
 _SAMPLE_DIMS = ("chain", "draw")
@@ -131,34 +129,6 @@ def leave_one_out(values: np.ndarray, relative_ess: float) -> dict[str, Any]:
     names = ("elpd", "se", "p", "good_k")
     numbers = {name: float(getattr(found, name)) for name in names}
     return numbers | {name: np.asarray(getattr(found, name)) for name in ("elpd_i", "pareto_k")}
-
-
-def stack(pointwise: Mapping[str, np.ndarray], num_samples: int) -> "DataFrame":
-    """Compare models by `arviz_stats.compare`, best first, from the predictive density of each observation."""
-    from xarray import DataArray
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # from its dependencies on import, and from pandas about sorting
-        compare = importlib.import_module("arviz_stats").compare
-        kinds = importlib.import_module("arviz_stats.utils")
-        # ArviZ 1 has a class for each method, and rounds its table unless told not to.
-        is_new = hasattr(kinds, "ELPDDataLOO")
-        kind = kinds.ELPDDataLOO if is_new else functools.partial(kinds.ELPDData, kind="loo")
-        each = {
-            name: kind(
-                elpd=float(values.sum()),
-                se=float(np.sqrt(values.size * values.var())),
-                p=float("nan"),
-                n_samples=num_samples,
-                n_data_points=values.size,
-                scale="log",
-                warning=False,
-                good_k=0.7,
-                elpd_i=DataArray(values.ravel(), dims="entry"),
-            )
-            for name, values in pointwise.items()
-        }
-        return compare(each, method="stacking", **({"round_to": "none"} if is_new else {}))
 
 
 def _renamed(stats: Sites) -> dict[str, Any]:

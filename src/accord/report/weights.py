@@ -26,13 +26,14 @@ def pareto_k(log_weights: np.ndarray) -> float:
     return smoothed(log_weights)[1]
 
 
-def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
+def smoothed(log_weights: np.ndarray, relative_ess: float = 1.0) -> tuple[np.ndarray, float]:
     """Smooth the largest importance weights; return the log weights, which sum to 1, and the shape of their tail.
 
     Below 0.5 the weights have a variance; above 0.7 what they average cannot be trusted. Equal weights have 0, and
     those that all vanish infinity; so have fewer than 25, of which nothing can be told.
 
-    **Arguments**: `log_weights`, shape `(draw,)`, -inf allowed, up to a constant.
+    **Arguments**: `log_weights`, shape `(draw,)`, -inf allowed, up to a constant; `relative_ess`, effective draws for
+    each draw, by which the tail is longer.
 
     **Source**: Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72), by
     `arviz_stats`.
@@ -50,11 +51,18 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about tails, for which there are notices
         try:
-            found, k = smooth(-shifted)  # it takes log likelihoods, of which weights are the inverse
+            found, k = smooth(
+                -shifted, r_eff=relative_ess
+            )  # it takes log likelihoods, of which weights are the inverse
         except ValueError:  # a tail of equal weights
             return shifted - np.log(np.sum(np.exp(shifted))), 0.0
     found = np.where(np.isneginf(log_weights), -np.inf, found)
     return found - np.log(np.sum(np.exp(found))), float(k) if np.isfinite(k) else float("inf")
+
+
+def good_k(num_draws: int) -> float:
+    """Return the shape up to which weights of so many draws can be trusted: 0.7, or less for fewer than 2200."""
+    return min(1 - 1 / float(np.log10(num_draws)), 0.7) if num_draws > 1 else 0.0
 
 
 def relative_ess(sites: AbstractSeries) -> float:

@@ -1,0 +1,39 @@
+"""Hold an estimate of the evidence of a model."""
+
+from dataclasses import dataclass
+
+from ..core.notice import Notice
+from ..core.options import checks_fields
+
+
+@checks_fields
+@dataclass(frozen=True)
+class LogEvidence:
+    """Logarithm of the evidence of a model: of the probability of its data, with the prior integrated over.
+
+    **Fields**: `value`; `standard_error` of it, from how draws vary and correlate along chains, and chains differ;
+    `forward` and `backward`, simple estimates, as a check. By stepping stones, they go up from the prior and down from
+    the posterior: where they differ by many standard errors, some neighbours on the ladder hardly overlap, and more
+    temperatures help. By bridge sampling, they are importance sampling from the proposal, and its reciprocal from the
+    posterior. `notices`: warnings about the result.
+
+    **Example**
+
+    >>> simple, complex = infer.LogEvidence(-31.3, 0.1, -31.2, -31.4), infer.LogEvidence(-33.6, 0.1, -33.6, -33.5)
+    >>> print(f"Bayes factor {np.exp(simple.value - complex.value):.0f}")
+    Bayes factor 10
+    >>> simple
+    Log evidence -31.300 +- 0.100
+    """
+
+    value: float
+    standard_error: float
+    forward: float
+    backward: float
+    notices: tuple[Notice, ...] = ()
+
+    def __str__(self) -> str:
+        head = f"Log evidence {self.value:.3f} +- {self.standard_error:.3f}"
+        return "\n".join([head, *map(str, self.notices)])
+
+    __repr__ = __str__
