@@ -46,6 +46,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "report": ("planted",),
     "reopen": ("faults",),
     "runs": ("faults", "identity"),
+    "smc": (),
     "storage": ("faults",),
     "vi": (),
     "watch": ("faults",),
