@@ -5,23 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.notice import Notice
-from ..density import LogDensity
-from .plan import Plan
-from .stored import Ended
+from ..storage import Manifest
+from .stored import UNKNOWNS, Ended
 
 _CORRELATION = 0.5  # of where a chain began with where it ended, above which its moves are short
 _FEWEST = 20  # ancestors of a stage
 _NATS = 1.0  # standard deviation of the log evidence over populations
 
 
-def findings(ended: Sequence[Ended], density: LogDensity, plan: Plan) -> list[Notice]:
+def findings(ended: Sequence[Ended], manifest: Manifest) -> list[Notice]:
     """Return the notices of a run of populations."""
     done = [each for each in ended if each.positions is not None]
     checks = (
         _interrupted(ended),
         _disagree(done),
-        _few(done, plan),
-        _short(done, density),
+        _few(done, manifest),
+        _short(done, manifest),
         _non_finite(ended),
     )
     return [each for each in checks if each is not None]
@@ -54,12 +53,12 @@ def _disagree(done: Sequence[Ended]) -> Notice | None:
     )
 
 
-def _few(done: Sequence[Ended], plan: Plan) -> Notice | None:
+def _few(done: Sequence[Ended], manifest: Manifest) -> Notice | None:
     if not done:
         return None
     counts = [int(each.stages["ancestors"][1:].min()) for each in done]
     least = min(counts)
-    if least >= min(_FEWEST, plan.ancestors):
+    if least >= min(_FEWEST, manifest["draws"] // manifest["settings"]["moves"]):
         return None
     return Notice(
         "warning",
@@ -70,7 +69,7 @@ def _few(done: Sequence[Ended], plan: Plan) -> Notice | None:
     )
 
 
-def _short(done: Sequence[Ended], density: LogDensity) -> Notice | None:
+def _short(done: Sequence[Ended], manifest: Manifest) -> Notice | None:
     if not done:
         return None
     found = np.median([each.stages["correlation"][-1] for each in done], axis=0)
@@ -78,9 +77,9 @@ def _short(done: Sequence[Ended], density: LogDensity) -> Notice | None:
     if worst <= _CORRELATION:
         return None
     names = tuple(
-        entry.name
-        for entry in density.layout.entries
-        if np.any(found[entry.start : entry.stop] > _CORRELATION)
+        name
+        for name, (start, stop) in manifest["settings"][UNKNOWNS].items()
+        if np.any(found[start:stop] > _CORRELATION)
     )
     return Notice(
         "warning",

@@ -10,7 +10,7 @@ from ..density import LogDensity
 from ..executors import AbstractExecutor
 from ..runs.stored.ending import lost_chains
 from ..runs.units import Failure
-from ..storage import AbstractRun, Segment
+from ..storage import AbstractRun, Manifest, Segment
 from ..vi.unruled import AbstractUnruledHost
 from .findings import findings
 from .machine import PopulationFailedError
@@ -27,6 +27,7 @@ class PopulationHost(AbstractUnruledHost[SMCDraws]):
     density: LogDensity
     plan: Plan
     _ended: list[Ended] = field(default_factory=list, init=False)
+    _manifest: Manifest | None = field(default=None, init=False)
 
     @property
     def precision(self) -> Precision:
@@ -66,6 +67,7 @@ class PopulationHost(AbstractUnruledHost[SMCDraws]):
         """See `AbstractHost.result`."""
         left = lost_chains(lost)
         numbers = [number for number in run.manifest["chains"] if number not in left]
+        self._manifest = run.manifest
         self._ended = [ended(run, number, spilled) for number in numbers]
         return SMCDraws.of(run, self._ended)
 
@@ -75,7 +77,8 @@ class PopulationHost(AbstractUnruledHost[SMCDraws]):
 
     def judge(self, result: SMCDraws, executor: AbstractExecutor) -> list[Notice]:
         """See `AbstractHost.judge`."""
-        return [*findings(self._ended, self.density, self.plan), *self.density.notices]
+        assert self._manifest is not None
+        return [*findings(self._ended, self._manifest), *self.density.notices]
 
     def finished(self, result: SMCDraws, notices: Sequence[Notice], timings: Mapping[str, float]) -> SMCDraws:
         """See `AbstractHost.finished`."""

@@ -99,16 +99,14 @@ def compiled_moves(density: LogDensity, plan: Plan, is_side_by_side: bool) -> Mo
     ) -> Moved:
         tuning = Tuning(step_size, metric, is_probe=is_probe)
 
-        def chain(start: Array, key: Array, rarely: Rarely) -> Moved:
+        def chain(start: Array, key: Array, way: Rarely) -> Moved:
             begun = _begun(blank, start)
-            return _chain(
-                density, kernel.compiled, begun, key, power, tuning, num_moves, plan.moves - 1, rarely
-            )
+            return _chain(density, kernel.compiled, begun, key, power, tuning, num_moves, plan.moves - 1, way)
 
         if is_side_by_side:
             lanes = rarely_in_lanes(_LANES)
             return jax.vmap(lambda start, key: chain(start, key, lanes), axis_name=_LANES)(starts, words)
-        return jax.lax.map(lambda each: chain(*each, rarely), (starts, words))
+        return jax.lax.map(lambda each: chain(each[0], each[1], rarely), (starts, words))
 
     metric = Metric.diagonal(np.ones(dim, dtype), rank_for(dim, plan.metric_form))
     example = (
@@ -140,7 +138,7 @@ def _chain(
     tuning: Tuning,
     num_moves: Array,
     most: int,
-    rarely: Rarely,
+    way: Rarely,
 ) -> Moved:
     """Move one chain; the first evaluation is where it stands."""
 
@@ -161,7 +159,7 @@ def _chain(
     def step(carry: Any) -> Any:
         state, done, has_begun, rows, acceptance = carry
         own = keys.fold(key, done.astype(jnp.uint32))
-        after, info, point = advanced(kernel, own, target, state, tuning, ~has_begun, rarely)
+        after, info, point = advanced(kernel, own, target, state, tuning, ~has_begun, way)
         stands = replace(after, point=point, is_fresh=jnp.ones((), bool))
         after = where(has_begun, after, stands)
         # Each row is written until its move is complete.

@@ -28,6 +28,7 @@ from ..runs.stored.notices import notice_of
 from ..storage import AbstractRun
 from ..vi.fit import check_executor
 from .draw import check_kernel, order_of
+from .findings import findings
 from .plan import Plan
 from .population import DRAW, STATE, TEMPER, Cloud, Population
 from .resampling import RESAMPLING, AbstractResampling
@@ -41,8 +42,12 @@ def read(run: AbstractRun) -> SMCDraws:
     lost = lost_chains(stored_losses(run))
     found = [ended(run, number) for number in run.manifest["chains"] if number not in lost]
     records: Any = run.records
-    notices = tuple(map(notice_of, records.get("notices") or ()))
-    return replace(SMCDraws.of(run, found), notices=notices, timings=dict(records.get("timings") or {}))
+    if records.get("notices") is None:  # it was killed before its end
+        notices = findings(found, run.manifest)
+    else:
+        notices = list(map(notice_of, records["notices"]))
+    timings = dict(records.get("timings") or {})
+    return replace(SMCDraws.of(run, found), notices=tuple(notices), timings=timings)
 
 
 def take_up(

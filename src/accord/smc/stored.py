@@ -16,6 +16,9 @@ from .plan import KIND, Plan
 from .population import DRAW, POSITION, SITE, TEMPER
 from .resampling import AbstractResampling
 
+UNKNOWNS = "unknowns"
+"""Name in the settings of a manifest of where each unknown lies in a position."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ended:
@@ -52,6 +55,7 @@ def describe(density: LogDensity, plan: Plan) -> Manifest:
             "moves": plan.moves,
             "ess": plan.ess,
             "resampling": described(plan.resampling),
+            UNKNOWNS: {each.name: [each.start, each.stop] for each in density.layout.entries},
         },
         {
             "phases": [TEMPER, DRAW],
