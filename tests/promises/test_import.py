@@ -64,7 +64,7 @@ ROOMS_OF_RUNS = {
         "programs",
         "report",
     ),
-    *("runs", "storage", "guides", "vi"),
+    *("runs", "storage", "guides", "smc", "vi"),
 }
 
 

@@ -1,6 +1,6 @@
 """Hold populations against known evidences and moments, and simulated data.
 
-Statistical tests compare 16 numbers with closed forms, within 6 standard errors (2e-9 each), and 100 ranks with the
+Statistical tests compare 16 numbers with closed forms, within 6 standard errors (2e-9 each), and 50 ranks with the
 uniform distribution (1e-7).
 """
 
@@ -122,10 +122,10 @@ def test_single_precision_finds_the_same_posterior():
 @pytest.mark.slow
 def test_simulated_parameters_have_uniform_ranks():
     generator, ranks = np.random.default_rng(11), []
-    for number in range(100):
+    for number in range(50):
         m = 10 * generator.normal()
         options = dict(populations=1, particles=400, moves=20, seed=number)
         draws = found(normal(m + generator.normal(size=5)), infer.RandomWalk(), **options)
         ranks.append((draws["m"] < m).mean())
     distance = stats.ks_1samp(ranks, stats.uniform.cdf).statistic
-    assert np.sqrt(100) * distance < 2.9 + 0.1  # 2 exp(-2 2.9^2) = 1e-7; ranks of 400 draws are that coarse
+    assert np.sqrt(50) * distance < 2.9 + 0.1  # 2 exp(-2 2.9^2) = 1e-7; ranks of 400 draws are that coarse
