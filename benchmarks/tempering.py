@@ -4,9 +4,9 @@
 
 x ~ N(0, 10^2) in each dimension, and a likelihood of 0.3 N(x; -c, 1) + 0.7 N(x; c, 1) with |c| = 10. Each run is in a
 process of its own, and its time is that from the model to the answer, compilation included, imports left out.
-`infer.smc` gets several numbers of particles, of each of 4 populations, and moves them by its defaults; BlackJAX gets as
-many in one population, moved 5 times a stage by HMC of 10 steps in the metric of the particles. An error is the root
-mean square over seeds: of the weight, 0.7, and of the log evidence.
+`infer.smc` gets several numbers of particles, of each of 4 populations, and moves them by its defaults; BlackJAX gets
+one population, moved 5 times a stage by HMC of 10 steps in the metric of the particles. An error is the root mean
+square over seeds: of the weight, 0.7, and of the log evidence.
 """
 
 import argparse
