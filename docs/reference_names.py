@@ -19,6 +19,7 @@ from accord.predictive import comparison, future, kfold, loo, results, waic
 from accord.report import model_graph, summary
 from accord.report.figures import picture
 from accord.runs.stopping import stopping
+from accord.smc import result as populations
 from accord.vi import draws as guide_draws
 from accord.vi import result as fits
 from accord.vi import summary as fit_summary
@@ -48,6 +49,11 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
         "Results of fits and climbs",
         "What `infer.fit`, `infer.pathfinder` and `infer.find_mode` return.",
         (fits.Fit, fit_summary.FitSummary, guide_draws.GuideDraws, paths.Paths, mode.Mode, laplace.Laplace),
+    ),
+    "results_of_populations": (
+        "Results of populations",
+        "What `infer.smc` returns.",
+        (populations.SMCDraws,),
     ),
     "models_of_formulas": ("Models of formulas", "What `ac.glm` returns.", (FormulaModel,)),
     "results_of_checks": (
@@ -117,12 +123,17 @@ INFERENCE: Topics = {
     "comparisons": (
         "Comparisons of models",
         "How well models predict, and how probable they make their data.",
-        ("predictive", "evidence"),
+        ("predictive", "evidence", "report.log_evidence"),
     ),
     "fits": (
         "Fits and climbs",
         "Variational inference, Pathfinder, modes.",
         ("vi.fit", "vi.pathfinder", "modes", "vi", "density.rows"),
+    ),
+    "populations": (
+        "Populations",
+        "Sequential Monte Carlo, and schemes of resampling.",
+        ("smc",),
     ),
     "checks": (
         "Checks",

@@ -47,6 +47,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "report": ("planted",),
     "reopen": ("faults",),
     "runs": ("faults", "identity"),
+    "smc": (),
     "storage": ("faults",),
     "vi": (),
     "watch": ("faults",),

@@ -93,6 +93,8 @@ RATES = {
     "sampler/test_sbc.py": 1e-6,
     "sampler/test_wide_groups.py": 3e-6,
     "vi/test_pathfinder.py": 20 * 2e-9,
+    "smc/test_resampling.py": 32 * 2e-9,
+    "smc/test_known_evidence.py": 40 * 2e-9 + 2e-7,
 }
 # What only says how such figures are computed.
 NO_TEST = (

@@ -7,7 +7,6 @@ from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
 from .evidence.bridge_sampling import BridgeSampling as BridgeSampling
 from .evidence.evidence import evidence as evidence
-from .evidence.log_evidence import LogEvidence as LogEvidence
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost
@@ -56,10 +55,16 @@ from .predictive.prior import prior_predictive as prior_predictive
 from .predictive.waic import waic as waic
 from .reopen.load import load as load
 from .reopen.resume import resume as resume
+from .report.log_evidence import LogEvidence as LogEvidence
 from .runs.stopping.clock import Seconds as Seconds
 from .runs.stopping.ess import ESS as ESS
 from .runs.stopping.mcse import MCSE as MCSE
 from .runs.stopping.r_hat import RHat as RHat
+from .smc.draw import smc as smc
+from .smc.resampling import Multinomial as Multinomial
+from .smc.resampling import Residual as Residual
+from .smc.resampling import Stratified as Stratified
+from .smc.resampling import Systematic as Systematic
 from .storage import Memory as Memory
 from .storage import RunFolder as RunFolder
 from .vi.fit import fit as fit

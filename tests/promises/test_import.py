@@ -65,7 +65,7 @@ ROOMS_OF_RUNS = {
         "programs",
         "report",
     ),
-    *("runs", "storage", "guides", "vi"),
+    *("runs", "storage", "guides", "smc", "vi"),
 }
 
 

@@ -244,6 +244,10 @@ KINDS = {
         lambda store: infer.pathfinder(small(1.0), paths=2, draws=100, store=store, quiet=True),
         ("path", "points and draws"),
     ),
+    "populations": (
+        lambda store: infer.smc(small(1.0), populations=2, particles=100, store=store, quiet=True),
+        ("population", "stages and draws"),
+    ),
     "a calibration": (
         lambda store: infer.calibrate(
             small(1.0), simulations=20, draws=20, warmup=50, store=store, quiet=True

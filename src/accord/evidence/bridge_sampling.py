@@ -14,8 +14,8 @@ from ..density import LogDensity
 from ..mcmc.draws import Draws
 from ..predictive.unconstrained import Rows, density_of_free, over_rows, positions_of
 from ..report.diagnostics import r_hat
+from ..report.log_evidence import LogEvidence
 from .bridge import Bridge, bridged, effective_draws, ratios
-from .log_evidence import LogEvidence
 
 Proposal = Literal["normal", "warp3"]
 

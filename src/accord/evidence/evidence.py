@@ -5,13 +5,14 @@ import numpy as np
 from ..core.errors import OptionError
 from ..core.options import checks_options
 from ..mcmc.draws import Draws
+from ..report.log_evidence import LogEvidence
+from ..smc.result import SMCDraws
 from .bridge_sampling import BridgeSampling
-from .log_evidence import LogEvidence
 from .stepping_stones import stepping_stones
 
 
 @checks_options
-def evidence(draws: Draws, method: BridgeSampling | None = None) -> LogEvidence:
+def evidence(draws: Draws | SMCDraws, method: BridgeSampling | None = None) -> LogEvidence:
     """Estimate the log evidence of a model from its draws.
 
     Two models of the same data have a Bayes factor of exp(difference of the values). It depends on the priors, also
@@ -19,7 +20,7 @@ def evidence(draws: Draws, method: BridgeSampling | None = None) -> LogEvidence:
     is left out here.
 
     **Arguments**
-    - `draws`: draws of a run, with its model.
+    - `draws`: draws of a run, with its model; of `infer.smc`, the result is their `log_evidence`.
     - `method`: None takes stepping stones between the rungs of `infer.Tempered`, and bridge sampling for draws of other
       samplers. `infer.BridgeSampling(...)` has options, and takes draws of any sampler that is exact.
 
@@ -37,6 +38,8 @@ def evidence(draws: Draws, method: BridgeSampling | None = None) -> LogEvidence:
     >>> print(f"{infer.evidence(run).value:.0f}")
     -31
     """
+    if isinstance(draws, SMCDraws) and method is None:
+        return draws.log_evidence
     if not isinstance(draws, Draws):
         raise OptionError(
             f"infer.evidence takes the draws of a run, as infer.sample returns them, got {type(draws).__name__}. A fit "

@@ -17,6 +17,7 @@ from ..density.matching import Held
 from ..language import Model
 from ..mcmc.draws import Draws
 from ..runs.stored.describe import labelled_in
+from ..smc.result import SMCDraws
 from ..vi.draws import GuideDraws
 from ..vi.pathfinder.result import Paths
 from ..vi.result import Fit
@@ -56,7 +57,7 @@ class Source:
             check_model(function, model)
         if isinstance(draws, Fit):
             draws = draws.draw()
-        if isinstance(draws, Paths):
+        if isinstance(draws, Paths | SMCDraws):
             draws = draws.drawn
         if isinstance(draws, Draws | GuideDraws):
             return _of_run(function, draws, model)

@@ -11,6 +11,9 @@ from ..mcmc import resumed as chains
 from ..mcmc.plan import KIND
 from ..mcmc.stored import record as draws
 from ..runs.interrupts import Interrupts
+from ..smc import resumed as populations
+from ..smc.draw import WORDS as OF_POPULATIONS
+from ..smc.plan import KIND as SMC
 from ..storage import AbstractRun
 from ..vi import resumed as fits
 from ..vi.fit import WORDS
@@ -44,6 +47,7 @@ _METHODS = {
     simulations.KIND: Reopening(simulations.read, calibrations.take_up),
     FIT: Reopening(fits.read, fits.take_up, is_fit=True, is_of_chains=False, words=WORDS),
     PATHFINDER: Reopening(paths.read, paths.take_up, is_of_chains=False, words=OF_PATHS),
+    SMC: Reopening(populations.read, populations.take_up, is_of_chains=False, words=OF_POPULATIONS),
 }
 
 

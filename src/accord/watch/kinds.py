@@ -7,6 +7,8 @@ from typing import Any
 from ..calibration.stored import KIND as CALIBRATION
 from ..core.errors import StorageError
 from ..mcmc.plan import KIND as CHAINS
+from ..smc.draw import WORDS as OF_POPULATIONS
+from ..smc.plan import KIND as POPULATIONS
 from ..vi.fit import WORDS as OF_FITS
 from ..vi.pathfinder.find import WORDS as OF_PATHS
 from ..vi.pathfinder.plan import KIND as PATHS
@@ -42,6 +44,7 @@ _KINDS = {
     CHAINS: Kind("chain", "draws", True, first_trace=("warmup", "stat/lp", "log density in warm-up")),
     FIT: Kind(*OF_FITS, first_trace=("fit", LOSS, "loss")),
     PATHS: Kind(*OF_PATHS),
+    POPULATIONS: Kind(*OF_POPULATIONS),
     CALIBRATION: Kind("simulation", "simulations", is_counted_alone=True),
 }
 

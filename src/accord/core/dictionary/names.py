@@ -115,7 +115,7 @@ _PYMC = {
     "Slice": "infer.Slice",
     "DEMetropolis": "infer.Ensemble",
     "DEMetropolisZ": "infer.Ensemble",
-    "sample_smc": "",
+    "sample_smc": "infer.smc",
     "fit": "infer.fit",
     "ADVI": "infer.fit",
     "summary": "draws.summary",
@@ -147,7 +147,7 @@ _TURING = {
     "MH": "infer.Metropolis",
     "Gibbs": "infer.Gibbs",
     "GibbsConditional": "infer.Conditional",
-    "SMC": "",
+    "SMC": "infer.smc",
     "PG": "",
     "HMCDA": "infer.HMC",
 }
@@ -164,6 +164,8 @@ _BLACKJAX = {
     "meads": "",
     "rmh": "infer.Metropolis",
     "pathfinder": "infer.pathfinder",
+    "adaptive_tempered_smc": "infer.smc",
+    "tempered_smc": "infer.smc",
 }
 # Attributes of a run's result, by library.
 _OF_A_RUN = {

@@ -1,5 +1,6 @@
 """Hold an estimate of the evidence of a model."""
 
+import math
 from dataclasses import dataclass
 
 from ..core.notice import Notice
@@ -15,7 +16,8 @@ class LogEvidence:
     `forward` and `backward`, simple estimates, as a check. By stepping stones, they go up from the prior and down from
     the posterior: where they differ by many standard errors, some neighbours on the ladder hardly overlap, and more
     temperatures help. By bridge sampling, they are importance sampling from the proposal, and its reciprocal from the
-    posterior. `notices`: warnings about the result.
+    posterior. Of `infer.smc` they are NaN, and the error is the larger one of two: from how particles vary within
+    populations, and how populations differ. `notices`: warnings about the result.
 
     **Example**
 
@@ -28,8 +30,8 @@ class LogEvidence:
 
     value: float
     standard_error: float
-    forward: float
-    backward: float
+    forward: float = math.nan
+    backward: float = math.nan
     notices: tuple[Notice, ...] = ()
 
     def __str__(self) -> str:

@@ -1,0 +1,23 @@
+"""Resample independently."""
+
+import numpy as np
+
+from ...core.options import checks_fields
+from .base import AbstractResampling, by_inverse_cdf
+
+
+@checks_fields
+class Multinomial(AbstractResampling):
+    """Multinomial resampling: ancestors are independent draws by weight. It adds most noise, and is simple in proofs.
+
+    **Source**: Gordon, Salmond & Smith (1993), IEE Proc. F 140(2), 107-113.
+
+    **Example**
+
+    >>> infer.smc(coin(4, heads), resampling=infer.Multinomial(), quiet=True)["p"].shape
+    (1, 4000)
+    """
+
+    def ancestors(self, weights: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+        """See `AbstractResampling.ancestors`."""
+        return by_inverse_cdf(weights, np.sort(generator.random(count)))
