@@ -231,7 +231,7 @@ def _one_particle(stage: Stage) -> list[Notice]:
         Notice(
             "info",
             "one_particle",
-            f"{name} with draws=1 is the bound of one draw: that of `infer.ELBO()`, whatever {name} would be with more.",
+            f"{name} with draws=1 is the bound of one draw, and that is the bound of `infer.ELBO()`.",
             f"Give {name} several draws, such as draws=10, or write `infer.ELBO()`.",
         )
     ]

@@ -19,6 +19,7 @@ class Table:
     - `columns`: name to numbers, shape `(k,)`; `cells`: the same rounded as text, a row each.
     - `sketches`: the shape of each distribution in one line of text, or none.
     - `count`: unknowns in all; `judged`: how many were looked at; `picked`: which of these have rows, if not all.
+    - `caption`: what the rows are; `sketched`: the head of the column of sketches.
     """
 
     labels: tuple[str, ...]
@@ -29,6 +30,8 @@ class Table:
     count: int
     judged: int
     picked: str = ""
+    caption: str = "Summaries of marginal distributions"
+    sketched: str = "shape"
 
 
 @dataclass(frozen=True, eq=False)
