@@ -1,6 +1,5 @@
 """Hold the ranks of true values among draws, and their tests."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +11,13 @@ from ..core.errors import AccordError
 from ..core.notice import Notice
 from ..core.options import checks_options
 from ..core.tracebacks import entry_points
+from ..report.document.base import DOUBT
 from ..report.labels import read_written, scalar_labels
 from ..report.sketch import BLOCKS, terminal_ramp
 from ..report.table import lay_out, to_dataframe
 from ..runs.units import News
 from ..storage import Manifest
+from .ranked import LP, bars, columns_of, latents
 from .uniformity import Uniformity, holm, shape_of
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     from ..report.figures.picture import Picture
 
-LP = "lp"
-DOUBT = 0.01  # adjusted p-value below which ranks are called not uniform
-_BARS = 20  # of the sketch, at most
 _ROWS = 60  # printed
 
 
@@ -234,24 +232,3 @@ class Calibration:
         return self.text(terminal_ramp())
 
     __repr__ = __str__
-
-
-def latents(manifest: Manifest) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
-    """Return name, shape and dims of the sites whose truth is ranked."""
-    sites = (site for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole"))
-    return [(site["name"], tuple(site["shape"]), tuple(site["dims"])) for site in sites]
-
-
-def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the ranks of all parameters in the order of the labels, shape `(simulation, k)`."""
-    return np.concatenate(
-        [some.reshape(len(some), math.prod(some.shape[1:])) for some in ranks.values()], axis=1
-    )
-
-
-def bars(ranks: np.ndarray, num_ranks: int, ramp: str = BLOCKS) -> str:
-    """Write a histogram over all possible ranks in one line of text."""
-    count = min(_BARS, num_ranks)
-    bins = np.bincount(ranks * count // num_ranks, minlength=count)
-    heights = np.ceil(bins / max(bins.max(), 1) * (len(ramp) - 1)).astype(int)
-    return "".join(ramp[height] for height in heights)

@@ -7,15 +7,15 @@ import numpy as np
 
 from ..core.errors import OptionError
 from ..report.document.again import call_of, guide_of, sampler_of, target_of
-from ..report.document.base import Document
+from ..report.document.base import DOUBT, Document
 from ..report.document.calibrated import CalibrationRun, by_p, document_of_calibration
 from ..report.document.made import sampler_words
 from ..report.figures.marks import Panel
 from ..report.figures.picture import Picture
 from ..report.figures.uniform import Ranked, overview, rank_ecdf, rank_histogram
 from ..report.pictures import Kind, picture
-from .calibration import DOUBT, bars, columns_of
-from .fitted import is_of_fits
+from .kinds import is_of_fits
+from .ranked import bars, columns_of
 from .uniformity import Uniformity
 
 if TYPE_CHECKING:

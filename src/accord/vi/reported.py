@@ -12,8 +12,8 @@ from ..report.document.base import Document
 from ..report.document.fits import FitRun, document_of_fit
 from ..report.document.independent import IndependentRun, document_of_independent
 from ..runs.code import source_of
-from .fit import OWN
 from .objectives import OBJECTIVES, Curvature
+from .plan import OWN
 
 if TYPE_CHECKING:
     from .draws import GuideDraws

@@ -9,6 +9,9 @@ import numpy as np
 from ...core.notice import Notice
 from ..figures.marks import Figure
 
+DOUBT = 0.01
+"""Adjusted p-value below which ranks are called not uniform."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -4,10 +4,7 @@ import html
 import math
 
 from ..figures.by_draws import ENOUGH_ESS, ENOUGH_R_HAT
-from .base import Table
-
-DOUBT = 0.01
-"""Adjusted p-value below which ranks are called not uniform."""
+from .base import DOUBT, Table
 
 _NAMES = {
     "ess_bulk": "ESS bulk",
