@@ -161,9 +161,9 @@ def ranked(ranks: np.ndarray, num_ranks: int) -> Ranked:
     return Ranked("x", ranks, num_ranks, "", test.cuts, test.counts(ranks), *test.band())
 
 
-@pytest.mark.parametrize(("size", "num_ranks"), [(1, 2), (7, 3), (60, 31), (93, 21), (400, 101)])
-def test_bars_of_even_ranks_are_flat_and_within_their_band(size: int, num_ranks: int) -> None:
-    even = np.arange(size * num_ranks) % num_ranks
+@pytest.mark.parametrize(("times", "num_ranks"), [(1, 2), (7, 3), (9, 31), (20, 21), (3, 101)])
+def test_bars_of_even_ranks_are_flat_and_within_their_band(times: int, num_ranks: int) -> None:
+    even = np.arange(times * num_ranks) % num_ranks
     panel = rank_histogram(ranked(even, num_ranks))
     band, _, bars = panel.marks
     np.testing.assert_allclose(bars.top, 1.0)  # also of bars of different widths
