@@ -151,7 +151,7 @@ def test_ranks_at_both_ends_are_called_by_their_name_in_the_report() -> None:
     every, mu = document.sections[0].figures[:2]
     assert every.panels[0].legend == ((0, "mu"),) and "1 not uniform" in every.panels[0].sentence
     assert mu.title == "mu" and "Draws are too narrow" in mu.sentence
-    assert "2 of 20 bars leave the band" in mu.panels[0].sentence
+    assert "2 of 12 bars leave the band" in mu.panels[0].sentence
     assert "the line leaves the band" in mu.panels[1].sentence
     assert 'class="bad"' in page_of(document)
 
@@ -170,6 +170,19 @@ def test_bars_of_even_ranks_are_flat_and_within_their_band(times: int, num_ranks
     np.testing.assert_allclose(np.sum((bars.right - bars.left) * bars.top), 1.0)
     assert (bars.left[0], bars.right[-1]) == (0.0, 1.0) and np.all(band.low <= 1) and np.all(band.high >= 1)
     assert "0 of" in panel.sentence and "stays within" in rank_ecdf(ranked(even, num_ranks)).sentence
+
+
+def test_bars_are_as_many_as_the_ranks_fill() -> None:
+    for size, num_ranks, expected in (
+        (1000, 101, 20),
+        (1000, 100, 20),
+        (1000, 51, 17),
+        (40, 51, 8),
+        (10, 51, 5),
+        (9, 3, 3),
+    ):
+        bars: Any = rank_histogram(ranked(np.zeros(size, int), num_ranks)).marks[2]
+        assert len(bars.top) == expected
 
 
 def test_the_band_of_a_histogram_holds_all_bars_with_the_chance_that_it_names() -> None:

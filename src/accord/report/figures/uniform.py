@@ -15,7 +15,8 @@ from .chains import count_of
 from .marks import INK, NUM_COLOURS, Axis, Band, Bars, Line, Mark, Panel, Rule, spanning
 from .ticks import number
 
-_MOST_BARS = 20
+_LEAST_BARS, _MOST_BARS = 5, 20
+_RANKS_OF_BAR = 5  # that a bar is to hold
 _MOST_LINES = 200
 COVERAGE = 0.95
 
@@ -51,7 +52,7 @@ class Ranked:
 
 def rank_histogram(found: Ranked) -> Panel:
     """Draw a histogram of ranks, with a band that holds all bars of uniform ranks in at least 95% of calibrations."""
-    num_bars = min(_MOST_BARS, found.num_ranks)
+    num_bars = _num_bars(len(found.ranks), found.num_ranks)
     bar_of = np.arange(found.num_ranks) * num_bars // found.num_ranks
     edges = np.append(np.searchsorted(bar_of, np.arange(num_bars)), found.num_ranks) / found.num_ranks
     size, chances = len(found.ranks), np.diff(edges)
@@ -73,6 +74,12 @@ def rank_histogram(found: Ranked) -> Panel:
         f"Histogram of the ranks of {found.label} in {count_of(size, 'simulation')}: {beyond} of {num_bars} bars leave "
         f"the band that holds all bars of uniform ranks in at least 95% of calibrations. {found.verdict}",
     )
+
+
+def _num_bars(size: int, num_ranks: int) -> int:
+    """Return a number of bars that hold some ranks each, and equally many possible ones if that can be."""
+    most = min(_MOST_BARS, num_ranks, max(_LEAST_BARS, size // _RANKS_OF_BAR))
+    return next((count for count in range(most, 2 * most // 3, -1) if num_ranks % count == 0), most)
 
 
 def rank_ecdf(found: Ranked) -> Panel:
